@@ -1,0 +1,140 @@
+/** The vocabulary every part of diligent shares. Pure data: everything here survives a JSON roundtrip. */
+
+/**
+ * Data only one provider understands (a reasoning item, a message `phase`), carried on the block it belongs to.
+ * It goes back to that provider byte for byte and is left out for every other one.
+ */
+export interface ProviderReplay {
+  provider: string;
+  data: unknown;
+}
+
+export interface TextBlock {
+  type: "text";
+  text: string;
+  replay?: ProviderReplay;
+}
+
+/** `data` is base64 without a `data:` prefix; `mediaType` is the type the bytes really have, such as `image/png`. */
+export interface ImageBlock {
+  type: "image";
+  source: { type: "base64"; mediaType: string; data: string };
+}
+
+/** `signature` proves to the provider that the text is its own: without it the block is never sent back. */
+export interface ThinkingBlock {
+  type: "thinking";
+  thinking: string;
+  signature?: string;
+  replay?: ProviderReplay;
+}
+
+/**
+ * `invalidInput` holds the arguments word for word when they were no JSON object (or were cut off). `input` is then
+ * empty and the call must not be run.
+ */
+export interface ToolCallBlock {
+  type: "tool_call";
+  id: string;
+  name: string;
+  input: Record<string, unknown>;
+  invalidInput?: string;
+  replay?: ProviderReplay;
+}
+
+/** A block of the provider's that we do not model: kept, shown as one line, sent back unchanged to the same provider. */
+export interface OpaqueBlock {
+  type: "opaque";
+  provider: string;
+  raw: unknown;
+}
+
+export type ContentBlock = TextBlock | ImageBlock | ThinkingBlock | ToolCallBlock | OpaqueBlock;
+
+/** Tokens of one model request, or of several added up. `inputTokens` excludes what was read from or written to a cache. */
+export interface Usage {
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+}
+
+/**
+ * Why a reply ended. `tool_use` without a tool call means that the provider paused and wants to be asked again with
+ * the same content. A refusal is an `error` whose `rawStopReason` is `refusal`.
+ */
+export type StopReason = "end_turn" | "tool_use" | "max_tokens" | "error" | "aborted";
+
+/** `timestamp` of every message is milliseconds since the epoch. */
+export interface UserMessage {
+  role: "user";
+  content: string | ContentBlock[];
+  timestamp: number;
+}
+
+export interface AssistantMessage {
+  role: "assistant";
+  content: ContentBlock[];
+  /** The id of the model that wrote it. */
+  model: string;
+  usage: Usage;
+  stopReason: StopReason;
+  /** The provider's own word for the stop, where it gave one. */
+  rawStopReason?: string;
+  timestamp: number;
+}
+
+export interface ToolResultMessage {
+  role: "tool_result";
+  toolCallId: string;
+  toolName: string;
+  output: string;
+  images?: ImageBlock[];
+  isError: boolean;
+  timestamp: number;
+}
+
+export type Message = UserMessage | AssistantMessage | ToolResultMessage;
+
+/** A tool as a model sees it; `inputSchema` is the JSON Schema of its arguments, an object. */
+export interface ToolDefinition {
+  name: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+}
+
+export const EMPTY_USAGE: Readonly<Usage> = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+};
+
+export function addUsage(left: Usage, right: Usage): Usage {
+  return {
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    cacheReadTokens: left.cacheReadTokens + right.cacheReadTokens,
+    cacheWriteTokens: left.cacheWriteTokens + right.cacheWriteTokens,
+  };
+}
+
+/** The visible text of a message: its text blocks, joined. Thinking and tool calls are not part of it. */
+export function messageText(message: UserMessage | AssistantMessage): string {
+  if (typeof message.content === "string") return message.content;
+  return message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}
+
+export function toolCallsOf(message: AssistantMessage): ToolCallBlock[] {
+  return message.content.filter((block) => block.type === "tool_call");
+}
+
+/** True when the provider declined to answer; see `StopReason`. */
+export function isRefusal(message: AssistantMessage): boolean {
+  return message.stopReason === "error" && message.rawStopReason === "refusal";
+}
+
+/** Ends an exhaustive `switch`: a new variant does not compile until somebody decides what to do with it. */
+export function assertNever(value: never): never {
+  throw new Error(`Unexpected value: ${JSON.stringify(value)}`);
+}
