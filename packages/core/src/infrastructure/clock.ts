@@ -1,0 +1,31 @@
+/** Milliseconds since the epoch. */
+export function now(): number {
+  return Date.now();
+}
+
+/** Milliseconds of a clock that never jumps, for measuring how long something took. */
+export function monotonicMs(): number {
+  return performance.now();
+}
+
+/** Resolves after `durationMs`, or as soon as `signal` is aborted; it never rejects. */
+export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const finish = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", finish);
+      resolve();
+    };
+    const timer = setTimeout(finish, durationMs);
+    signal?.addEventListener("abort", finish, { once: true });
+  });
+}
+
+/** The local date as `YYYY-MM-DD`. */
+export function localDate(at: number = Date.now()): string {
+  const date = new Date(at);
+  const month = String(date.getMonth() + 1).padStart(2, "0");
+  const day = String(date.getDate()).padStart(2, "0");
+  return `${date.getFullYear()}-${month}-${day}`;
+}

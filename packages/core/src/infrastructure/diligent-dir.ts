@@ -1,0 +1,43 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Where a project's own data lives; absolute paths. */
+export interface DiligentPaths {
+  /** `.diligent` in the project root. */
+  root: string;
+  sessions: string;
+  knowledge: string;
+  skills: string;
+}
+
+const GITIGNORE = `# Written by diligent: sessions and knowledge belong to this machine, not to the repository.
+sessions/
+knowledge/
+`;
+
+export function resolvePaths(projectRoot: string): DiligentPaths {
+  const root = join(projectRoot, ".diligent");
+  return {
+    root,
+    sessions: join(root, "sessions"),
+    knowledge: join(root, "knowledge"),
+    skills: join(root, "skills"),
+  };
+}
+
+/**
+ * Makes `.diligent/` with its folders (0700, but for `skills/`, which is tracked by git) and its `.gitignore`. What is
+ * there already stays as it is.
+ * @throws the file system's error where the project cannot be written to.
+ */
+export async function ensureDiligentDir(projectRoot: string): Promise<DiligentPaths> {
+  const paths = resolvePaths(projectRoot);
+  for (const directory of [paths.root, paths.sessions, paths.knowledge]) {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+  }
+  await mkdir(paths.skills, { recursive: true });
+  const gitignore = join(paths.root, ".gitignore");
+  if (!existsSync(gitignore)) writeFileSync(gitignore, GITIGNORE, { mode: 0o600 });
+  return paths;
+}

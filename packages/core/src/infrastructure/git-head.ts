@@ -1,0 +1,36 @@
+import { readFileSync, statSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+
+// Real ones are below a hundred bytes; the limit keeps a planted file from being read whole.
+const MAX_HEAD_BYTES = 4_096;
+const BRANCH = /^ref: refs\/heads\/([^\s~^:?*[\\\p{Cc}\p{Cf}]{1,200})$/u;
+
+/**
+ * The branch that is checked out in `projectRoot`, or undefined. Read from the files: running git would run what the
+ * repository configures.
+ */
+export function readGitBranch(projectRoot: string): string | undefined {
+  const gitDirectory = findGitDirectory(join(projectRoot, ".git"), projectRoot);
+  const head = gitDirectory && readSmallFile(join(gitDirectory, "HEAD"));
+  return head === undefined ? undefined : BRANCH.exec(head.trimEnd())?.[1];
+}
+
+/** In a worktree `.git` is a file that names the directory. */
+function findGitDirectory(path: string, projectRoot: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) return path;
+  const target = stats?.isFile() ? /^gitdir: (.+)$/m.exec(readSmallFile(path) ?? "")?.[1] : undefined;
+  if (target === undefined) return undefined;
+  return isAbsolute(target) ? target : resolve(projectRoot, target);
+}
+
+function readSmallFile(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats?.isFile() || stats.size > MAX_HEAD_BYTES) return undefined;
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    // Unreadable is as good as missing: the branch is only a hint for the model.
+    return undefined;
+  }
+}

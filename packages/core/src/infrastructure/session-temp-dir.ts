@@ -1,0 +1,60 @@
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { now } from "./clock.ts";
+import { temporaryDirectory } from "./environment.ts";
+
+const PREFIX = "diligent-";
+const LEFTOVER_AGE_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** A session's private temporary directory (0700): made on first use, removed with the session. */
+export class SessionTempDir {
+  private directory: string | undefined;
+  private failed = false;
+
+  /** @param parent a directory of this user's own is made in it. */
+  constructor(private readonly parent: string = temporaryDirectory()) {}
+
+  /** The directory, or undefined where none can be made. */
+  path(): string | undefined {
+    if (this.directory !== undefined || this.failed) return this.directory;
+    try {
+      this.directory = mkdtempSync(join(this.parent, PREFIX));
+      removeLeftovers(this.parent);
+    } catch {
+      // Outputs are then only cut, which the note in the result says by naming no file.
+      this.failed = true;
+    }
+    return this.directory;
+  }
+
+  /** Writes a file into it; returns its path, or undefined when it could not be written. */
+  keep(name: string, content: string): string | undefined {
+    const directory = this.path();
+    if (directory === undefined) return undefined;
+    const path = join(directory, `${name.replace(/[^\w.-]/g, "_").slice(0, 80)}.txt`);
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      writeFileSync(path, content, { mode: 0o600 });
+      return path;
+    } catch {
+      // A full disk must not cost the model its result.
+      return undefined;
+    }
+  }
+
+  remove(): void {
+    if (this.directory !== undefined) rmSync(this.directory, { recursive: true, force: true });
+    this.directory = undefined;
+  }
+}
+
+/** Removes what sessions that were killed left behind, after a week. Only this user's own can be removed. */
+function removeLeftovers(parent: string): void {
+  for (const name of readdirSync(parent)) {
+    if (!new RegExp(`^${PREFIX}[A-Za-z0-9]{6}$`).test(name)) continue;
+    const path = join(parent, name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) continue;
+    if (now() - stats.mtimeMs > LEFTOVER_AGE_MS) rmSync(path, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ensureDiligentDir, resolvePaths } from "../src/infrastructure/diligent-dir.ts";
+import { makeTempDir } from "./support/temp-dir.ts";
+
+const mode = (path: string) => statSync(path).mode & 0o777;
+
+test("makes private folders, the shared skills folder and a .gitignore", async () => {
+  const project = makeTempDir();
+  const paths = await ensureDiligentDir(project);
+  expect(paths).toEqual(resolvePaths(project));
+  expect([paths.root, paths.sessions, paths.knowledge].map(mode)).toEqual([0o700, 0o700, 0o700]);
+  expect(statSync(paths.skills).isDirectory()).toBe(true);
+  const ignored = readFileSync(join(paths.root, ".gitignore"), "utf8").split("\n");
+  expect(ignored).toContain("sessions/");
+  expect(ignored).toContain("knowledge/");
+});
+
+test("a second call changes nothing", async () => {
+  const project = makeTempDir();
+  const paths = await ensureDiligentDir(project);
+  writeFileSync(join(paths.root, ".gitignore"), "mine\n");
+  writeFileSync(join(paths.sessions, "a.jsonl"), "kept\n");
+  await ensureDiligentDir(project);
+  expect(readFileSync(join(paths.root, ".gitignore"), "utf8")).toBe("mine\n");
+  expect(readFileSync(join(paths.sessions, "a.jsonl"), "utf8")).toBe("kept\n");
+});
+
+test("a file in the place of .diligent is an error that names it", async () => {
+  const project = makeTempDir();
+  writeFileSync(join(project, ".diligent"), "");
+  await expect(ensureDiligentDir(project)).rejects.toThrow(".diligent");
+});
+
+test.if(process.getuid?.() !== 0)("a project that cannot be written to is an error", async () => {
+  const project = makeTempDir();
+  chmodSync(project, 0o500);
+  await expect(ensureDiligentDir(project)).rejects.toThrow(project);
+});

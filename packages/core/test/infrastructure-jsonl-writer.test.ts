@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { JsonlWriter } from "../src/infrastructure/jsonl-writer.ts";
+import { makeTempDir } from "./support/temp-dir.ts";
+
+test("values are appended one a line to a file of mode 0600", () => {
+  const path = join(makeTempDir(), "log.jsonl");
+  const writer = new JsonlWriter(path);
+  writer.append({ a: 1 });
+  writer.append({ text: "two\nlines" });
+  writer.sync();
+  writer.close();
+  expect(readFileSync(path, "utf8")).toBe('{"a":1}\n{"text":"two\\nlines"}\n');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("nothing is made before the first append", () => {
+  const directory = makeTempDir();
+  const writer = new JsonlWriter(join(directory, "log.jsonl"));
+  writer.sync();
+  writer.close();
+  expect(statSync(join(directory, "log.jsonl"), { throwIfNoEntry: false })).toBeUndefined();
+});
+
+test("a file that was cut off in mid-line gets a newline first and loses nothing", () => {
+  const path = join(makeTempDir(), "log.jsonl");
+  writeFileSync(path, '{"a":1}\n{"b":');
+  const writer = new JsonlWriter(path);
+  writer.append({ c: 3 });
+  writer.append({ d: 4 });
+  writer.close();
+  expect(readFileSync(path, "utf8")).toBe('{"a":1}\n{"b":\n{"c":3}\n{"d":4}\n');
+});
+
+test("two writers of one file keep each other's lines whole", () => {
+  const path = join(makeTempDir(), "log.jsonl");
+  const writers = [new JsonlWriter(path), new JsonlWriter(path)];
+  for (let round = 0; round < 100; round++) {
+    for (const [index, writer] of writers.entries()) writer.append({ index, round, text: "x".repeat(5_000) });
+  }
+  const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line).round)).toEqual(
+    Array.from({ length: 200 }, (_, index) => Math.floor(index / 2)),
+  );
+});
+
+test("a file that cannot be opened is an error that names it", () => {
+  const path = join(makeTempDir(), "missing", "log.jsonl");
+  expect(() => new JsonlWriter(path).append({})).toThrow(path);
+});
