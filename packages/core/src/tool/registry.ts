@@ -1,0 +1,30 @@
+import { z } from "zod";
+import type { ToolDefinition } from "../types.ts";
+import type { Tool } from "./types.ts";
+
+/** The tools of one run: as the model is told about them, and by name. */
+export interface ToolRegistry {
+  definitions: readonly ToolDefinition[];
+  names: readonly string[];
+  find(name: string): Tool | undefined;
+}
+
+/** @throws Error when two tools share a name. */
+export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
+  const byName = new Map<string, Tool>();
+  for (const tool of tools) {
+    if (byName.has(tool.name)) throw new Error(`Two tools are called "${tool.name}".`);
+    byName.set(tool.name, tool);
+  }
+  return {
+    definitions: tools.map(toToolDefinition),
+    names: [...byName.keys()],
+    find: (name) => byName.get(name),
+  };
+}
+
+/** The JSON Schema says what may be left out, so arguments with a default are not required. */
+export function toToolDefinition(tool: Tool): ToolDefinition {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(tool.parameters, { io: "input" });
+  return { name: tool.name, description: tool.description, inputSchema };
+}

@@ -1,0 +1,19 @@
+import { now } from "../infrastructure/clock.ts";
+import type { ToolCallBlock, ToolResultMessage } from "../types.ts";
+import type { ToolResult } from "./types.ts";
+
+// Providers refuse an empty tool result.
+const EMPTY_OUTPUT = "(no output)";
+
+/** The message that answers `call`. */
+export function toToolResultMessage(call: ToolCallBlock, result: ToolResult): ToolResultMessage {
+  return {
+    role: "tool_result",
+    toolCallId: call.id,
+    toolName: call.name,
+    output: result.output.trim() === "" ? EMPTY_OUTPUT : result.output,
+    ...(result.images && result.images.length > 0 && { images: result.images }),
+    isError: result.isError ?? false,
+    timestamp: now(),
+  };
+}

@@ -1,0 +1,63 @@
+import type { z } from "zod";
+import type { ImageBlock } from "../types.ts";
+
+/** What a tool call wants to do, put to whoever decides. `details` is for matching rules and for showing. */
+export interface ApprovalRequest {
+  permission: "read" | "write" | "execute";
+  toolName: string;
+  /** One line for a person, such as `bash: npm test`. */
+  description: string;
+  /** `{path}` for files (absolute), `{command}` for the shell, else the arguments. */
+  details?: Record<string, unknown>;
+}
+
+export type ApprovalResponse = "once" | "always" | "reject";
+
+/** An answer to an approval request with what the loop and the model should know beyond it. */
+export interface ApprovalDecision {
+  response: ApprovalResponse;
+  /** For the model, when rejected: why, and what would be possible instead. */
+  message?: string;
+  /** Rejected because nobody was there to ask: the run ends with stop reason `approval`. */
+  unattended?: boolean;
+  /** Rejected by a person who wants the turn to end. */
+  endTurn?: boolean;
+}
+
+export interface ToolContext {
+  toolCallId: string;
+  signal: AbortSignal;
+  /** For a tool that finds out only while it runs that it needs more than `Tool.approval` asked for. */
+  approve(request: ApprovalRequest): Promise<ApprovalResponse>;
+  /** The newest output of a tool that takes long, as text to show; not what the model gets. */
+  onUpdate?(partialResult: string): void;
+}
+
+export interface ToolResult {
+  /** What the model reads. */
+  output: string;
+  images?: ImageBlock[];
+  isError?: boolean;
+  /** For a screen: a unified diff, counts, an exit code. JSON only. */
+  metadata?: Record<string, unknown>;
+}
+
+/**
+ * Something the model can do. `execute` gets arguments that fit `parameters`. It may throw: the message becomes an
+ * error result for the model, so it says what failed, on what, and what to try.
+ */
+export interface Tool<P extends z.ZodObject = z.ZodObject> {
+  name: string;
+  description: string;
+  parameters: P;
+  /** True when the call changes nothing: such calls run side by side. */
+  readOnly?: boolean;
+  /** Which end of a long output is kept; `head` when left out. */
+  keep?: "head" | "tail";
+  /** What to ask before it runs; a tool without this asks for `execute` with its arguments. */
+  approval?(args: z.output<P>): ApprovalRequest;
+  execute(args: z.output<P>, context: ToolContext): Promise<ToolResult>;
+}
+
+/** Keeps an output whole in a file and returns its absolute path, or undefined when it could not be kept. */
+export type KeepOutput = (toolCallId: string, output: string) => string | undefined;
