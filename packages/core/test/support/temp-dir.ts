@@ -1,17 +1,17 @@
-import { afterEach } from "bun:test";
+import { afterAll, onTestFinished } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const made: string[] = [];
-
-afterEach(() => {
-  for (const directory of made.splice(0)) rmSync(directory, { recursive: true, force: true });
-});
-
-/** A fresh directory with a real path, removed after the test. */
+/** A fresh directory with a real path; removed after the test, or after the file when it is made outside of one. */
 export function makeTempDir(): string {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), "diligent-test-")));
-  made.push(directory);
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  try {
+    onTestFinished(remove);
+  } catch {
+    // Only outside of a test, where a hook of the file does it.
+    afterAll(remove);
+  }
   return directory;
 }

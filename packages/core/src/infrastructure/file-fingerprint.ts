@@ -1,0 +1,21 @@
+import { createHash } from "node:crypto";
+import type { BigIntStats } from "node:fs";
+
+/** What a file was when it was last looked at. `sha256` (hexadecimal) is there when its whole content was seen. */
+export interface FileFingerprint {
+  size: bigint;
+  modifiedNs: bigint;
+  inode: bigint;
+  sha256?: string;
+}
+
+export function createFingerprint(stats: BigIntStats, content?: Uint8Array): FileFingerprint {
+  const base = { size: stats.size, modifiedNs: stats.mtimeNs, inode: stats.ino };
+  return content ? { ...base, sha256: createHash("sha256").update(content).digest("hex") } : base;
+}
+
+/** Same content where both were seen whole, so that a mere `touch` is no change; else same size, time and inode. */
+export function isSameContent(left: FileFingerprint, right: FileFingerprint): boolean {
+  if (left.sha256 !== undefined && right.sha256 !== undefined) return left.sha256 === right.sha256;
+  return left.size === right.size && left.modifiedNs === right.modifiedNs && left.inode === right.inode;
+}

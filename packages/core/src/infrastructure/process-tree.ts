@@ -1,0 +1,84 @@
+import { monotonicMs, sleep } from "./clock.ts";
+import { findProcessTree, hasProcessTable } from "./process-table.ts";
+
+/** How to find a process and what it started: the groups it leads, and a text in the environment of its descendants. */
+export interface ProcessTree {
+  groups: readonly number[];
+  mark: string;
+}
+
+/** A process group, by the process that leads it. */
+export interface ProcessGroup {
+  leader: number;
+  /** True once the leader has ended and was waited for; its number is then free as soon as the group is empty. */
+  leaderExited: boolean;
+}
+
+const TERM_GRACE_MS = 1_000;
+const LIMIT_MS = 1_900;
+const FIRST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 80;
+
+// A process that forks faster than it is found escapes one round, not several.
+const LAST_ROUNDS = 5;
+
+/**
+ * Ends all that `find` finds: TERM, KILL after a second. Resolves with true as soon as nothing is left, or after two
+ * seconds with false. Without a process table (see `hasProcessTable`) only the groups themselves are ended.
+ */
+export async function endTree(find: () => ProcessTree): Promise<boolean> {
+  const begin = monotonicMs();
+  let left = targetsOf(find());
+  for (const target of left) {
+    signalProcess(target, "SIGTERM");
+    // A stopped process acts on TERM only once it goes on.
+    signalProcess(target, "SIGCONT");
+  }
+  for (let pauseMs = FIRST_PAUSE_MS; left.length > 0; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const elapsedMs = monotonicMs() - begin;
+    if (elapsedMs >= LIMIT_MS) return false;
+    if (elapsedMs >= TERM_GRACE_MS) for (const target of left) signalProcess(target, "SIGKILL");
+    const boundaryMs = elapsedMs < TERM_GRACE_MS ? TERM_GRACE_MS : LIMIT_MS;
+    await sleep(Math.min(pauseMs, Math.max(1, boundaryMs - elapsedMs)));
+    left = targetsOf(find());
+  }
+  return true;
+}
+
+/** Kills all that `find` finds, without waiting for it to be gone. */
+export function endTreeNow(find: () => ProcessTree): void {
+  for (let round = 0; round < LAST_ROUNDS; round++) {
+    const targets = targetsOf(find());
+    if (targets.length === 0) return;
+    for (const target of targets) signalProcess(target, "SIGKILL");
+  }
+}
+
+/** True while the group has members, zombies included, and its number has not passed to somebody else. */
+export function isGroupAlive({ leader, leaderExited }: ProcessGroup): boolean {
+  if (!leaderExited) return true;
+  // A number is not given away while a group bears it, so a process of that number is a stranger.
+  return signalProcess(-leader, 0) && !signalProcess(leader, 0);
+}
+
+/** True when something of the tree runs. */
+export function isTreeAlive(tree: ProcessTree): boolean {
+  return targetsOf(tree).length > 0;
+}
+
+/** What to signal: processes, or, as negative numbers, whole groups where single processes cannot be listed. */
+function targetsOf({ groups, mark }: ProcessTree): number[] {
+  if (hasProcessTable()) return findProcessTree(new Set(groups), mark);
+  return groups.map((group) => -group).filter((group) => signalProcess(group, 0));
+}
+
+/** Sends a signal (0 only asks); false when there is no such process or it is not ours to signal. */
+function signalProcess(target: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(target, signal);
+    return true;
+  } catch {
+    // It has ended by itself in the meantime, which is what was wanted.
+    return false;
+  }
+}

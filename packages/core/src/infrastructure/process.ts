@@ -1,0 +1,142 @@
+import { closeSync, statSync } from "node:fs";
+import { type OutputPipe, openOutputPipe } from "./output-pipe.ts";
+import {
+  endTree,
+  endTreeNow,
+  isGroupAlive,
+  isTreeAlive,
+  type ProcessGroup,
+  type ProcessTree,
+} from "./process-tree.ts";
+import { systemErrorText } from "./system-error.ts";
+
+export interface ProcessOptions {
+  /** The program as an absolute path, and its arguments. */
+  argv: readonly string[];
+  cwd: string;
+  /** The whole environment of the child; a mark by which its descendants are found again is added. */
+  environment: Readonly<Record<string, string>>;
+  /** Where the pipe for the output comes from; without one, sockets take its place. */
+  openPipe?: () => Promise<OutputPipe | undefined>;
+}
+
+/** Exactly one of both is set. */
+export interface ProcessExit {
+  exitCode: number | null;
+  /** Such as `SIGKILL`. */
+  signal: string | null;
+}
+
+export interface ChildProcess {
+  pid: number;
+  /** Stdout and stderr: one stream in the order of writing, or two where no pipe could be had. Read them to the end. */
+  outputs: readonly ReadableStream<Uint8Array>[];
+  /** Gives back what reading held open; called once the outputs are no longer read. */
+  closeOutputs(): void;
+  exited: Promise<ProcessExit>;
+  /**
+   * Ends the process and everything that descends from it: TERM, and KILL after a second. Resolves when all of it is gone,
+   * or after two seconds with false when something could not be ended.
+   */
+  end(): Promise<boolean>;
+  /** After `exited`: true while something it started in the background still runs. */
+  hasSurvivors(): boolean;
+}
+
+const MARK_VARIABLE = "DILIGENT_PROCESS";
+const ownMark = `${process.pid}-${crypto.randomUUID()}`;
+
+/** The groups that may still have members. */
+const processRegistry = new Set<ProcessGroup>();
+let started = 0;
+
+/**
+ * Starts a program in a session and process group of its own, so without a controlling terminal, with an empty stdin.
+ * The caller must expect that descendants outlive it; they are ended by `end` or, at the latest, `endAllProcesses`.
+ *
+ * @throws when it cannot be started, in words for the model.
+ */
+export async function startProcess(options: ProcessOptions): Promise<ChildProcess> {
+  const { argv, cwd, environment, openPipe = openOutputPipe } = options;
+  const { mark, marked } = markEnvironment(environment);
+  const pipe = await openPipe();
+  const target = pipe?.writeEnd ?? "pipe";
+  try {
+    const child = Bun.spawn([...argv], {
+      cwd,
+      env: marked,
+      stdin: "ignore",
+      stdout: target,
+      stderr: target,
+      detached: true,
+    });
+    return toChildProcess(child, mark, pipe?.readEnd);
+  } catch (error) {
+    if (pipe) closeSync(pipe.readEnd);
+    throw new Error(startFailure(argv[0] ?? "", cwd, error));
+  } finally {
+    if (pipe) closeSync(pipe.writeEnd);
+  }
+}
+
+/**
+ * An environment whose bearers, and all that they start, `endAllProcesses` finds and ends. `mark` is in no other one.
+ */
+export function markEnvironment(environment: Readonly<Record<string, string>>) {
+  if (started === 0) process.on("exit", endAllProcessesNow);
+  const mark = `/${ownMark}/${++started}/`;
+  // A diligent inside a diligent keeps the outer mark, so that the outer one finds these children too.
+  const marked = { ...environment, [MARK_VARIABLE]: (environment[MARK_VARIABLE] ?? "") + mark };
+  return { mark, marked };
+}
+
+/**
+ * Ends everything that was started and still runs, background children included: TERM, and KILL after a second. To be
+ * called before the program exits; takes two seconds at most.
+ */
+export async function endAllProcesses(): Promise<void> {
+  if (started > 0) await endTree(everything);
+}
+
+/** The last resort where nothing can be waited for any more: KILL. Runs by itself when the process exits. */
+export function endAllProcessesNow(): void {
+  if (started > 0) endTreeNow(everything);
+}
+
+/** Every group that was not seen empty, and every process that carries this process's mark. */
+function everything(): ProcessTree {
+  for (const group of processRegistry) if (!isGroupAlive(group)) processRegistry.delete(group);
+  return { groups: [...processRegistry].map((group) => group.leader), mark: `/${ownMark}/` };
+}
+
+function toChildProcess(child: Bun.Subprocess, mark: string, readEnd: number | undefined): ChildProcess {
+  const group: ProcessGroup = { leader: child.pid, leaderExited: false };
+  const tree = () => ({ groups: isGroupAlive(group) ? [group.leader] : [], mark });
+  processRegistry.add(group);
+  const exited = child.exited.then((): ProcessExit => {
+    group.leaderExited = true;
+    if (!isGroupAlive(group)) processRegistry.delete(group);
+    return { exitCode: child.exitCode, signal: child.signalCode === null ? null : String(child.signalCode) };
+  });
+  return {
+    pid: child.pid,
+    outputs: readEnd === undefined ? streamsOf(child) : [Bun.file(readEnd).stream()],
+    closeOutputs: () => {
+      if (readEnd !== undefined) closeSync(readEnd);
+    },
+    exited,
+    end: () => endTree(tree),
+    hasSurvivors: () => isGroupAlive(group) && isTreeAlive(tree()),
+  };
+}
+
+function streamsOf({ stdout, stderr }: Bun.Subprocess): ReadableStream<Uint8Array>[] {
+  return [stdout, stderr].filter((output) => output instanceof ReadableStream);
+}
+
+function startFailure(program: string, cwd: string, error: unknown): string {
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+    return `The working directory ${cwd} does not exist any more, so no command can be run in it.`;
+  }
+  return `${program} could not be started: ${systemErrorText(error)}.`;
+}
