@@ -1,0 +1,102 @@
+import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from "./types.ts";
+import { toolCallsOf } from "./types.ts";
+
+/** What the model reads for a call whose result never came. */
+export const INTERRUPTED_OUTPUT =
+  "The tool call was interrupted before it returned a result. Whether it took effect is unknown: check before you repeat it.";
+
+/** What the model reads for a tool that said nothing. Providers refuse an empty text. */
+export const EMPTY_OUTPUT = "(no output)";
+
+type ResultsOfCalls = Array<ToolResultMessage | undefined>;
+
+/**
+ * The messages as every provider accepts them: each tool call has exactly one result, directly after its message and
+ * in call order; call ids are unique; no text is blank; no message is empty. What is fine already comes back as it is,
+ * the very same objects. Every message depends on those before it only, except that a call's result may arrive
+ * later: so the beginning of a growing conversation stays the same and provider caches keep hitting.
+ */
+export function toSendableHistory(messages: readonly Message[]): Message[] {
+  const results = pairResults(messages);
+  const usedIds = new Set<string>();
+  return messages.flatMap((message, index) => {
+    if (message.role === "user") return toSendableUser(message);
+    // Results are placed behind their calls.
+    if (message.role === "tool_result") return [];
+    return toSendableTurn(message, results.get(index) ?? [], usedIds);
+  });
+}
+
+/** True for a text that providers refuse as empty; the control characters are blank to Python, which serves them. */
+export function isBlank(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
+  return /^[\s\x1c-\x1f\x85]*$/.test(text);
+}
+
+/** The results of each assistant message's calls, by the message's index and in call order. */
+function pairResults(messages: readonly Message[]): Map<number, ResultsOfCalls> {
+  const paired = new Map<number, ResultsOfCalls>();
+  // An id may come back in a later message: a result then answers the newest call that had it.
+  const waiting = new Map<string, Array<(result: ToolResultMessage) => void>>();
+  messages.forEach((message, index) => {
+    if (message.role === "tool_result") {
+      waiting.get(message.toolCallId)?.shift()?.(message);
+    } else if (message.role === "assistant") {
+      const results: ResultsOfCalls = [];
+      paired.set(index, results);
+      toolCallsOf(message).forEach((call, position, calls) => {
+        if (calls.findIndex(({ id }) => id === call.id) === position) waiting.set(call.id, []);
+        waiting.get(call.id)?.push((result) => {
+          results[position] = result;
+        });
+      });
+    }
+  });
+  return paired;
+}
+
+function toSendableUser(message: UserMessage): Message[] {
+  const { content } = message;
+  if (typeof content === "string") return isBlank(content) ? [] : [message];
+  const kept = content.filter(
+    (block) => block.type === "image" || (block.type === "text" && !isBlank(block.text)),
+  );
+  if (kept.length === 0) return [];
+  return [kept.length === content.length ? message : { ...message, content: kept }];
+}
+
+/** An assistant message with the results of its calls, or nothing when no part of it can be sent. */
+function toSendableTurn(message: AssistantMessage, results: ResultsOfCalls, usedIds: Set<string>): Message[] {
+  const content = message.content
+    .filter((block) => block.type !== "image" && (block.type !== "text" || !isBlank(block.text)))
+    .map((block) => (block.type === "tool_call" ? withUniqueId(block, usedIds) : block));
+  if (content.length === 0) return [];
+  const isUnchanged =
+    content.length === message.content.length && content.every((block, i) => block === message.content[i]);
+  const turn = isUnchanged ? message : { ...message, content };
+  const answers = toolCallsOf(turn).map((call, position) => {
+    const result = results[position];
+    return result
+      ? toSendableResult(result, call.id)
+      : interruptedResult(call.id, call.name, message.timestamp);
+  });
+  return [turn, ...answers];
+}
+
+function withUniqueId<T extends { id: string }>(call: T, usedIds: Set<string>): T {
+  const base = call.id || "call";
+  let id = base;
+  for (let count = 2; usedIds.has(id); count++) id = `${base}_${count}`;
+  usedIds.add(id);
+  return id === call.id ? call : { ...call, id };
+}
+
+function toSendableResult(result: ToolResultMessage, toolCallId: string): ToolResultMessage {
+  const isEmpty = isBlank(result.output) && !result.images?.length;
+  if (!isEmpty && result.toolCallId === toolCallId) return result;
+  return { ...result, toolCallId, ...(isEmpty && { output: EMPTY_OUTPUT }) };
+}
+
+function interruptedResult(toolCallId: string, toolName: string, timestamp: number): ToolResultMessage {
+  return { role: "tool_result", toolCallId, toolName, output: INTERRUPTED_OUTPUT, isError: true, timestamp };
+}

@@ -1,0 +1,76 @@
+/** What went wrong with a model request, told once by the adapter; everybody else reads this instead of the wording. */
+export type ProviderErrorType =
+  | "rate_limit"
+  | "overloaded"
+  | "server_error"
+  | "network"
+  | "stream_cut"
+  | "timeout"
+  | "quota"
+  | "auth"
+  | "context_overflow"
+  | "invalid_request"
+  | "invalid_response"
+  | "unknown";
+
+export const PROVIDER_ERROR_TYPES = [
+  "rate_limit",
+  "overloaded",
+  "server_error",
+  "network",
+  "stream_cut",
+  "timeout",
+  "quota",
+  "auth",
+  "context_overflow",
+  "invalid_request",
+  "invalid_response",
+  "unknown",
+] as const satisfies readonly ProviderErrorType[];
+
+const RETRYABLE: ReadonlySet<ProviderErrorType> = new Set([
+  "rate_limit",
+  "overloaded",
+  "server_error",
+  "network",
+  "stream_cut",
+  "timeout",
+]);
+
+export interface ProviderErrorOptions {
+  /** How long the provider asks to wait, in milliseconds. */
+  retryAfterMs?: number | undefined;
+  /** The HTTP status, where there was one. */
+  statusCode?: number | undefined;
+  cause?: unknown;
+}
+
+/** A model request that failed. The message is one line for the user: status, cause and what to do. */
+export class ProviderError extends Error {
+  override readonly name = "ProviderError";
+  readonly retryAfterMs: number | undefined;
+  readonly statusCode: number | undefined;
+
+  constructor(
+    message: string,
+    readonly errorType: ProviderErrorType,
+    options: ProviderErrorOptions = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.retryAfterMs = options.retryAfterMs;
+    this.statusCode = options.statusCode;
+  }
+
+  /** True when the same request may succeed a little later. */
+  get isRetryable(): boolean {
+    return RETRYABLE.has(this.errorType);
+  }
+}
+
+/** The error as a ProviderError; anything else that was thrown becomes one of kind `unknown`. */
+export function toProviderError(error: unknown): ProviderError {
+  if (error instanceof ProviderError) return error;
+  return new ProviderError(error instanceof Error ? error.message : String(error), "unknown", {
+    cause: error,
+  });
+}

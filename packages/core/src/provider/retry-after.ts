@@ -1,0 +1,33 @@
+interface HeaderReader {
+  get(name: string): string | null;
+}
+
+/**
+ * How many milliseconds a response asks to wait, from `retry-after-ms` or `retry-after` (seconds or an HTTP date, RFC
+ * 9110). Undefined without either and for anything that is no time to come, such as a negative number; a date
+ * in the past is zero.
+ *
+ * @param nowMs milliseconds since the epoch.
+ */
+export function parseRetryAfter(headers: HeaderReader, nowMs: number): number | undefined {
+  const milliseconds = parseNumber(headers.get("retry-after-ms"));
+  if (milliseconds !== undefined) return Math.ceil(milliseconds);
+  const value = headers.get("retry-after")?.trim();
+  const seconds = parseNumber(value);
+  if (seconds !== undefined) return Math.ceil(seconds * 1000);
+  return value ? parseDate(value, nowMs) : undefined;
+}
+
+function parseNumber(value: string | null | undefined): number | undefined {
+  const text = value?.trim() ?? "";
+  if (!/^\d+(\.\d*)?$/.test(text)) return undefined;
+  const number = Number(text);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+function parseDate(value: string, nowMs: number): number | undefined {
+  // Date.parse takes nearly anything, "-5" included: an HTTP date names a month and a time.
+  if (!/[A-Za-z]{3}.*\d\d:\d\d:\d\d/.test(value)) return undefined;
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}

@@ -1,0 +1,93 @@
+import { sleep } from "../infrastructure/clock.ts";
+import { type ProviderError, toProviderError } from "./errors.ts";
+import { createProviderStream } from "./provider-stream.ts";
+import type { Model, ProviderEvent, StreamContext, StreamFunction, StreamOptions } from "./types.ts";
+
+export const MAX_ATTEMPTS = 5;
+const BASE_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 30_000;
+// A provider that asks for a longer wait is told to the user instead: a silent minute looks like a hang.
+const MAX_RETRY_AFTER_MS = 60_000;
+
+export interface RetryOptions {
+  /** A number from 0 up to 1, for the jitter. */
+  random?: () => number;
+  sleep?: (durationMs: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/**
+ * Repeats requests that failed in passing: rate limits, overload, server and network faults, cut streams. The delay
+ * doubles from one second on, up to thirty, with jitter; a `retry-after` of up to a minute is honoured. Nothing has
+ * happened yet when a stream fails, since tool calls are run after it, so a partial answer is simply asked for again:
+ * a second `start` tells that what was streamed before is void.
+ */
+export function withRetry(streamFunction: StreamFunction, options: RetryOptions = {}): StreamFunction {
+  return (model, context, streamOptions) => {
+    const stream = createProviderStream();
+    const push = (event: ProviderEvent) => stream.push(event);
+    void repeat({ streamFunction, model, context, streamOptions, push }, options);
+    return stream;
+  };
+}
+
+interface Request {
+  streamFunction: StreamFunction;
+  model: Model;
+  context: StreamContext;
+  streamOptions: StreamOptions;
+  push: (event: ProviderEvent) => void;
+}
+
+async function repeat(
+  request: Request,
+  { random = Math.random, sleep: wait = sleep }: RetryOptions,
+): Promise<void> {
+  const { streamOptions, push } = request;
+  const maxAttempts = Math.min(MAX_ATTEMPTS, 1 + (streamOptions.maxRetries ?? MAX_ATTEMPTS - 1));
+  for (let attempt = 1; ; attempt++) {
+    const error = await attemptOnce(request);
+    if (!error) return;
+    const delayMs = retryDelayMs(error, attempt, random);
+    if (
+      !error.isRetryable ||
+      attempt >= maxAttempts ||
+      delayMs === undefined ||
+      streamOptions.signal?.aborted
+    ) {
+      return push({ type: "error", error });
+    }
+    push({ type: "retry", attempt: attempt + 1, delayMs, error });
+    await wait(delayMs, streamOptions.signal);
+    if (streamOptions.signal?.aborted) return push({ type: "error", error });
+  }
+}
+
+/** Streams one attempt through; returns its error instead of passing it on. */
+async function attemptOnce({
+  streamFunction,
+  model,
+  context,
+  streamOptions,
+  push,
+}: Request): Promise<ProviderError | undefined> {
+  let failure: ProviderError | undefined;
+  const attempt = streamFunction(model, context, streamOptions);
+  await attempt
+    .consume((event) => {
+      if (event.type === "error") failure = event.error;
+      else push(event);
+    })
+    .catch((error: unknown) => {
+      failure ??= toProviderError(error);
+    });
+  return failure;
+}
+
+/** How long to wait before the next attempt, or undefined when the provider asks for more than we wait. */
+function retryDelayMs(error: ProviderError, attempt: number, random: () => number): number | undefined {
+  const { retryAfterMs } = error;
+  if (retryAfterMs !== undefined && retryAfterMs > MAX_RETRY_AFTER_MS) return undefined;
+  const backoffMs = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempt - 1));
+  const jitteredMs = Math.round(backoffMs * (0.5 + random() / 2));
+  return Math.max(retryAfterMs ?? 0, jitteredMs);
+}

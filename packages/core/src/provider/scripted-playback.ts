@@ -1,0 +1,143 @@
+import type { EventStream } from "../event-stream.ts";
+import { sleep } from "../infrastructure/clock.ts";
+import type { AssistantMessage, ContentBlock, StopReason } from "../types.ts";
+import { ProviderError } from "./errors.ts";
+import type { NumberedTurn } from "./scripted-calls.ts";
+import {
+  type ReplyPart,
+  splitIntoChunks,
+  toMessageBlocks,
+  toReplyParts,
+  toReplyStop,
+} from "./scripted-reply.ts";
+import { scriptedUsage } from "./scripted-usage.ts";
+import type { ProviderEvent, ProviderResult } from "./types.ts";
+
+// Between so many chunks without a delay everything else in the process gets its turn, a Ctrl+C above all.
+const CHUNKS_AT_ONCE = 256;
+
+/** What a reply needs to know of its request. */
+export interface PlayedRequest {
+  stream: EventStream<ProviderEvent, ProviderResult>;
+  /** The id of the model. */
+  model: string;
+  timestamp: number;
+  /** The estimated tokens of the request. */
+  requestTokens: number;
+  signal: AbortSignal | undefined;
+}
+
+/** Streams a turn as a provider would; it never rejects. Aborted, it ends at once in `done` with what was streamed. */
+export async function playTurn(request: PlayedRequest, numbered: NumberedTurn): Promise<void> {
+  const { turn } = numbered;
+  try {
+    // The caller has subscribed to the stream before its first event.
+    await (turn.delayMs ? sleep(turn.delayMs, request.signal) : Promise.resolve());
+    const content = await streamParts(request, numbered);
+    if (request.signal?.aborted) finishAborted(request, content);
+    else if (turn.error) fail(request, turn.error);
+    else finish(request, { content, ...toReplyStop(turn) }, turn.usage);
+  } catch (error) {
+    request.stream.push({
+      type: "error",
+      error: new ProviderError(String(error), "unknown", { cause: error }),
+    });
+  }
+}
+
+/** Ends the stream of a request that was aborted. */
+export function finishAborted(request: PlayedRequest, content: ContentBlock[]): void {
+  finish(request, { content, stopReason: "aborted" });
+}
+
+async function streamParts(request: PlayedRequest, numbered: NumberedTurn): Promise<ContentBlock[]> {
+  const { stream, signal } = request;
+  const { turn } = numbered;
+  const parts = toReplyParts(numbered);
+  // A request that fails at once, as with an overloaded server, has not even started.
+  if (signal?.aborted || (turn.error && parts.length === 0)) return [];
+  stream.push({ type: "start" });
+  const pause = createPause(turn.chunkDelayMs ?? 0, signal);
+  const finished: ReplyPart[] = [];
+  for (const part of parts) {
+    const streamed = await streamPart(part, request, { pause, chunkChars: turn.chunkChars });
+    if (signal?.aborted) return toMessageBlocks([...finished, ...brokenOff(part, streamed)]);
+    stream.push(endEvent(part));
+    finished.push(part);
+  }
+  return toMessageBlocks(finished);
+}
+
+/** Returns as much of the part's text as was streamed before the request was aborted. */
+async function streamPart(
+  { block, streamed }: ReplyPart,
+  { stream, signal }: PlayedRequest,
+  { pause, chunkChars }: { pause: () => Promise<void>; chunkChars: number | undefined },
+): Promise<string> {
+  if (block.type === "tool_call") stream.push({ type: "tool_call_start", id: block.id, name: block.name });
+  let sent = "";
+  for (const chunk of splitIntoChunks(streamed, chunkChars)) {
+    await pause();
+    if (signal?.aborted) break;
+    stream.push(deltaEvent(block, chunk));
+    sent += chunk;
+  }
+  return sent;
+}
+
+/** Waits before every chunk but the first; without a delay it uses no timer. */
+function createPause(chunkDelayMs: number, signal: AbortSignal | undefined): () => Promise<void> {
+  let chunks = 0;
+  return async () => {
+    chunks++;
+    if (chunks === 1) return;
+    if (chunkDelayMs > 0) await sleep(chunkDelayMs, signal);
+    else if (chunks % CHUNKS_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+  };
+}
+
+/** What there is of a block that did not finish. Half of a tool call must never look like a whole one. */
+function brokenOff({ block }: ReplyPart, streamed: string): ReplyPart[] {
+  if (streamed === "" || block.type === "tool_call") return [];
+  if (block.type === "text") return [{ block: { type: "text", text: streamed }, streamed }];
+  return [{ block: { type: "thinking", thinking: streamed }, streamed }];
+}
+
+function deltaEvent(block: ReplyPart["block"], delta: string): ProviderEvent {
+  if (block.type === "tool_call") return { type: "tool_call_delta", id: block.id, delta };
+  return block.type === "text" ? { type: "text_delta", delta } : { type: "thinking_delta", delta };
+}
+
+function endEvent({ block }: ReplyPart): ProviderEvent {
+  switch (block.type) {
+    case "text":
+      return { type: "text_end", text: block.text };
+    case "thinking":
+      return { type: "thinking_end", thinking: block.thinking };
+    case "tool_call":
+      return { type: "tool_call_end", id: block.id, name: block.name, input: block.input };
+  }
+}
+
+function fail({ stream }: PlayedRequest, error: NonNullable<NumberedTurn["turn"]["error"]>): void {
+  const { message, errorType, retryAfterMs } = error;
+  stream.push({ type: "error", error: new ProviderError(message, errorType, { retryAfterMs }) });
+}
+
+interface FinishedReply {
+  content: ContentBlock[];
+  stopReason: StopReason;
+  rawStopReason?: string;
+}
+
+function finish(
+  request: PlayedRequest,
+  reply: FinishedReply,
+  scripted?: NumberedTurn["turn"]["usage"],
+): void {
+  const { stream, model, timestamp, requestTokens } = request;
+  const usage = scriptedUsage(scripted, requestTokens, reply.content);
+  const message: AssistantMessage = { role: "assistant", ...reply, model, usage, timestamp };
+  stream.push({ type: "usage", usage });
+  stream.push({ type: "done", stopReason: reply.stopReason, message });
+}

@@ -1,0 +1,104 @@
+import { isBlank } from "../history.ts";
+import type { ContentBlock, StopReason, ToolCallBlock } from "../types.ts";
+import { isRecord, parseJson } from "./json-value.ts";
+import type { NumberedTurn } from "./scripted-calls.ts";
+import type { ScriptToolCall, ScriptTurn } from "./scripted-schema.ts";
+
+/** One block of a reply, with the text that is streamed for it: for a tool call the JSON of its arguments. */
+export interface ReplyPart {
+  block: Extract<ContentBlock, { type: "text" | "thinking" | "tool_call" }>;
+  streamed: string;
+}
+
+export interface ReplyStop {
+  stopReason: StopReason;
+  rawStopReason?: string;
+}
+
+/** The blocks of a turn in the order a model writes them: thinking, text, tool calls. Empty ones are left out. */
+export function toReplyParts({ turn, callIds }: NumberedTurn): ReplyPart[] {
+  const { thinking = "", text = "", toolCalls = [] } = turn;
+  const lastIsCut = toReplyStop(turn).stopReason === "max_tokens";
+  const parts: ReplyPart[] = [];
+  if (thinking !== "") parts.push({ block: { type: "thinking", thinking }, streamed: thinking });
+  if (text !== "") parts.push({ block: { type: "text", text }, streamed: text });
+  for (const [index, call] of toolCalls.entries()) {
+    const isCut = lastIsCut && index === toolCalls.length - 1;
+    parts.push(toCallPart(call, callIds[index] ?? call.name, isCut));
+  }
+  return parts;
+}
+
+/** Why a turn stops. The words of providers mean what their adapters make of them. */
+export function toReplyStop({ stopReason, toolCalls = [] }: ScriptTurn): ReplyStop {
+  const usual = toolCalls.length > 0 ? "tool_use" : "end_turn";
+  if (stopReason === undefined) return { stopReason: usual };
+  return { stopReason: SPECIAL_STOPS.get(stopReason) ?? usual, rawStopReason: stopReason };
+}
+
+const SPECIAL_STOPS: ReadonlyMap<string, StopReason> = new Map([
+  ["max_tokens", "max_tokens"],
+  ["model_context_window_exceeded", "max_tokens"],
+  ["refusal", "error"],
+  ["pause_turn", "tool_use"],
+  ["error", "error"],
+  ["aborted", "aborted"],
+]);
+
+/** The blocks as they go into the message: without blank text, which a model may say but no provider takes back. */
+export function toMessageBlocks(parts: readonly ReplyPart[]): ContentBlock[] {
+  return parts.map(({ block }) => block).filter((block) => block.type !== "text" || !isBlank(block.text));
+}
+
+function toCallPart({ name, input }: ScriptToolCall, id: string, isCut: boolean): ReplyPart {
+  const whole = typeof input === "string" ? input : JSON.stringify(input);
+  const call: ToolCallBlock = { type: "tool_call", id, name, input: {} };
+  if (isCut) {
+    // Without its last character, which is the closing brace: something a repairer could close.
+    const streamed = whole.replace(/.$/su, "");
+    return { block: { ...call, invalidInput: streamed }, streamed };
+  }
+  const parsed = parseArguments(whole);
+  return { block: parsed ? { ...call, input: parsed } : { ...call, invalidInput: whole }, streamed: whole };
+}
+
+/** Arguments as an adapter reads them: nothing at all means none, and what is no JSON object is undefined. */
+function parseArguments(text: string): Record<string, unknown> | undefined {
+  if (text === "") return {};
+  const value = parseJson(text);
+  return isRecord(value) ? value : undefined;
+}
+
+const WORDS_CHARS = 12;
+// Text without spaces is cut at this length.
+const LONGEST_CHUNK_CHARS = 36;
+
+/**
+ * A text in the pieces it is streamed in: `chunkChars` UTF-16 units each, or by default whole words of together about
+ * 12. No piece ends inside a surrogate pair.
+ */
+export function* splitIntoChunks(text: string, chunkChars?: number): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    const end = chunkChars === undefined ? findWordEnd(text, start) : pairSafeEnd(text, start + chunkChars);
+    yield text.slice(start, end);
+    start = end;
+  }
+}
+
+function findWordEnd(text: string, start: number): number {
+  const longest = start + LONGEST_CHUNK_CHARS;
+  for (let end = start + WORDS_CHARS; end < longest; end++) {
+    if (/\s/.test(text.charAt(end - 1))) return end;
+  }
+  return pairSafeEnd(text, longest);
+}
+
+function pairSafeEnd(text: string, end: number): number {
+  const isInsidePair =
+    isBetween(text.charCodeAt(end - 1), 0xd800, 0xdbff) && isBetween(text.charCodeAt(end), 0xdc00, 0xdfff);
+  return isInsidePair ? end + 1 : end;
+}
+
+function isBetween(code: number, first: number, last: number): boolean {
+  return code >= first && code <= last;
+}

@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { PROVIDER_ERROR_TYPES } from "./errors.ts";
+
+/** The stop reasons providers are known to give. A script may use any other word, as a new provider might. */
+const KNOWN_STOP_REASONS = [
+  "end_turn",
+  "tool_use",
+  "max_tokens",
+  "stop_sequence",
+  "refusal",
+  "pause_turn",
+  "model_context_window_exceeded",
+  "error",
+  "aborted",
+] as const;
+
+// A longer wait than this overflows the runtime's timer, which would then not wait at all.
+const MAX_DELAY_MS = 2_147_483_647;
+
+const delay = z.number().min(0).max(MAX_DELAY_MS);
+const tokens = z.int().min(0);
+
+const toolCallSchema = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[a-zA-Z0-9_-]{1,128}$/, "use 1 to 128 letters, digits, _ or -, as providers do")
+    .optional()
+    .describe("Default: call_N, where this is the Nth tool call of the whole script."),
+  name: z.string().min(1).describe("The tool to call. A name no tool has is answered by an error result."),
+  input: z
+    .unknown()
+    .describe(
+      "The arguments, an object. A string is sent word for word in place of the arguments' JSON, so that broken JSON can be played.",
+    ),
+});
+
+const usageSchema = z.strictObject({
+  inputTokens: tokens.optional().describe("Default: characters of the request / 4."),
+  outputTokens: tokens.optional().describe("Default: characters of the reply / 4."),
+  cacheReadTokens: tokens.optional().describe("Default: 0."),
+  cacheWriteTokens: tokens.optional().describe("Default: 0."),
+});
+
+const errorSchema = z.strictObject({
+  errorType: z
+    .enum(PROVIDER_ERROR_TYPES)
+    .describe("What kind of failure it is; decides whether it is retried."),
+  message: z.string().min(1).describe("What the user reads."),
+  retryAfterMs: z.number().min(0).optional().describe("How long the provider asks to wait, in milliseconds."),
+});
+
+const turnSchema = z.strictObject({
+  thinking: z.string().optional().describe("What the model thinks, before the text."),
+  text: z.string().optional().describe("What the model says, before its tool calls."),
+  toolCalls: z.array(toolCallSchema).optional().describe("The tools the model calls, side by side."),
+  stopReason: z
+    .union([z.enum(KNOWN_STOP_REASONS), z.string().min(1)])
+    .optional()
+    .describe("Default: tool_use when there are tool calls, else end_turn."),
+  usage: usageSchema.optional().describe("The tokens the reply reports; whatever is left out is estimated."),
+  delayMs: delay.optional().describe("Wait before the first word, in milliseconds. Default: 0."),
+  chunkDelayMs: delay.optional().describe("Wait between two chunks, in milliseconds. Default: 0."),
+  chunkChars: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Characters a chunk. Default: whole words, about 12 characters."),
+  error: errorSchema.optional().describe("The request fails, after whatever else the turn says."),
+});
+
+/** The file behind a model `scripted/PATH`: the replies of a provider that needs no network. */
+export const scriptSchema = z
+  .strictObject({
+    $schema: z.string().optional().describe("For editors: where the JSON Schema of this file is."),
+    version: z.literal(1),
+    contextWindow: z
+      .int()
+      .min(1)
+      .optional()
+      .describe("Tokens; what the model is said to hold. Default: 200000."),
+    turns: z.array(turnSchema).describe("One reply for each model request, in order."),
+    summaries: z
+      .array(turnSchema)
+      .optional()
+      .describe("The replies to requests for a summary of the conversation, which else take from turns."),
+  })
+  .meta({
+    title: "diligent script",
+    description: "The replies of a scripted model, for demonstrations and tests.",
+  });
+
+export type Script = z.output<typeof scriptSchema>;
+export type ScriptTurn = z.output<typeof turnSchema>;
+export type ScriptToolCall = z.output<typeof toolCallSchema>;
+
+/** The JSON Schema (draft 2020-12) of a script, for editors. */
+export function scriptJsonSchema(): Record<string, unknown> {
+  return { ...z.toJSONSchema(scriptSchema, { io: "input" }) };
+}

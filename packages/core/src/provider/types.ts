@@ -1,0 +1,85 @@
+import type { EventStream } from "../event-stream.ts";
+import type { AssistantMessage, Message, StopReason, ToolDefinition, Usage } from "../types.ts";
+import type { ProviderError } from "./errors.ts";
+
+export type { ToolDefinition } from "../types.ts";
+export { ProviderError, toProviderError } from "./errors.ts";
+
+/** How hard a model thinks before it answers. `off` asks it not to, where it can be asked. */
+export type Effort = "off" | "low" | "medium" | "high" | "xhigh" | "max";
+
+/**
+ * How a model takes thinking. `adaptive`: it decides itself, steered by effort; `always`: the same, and it cannot be
+ * asked not to; `budget`: it wants a token budget; `none`: it has no thinking that could be asked for.
+ */
+export type ThinkingSupport = "adaptive" | "always" | "budget" | "none";
+
+/** US dollars for a million tokens. What is missing is unknown, not free. */
+export interface ModelPrice {
+  inputCostPer1M?: number;
+  outputCostPer1M?: number;
+  cacheReadCostPer1M?: number;
+  cacheWriteCostPer1M?: number;
+}
+
+/** A model as requests, limits and costs need to know it. */
+export interface Model extends ModelPrice {
+  id: string;
+  provider: string;
+  /** Tokens of a whole request with its answer. */
+  contextWindow: number;
+  /** Tokens of one answer. */
+  maxOutputTokens: number;
+  /** The price of a request whose input, cached tokens included, is longer than `aboveInputTokens`. */
+  longContext?: ModelPrice & { aboveInputTokens: number };
+  thinking?: ThinkingSupport;
+}
+
+export interface StreamContext {
+  systemPrompt: string;
+  messages: readonly Message[];
+  tools: readonly ToolDefinition[];
+}
+
+export interface StreamOptions {
+  signal?: AbortSignal | undefined;
+  /** Cap for the answer, in tokens; the model's own limit when left out. */
+  maxTokens?: number | undefined;
+  effort?: Effort | undefined;
+  /** Attempts after the first; read by the retry wrapper only. */
+  maxRetries?: number | undefined;
+  /** Marks the request that summarises a conversation; everything else is the conversation itself. */
+  purpose?: "summary" | undefined;
+  /** Names the session, so that a provider can route its requests to one cache. */
+  sessionId?: string | undefined;
+}
+
+/**
+ * What happens while a model answers. A second `start` means that the request began anew: what was streamed before it
+ * is void. The last event is always `done` or `error`; an aborted request ends in `done` with what had arrived.
+ */
+export type ProviderEvent =
+  | { type: "start" }
+  | { type: "text_delta"; delta: string }
+  | { type: "text_end"; text: string }
+  | { type: "thinking_delta"; delta: string }
+  | { type: "thinking_end"; thinking: string; signature?: string }
+  | { type: "tool_call_start"; id: string; name: string }
+  | { type: "tool_call_delta"; id: string; delta: string }
+  | { type: "tool_call_end"; id: string; name: string; input: Record<string, unknown> }
+  | { type: "usage"; usage: Usage }
+  /** From the retry wrapper: attempt number `attempt` (2 is the first repetition) begins after `delayMs`. */
+  | { type: "retry"; attempt: number; delayMs: number; error: ProviderError }
+  | { type: "done"; stopReason: StopReason; message: AssistantMessage }
+  | { type: "error"; error: ProviderError };
+
+export interface ProviderResult {
+  message: AssistantMessage;
+}
+
+/** Never throws and never rejects outside `result()`: a failure is the last event. */
+export type StreamFunction = (
+  model: Model,
+  context: StreamContext,
+  options: StreamOptions,
+) => EventStream<ProviderEvent, ProviderResult>;

@@ -1,0 +1,117 @@
+import { describe, expect, test } from "bun:test";
+import { createScriptedStream, type ScriptedStreamOptions } from "../src/provider/scripted.ts";
+import { findStartTurn } from "../src/provider/scripted-turns.ts";
+import type { AssistantMessage, Message } from "../src/types.ts";
+import {
+  ask,
+  assistant,
+  errorOf,
+  LS_TOOL,
+  MODEL,
+  messageOf,
+  request,
+  scripted,
+  toolCall,
+  toolResult,
+  user,
+} from "./support/scripted.ts";
+
+const FAILURE = { error: { errorType: "overloaded", message: "busy" } } as const;
+const LS_CALL = { name: "ls", input: {} };
+
+function textOf({ content }: AssistantMessage): string {
+  return content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+/** A conversation that holds so many replies. */
+function conversation(replies: number): Message[] {
+  const pairs = Array.from({ length: replies }, () => [
+    user("go on"),
+    assistant([{ type: "text", text: "done" }]),
+  ]);
+  return [...pairs.flat(), user("go on")];
+}
+
+describe("the turns of a script", () => {
+  test("are played in order, one for each request, repetitions included", async () => {
+    const stream = scripted([{ text: "one" }, FAILURE, { text: "two" }]);
+    expect(textOf(messageOf(await ask(stream)))).toBe("one");
+    expect(errorOf(await ask(stream, conversation(1)))).toEqual({ errorType: "overloaded", message: "busy" });
+    expect(textOf(messageOf(await ask(stream, conversation(1))))).toBe("two");
+  });
+
+  test("that are used up end every further request in an error", async () => {
+    const stream = scripted([{ text: "one" }, { text: "two" }], { startAtTurn: 1 });
+    await ask(stream);
+    const ended = { errorType: "invalid_request", message: "script ended at turn 2" };
+    expect(errorOf(await ask(stream))).toEqual(ended);
+    expect(errorOf(await ask(stream))).toEqual(ended);
+  });
+
+  test("go on, in a conversation that holds replies already, behind as many", async () => {
+    const stream = scripted([{ text: "one" }, { text: "two" }, { text: "three" }]);
+    expect(textOf(messageOf(await ask(stream, conversation(2))))).toBe("three");
+  });
+
+  test("are counted from the first request only, so that a compacted history changes nothing", async () => {
+    const stream = scripted([{ text: "one" }, { text: "two" }]);
+    await ask(stream);
+    expect(textOf(messageOf(await ask(stream, conversation(0))))).toBe("two");
+  });
+
+  test("begin where they are told to, whatever the conversation holds", async () => {
+    const stream = scripted([{ text: "one" }, { text: "two" }], { startAtTurn: 0 });
+    expect(textOf(messageOf(await ask(stream, conversation(1))))).toBe("one");
+  });
+
+  test("that are failures do not count as replies", () => {
+    const turns = [FAILURE, { text: "one" }, FAILURE, { text: "two" }];
+    expect(findStartTurn(turns, conversation(0))).toBe(0);
+    expect(findStartTurn(turns, conversation(1))).toBe(2);
+    expect(findStartTurn(turns, conversation(2))).toBe(4);
+    expect(findStartTurn(turns, conversation(3))).toBe(4);
+  });
+
+  test("passed by a failure's half reply do not count, those that ended in a refusal do", () => {
+    const turns = [{ text: "one" }, { text: "two" }];
+    const broken = assistant([{ type: "text", text: "half" }], "error");
+    expect(findStartTurn(turns, [user("a"), broken, user("b")])).toBe(0);
+    expect(findStartTurn(turns, [user("a"), { ...broken, rawStopReason: "refusal" }, user("b")])).toBe(1);
+  });
+});
+
+describe("the ids of a script's tool calls", () => {
+  test("are the script's own, else counted over the whole script", async () => {
+    const turns = [{ toolCalls: [LS_CALL, { ...LS_CALL, id: "mine" }] }, { toolCalls: [LS_CALL] }];
+    const stream = scripted(turns, { startAtTurn: 0 });
+    const ids = (message: AssistantMessage) =>
+      message.content.map((block) => block.type === "tool_call" && block.id);
+    expect(ids(messageOf(await ask(stream)))).toEqual(["call_1", "mine"]);
+    expect(ids(messageOf(await ask(stream)))).toEqual(["call_3"]);
+  });
+
+  test("avoid those that another script has left in the conversation", async () => {
+    const history = [user("a"), assistant([toolCall("call_1")]), toolResult("call_1")];
+    const stream = scripted([{ toolCalls: [LS_CALL] }], { startAtTurn: 0 });
+    expect(messageOf(await ask(stream, history)).content).toEqual([toolCall("call_1_2")]);
+  });
+});
+
+describe("a request for a summary", () => {
+  const turns = [{ text: "one" }, { text: "two" }];
+  const summarise: ScriptedStreamOptions = { purpose: "summary" };
+  const context = request([user("Summarise this.")], { tools: [LS_TOOL] });
+
+  test("takes from the summaries and leaves the turns alone", async () => {
+    const stream = createScriptedStream({ version: 1, turns, summaries: [{ text: "in short" }] });
+    expect(textOf((await stream(MODEL, context, summarise).result()).message)).toBe("in short");
+    expect(textOf(messageOf(await ask(stream)))).toBe("one");
+    await expect(stream(MODEL, context, summarise).result()).rejects.toThrow("script ended at summary 1");
+  });
+
+  test("takes a turn when the script has no summaries", async () => {
+    const stream = createScriptedStream({ version: 1, turns });
+    expect(textOf((await stream(MODEL, context, summarise).result()).message)).toBe("one");
+    expect(textOf(messageOf(await ask(stream)))).toBe("two");
+  });
+});

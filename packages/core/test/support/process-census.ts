@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** A number of seconds for `sleep` that no other process uses, so that the process can be found by it. */
+export function uniqueSleepSeconds(): string {
+  return `9${Math.random().toString().slice(2, 12)}`;
+}
+
+/** How many living processes have `text` in their command line, zombies and this process aside. */
+export function countProcesses(text: string): number {
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isAliveWith(name, text)).length;
+}
+
+/** Waits until none is left, for two seconds at most; returns how many are. */
+export async function countAfterTwoSeconds(text: string): Promise<number> {
+  const deadline = performance.now() + 2_000;
+  while (countProcesses(text) > 0 && performance.now() < deadline) await Bun.sleep(10);
+  return countProcesses(text);
+}
+
+function isAliveWith(pid: string, text: string): boolean {
+  if (pid === String(process.pid)) return false;
+  try {
+    const isZombie = / Z \d/.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+    return !isZombie && readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(text);
+  } catch {
+    return false; // It has just ended.
+  }
+}

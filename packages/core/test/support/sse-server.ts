@@ -1,0 +1,98 @@
+import { createServer, type ServerResponse } from "node:http";
+import { checkAnthropicRequest } from "./anthropic-wire-check.ts";
+
+/** What the server does with one request. Without `body`, it answers with an event stream of `events`. */
+export interface Reply {
+  status?: number;
+  headers?: Record<string, string>;
+  events?: readonly unknown[];
+  body?: string | Uint8Array;
+  /** Splits the body into pieces of at most this many bytes, each a write of its own. */
+  pieceBytes?: number;
+  /** What happens after the body: a clean end, a reset connection, or nothing at all. */
+  ending?: "end" | "reset" | "hang";
+  /** Sends no headers either until the server stops. */
+  silent?: boolean;
+}
+
+export interface ReceivedRequest {
+  path: string;
+  headers: Record<string, string | string[] | undefined>;
+  body: unknown;
+}
+
+export interface SseServer extends AsyncDisposable {
+  url: string;
+  requests: ReceivedRequest[];
+  /** What the wire check refused, over all requests. */
+  problems: string[];
+}
+
+/**
+ * An HTTP server on loopback that answers each request with the next reply, the last one again and again. It refuses
+ * what the real Messages API refuses, with the problems in its message.
+ */
+export async function startSseServer(...replies: Reply[]): Promise<SseServer> {
+  const requests: ReceivedRequest[] = [];
+  const problems: string[] = [];
+  const http = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body: unknown = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+      const reply = replies[Math.min(requests.length, replies.length - 1)] ?? {};
+      requests.push({ path: request.url ?? "", headers: request.headers, body });
+      const found = checkAnthropicRequest(body);
+      problems.push(...found);
+      void send(
+        response,
+        found.length > 0 ? errorReply(400, "invalid_request_error", found.join("; ")) : reply,
+      );
+    });
+  });
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const address = http.address();
+  if (address === null || typeof address === "string") throw new Error("The server has no port.");
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    requests,
+    problems,
+    async [Symbol.asyncDispose]() {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
+
+/** An error as the Messages API words it. */
+export function errorReply(
+  status: number,
+  type: string,
+  message: string,
+  headers: Record<string, string> = {},
+): Reply {
+  const body = JSON.stringify({ type: "error", error: { type, message }, request_id: "req_test" });
+  return { status, headers: { "content-type": "application/json", ...headers }, body };
+}
+
+/** The events as the API sends them, one `event` and one `data` line each. */
+export function toSse(events: readonly unknown[]): string {
+  return events.map((event) => `event: ${typeOf(event)}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+}
+
+function typeOf(event: unknown): string {
+  return typeof event === "object" && event !== null && "type" in event ? String(event.type) : "message";
+}
+
+async function send(response: ServerResponse, reply: Reply): Promise<void> {
+  if (reply.silent) return;
+  response.writeHead(reply.status ?? 200, { "content-type": "text/event-stream", ...reply.headers });
+  const bytes = Buffer.from(reply.body ?? toSse(reply.events ?? []));
+  const step = reply.pieceBytes ?? Math.max(1, bytes.length);
+  for (let offset = 0; offset < bytes.length; offset += step) {
+    await new Promise((resolve) => response.write(bytes.subarray(offset, offset + step), resolve));
+  }
+  response.flushHeaders();
+  if (reply.ending === "reset") setTimeout(() => response.destroy(), 10);
+  else if (reply.ending !== "hang") response.end();
+}
