@@ -1,0 +1,41 @@
+import type { ToolCallBlock } from "../types.ts";
+
+// A model that polls gets a different answer sooner or later; the same call with the same answer is no progress.
+export const WARN_AFTER_REPEATS = 3;
+export const STOP_AFTER_REPEATS = 5;
+// Long enough for a cycle of four different calls to reach the limit.
+export const LOOP_WINDOW = 20;
+
+export interface LoopVerdict {
+  action: "none" | "warn" | "stop";
+  /** How often this call has had this result within the window. */
+  repeats: number;
+}
+
+/** Finds a model that goes round in circles: the same call with the same result again and again. */
+export class LoopDetector {
+  private readonly recent: string[] = [];
+
+  /** @param result what the call returned, without parts that differ from run to run, such as a temporary path. */
+  observe(call: ToolCallBlock, result: string): LoopVerdict {
+    const fingerprint = `${call.name}\0${canonicalJson(call.input)}\0${call.invalidInput ?? ""}\0${hashText(result)}`;
+    this.recent.push(fingerprint);
+    if (this.recent.length > LOOP_WINDOW) this.recent.shift();
+    const repeats = this.recent.filter((other) => other === fingerprint).length;
+    if (repeats >= STOP_AFTER_REPEATS) return { action: "stop", repeats };
+    return { action: repeats >= WARN_AFTER_REPEATS ? "warn" : "none", repeats };
+  }
+}
+
+/** JSON with the keys of every object in order, so that equal arguments read equal. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, part) =>
+    part !== null && typeof part === "object" && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1)))
+      : part,
+  );
+}
+
+function hashText(text: string): string {
+  return Bun.hash(text).toString(36);
+}

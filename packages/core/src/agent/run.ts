@@ -1,0 +1,82 @@
+import type { StreamContext } from "../provider/types.ts";
+import type { ToolRegistry } from "../tool/registry.ts";
+import { createToolRegistry } from "../tool/registry.ts";
+import type { Message, Usage } from "../types.ts";
+import { messageText } from "../types.ts";
+import { computeCost } from "./cost.ts";
+import { LoopDetector } from "./loop-detector.ts";
+import type { AgentEvent, AgentLoopConfig, NoticeLevel } from "./types.ts";
+
+/** What one run of the loop knows and has done so far. */
+export class Run {
+  readonly registry: ToolRegistry;
+  readonly loopDetector = new LoopDetector();
+  readonly signal: AbortSignal;
+  /** The messages this run added. */
+  readonly added: Message[] = [];
+  /** US dollars; null once a price was unknown. */
+  cost: number | null = 0;
+  /** Set when something was rejected because nobody was there to ask. */
+  unattendedRejection = false;
+  private readonly history: Message[];
+  private items = 0;
+
+  constructor(
+    messages: readonly Message[],
+    readonly config: AgentLoopConfig,
+    readonly emit: (event: AgentEvent) => void,
+  ) {
+    this.history = [...messages];
+    this.registry = createToolRegistry(config.tools);
+    this.signal = config.signal ?? new AbortController().signal;
+  }
+
+  get context(): StreamContext {
+    return {
+      systemPrompt: this.config.systemPrompt,
+      messages: this.history,
+      tools: this.registry.definitions,
+    };
+  }
+
+  get isOverCost(): boolean {
+    const { maxCost } = this.config;
+    return maxCost !== undefined && this.cost !== null && this.cost >= maxCost;
+  }
+
+  nextItemId(kind: "message" | "tool" | "approval"): string {
+    this.items++;
+    return `${kind}-${this.items}`;
+  }
+
+  now(): number {
+    return this.config.now?.() ?? this.history.at(-1)?.timestamp ?? 0;
+  }
+
+  /** Keeps a finished message: on disk first, so that nothing is shown as finished that could still be lost. */
+  keep(message: Message): void {
+    this.config.record?.(message);
+    this.history.push(message);
+    this.added.push(message);
+  }
+
+  /** Takes in what the user sent meanwhile; true when there was something. */
+  takeSteering(): boolean {
+    const messages = this.config.takeSteering?.() ?? [];
+    for (const message of messages) {
+      this.keep(message);
+      this.emit({ type: "steering", text: messageText(message) });
+    }
+    return messages.length > 0;
+  }
+
+  countUsage(usage: Usage): void {
+    const cost = computeCost(usage, this.config.model);
+    this.cost = cost === null || this.cost === null ? null : this.cost + cost;
+    this.emit({ type: "usage", usage, cost });
+  }
+
+  notice(level: NoticeLevel, code: string, message: string): void {
+    this.emit({ type: "notice", level, code, message });
+  }
+}

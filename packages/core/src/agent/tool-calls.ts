@@ -1,0 +1,149 @@
+import { executeToolCall, INTERRUPTED } from "../tool/execute.ts";
+import { toToolResultMessage } from "../tool/tool-result.ts";
+import type { ApprovalDecision, ApprovalRequest } from "../tool/types.ts";
+import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "../types.ts";
+import { toolCallsOf } from "../types.ts";
+import { LOOP_WINDOW, type LoopVerdict } from "./loop-detector.ts";
+import type { Run } from "./run.ts";
+
+/** The results of one reply's calls, in call order, and whether they end the run. */
+export interface ToolCallsOutcome {
+  results: ToolResultMessage[];
+  stop?: "approval" | "loop" | "aborted";
+}
+
+/** Runs the calls of one reply: neighbours that only read side by side, everything else one after the other. */
+export async function runToolCalls(run: Run, message: AssistantMessage): Promise<ToolCallsOutcome> {
+  const results: ToolResultMessage[] = [];
+  let stop: ToolCallsOutcome["stop"];
+  for (const group of groupCalls(run, toolCallsOf(message))) {
+    if (run.signal.aborted) stop ??= "aborted";
+    if (stop) {
+      results.push(...group.map((call) => skipCall(run, call, SKIPPED[stop ?? "aborted"])));
+      continue;
+    }
+    const outcomes = await Promise.all(group.map((call) => runToolCall(run, call)));
+    results.push(...outcomes.map(({ result }) => result));
+    stop = outcomes.find((outcome) => outcome.stop)?.stop;
+  }
+  if (run.signal.aborted) stop = "aborted";
+  return { results, ...(stop && { stop }) };
+}
+
+const SKIPPED = {
+  approval: "Not run: the user ended the turn when another call was rejected.",
+  loop: "Not run: the run was stopped because the same call kept giving the same result.",
+  aborted: INTERRUPTED,
+} as const;
+
+/** Answers every call of a reply without running any. */
+export function skipToolCalls(run: Run, message: AssistantMessage, reason: string): ToolResultMessage[] {
+  return toolCallsOf(message).map((call) => skipCall(run, call, reason));
+}
+
+function groupCalls(run: Run, calls: ToolCallBlock[]): ToolCallBlock[][] {
+  const groups: ToolCallBlock[][] = [];
+  let readOnlyBefore = false;
+  for (const call of calls) {
+    const readOnly = run.registry.find(call.name)?.readOnly ?? false;
+    const last = groups.at(-1);
+    if (last && readOnly && readOnlyBefore) last.push(call);
+    else groups.push([call]);
+    readOnlyBefore = readOnly;
+  }
+  return groups;
+}
+
+function skipCall(run: Run, call: ToolCallBlock, reason: string): ToolResultMessage {
+  const itemId = startItem(run, call);
+  const result = toToolResultMessage(call, { output: reason, isError: true });
+  endItem(run, itemId, { result });
+  return result;
+}
+
+async function runToolCall(
+  run: Run,
+  call: ToolCallBlock,
+): Promise<{ result: ToolResultMessage; stop?: ToolCallsOutcome["stop"] }> {
+  const itemId = startItem(run, call);
+  const execution = await executeToolCall(call, run.registry, {
+    signal: run.signal,
+    keepOutput: run.config.keepOutput,
+    decide: (request) => decide(run, request),
+    onUpdate: (partialResult) =>
+      run.emit({
+        type: "tool_update",
+        itemId,
+        toolCallId: call.id,
+        toolName: call.name,
+        partialResult,
+      }),
+  });
+  const { message, metadata, rejection } = execution;
+  if (rejection?.unattended) run.unattendedRejection = true;
+  const verdict = run.loopDetector.observe(call, stableOutput(message.output, metadata));
+  const result = withLoopNote(message, verdict);
+  endItem(run, itemId, { result, metadata });
+  return { result, ...stopAfter(run, { call, verdict, rejection }) };
+}
+
+function stopAfter(
+  run: Run,
+  {
+    call,
+    verdict,
+    rejection,
+  }: { call: ToolCallBlock; verdict: LoopVerdict; rejection: ApprovalDecision | undefined },
+): { stop?: "approval" | "loop" } {
+  if (rejection?.endTurn) return { stop: "approval" };
+  if (verdict.action === "none") return {};
+  const times = `${call.name} gave the same result ${verdict.repeats} times within ${LOOP_WINDOW} calls`;
+  if (verdict.action === "warn") run.notice("warning", "loop", `${times}; the model was told.`);
+  else run.notice("error", "loop", `Stopped: ${times}.`);
+  return verdict.action === "stop" ? { stop: "loop" } : {};
+}
+
+async function decide(run: Run, request: ApprovalRequest): Promise<ApprovalDecision> {
+  if (!run.config.approve) return { response: "once" };
+  const announce = (gate: string) =>
+    run.emit({ type: "approval_request", requestId: run.nextItemId("approval"), request, gate });
+  const answer = await run.config.approve(request, announce);
+  return typeof answer === "string" ? { response: answer } : answer;
+}
+
+function startItem(run: Run, call: ToolCallBlock): string {
+  const itemId = run.nextItemId("tool");
+  const input = call.invalidInput ?? call.input;
+  run.emit({ type: "tool_start", itemId, toolCallId: call.id, toolName: call.name, input });
+  return itemId;
+}
+
+function endItem(
+  run: Run,
+  itemId: string,
+  { result, metadata }: { result: ToolResultMessage; metadata?: Record<string, unknown> | undefined },
+): void {
+  run.keep(result);
+  const { toolCallId, toolName, output, isError } = result;
+  run.emit({
+    type: "tool_end",
+    itemId,
+    toolCallId,
+    toolName,
+    output,
+    isError,
+    ...(metadata && { metadata }),
+  });
+}
+
+/** Without the path of a kept output, which differs from call to call. */
+function stableOutput(output: string, metadata: Record<string, unknown> | undefined): string {
+  const path = metadata?.outputPath;
+  return typeof path === "string" ? output.replaceAll(path, "") : output;
+}
+
+function withLoopNote(message: ToolResultMessage, { action, repeats }: LoopVerdict): ToolResultMessage {
+  if (action === "none") return message;
+  const note = `[This call has given this same result ${repeats} times. Repeating it will not help: do something else, or say what is in the way.]`;
+  return { ...message, output: `${message.output}\n\n${note}` };
+}

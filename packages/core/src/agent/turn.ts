@@ -1,0 +1,113 @@
+import type { EventStream } from "../event-stream.ts";
+import type { ProviderError, ProviderEvent, ProviderResult } from "../provider/types.ts";
+import { toProviderError } from "../provider/types.ts";
+import type { AssistantMessage } from "../types.ts";
+import { PartialReply } from "./partial-reply.ts";
+import type { Run } from "./run.ts";
+
+// A provider that does not notice an abort is left behind after this time.
+const ABORT_GRACE_MS = 500;
+
+/** How one model request ended. `message` is what was kept of the reply; an error may come with a part of one. */
+export interface Reply {
+  message: AssistantMessage | undefined;
+  error?: ProviderError;
+}
+
+/** Asks the model once and shows the reply as it comes. The reply is kept before it is shown as finished. */
+export async function streamReply(run: Run): Promise<Reply> {
+  const { model, streamFunction, effort, maxRetries, sessionId } = run.config;
+  const itemId = run.nextItemId("message");
+  const view = new ReplyView(run, itemId);
+  const options = { signal: run.signal, effort, maxRetries, sessionId };
+  const stream = streamFunction(model, run.context, options);
+  const reply = await awaitReply(stream, run.signal, (event) => view.show(event));
+  const message = reply.message ?? view.partial.brokenOff(run.signal.aborted ? "aborted" : "error");
+  if (!message) return reply;
+  run.keep(message);
+  view.end(message);
+  run.countUsage(message.usage);
+  return { ...reply, message };
+}
+
+/** Turns the provider's events of one request, repetitions included, into those of one message. */
+class ReplyView {
+  partial: PartialReply;
+  private started = false;
+  private retrying = false;
+
+  constructor(
+    private readonly run: Run,
+    private readonly itemId: string,
+  ) {
+    this.partial = new PartialReply(run.config.model.id, run.now());
+  }
+
+  show(event: ProviderEvent): void {
+    if (event.type === "start") this.start();
+    else if (event.type === "retry") this.retry(event);
+    else this.grow(event);
+  }
+
+  end(message: AssistantMessage): void {
+    if (!this.started) this.start();
+    this.run.emit({ type: "message_end", itemId: this.itemId, message });
+  }
+
+  private grow(event: ProviderEvent): void {
+    const delta = this.partial.apply(event);
+    if (!delta) return;
+    if (!this.started) this.start();
+    this.run.emit({ type: "message_delta", itemId: this.itemId, message: this.partial.message, delta });
+  }
+
+  private start(): void {
+    if (this.retrying) this.run.emit({ type: "status_change", status: "busy" });
+    this.retrying = false;
+    const repeated = this.partial.message.content.length > 0;
+    if (repeated) this.partial = new PartialReply(this.run.config.model.id, this.run.now());
+    if (this.started && !repeated) return;
+    this.started = true;
+    this.run.emit({ type: "message_start", itemId: this.itemId, message: this.partial.message });
+  }
+
+  private retry({ attempt, delayMs, error }: Extract<ProviderEvent, { type: "retry" }>): void {
+    this.retrying = true;
+    this.run.emit({ type: "status_change", status: "retry", retry: { attempt, delayMs } });
+    this.run.notice("warning", "retry", `${error.message} Attempt ${attempt} in ${seconds(delayMs)} s.`);
+  }
+}
+
+function awaitReply(
+  stream: EventStream<ProviderEvent, ProviderResult>,
+  signal: AbortSignal,
+  show: (event: ProviderEvent) => void,
+): Promise<Reply> {
+  const { promise, resolve } = Promise.withResolvers<Reply>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let over = false;
+  const finish = (reply: Reply) => {
+    over = true;
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+    resolve(reply);
+  };
+  const onAbort = () => {
+    timer = setTimeout(() => finish({ message: undefined }), ABORT_GRACE_MS);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  stream
+    .consume((event) => {
+      if (!over) show(event);
+    })
+    .then(
+      ({ message }) => finish({ message }),
+      (error: unknown) => finish({ message: undefined, error: toProviderError(error) }),
+    );
+  return promise;
+}
+
+function seconds(durationMs: number): string {
+  return (durationMs / 1000).toFixed(durationMs < 10_000 ? 1 : 0);
+}
