@@ -1,0 +1,63 @@
+import { now } from "../infrastructure/clock.ts";
+import { generateEntryId } from "../infrastructure/ids.ts";
+import type { DeferredWriter } from "./deferred-writer.ts";
+import { findLeafId, pathTo } from "./session-tree.ts";
+import type { SessionEntry } from "./types.ts";
+
+/** An entry's place in the tree. */
+export type EntryPlace = Pick<SessionEntry, "id" | "parentId" | "timestamp">;
+
+/** The entries of one session and the place where its conversation goes on. Entries are only ever added. */
+export class SessionLog {
+  readonly entries: SessionEntry[];
+  private readonly ids: Set<string>;
+  private leaf: string | null;
+
+  constructor(
+    private readonly writer: DeferredWriter | undefined,
+    entries: readonly SessionEntry[] = [],
+  ) {
+    this.entries = [...entries];
+    this.ids = new Set(entries.map(({ id }) => id));
+    this.leaf = findLeafId(entries);
+  }
+
+  /** The entry the next one follows; null at the beginning. */
+  get leafId(): string | null {
+    return this.leaf;
+  }
+
+  /** Adds an entry behind the leaf and goes on from it. */
+  append(make: (place: EntryPlace) => SessionEntry): SessionEntry {
+    const entry = this.annotate(make);
+    this.leaf = entry.id;
+    return entry;
+  }
+
+  /** Adds an entry that says something about the session and is no part of the conversation. */
+  annotate(make: (place: EntryPlace) => SessionEntry): SessionEntry {
+    const timestamp = new Date(now()).toISOString();
+    const entry = make({ id: this.newId(), parentId: this.leaf, timestamp });
+    this.entries.push(entry);
+    this.writer?.write(entry);
+    return entry;
+  }
+
+  /** The conversation's entries, oldest first. */
+  path(): SessionEntry[] {
+    return pathTo(this.entries, this.leaf);
+  }
+
+  /** Goes on from an earlier entry, so that what follows grows a new branch. @throws Error when there is none. */
+  moveTo(entryId: string | null): void {
+    if (entryId !== null && !this.ids.has(entryId)) throw new Error(`This session has no entry ${entryId}.`);
+    this.leaf = entryId;
+  }
+
+  private newId(): string {
+    let id = generateEntryId();
+    while (this.ids.has(id)) id = generateEntryId();
+    this.ids.add(id);
+    return id;
+  }
+}
