@@ -163,3 +163,18 @@ describe("aborting", () => {
     expect(performance.now() - started).toBeLessThan(500);
   });
 });
+
+describe("a note", () => {
+  const withNote: Tool = {
+    ...echoTool,
+    execute: async (args: Record<string, unknown>) => ({
+      output: "line\n".repeat(Number(args.times)),
+      note: "(more follows)",
+    }),
+  } as Tool;
+
+  test.each([1, 3_000])("follows an output of %d lines and is never cut", async (times) => {
+    const { message } = await execute(call({ text: "a", times }), { tool: withNote });
+    expect(message.output.endsWith("\n(more follows)")).toBe(true);
+  });
+});

@@ -144,9 +144,14 @@ function truncateResult(
 ): { output: string; metadata: ToolResult["metadata"] } {
   const keep = registry.find(call.name)?.keep ?? "head";
   const { text, omitted } = truncateOutput(result.output, keep);
-  if (!omitted) return { output: result.output, metadata: result.metadata };
+  if (!omitted) return { output: withNote(result.output, result.note), metadata: result.metadata };
   const path = keepOutput?.(call.id, result.output);
   const note = truncationNote(omitted, keep, path);
   const output = keep === "head" ? `${text}\n${note}` : `${note}\n${text}`;
-  return { output, metadata: { ...result.metadata, ...(path !== undefined && { outputPath: path }) } };
+  const metadata = { ...result.metadata, ...(path !== undefined && { outputPath: path }) };
+  return { output: withNote(output, result.note), metadata };
+}
+
+function withNote(output: string, note: string | undefined): string {
+  return note === undefined ? output : `${output}\n${note}`;
 }

@@ -34,8 +34,10 @@ export interface ToolContext {
 }
 
 export interface ToolResult {
-  /** What the model reads. */
+  /** What the model reads; a long one is cut. */
   output: string;
+  /** A line or two for the model that follow the output and are never cut, such as how to read on. */
+  note?: string;
   images?: ImageBlock[];
   isError?: boolean;
   /** For a screen: a unified diff, counts, an exit code. JSON only. */

@@ -1,0 +1,42 @@
+import { type FileFingerprint, isSameContent } from "../infrastructure/file-fingerprint.ts";
+
+export type FileState = "unknown" | "unchanged" | "changed";
+
+/** What the session has seen of files, by real path, so that nothing unseen is overwritten. */
+export class FileTracker {
+  readonly #seen = new Map<string, FileFingerprint>();
+  readonly #read = new Set<string>();
+  readonly #modified = new Set<string>();
+
+  /** Also for a file of which only a part was read. */
+  recordRead(realPath: string, fingerprint: FileFingerprint): void {
+    this.#seen.set(realPath, fingerprint);
+    this.#read.add(realPath);
+  }
+
+  recordModified(realPath: string, fingerprint: FileFingerprint): void {
+    this.#seen.set(realPath, fingerprint);
+    this.#modified.add(realPath);
+  }
+
+  /** `unknown` when the session has neither read nor written the file. */
+  stateOf(realPath: string, current: FileFingerprint): FileState {
+    const seen = this.#seen.get(realPath);
+    if (!seen) return "unknown";
+    return isSameContent(seen, current) ? "unchanged" : "changed";
+  }
+
+  /** Real paths, in the order in which they were first read. */
+  get readFiles(): string[] {
+    return [...this.#read];
+  }
+
+  /** Real paths of what was written or edited, in the order of the first time. */
+  get modifiedFiles(): string[] {
+    return [...this.#modified];
+  }
+}
+
+export function createFileTracker(): FileTracker {
+  return new FileTracker();
+}

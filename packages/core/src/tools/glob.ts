@@ -1,0 +1,116 @@
+import { join } from "node:path";
+import { z } from "zod";
+import { modificationTime } from "../infrastructure/directory-entries.ts";
+import { isExistingPath } from "../infrastructure/directory-names.ts";
+import { type RipgrepEnd, runRipgrep } from "../infrastructure/ripgrep.ts";
+import type { Tool, ToolResult } from "../tool/types.ts";
+import { resolveFilePath } from "./file-path.ts";
+import { createGlobMatcher, splitGlobPattern } from "./glob-pattern.ts";
+import { missingFileError } from "./missing-file.ts";
+import { createSearchGate, displayFound, type SearchTarget, toRipgrepOptions } from "./search-target.ts";
+import type { Workspace } from "./workspace.ts";
+
+const MAX_SHOWN = 200;
+// Looking at more files than this for their times would take longer than finding them.
+const MAX_SORTED_BY_TIME = 2_000;
+// Beyond this the pattern is too wide for anybody to read on.
+const MAX_COLLECTED = 50_000;
+
+const parameters = z.strictObject({
+  pattern: z.string().min(1).describe("Such as src/**/*.ts"),
+  path: z.string().optional().describe("Directory to search in"),
+});
+
+type GlobArguments = z.output<typeof parameters>;
+
+/** Finds files by name, newest first. */
+export function createGlobTool(workspace: Workspace): Tool<typeof parameters> {
+  const gate = createSearchGate<GlobArguments>(workspace, {
+    toolName: "glob",
+    placeOf: searchDirectory,
+    describe: ({ pattern, path }) => (path ? `${pattern} in ${path}` : pattern),
+  });
+  return {
+    name: "glob",
+    description: "Finds files whose path matches a glob, newest first. Leaves out what .gitignore names.",
+    parameters,
+    readOnly: true,
+    approval: gate.approval,
+    async execute(args, { signal }) {
+      const target = locateDirectory(args);
+      if (!target) return toResult(args, [], { show: String });
+      const matches = createGlobMatcher(splitGlobPattern(args.pattern));
+      const { files, end } = await collectFiles(workspace, { target, matches, signal });
+      const show = (file: string) => displayFound(workspace, target, file);
+      return toResult(args, sortFiles(files, target.realPath), { show, stopped: end.stopped });
+    },
+  };
+
+  /** Undefined where only the pattern names a directory that is not there: nothing matches then. */
+  function locateDirectory(args: GlobArguments): SearchTarget | undefined {
+    const target = gate.locateIfThere(args);
+    if (target?.isDirectory) return target;
+    const path = resolveFilePath(workspace, args.path || ".");
+    if (!isExistingPath(path)) throw missingFileError(workspace, path);
+    if (target?.path === path) throw new Error(`${path} is a file, not a directory.`);
+    return undefined;
+  }
+}
+
+function searchDirectory({ pattern, path }: GlobArguments): string {
+  const { directory } = splitGlobPattern(pattern);
+  if (directory.startsWith("/") || directory === "~" || directory.startsWith("~/")) return directory;
+  return [path, directory].filter(Boolean).join("/") || ".";
+}
+
+interface FileSearch {
+  target: SearchTarget;
+  matches(path: string): boolean;
+  signal: AbortSignal;
+}
+
+async function collectFiles(workspace: Workspace, { target, matches, signal }: FileSearch) {
+  const files: string[] = [];
+  const end = await runRipgrep({
+    // A pattern given to ripgrep would win over .gitignore, so the names are matched here.
+    ...toRipgrepOptions(workspace, { flags: ["--files", "--null"], target, signal }),
+    separator: "\0",
+    onRecord(record) {
+      const file = record.replace(/^\.\//, "");
+      if (matches(file)) files.push(file);
+      return files.length <= MAX_COLLECTED;
+    },
+  });
+  if (end.stopped === "abort") throw new Error("The search was interrupted.");
+  if (end.errors !== "") throw new Error(end.errors);
+  return { files, end };
+}
+
+/** Newest first while they are few enough, else by path: ripgrep's own order changes from run to run. */
+function sortFiles(files: string[], directory: string): string[] {
+  const byPath = files.sort();
+  if (files.length > MAX_SORTED_BY_TIME) return byPath;
+  const times = new Map(byPath.map((file) => [file, modificationTime(join(directory, file))]));
+  return byPath.sort((left, right) => (times.get(right) ?? 0) - (times.get(left) ?? 0));
+}
+
+function toResult(
+  { pattern, path }: GlobArguments,
+  files: string[],
+  { show, stopped }: { show(file: string): string; stopped?: RipgrepEnd["stopped"] },
+): ToolResult {
+  const notes: string[] = [];
+  if (stopped === "timeout") notes.push("[the search was stopped after a minute; there may be more]");
+  if (files.length === 0) {
+    const place = path ? ` in ${path}` : "";
+    return { output: [`No file matches ${pattern}${place}.`, ...notes].join("\n"), metadata: { count: 0 } };
+  }
+  const shown = files.slice(0, MAX_SHOWN).map(show);
+  const hidden = files.length - shown.length;
+  if (files.length > MAX_SORTED_BY_TIME) notes.push("[too many to sort by time: sorted by path]");
+  if (hidden > 0) {
+    const amount = stopped === "limit" ? `more than ${hidden - 1}` : `${hidden}`;
+    notes.push(`[${amount} more files match and are not shown; narrow the pattern]`);
+  }
+  return { output: [...shown, ...notes].join("\n"), metadata: { count: files.length } };
+}

@@ -1,0 +1,67 @@
+import { join } from "node:path";
+import { z } from "zod";
+import {
+  type DirectoryEntry,
+  fileSize,
+  linkTarget,
+  readDirectory,
+} from "../infrastructure/directory-entries.ts";
+import { systemErrorText } from "../infrastructure/system-error.ts";
+import type { Tool, ToolResult } from "../tool/types.ts";
+import { formatBytes } from "./format-bytes.ts";
+import { createSearchGate, displayPath } from "./search-target.ts";
+import type { Workspace } from "./workspace.ts";
+
+const MAX_ENTRIES = 500;
+
+const parameters = z.strictObject({ path: z.string().optional() });
+
+/** Lists one directory: directories first, links with their targets, files with their sizes. */
+export function createLsTool(workspace: Workspace): Tool<typeof parameters> {
+  const placeOf = ({ path }: z.output<typeof parameters>) => path || ".";
+  const gate = createSearchGate(workspace, { toolName: "ls", placeOf, describe: placeOf });
+  return {
+    name: "ls",
+    description: "Lists one directory, hidden entries included. To find files by name use glob.",
+    parameters,
+    readOnly: true,
+    approval: gate.approval,
+    async execute(args) {
+      const { path, realPath, isDirectory } = gate.locate(args);
+      if (!isDirectory) throw new Error(`${path} is a file, not a directory. Use read to see what is in it.`);
+      return describeDirectory(displayPath(workspace, path), realPath);
+    },
+  };
+}
+
+function describeDirectory(shownPath: string, directory: string): ToolResult {
+  const entries = sortEntries(readEntries(directory));
+  if (entries.length === 0) return { output: `${shownPath} is empty.`, metadata: { count: 0 } };
+  const lines = entries.slice(0, MAX_ENTRIES).map((entry) => describeEntry(directory, entry));
+  if (entries.length > MAX_ENTRIES)
+    lines.push(`[${entries.length - MAX_ENTRIES} more entries are not shown]`);
+  return { output: lines.join("\n"), metadata: { count: entries.length } };
+}
+
+function readEntries(directory: string): DirectoryEntry[] {
+  try {
+    return readDirectory(directory);
+  } catch (error) {
+    throw new Error(`${directory} cannot be listed: ${systemErrorText(error)}.`);
+  }
+}
+
+function sortEntries(entries: DirectoryEntry[]): DirectoryEntry[] {
+  const rank = ({ kind }: DirectoryEntry) => (kind === "directory" ? 0 : 1);
+  return entries.sort((left, right) => rank(left) - rank(right) || (left.name < right.name ? -1 : 1));
+}
+
+function describeEntry(directory: string, { name, kind }: DirectoryEntry): string {
+  // A line break in a name would make one entry look like two.
+  const shown = /[\n\r]/.test(name) ? JSON.stringify(name) : name;
+  if (kind === "directory") return `${shown}/`;
+  if (kind === "link") return `${shown} -> ${linkTarget(directory, name) ?? "?"}`;
+  if (kind === "other") return `${shown} (not a regular file)`;
+  const size = fileSize(join(directory, name));
+  return size === undefined ? shown : `${shown} (${formatBytes(size)})`;
+}
