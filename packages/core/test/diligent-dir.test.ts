@@ -1,6 +1,15 @@
 import { expect, test } from "bun:test";
-import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { ensureDiligentDir, resolvePaths } from "../src/infrastructure/diligent-dir.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
@@ -31,6 +40,22 @@ test("a file in the place of .diligent is an error that names it", async () => {
   const project = makeTempDir();
   writeFileSync(join(project, ".diligent"), "");
   await expect(ensureDiligentDir(project)).rejects.toThrow(".diligent");
+});
+
+test.each([".diligent", ".diligent/sessions"])("a symbolic link at %s is not followed", async (link) => {
+  const project = makeTempDir();
+  const elsewhere = makeTempDir();
+  mkdirSync(join(project, dirname(link)), { recursive: true });
+  symlinkSync(elsewhere, join(project, link));
+  await expect(ensureDiligentDir(project)).rejects.toThrow("is a symbolic link");
+  expect(readdirSync(elsewhere).filter((name) => name === ".gitignore")).toEqual([]);
+});
+
+test.if(process.getuid?.() === 0)("a directory of another user's is not used", async () => {
+  const project = makeTempDir();
+  mkdirSync(join(project, ".diligent"));
+  chownSync(join(project, ".diligent"), 12_345, 12_345);
+  await expect(ensureDiligentDir(project)).rejects.toThrow("belongs to another user");
 });
 
 test.if(process.getuid?.() !== 0)("a project that cannot be written to is an error", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -29,15 +29,24 @@ export function resolvePaths(projectRoot: string): DiligentPaths {
 /**
  * Makes `.diligent/` with its folders (0700, but for `skills/`, which is tracked by git) and its `.gitignore`. What is
  * there already stays as it is.
- * @throws the file system's error where the project cannot be written to.
+ * @throws Error where it cannot be used: a file system error, a symbolic link, a directory of another user's.
  */
 export async function ensureDiligentDir(projectRoot: string): Promise<DiligentPaths> {
   const paths = resolvePaths(projectRoot);
   for (const directory of [paths.root, paths.sessions, paths.knowledge]) {
     await mkdir(directory, { recursive: true, mode: 0o700 });
+    checkOwnDirectory(directory);
   }
   await mkdir(paths.skills, { recursive: true });
   const gitignore = join(paths.root, ".gitignore");
   if (!existsSync(gitignore)) writeFileSync(gitignore, GITIGNORE, { mode: 0o600 });
   return paths;
+}
+
+/** A link that a repository brings along, or another user's directory, would take the conversation elsewhere. */
+function checkOwnDirectory(directory: string): void {
+  const stats = lstatSync(directory);
+  if (stats.isSymbolicLink()) throw new Error(`${directory} is a symbolic link`);
+  const userId = process.getuid?.();
+  if (userId !== undefined && stats.uid !== userId) throw new Error(`${directory} belongs to another user`);
 }

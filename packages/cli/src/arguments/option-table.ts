@@ -1,0 +1,91 @@
+import type { Feature } from "./features.ts";
+
+export type OptionGroup = "run" | "session" | "other";
+
+interface OptionRow {
+  name: string;
+  alias?: string;
+  /** The value's placeholder in help; an option without it takes none. */
+  value?: string;
+  /** `reference`: the next word is the value only if it looks like a session; see `isSessionReference`. */
+  takes?: "reference";
+  group: OptionGroup;
+  help: string;
+  /** Left out of help, and refused, until this is available. */
+  feature?: Feature;
+}
+
+/** Every option of the program, in the order of the help page. */
+export const OPTIONS = [
+  { name: "print", alias: "p", group: "run", help: "answer once on stdout, without a screen" },
+  { name: "model", alias: "m", value: "MODEL", group: "run", help: "an id, or an alias such as sonnet" },
+  { name: "approval", value: "MODE", group: "run", help: "auto, ask or deny what needs consent" },
+  { name: "max-turns", value: "N", group: "run", help: "stop after N replies of the model" },
+  { name: "max-cost", value: "USD", group: "run", help: "stop once that much was spent" },
+  { name: "output-format", value: "FORMAT", group: "run", help: "text, json or stream-json (with -p)" },
+  { name: "append-system-prompt", value: "TEXT", group: "run", help: "add to the instructions" },
+  { name: "no-session", group: "run", help: "write nothing to disk" },
+  { name: "directory", alias: "C", value: "DIR", group: "run", help: "run in DIR" },
+  { name: "verbose", group: "run", help: "log every request and answer to a file", feature: "verbose" },
+  {
+    name: "continue",
+    alias: "c",
+    value: "REF",
+    takes: "reference",
+    group: "session",
+    help: "go on with the last session, or with REF",
+    feature: "continue",
+  },
+  {
+    name: "resume",
+    alias: "r",
+    value: "REF",
+    takes: "reference",
+    group: "session",
+    help: "the same as --continue",
+    feature: "continue",
+  },
+  {
+    name: "fork",
+    value: "REF",
+    takes: "reference",
+    group: "session",
+    help: "go on in a copy of a session",
+    feature: "fork",
+  },
+  { name: "list", alias: "l", group: "session", help: "list this project's sessions", feature: "list" },
+  { name: "json", group: "session", help: "with --list: as JSON", feature: "list" },
+  { name: "version", alias: "v", group: "other", help: "print the version" },
+  { name: "help", alias: "h", group: "other", help: "print this page" },
+] as const satisfies readonly OptionRow[];
+
+export type OptionName = (typeof OPTIONS)[number]["name"];
+
+/** One option as the table describes it. */
+export interface Option extends OptionRow {
+  name: OptionName;
+}
+
+// `-C` has no long form to be guessed or documented.
+const SHORT_ONLY: ReadonlySet<OptionName> = new Set<OptionName>(["directory"]);
+
+export function findLongOption(name: string): Option | undefined {
+  return OPTIONS.find((option) => option.name === name && !SHORT_ONLY.has(option.name));
+}
+
+export function findShortOption(alias: string): Option | undefined {
+  return OPTIONS.find((option: Option) => option.alias === alias);
+}
+
+/** The name to call an option by: `--model`, or `-C` where there is no long form. */
+export function optionLabel(option: Option): string {
+  return SHORT_ONLY.has(option.name) ? `-${option.alias}` : `--${option.name}`;
+}
+
+/** All spellings an option can be given in. */
+export function optionSpellings(): string[] {
+  return OPTIONS.flatMap((option: Option) => [
+    optionLabel(option),
+    ...(option.alias ? [`-${option.alias}`] : []),
+  ]);
+}

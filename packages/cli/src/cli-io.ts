@@ -1,0 +1,40 @@
+import type { Environment } from "@diligent/core";
+
+export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP";
+
+/** Where text goes: stdout or stderr. Nobody reading any more is no error, the text is then dropped. */
+export interface CliOutput {
+  readonly isTerminal: boolean;
+  /** Hands over text to be written soon, in order. */
+  write(text: string): void;
+  /** Resolves when everything handed over is written, or nobody reads any more. */
+  flush(): Promise<void>;
+  /** Aborted once nothing can be written any more. */
+  readonly closed: AbortSignal;
+  /** Why, where the reader did not simply leave: a full disk, for instance. */
+  readonly failure: Error | undefined;
+}
+
+export interface CliInput {
+  readonly isTerminal: boolean;
+  /** The bytes, to be asked for once. An input that cannot be read fails when it is read. */
+  stream(): ReadableStream<Uint8Array>;
+}
+
+/** Everything the program touches outside its own memory and the disk; tests pass their own. */
+export interface CliIo {
+  stdin: CliInput;
+  stdout: CliOutput;
+  stderr: CliOutput;
+  /** The working directory, absolute and real. */
+  cwd: string;
+  environment: Environment;
+  /** As Node names it, such as `linux`. */
+  platform: string;
+  /** Calls `listener` for every later signal until the returned function is called; without listeners a signal ends the program. */
+  onSignal(listener: (signal: SignalName) => void): () => void;
+  /** Registers what is to be done before the program ends in good order; it gets half a second. */
+  onExit(cleanUp: () => Promise<void> | void): void;
+  /** Ends the program at once, whatever is still going on. */
+  exit(code: number): void;
+}

@@ -1,0 +1,27 @@
+import type { RunStopReason } from "@diligent/core";
+import type { SignalName } from "./cli-io.ts";
+
+export const EXIT_SUCCESS = 0;
+export const EXIT_FAILURE = 1;
+/** Bad usage or configuration, no key, unknown model: nothing was sent. */
+export const EXIT_USAGE = 2;
+
+/** The exit code of a run by the reason it ended for, the same in every output format. */
+export const RUN_EXIT_CODES: Readonly<Record<RunStopReason, number>> = {
+  end_turn: EXIT_SUCCESS,
+  max_tokens: EXIT_FAILURE,
+  refusal: EXIT_FAILURE,
+  error: EXIT_FAILURE,
+  max_turns: 3,
+  max_cost: 3,
+  loop: 3,
+  approval: 4,
+  aborted: 130,
+};
+
+/** 128 and the signal's number, as shells report it. */
+export const SIGNAL_EXIT_CODES: Readonly<Record<SignalName, number>> = {
+  SIGHUP: 129,
+  SIGINT: 130,
+  SIGTERM: 143,
+};

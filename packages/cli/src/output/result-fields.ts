@@ -1,0 +1,28 @@
+import type { RunStopReason, SerializableError, Usage } from "@diligent/core";
+import type { RunResult } from "./run-output.ts";
+
+/** The object that `json` prints, and that the last line of `stream-json` holds. */
+export interface ResultFields {
+  sessionId: string;
+  result: string;
+  stopReason: RunStopReason;
+  usage: Usage;
+  cost: number | null;
+  turns: number;
+  durationMs: number;
+  error?: SerializableError;
+}
+
+export function toResultFields({ sessionId, summary, durationMs }: RunResult): ResultFields {
+  const { result, stopReason = "error", usage, cost, turns, error } = summary;
+  return {
+    sessionId,
+    result,
+    stopReason,
+    usage,
+    cost,
+    turns,
+    durationMs: Math.round(durationMs),
+    ...(error && { error }),
+  };
+}

@@ -1,0 +1,160 @@
+import { fstatSync, readFileSync, write } from "node:fs";
+import type { CliInput, CliIo, CliOutput, SignalName } from "./cli-io.ts";
+import { SIGNAL_EXIT_CODES } from "./exit-codes.ts";
+
+const SIGNALS: readonly SignalName[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+const SIGNALS_OF_NOHUP: readonly SignalName[] = ["SIGINT", "SIGTERM"];
+// Children that are asked to end and do not are killed when the process exits.
+const CLEAN_UP_MS = 500;
+const BUSY_MS = 5;
+const SIGHUP_BIT = 1n;
+// A pipe without a reader, a descriptor that was closed, a terminal that went away.
+const READER_GONE: ReadonlySet<string> = new Set(["EPIPE", "EBADF", "EIO", "ECONNRESET"]);
+
+/** The real process as `CliIo`, with what only its owner may do. */
+export interface ProcessIo extends CliIo {
+  /** Cleans up, waits until everything is written, and ends the process. */
+  leave(code: number): Promise<void>;
+}
+
+export function createProcessIo(): ProcessIo {
+  const stdout = new DescriptorOutput(1);
+  const stderr = new DescriptorOutput(2);
+  const cleanUps: (() => Promise<void> | void)[] = [];
+  const listeners = new Set<(signal: SignalName) => void>();
+  for (const signal of isHangupIgnored() ? SIGNALS_OF_NOHUP : SIGNALS) {
+    process.on(signal, () => {
+      if (listeners.size === 0) process.exit(SIGNAL_EXIT_CODES[signal]);
+      for (const listener of [...listeners]) listener(signal);
+    });
+  }
+  return {
+    stdin: createInput(),
+    stdout,
+    stderr,
+    cwd: currentDirectory(),
+    environment: process.env,
+    platform: process.platform,
+    onSignal(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    onExit: (each) => void cleanUps.push(each),
+    exit: (code) => process.exit(code),
+    async leave(code) {
+      const cleanUp = Promise.allSettled(cleanUps.map(async (each) => each()));
+      await Promise.all([settleWithin(CLEAN_UP_MS, cleanUp), stdout.flush(), stderr.flush()]);
+      process.exit(code);
+    },
+  };
+}
+
+/**
+ * Writes to a file descriptor in the background, what has gathered meanwhile at once: a slow reader never blocks the
+ * program, and many small texts cost few writes.
+ */
+class DescriptorOutput implements CliOutput {
+  private readonly closing = new AbortController();
+  private problem: Error | undefined;
+  private pending = "";
+  private idle: Promise<void> | undefined;
+
+  constructor(private readonly descriptor: number) {}
+
+  get isTerminal(): boolean {
+    return isTerminal(this.descriptor);
+  }
+
+  get closed(): AbortSignal {
+    return this.closing.signal;
+  }
+
+  get failure(): Error | undefined {
+    return this.problem;
+  }
+
+  write(text: string): void {
+    if (this.closed.aborted) return;
+    this.pending += text;
+    this.idle ??= this.drain();
+  }
+
+  async flush(): Promise<void> {
+    await this.idle;
+  }
+
+  private close(error: NodeJS.ErrnoException): void {
+    if (!READER_GONE.has(error.code ?? "")) this.problem = error;
+    this.closing.abort();
+  }
+
+  private async drain(): Promise<void> {
+    await new Promise(setImmediate);
+    while (this.pending !== "" && !this.closed.aborted) {
+      const bytes = Buffer.from(this.pending);
+      this.pending = "";
+      await this.writeBytes(bytes);
+    }
+    this.idle = undefined;
+  }
+
+  private async writeBytes(bytes: Uint8Array): Promise<void> {
+    for (let offset = 0; offset < bytes.length && !this.closed.aborted; ) {
+      const written = await writeSome(this.descriptor, bytes.subarray(offset));
+      if (typeof written === "number") offset += written;
+      // Somebody else made this descriptor non-blocking and its reader is behind.
+      else if (written.code === "EAGAIN") await new Promise((resolve) => setTimeout(resolve, BUSY_MS));
+      else this.close(written);
+    }
+  }
+}
+
+/** How many bytes were written, or why none were. */
+function writeSome(descriptor: number, bytes: Uint8Array): Promise<number | NodeJS.ErrnoException> {
+  return new Promise((resolve) => write(descriptor, bytes, (error, written) => resolve(error ?? written)));
+}
+
+/** True under `nohup`, which a handler of ours would undo. Only Linux tells. */
+function isHangupIgnored(): boolean {
+  try {
+    const [, mask = "0"] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
+    return (BigInt(`0x${mask}`) & SIGHUP_BIT) !== 0n;
+  } catch {
+    // No such file on other systems.
+    return false;
+  }
+}
+
+/** What is no device needs no look at node:tty, whose loading takes longer than the whole of `--help`. */
+function isTerminal(descriptor: number): boolean {
+  try {
+    if (!fstatSync(descriptor).isCharacterDevice()) return false;
+  } catch {
+    // Closed by whoever started us.
+    return false;
+  }
+  return process.getBuiltinModule("node:tty").isatty(descriptor);
+}
+
+function createInput(): CliInput {
+  return { isTerminal: isTerminal(0), stream: () => Bun.stdin.stream() };
+}
+
+function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    // The directory was removed under the shell: a run will look for its last name and say that it is gone.
+    return process.env.PWD ?? "";
+  }
+}
+
+function settleWithin(durationMs: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, durationMs);
+    void work.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,46 @@
+import type { AgentEvent } from "@diligent/core";
+import { toSingleLine } from "./terminal-text.ts";
+
+// A line of a common terminal, less what a shell or a log puts in front of it.
+const MAX_COLUMNS = 100;
+
+/**
+ * One line about an event for a person who follows a run, or undefined where there is nothing to say. It is safe for
+ * a terminal. Text of the model is no progress, and why a run ended is said once, by `describeStop`.
+ */
+export function describeProgress(event: AgentEvent): string | undefined {
+  switch (event.type) {
+    case "tool_start":
+      return toSingleLine(`${event.toolName}: ${describeInput(event.input)}`, MAX_COLUMNS);
+    case "tool_end":
+      return event.isError
+        ? toSingleLine(`${event.toolName} failed: ${event.output}`, MAX_COLUMNS)
+        : undefined;
+    case "notice":
+      return event.level === "info" ? event.message : `${event.level}: ${event.message}`;
+    case "status_change":
+      return (
+        event.retry &&
+        `trying again in ${formatSeconds(event.retry.delayMs)} (attempt ${event.retry.attempt})`
+      );
+    case "error":
+      return event.fatal ? undefined : `error: ${event.error.message}`;
+    default:
+      return undefined;
+  }
+}
+
+/** What a call is about: the argument that a person would name it by, else all of them. */
+function describeInput(input: unknown): string {
+  if (typeof input !== "object" || input === null) return String(input);
+  const values = new Map<string, unknown>(Object.entries(input));
+  for (const name of ["command", "file_path", "pattern", "path"]) {
+    const value = values.get(name);
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return values.size === 0 ? "" : JSON.stringify(input);
+}
+
+function formatSeconds(durationMs: number): string {
+  return `${(durationMs / 1000).toFixed(durationMs < 10_000 ? 1 : 0)} s`;
+}

@@ -1,0 +1,59 @@
+import type { Command, RunCommand, SubcommandCall } from "./arguments/command.ts";
+import { formatHelp } from "./arguments/help.ts";
+import { parseArguments } from "./arguments/parse.ts";
+import type { CliIo } from "./cli-io.ts";
+import { EXIT_SUCCESS, EXIT_USAGE } from "./exit-codes.ts";
+import { UsageError } from "./usage-error.ts";
+import { VERSION } from "./version.ts";
+import { writeFailure } from "./write-line.ts";
+
+/**
+ * Does what a command line asks for and returns the exit code. What a mode needs is loaded when it is chosen, so that
+ * `--help` and a mistyped option answer at once.
+ */
+export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
+  try {
+    if (io.platform === "win32")
+      throw new UsageError("Windows is not supported; run it in WSL: https://aka.ms/wsl");
+    return await runCommand(parseArguments(argv), io);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    writeFailure(io.stderr, error.message);
+    return EXIT_USAGE;
+  }
+}
+
+async function runCommand(command: Command, io: CliIo): Promise<number> {
+  switch (command.kind) {
+    case "help":
+      io.stdout.write(formatHelp());
+      return EXIT_SUCCESS;
+    case "version":
+      io.stdout.write(`diligent ${VERSION}\n`);
+      return EXIT_SUCCESS;
+    case "run":
+      return runConversation(command, io);
+    case "subcommand":
+      return runSubcommand(command, io);
+    case "list":
+      throw new UsageError("--list is not available yet");
+  }
+}
+
+async function runSubcommand({ name, rest }: SubcommandCall, io: CliIo): Promise<number> {
+  switch (name) {
+    case "demo":
+      return (await import("./commands/demo.ts")).runDemo(rest, io);
+    default:
+      throw new UsageError(`diligent ${name} is not available yet`);
+  }
+}
+
+/** Print mode where it is asked for, and wherever there is no terminal to talk in. */
+async function runConversation(command: RunCommand, io: CliIo): Promise<number> {
+  const isPrint = command.isPrint || !io.stdin.isTerminal || !io.stdout.isTerminal;
+  if (isPrint) return (await import("./print.ts")).runPrint(command, io);
+  if (command.prompt?.trim() === "") throw new UsageError("the prompt is empty");
+  if (command.options.outputFormat !== undefined) throw new UsageError("--output-format goes with -p");
+  return (await import("./line-prompt/line-prompt.ts")).runLinePrompt(command, io);
+}

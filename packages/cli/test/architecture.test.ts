@@ -1,0 +1,126 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+const SOURCE = join(import.meta.dir, "..", "src");
+const MAX_LINES = 300;
+
+/** What the sources may import that is not theirs. */
+const PACKAGES = new Set(["@diligent/core", "jsonc-parser"]);
+
+/** Parts that only turn values into values: no disk, no process, no network. */
+const PURE = [
+  /^arguments\//,
+  /^output\//,
+  /^(run-summary|progress-lines|describe-stop|terminal-text|exit-codes|usage-error)\.ts$/,
+  /^tui\/(state|views)\b/,
+];
+
+interface Import {
+  file: string;
+  /** A file of ours relative to src, or the specifier as it stands. */
+  from: string;
+  kind: "static" | "dynamic" | "type";
+}
+
+function sourceFiles(): string[] {
+  return [...new Bun.Glob("**/*.ts").scanSync(SOURCE)].filter((file) => !file.endsWith(".d.ts")).sort();
+}
+
+function read(file: string): string {
+  return readFileSync(join(SOURCE, file), "utf8");
+}
+
+function importsOf(file: string): Import[] {
+  const text = read(file);
+  const resolve = (specifier: string) =>
+    specifier.startsWith(".") ? relative(SOURCE, join(SOURCE, dirname(file), specifier)) : specifier;
+  const statements = [...text.matchAll(/^(?:import|export)\s+(type\s+)?([^;"]*?)from\s+"([^"]+)"/gm)];
+  const bare = [...text.matchAll(/^import\s+"([^"]+)"/gm)];
+  const dynamic = [...text.matchAll(/\bimport\("([^"]+)"\)/g)];
+  return [
+    ...statements.map(([, type, names = "", from = ""]) => ({
+      file,
+      from: resolve(from),
+      kind: type !== undefined || importsTypesOnly(names) ? ("type" as const) : ("static" as const),
+    })),
+    ...bare.map(([, from = ""]) => ({ file, from: resolve(from), kind: "static" as const })),
+    ...dynamic.map(([, from = ""]) => ({ file, from: resolve(from), kind: "dynamic" as const })),
+  ];
+}
+
+/** `{ type A, type B }`, which is gone when the program runs. */
+function importsTypesOnly(names: string): boolean {
+  const inner = /^\{([\s\S]*)\}\s*$/.exec(names.trim())?.[1];
+  const parts = (inner ?? "").split(",").map((part) => part.trim());
+  return inner !== undefined && parts.filter((part) => part !== "").every((part) => part.startsWith("type "));
+}
+
+/** Everything that is loaded before the program has looked at what it was asked. */
+function loadedBy(entry: string): Import[] {
+  const loaded = new Map<string, Import[]>();
+  const visit = (file: string) => {
+    if (loaded.has(file)) return;
+    const imports = importsOf(file).filter(({ kind }) => kind === "static");
+    loaded.set(file, imports);
+    for (const { from } of imports) if (from.endsWith(".ts")) visit(from);
+  };
+  visit(entry);
+  return [...loaded.values()].flat();
+}
+
+const show = ({ file, from }: Import) => `${file} imports ${from}`;
+
+describe("packages/cli/src", () => {
+  const files = sourceFiles();
+  const imports = files.flatMap(importsOf);
+
+  test("imports are found at all", () => {
+    expect(imports.map(show)).toContain("print.ts imports open-session.ts");
+    expect(importsOf("run-cli.ts").find(({ from }) => from === "print.ts")?.kind).toBe("dynamic");
+    expect(importsOf("cli-io.ts")).toEqual([{ file: "cli-io.ts", from: "@diligent/core", kind: "type" }]);
+  });
+
+  test("of other packages only public names are imported", () => {
+    const foreign = imports.filter(
+      ({ from }) => !from.startsWith("node:") && !/\.(ts|json|md|txt)$/.test(from),
+    );
+    expect(foreign.filter(({ from }) => !PACKAGES.has(from)).map(show)).toEqual([]);
+    const outside = imports.filter(({ from }) => from.startsWith("..") && from !== "../package.json");
+    expect(outside.map(show)).toEqual([]);
+  });
+
+  test("what only turns values into values imports nothing that touches the machine", () => {
+    const pure = imports.filter(({ file }) => PURE.some((pattern) => pattern.test(file)));
+    expect(pure.filter(({ from }) => from.startsWith("node:")).map(show)).toEqual([]);
+  });
+
+  test("--version, --help and a mistake load nothing heavy", () => {
+    for (const entry of ["index.ts", "run-cli.ts"]) {
+      const heavy = loadedBy(entry).filter(
+        ({ from }) => !from.endsWith(".ts") && !/^(node:|\.\.\/package\.json)/.test(from),
+      );
+      expect(heavy.map(show)).toEqual([]);
+    }
+  });
+
+  test("only the entry and the process behind it end the process or read its global state", () => {
+    const offenders = files
+      .filter((file) => !["index.ts", "main.ts", "process-io.ts"].includes(file))
+      .filter((file) =>
+        /\bprocess\.(exit|env|cwd|stdout|stderr|stdin|on|argv)\b|\bconsole\.(log|error|warn|info|debug)\b/.test(
+          withoutComments(read(file)),
+        ),
+      );
+    expect(offenders).toEqual([]);
+  });
+
+  test(`no file is longer than ${MAX_LINES} lines`, () => {
+    const lengths = files.map((file) => ({ file, lines: read(file).split("\n").length }));
+    expect(lengths.filter(({ lines }) => lines > MAX_LINES)).toEqual([]);
+  });
+});
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+}

@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { nearestName } from "../src/arguments/nearest-name.ts";
+
+const NAMES = ["--model", "--max-turns", "--max-cost", "--print", "-p"];
+
+test("a dropped, added, replaced or swapped character is forgiven", () => {
+  expect(
+    ["--mdel", "--modell", "--modal", "--mdoel", "--MODEL"].map((name) => nearestName(name, NAMES)),
+  ).toEqual(Array(5).fill("--model"));
+});
+
+test("a longer name forgives more", () => {
+  expect(nearestName("--max_trns", NAMES)).toBe("--max-turns");
+});
+
+test("nothing is suggested where nothing is near", () => {
+  expect(nearestName("--frobnicate", NAMES)).toBeUndefined();
+  expect(nearestName("x".repeat(1_000_000), NAMES)).toBeUndefined();
+  expect(nearestName("anything", [])).toBeUndefined();
+});
+
+test("of two equally near names the first is taken", () => {
+  expect(nearestName("--max-tost", ["--max-test", "--max-cost"])).toBe("--max-test");
+});

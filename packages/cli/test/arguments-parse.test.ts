@@ -1,0 +1,270 @@
+import { describe, expect, test } from "bun:test";
+import type { Command, RunCommand } from "../src/arguments/command.ts";
+import type { Feature } from "../src/arguments/features.ts";
+import { OPTIONS, type Option } from "../src/arguments/option-table.ts";
+import { parseArguments } from "../src/arguments/parse.ts";
+import { UsageError } from "../src/usage-error.ts";
+
+const EVERYTHING: ReadonlySet<Feature> = new Set<Feature>([
+  "continue",
+  "fork",
+  "list",
+  "verbose",
+  "demo",
+  "sessions",
+  "config",
+  "trust",
+  "untrust",
+  "knowledge",
+  "models",
+  "export",
+  "doctor",
+  "completions",
+]);
+
+function parse(...argv: string[]): Command {
+  return parseArguments(argv, EVERYTHING);
+}
+
+function parseFailure(...argv: string[]): string {
+  try {
+    parse(...argv);
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+  return "no failure";
+}
+
+function run(fields: Partial<RunCommand> = {}): RunCommand {
+  return { kind: "run", isPrint: false, options: { isSaved: true, isVerbose: false }, ...fields };
+}
+
+describe("prompts", () => {
+  test("no argument is an interactive run without a prompt", () => {
+    expect(parse()).toEqual(run());
+  });
+
+  test("the words that remain are the prompt", () => {
+    expect(parse("fix", "the typo")).toEqual(run({ prompt: "fix the typo" }));
+  });
+
+  test("-p takes no value, wherever it stands", () => {
+    const expected = run({ isPrint: true, prompt: "fix it" });
+    expect(parse("-p", "fix it")).toEqual(expected);
+    expect(parse("fix it", "--print")).toEqual(expected);
+    expect(parse("fix", "-p", "it")).toEqual(expected);
+  });
+
+  test("-- ends the options", () => {
+    expect(parse("-p", "--", "--model", "-x")).toEqual(run({ isPrint: true, prompt: "--model -x" }));
+    expect(parse("--", "config")).toEqual(run({ prompt: "config" }));
+  });
+
+  test("a dash alone and a list item are text", () => {
+    expect(parse("-p", "-")).toEqual(run({ isPrint: true, prompt: "-" }));
+    expect(parse("-p", "- fix this\n- and that")).toEqual(
+      run({ isPrint: true, prompt: "- fix this\n- and that" }),
+    );
+  });
+
+  test("an empty prompt is kept for the mode to refuse", () => {
+    expect(parse("-p", "")).toEqual(run({ isPrint: true, prompt: "" }));
+  });
+});
+
+describe("options of a run", () => {
+  test("all of them, with their values in the next word", () => {
+    const argv =
+      "-m opus --approval auto --max-turns 3 --max-cost 0.50 --output-format stream-json -C dir".split(" ");
+    expect(parse(...argv, "--no-session", "--verbose", "--append-system-prompt", "be brief")).toEqual(
+      run({
+        options: {
+          model: "opus",
+          approval: "auto",
+          maxTurns: 3,
+          maxCost: 0.5,
+          outputFormat: "stream-json",
+          directory: "dir",
+          appendSystemPrompt: "be brief",
+          isSaved: false,
+          isVerbose: true,
+        },
+      }),
+    );
+  });
+
+  test("a value may follow an equals sign, or a short option directly", () => {
+    const expected = run({ options: { model: "a=b", isSaved: true, isVerbose: false } });
+    for (const argv of [["--model=a=b"], ["-ma=b"], ["-m=a=b"], ["-m", "a=b"]])
+      expect(parse(...argv)).toEqual(expected);
+  });
+
+  test("short options may share a dash", () => {
+    expect(parse("-pm", "opus", "hi")).toEqual(
+      run({ isPrint: true, prompt: "hi", options: { model: "opus", isSaved: true, isVerbose: false } }),
+    );
+  });
+
+  test("the last of two counts", () => {
+    expect(parse("-m", "a", "--model", "b")).toEqual(
+      run({ options: { model: "b", isSaved: true, isVerbose: false } }),
+    );
+  });
+
+  test("a value may begin with a dash when it is no option", () => {
+    expect(parse("--append-system-prompt", "-Wall is wanted")).toEqual(
+      run({ options: { appendSystemPrompt: "-Wall is wanted", isSaved: true, isVerbose: false } }),
+    );
+  });
+});
+
+describe("sessions to go on with", () => {
+  const resumption = (reference?: string, how: "continue" | "fork" = "continue") => ({
+    how,
+    ...(reference !== undefined && { reference }),
+  });
+
+  for (const option of ["-c", "--continue", "-r", "--resume"]) {
+    test(`${option} takes a number of the list or a session id, and nothing else`, () => {
+      expect(parse(option)).toEqual(run({ resumption: resumption() }));
+      for (const reference of ["2", "999", "20260225", "20260225103000-", "20260225103000-a1b2c3"]) {
+        expect(parse(option, reference)).toEqual(run({ resumption: resumption(reference) }));
+      }
+      for (const word of ["1234", "2026-02-25", "fix 2 bugs", "a1b2c3d4", "20260225-XYZ", "1234567"]) {
+        expect(parse(option, word)).toEqual(run({ resumption: resumption(), prompt: word }));
+      }
+    });
+  }
+
+  test("the word after a reference belongs to the prompt", () => {
+    expect(parse("-c", "2", "3", "more")).toEqual(run({ resumption: resumption("2"), prompt: "3 more" }));
+  });
+
+  test("after an equals sign everything is a reference", () => {
+    expect(parse("--continue=latest", "go on")).toEqual(
+      run({ resumption: resumption("latest"), prompt: "go on" }),
+    );
+    expect(parse("--fork=x")).toEqual(run({ resumption: resumption("x", "fork") }));
+    expect(parse("-c=x")).toEqual(run({ resumption: resumption("x") }));
+  });
+
+  test("in a group of short options a digit is the reference", () => {
+    expect(parse("-pc", "2", "go on")).toEqual(
+      run({ isPrint: true, resumption: resumption("2"), prompt: "go on" }),
+    );
+    expect(parse("-c12")).toEqual(run({ resumption: resumption("12") }));
+    expect(parse("-cp", "2")).toEqual(run({ isPrint: true, resumption: resumption(), prompt: "2" }));
+  });
+
+  test("--fork takes a reference too", () => {
+    expect(parse("--fork", "3")).toEqual(run({ resumption: resumption("3", "fork") }));
+    expect(parse("--fork", "try it")).toEqual(
+      run({ resumption: resumption(undefined, "fork"), prompt: "try it" }),
+    );
+  });
+
+  test("two ways at once are refused", () => {
+    expect(parseFailure("-c", "--fork")).toBe("--continue and --fork cannot be combined");
+  });
+});
+
+describe("other commands", () => {
+  test("help and version win over a run", () => {
+    expect(parse("-p", "x", "--help")).toEqual({ kind: "help" });
+    expect(parse("--version", "x")).toEqual({ kind: "version" });
+    expect(parse("-h", "-v")).toEqual({ kind: "help" });
+  });
+
+  test("--list, with --json or without", () => {
+    const options = { isSaved: true, isVerbose: false };
+    expect(parse("-l")).toEqual({ kind: "list", isJson: false, options });
+    expect(parse("--list", "--json")).toEqual({ kind: "list", isJson: true, options });
+    expect(parseFailure("--list", "all")).toBe("--list takes no prompt: all");
+    expect(parseFailure("-p", "--json", "x")).toBe(
+      "--json goes with --list; for a run it is --output-format json",
+    );
+  });
+
+  test("a subcommand takes everything behind its name", () => {
+    expect(parse("-C", "dir", "sessions", "--json", "rm")).toEqual({
+      kind: "subcommand",
+      name: "sessions",
+      rest: ["--json", "rm"],
+      options: { directory: "dir", isSaved: true, isVerbose: false },
+    });
+  });
+
+  test("a subcommand's name is a word of the prompt after -p and after other words", () => {
+    expect(parse("-p", "config")).toEqual(run({ isPrint: true, prompt: "config" }));
+    expect(parse("explain", "config")).toEqual(run({ prompt: "explain config" }));
+  });
+
+  test("names that every object has are no subcommands", () => {
+    expect(parse("constructor")).toEqual(run({ prompt: "constructor" }));
+  });
+});
+
+describe("mistakes are named on one line", () => {
+  const failures: readonly (readonly [string, string])[] = [
+    ["--modle x", "unknown option --modle (did you mean --model?)"],
+    ["--contineu", "unknown option --contineu (did you mean --continue?)"],
+    ["--frobnicate", "unknown option --frobnicate (see diligent --help)"],
+    ["--modle=x", "unknown option --modle (did you mean --model?)"],
+    ["--directory x", "unknown option --directory (see diligent --help)"],
+    ["-x", "unknown option -x (see diligent --help)"],
+    ["-P", "unknown option -P (did you mean -p?)"],
+    ["-model x", "unknown option -model (did you mean --model?)"],
+    ["-pz", "unknown option -pz (see diligent --help)"],
+    ["--model", "--model needs a value: --model MODEL"],
+    ["--model=", "--model needs a value: --model MODEL"],
+    ["--model -p", "--model needs a value: --model MODEL"],
+    ["--model -- x", "--model needs a value: --model MODEL"],
+    ["-C", "-C needs a value: -C DIR"],
+    ["-mp", "no failure"],
+    ["-pm", "--model needs a value: --model MODEL"],
+    ["--print=x", "--print takes no value"],
+    ["-p=x", "--print takes no value"],
+    ["--approval atuo", "--approval atuo: not one of auto, ask, deny; did you mean auto?"],
+    ["--approval never", "--approval never: not one of auto, ask, deny"],
+    ["--output-format xml", "--output-format xml: not one of text, json, stream-json"],
+    ["--max-turns 0", "--max-turns 0: not a whole number of 1 or more"],
+    ["--max-turns -1", "--max-turns -1: not a whole number of 1 or more"],
+    ["--max-turns 1e3", "--max-turns 1e3: not a whole number of 1 or more"],
+    ["--max-turns 2.5", "--max-turns 2.5: not a whole number of 1 or more"],
+    ["--max-turns 99999999999999999999", "--max-turns 99999999999999999999: not a whole number of 1 or more"],
+    ["--max-cost 0", "--max-cost 0: not an amount in US dollars above 0, such as 0.50"],
+    ["--max-cost $1", "--max-cost $1: not an amount in US dollars above 0, such as 0.50"],
+    ["--max-cost NaN", "--max-cost NaN: not an amount in US dollars above 0, such as 0.50"],
+  ];
+  for (const [line, expected] of failures) {
+    test(line, () => expect(parseFailure(...line.split(" "))).toBe(expected));
+  }
+});
+
+describe("what is not built yet", () => {
+  const attempt = (...argv: string[]) => {
+    try {
+      return parseArguments(argv, new Set());
+    } catch (error) {
+      return error instanceof UsageError ? error.message : error;
+    }
+  };
+
+  test("is refused by name instead of being taken for a prompt", () => {
+    expect(attempt("--continue", "2")).toBe("--continue is not available yet");
+    expect(attempt("-l")).toBe("--list is not available yet");
+    expect(attempt("doctor", "x")).toBe(
+      "diligent doctor is not available yet (to send it as a prompt: diligent -- doctor …)",
+    );
+  });
+
+  test("help and version answer all the same", () => {
+    expect(attempt("--continue", "--help")).toEqual({ kind: "help" });
+  });
+});
+
+test("no two options share a spelling", () => {
+  const spellings = OPTIONS.flatMap(({ name, alias }: Option) => [name, ...(alias ? [alias] : [])]);
+  expect(new Set(spellings).size).toBe(spellings.length);
+});

@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import type { AgentEvent } from "@diligent/core";
+import { describeProgress } from "../src/progress-lines.ts";
+
+const CALL = { itemId: "tool-1", toolCallId: "call_1" };
+
+function started(toolName: string, input: unknown): string | undefined {
+  return describeProgress({ type: "tool_start", ...CALL, toolName, input });
+}
+
+test("a call is named by what it is about", () => {
+  expect([
+    started("bash", { command: "npm test", description: "x" }),
+    started("read", { file_path: "/a/b.ts", offset: 3 }),
+    started("grep", { pattern: "TODO", path: "src" }),
+    started("ls", {}),
+    started("other", { depth: 2 }),
+    started("broken", '{"command": "rm'),
+  ]).toEqual([
+    "bash: npm test",
+    "read: /a/b.ts",
+    "grep: TODO",
+    "ls:",
+    'other: {"depth":2}',
+    'broken: {"command": "rm',
+  ]);
+});
+
+test("a long or multi-line command takes one line", () => {
+  const line = started("bash", { command: `for i in 1 2\ndo\n\techo ${"x".repeat(500)}\ndone` }) ?? "";
+  expect(line).toStartWith("bash: for i in 1 2 do echo xxx");
+  expect(line).toEndWith("…");
+  expect(line.length).toBe(100);
+});
+
+test("a failed call says how, a good one nothing", () => {
+  const end = { type: "tool_end", ...CALL, toolName: "bash", output: "exit code 1\nmore" } as const;
+  expect(describeProgress({ ...end, isError: true })).toBe("bash failed: exit code 1 more");
+  expect(describeProgress({ ...end, isError: false })).toBeUndefined();
+});
+
+test("notices, retries and errors that do not end the run are said", () => {
+  const events: AgentEvent[] = [
+    { type: "notice", level: "info", code: "a", message: "for information" },
+    { type: "notice", level: "warning", code: "a", message: "careful" },
+    { type: "status_change", status: "retry", retry: { attempt: 2, delayMs: 1234 } },
+    { type: "status_change", status: "retry", retry: { attempt: 5, delayMs: 30_000 } },
+    { type: "status_change", status: "busy" },
+    { type: "error", error: { name: "E", message: "small" }, fatal: false },
+    { type: "error", error: { name: "E", message: "large" }, fatal: true },
+    { type: "agent_start" },
+  ];
+  expect(events.map(describeProgress)).toEqual([
+    "for information",
+    "warning: careful",
+    "trying again in 1.2 s (attempt 2)",
+    "trying again in 30 s (attempt 5)",
+    undefined,
+    "error: small",
+    undefined,
+    undefined,
+  ]);
+});

@@ -1,0 +1,49 @@
+import { bareEnvironment, PROGRAM } from "./run-diligent.ts";
+import type { TemporaryProject } from "./temporary-project.ts";
+
+export interface TerminalProgram {
+  /** Everything the terminal got so far. */
+  readonly screen: string;
+  /** Types text; `\r` is Enter, `\x03` Ctrl+C, `\x04` Ctrl+D. */
+  type(text: string): void;
+  /** Resolves once the screen has shown `text` since the last call that found something. */
+  shown(text: string): Promise<void>;
+  process: Bun.Subprocess;
+  exitCode: Promise<number>;
+}
+
+/** Starts the real program in a real terminal of 80 columns. */
+export function runInTerminal(place: TemporaryProject, args: readonly string[]): TerminalProgram {
+  const decoder = new TextDecoder();
+  let screen = "";
+  let seen = 0;
+  const child = Bun.spawn([PROGRAM, ...args], {
+    cwd: place.project,
+    env: { ...bareEnvironment(place), TERM: "xterm-256color" },
+    timeout: 20_000,
+    killSignal: "SIGKILL",
+    terminal: {
+      cols: 80,
+      rows: 24,
+      data(_, bytes) {
+        screen += decoder.decode(bytes, { stream: true });
+      },
+    },
+  });
+  return {
+    get screen() {
+      return screen;
+    },
+    type: (text) => void child.terminal?.write(text),
+    async shown(text) {
+      for (let at = -1; at < 0; at = screen.indexOf(text, seen)) {
+        if (child.exitCode !== null)
+          throw new Error(`Ended without showing ${JSON.stringify(text)}: ${screen}`);
+        await Bun.sleep(5);
+      }
+      seen = screen.indexOf(text, seen) + text.length;
+    },
+    process: child,
+    exitCode: child.exited,
+  };
+}

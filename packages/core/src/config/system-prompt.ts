@@ -1,0 +1,44 @@
+import { buildSystemPrompt, type DiscoveredInstruction } from "./instructions.ts";
+import { revealInvisible } from "./invisible-text.ts";
+import BASE_SYSTEM_PROMPT from "./system-prompt.md" with { type: "text" };
+
+export { BASE_SYSTEM_PROMPT };
+
+/** What a session knows about the place it runs in; collected once, so that the prompt stays the same word for word. */
+export interface EnvironmentFacts {
+  cwd: string;
+  projectRoot: string;
+  /** As Node names it, such as `linux`. */
+  platform: string;
+  /** `YYYY-MM-DD`, local. */
+  date: string;
+  /** The branch that is checked out, where there is one. */
+  gitBranch?: string | undefined;
+}
+
+export interface SystemPromptParts {
+  base?: string | undefined;
+  facts: EnvironmentFacts;
+  /** As `discoverInstructions` lists them: the most particular first. */
+  instructions?: readonly DiscoveredInstruction[] | undefined;
+  /** Further instructions, in order; each stands alone. */
+  additional?: readonly string[] | undefined;
+}
+
+/** The system prompt of a session, in the order general to particular. */
+export function composeSystemPrompt({
+  base = BASE_SYSTEM_PROMPT,
+  facts,
+  instructions = [],
+  additional = [],
+}: SystemPromptParts): string {
+  return buildSystemPrompt(`${base.trim()}\n\n${formatEnvironmentFacts(facts)}`, instructions, additional);
+}
+
+function formatEnvironmentFacts({ cwd, projectRoot, platform, date, gitBranch }: EnvironmentFacts): string {
+  const lines = [`Working directory: ${revealInvisible(cwd)}`];
+  if (projectRoot !== cwd) lines.push(`Project root: ${revealInvisible(projectRoot)}`);
+  lines.push(`Platform: ${platform}`, `Date: ${date}`);
+  if (gitBranch !== undefined) lines.push(`Git branch: ${gitBranch}`);
+  return `# Environment\n${lines.join("\n")}`;
+}
