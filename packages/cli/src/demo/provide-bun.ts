@@ -1,0 +1,26 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import type { Environment } from "@diligent/core";
+
+/**
+ * The environment with a `bun` on its PATH, which the tests of the sample project are run with. Where there is none,
+ * `directory` gets one that starts the runtime we are running in, be it `bun` itself or a compiled diligent.
+ */
+export function provideBun(
+  environment: Environment,
+  directory: string,
+  runtime = process.execPath,
+): Environment {
+  const path = environment.PATH ?? "";
+  if (path !== "" && Bun.which("bun", { PATH: path })) return environment;
+  mkdirSync(directory, { recursive: true });
+  // A compiled program behaves like bun itself when this variable is set.
+  const launcher = `#!/bin/sh\nBUN_BE_BUN=1 exec ${shellQuote(runtime)} "$@"\n`;
+  writeFileSync(join(directory, "bun"), launcher, { mode: 0o755 });
+  return { ...environment, PATH: path === "" ? directory : `${directory}${delimiter}${path}` };
+}
+
+/** The text as one word of a shell command; plain words stay as they are. */
+export function shellQuote(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
