@@ -32,13 +32,11 @@ export async function runPrint(command: RunCommand, io: CliIo): Promise<number> 
     const reading = readPrompt(command.prompt, io.stdin, watch.stop);
     // It may fail before it is waited for.
     reading.catch(() => {});
-    const opened = await openSession(command.options, io, { approvalDefault: "deny" }).catch(
-      async (error) => {
-        // Said without waiting for a silent input, unless there turns out to be nothing to open a session for.
-        await Promise.race([reading, sleep(EMPTY_INPUT_MS)]);
-        throw error;
-      },
-    );
+    const opened = await openSession(command, io, { approvalDefault: "deny" }).catch(async (error) => {
+      // Said without waiting for a silent input, unless there turns out to be nothing to open a session for.
+      await Promise.race([reading, sleep(EMPTY_INPUT_MS)]);
+      throw error;
+    });
     try {
       const parts = { opened, io, watch, format: command.options.outputFormat ?? "text" };
       return await runPrompt(await reading, parts);

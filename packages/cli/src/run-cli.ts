@@ -35,15 +35,20 @@ async function runCommand(command: Command, io: CliIo): Promise<number> {
       return runConversation(command, io);
     case "subcommand":
       return runSubcommand(command, io);
-    case "list":
-      throw new UsageError("--list is not available yet");
+    case "list": {
+      const { directory } = command.options;
+      const list = { isJson: command.isJson, ...(directory !== undefined && { directory }) };
+      return (await import("./commands/list.ts")).runList(list, io);
+    }
   }
 }
 
-async function runSubcommand({ name, rest }: SubcommandCall, io: CliIo): Promise<number> {
+async function runSubcommand({ name, rest, options }: SubcommandCall, io: CliIo): Promise<number> {
   switch (name) {
     case "demo":
       return (await import("./commands/demo.ts")).runDemo(rest, io);
+    case "sessions":
+      return (await import("./commands/sessions.ts")).runSessions(rest, io, options.directory);
     default:
       throw new UsageError(`diligent ${name} is not available yet`);
   }

@@ -6,7 +6,7 @@ const SOURCE = join(import.meta.dir, "..", "src");
 const MAX_LINES = 300;
 
 /** What the sources may import that is not theirs. */
-const PACKAGES = new Set(["@diligent/core", "jsonc-parser"]);
+const PACKAGES = new Set(["@diligent/core", "@diligent/core/light", "jsonc-parser"]);
 
 /** Parts that only turn values into values: no disk, no process, no network. */
 const PURE = [
@@ -95,10 +95,11 @@ describe("packages/cli/src", () => {
     expect(pure.filter(({ from }) => from.startsWith("node:")).map(show)).toEqual([]);
   });
 
-  test("--version, --help and a mistake load nothing heavy", () => {
-    for (const entry of ["index.ts", "run-cli.ts"]) {
+  test("--version, --help, --list and a mistake load nothing heavy", () => {
+    for (const entry of ["index.ts", "run-cli.ts", "commands/list.ts"]) {
       const heavy = loadedBy(entry).filter(
-        ({ from }) => !from.endsWith(".ts") && !/^(node:|\.\.\/package\.json)/.test(from),
+        ({ from }) =>
+          !from.endsWith(".ts") && !/^(node:|\.\.\/package\.json|@diligent\/core\/light$)/.test(from),
       );
       expect(heavy.map(show)).toEqual([]);
     }

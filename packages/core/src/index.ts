@@ -50,14 +50,29 @@ export type {
   StreamFunction,
   StreamOptions,
 } from "./provider/types.ts";
-export { SessionManager, type SessionManagerConfig } from "./session/manager.ts";
+export { buildSessionContext, type SessionContext } from "./session/context-builder.ts";
+export { DeferredWriter } from "./session/deferred-writer.ts";
+export { removeSession, renameSession } from "./session/edit-session.ts";
+export { listSessions } from "./session/list-sessions.ts";
+export {
+  type CreateSessionOptions,
+  type ResumeSessionOptions,
+  SessionManager,
+  type SessionManagerConfig,
+} from "./session/manager.ts";
+export { type Conversation, readConversation } from "./session/read-conversation.ts";
+export { readSessionFile, type SessionFile, SessionFileError } from "./session/read-session-file.ts";
 export {
   generateEntryId,
   generateSessionId,
+  type ModelChangeEntry,
   SESSION_VERSION,
   type SessionEntry,
   type SessionFileLine,
   type SessionHeader,
+  type SessionInfo,
+  type SessionInfoEntry,
+  type SessionMessageEntry,
 } from "./session/types.ts";
 export type {
   ApprovalDecision,

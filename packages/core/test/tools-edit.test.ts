@@ -148,7 +148,7 @@ describe("what is refused", () => {
     const files = makeFileWorkspace();
     files.put("config.ts", "x");
     expect(await failure(files.edit({ file_path: "Config.js", old_string: "a", new_string: "b" }))).toBe(
-      `There is no file ${files.at("Config.js")}. Did you mean ${files.at("config.ts")}?`,
+      `There is no file or directory ${files.at("Config.js")}. Did you mean ${files.at("config.ts")}?`,
     );
   });
 

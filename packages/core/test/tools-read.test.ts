@@ -164,7 +164,7 @@ describe("what is no file", () => {
     files.put("src/index.ts", "x");
     files.put("src/router.ts", "x");
     expect(await failure(files.read({ file_path: "src/indx.ts" }))).toBe(
-      `There is no file ${files.at("src/indx.ts")}. Did you mean ${files.at("src/index.ts")}?`,
+      `There is no file or directory ${files.at("src/indx.ts")}. Did you mean ${files.at("src/index.ts")}?`,
     );
     expect(await failure(files.read({ file_path: "scr/index.ts" }))).toContain(
       `The directory ${files.at("scr")} does not exist either. Did you mean ${files.at("src")}?`,

@@ -16,4 +16,10 @@ export type Feature =
   | "completions";
 
 /** What is built. The parser knows all features; help lists these, and asking for another one says so. */
-export const AVAILABLE_FEATURES: ReadonlySet<Feature> = new Set<Feature>(["demo"]);
+export const AVAILABLE_FEATURES: ReadonlySet<Feature> = new Set<Feature>([
+  "continue",
+  "demo",
+  "fork",
+  "list",
+  "sessions",
+]);

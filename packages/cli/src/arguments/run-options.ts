@@ -1,6 +1,6 @@
+import { nearestName } from "@diligent/core/light";
 import { UsageError } from "../usage-error.ts";
 import { APPROVAL_MODES, OUTPUT_FORMATS, type RunOptions } from "./command.ts";
-import { nearestName } from "./nearest-name.ts";
 import type { OptionName } from "./option-table.ts";
 import type { SplitArguments } from "./split.ts";
 

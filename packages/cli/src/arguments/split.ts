@@ -1,5 +1,5 @@
+import { nearestName } from "@diligent/core/light";
 import { UsageError } from "../usage-error.ts";
-import { nearestName } from "./nearest-name.ts";
 import {
   findLongOption,
   findShortOption,

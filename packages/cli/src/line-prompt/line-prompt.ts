@@ -31,7 +31,7 @@ export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<num
   };
   const unsubscribe = io.onSignal((signal) => takeSignal(signal, conversation, leave));
   try {
-    opened = await openSession(command.options, io, { approvalDefault: "ask", ask: conversation.ask });
+    opened = await openSession(command, io, { approvalDefault: "ask", ask: conversation.ask });
     for (const { message } of opened.notices) conversation.line(message);
     if (isLeaving) return await leaving.promise;
     if (command.prompt === undefined) conversation.showPrompt();

@@ -10,30 +10,29 @@ import {
   unlinkSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { withFileLock } from "./file-lock.ts";
 import { locateFile } from "./file-target.ts";
 import { readWholeFile } from "./regular-file.ts";
 import { temporaryPathBeside, writeAll } from "./replace-file.ts";
 import { systemErrorCode } from "./system-error.ts";
 
-const ATTEMPTS = 20;
-
 /**
  * Changes a file that only this user may read (0600, directories that are missing 0700), whole or not at all. `change`
- * gets the content, undefined when there is none yet, and returns the new one; it is called again when somebody else
- * has changed the file meanwhile, so no change of theirs is lost.
+ * gets the content, undefined when there is none yet, and returns the new one. Processes of ours that change the file
+ * at the same time wait for each other, so none of their changes is lost.
  * @throws what `change` throws, and errors of the file system; the file is as it was then.
  */
-export function updatePrivateFile(
+export async function updatePrivateFile(
   path: string,
   change: (content: Uint8Array | undefined) => Uint8Array,
-): void {
+): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  await withFileLock(path, () => {
     const { realPath, stats } = locateFile(path);
     const content = change(stats === undefined ? undefined : readWholeFile(realPath));
-    if (replaceIfUnchanged(realPath, content, stats)) return;
-  }
-  throw new Error(`${path} was changed by others again and again; nothing was written.`);
+    if (!replaceIfUnchanged(realPath, content, stats))
+      throw new Error(`${path} was changed by another program meanwhile; nothing was written.`);
+  });
 }
 
 /** False when the file is no longer what `before` says. */

@@ -14,6 +14,11 @@ export class SessionTempDir {
   /** @param parent a directory of this user's own is made in it. */
   constructor(private readonly parent: string = temporaryDirectory()) {}
 
+  /** The directory if it was made already. */
+  get existing(): string | undefined {
+    return this.directory;
+  }
+
   /** The directory, or undefined where none can be made. */
   path(): string | undefined {
     if (this.directory !== undefined || this.failed) return this.directory;

@@ -5,7 +5,7 @@ import { systemErrorCode, systemErrorText } from "../infrastructure/system-error
 import { decodeUtf8 } from "../infrastructure/text-file.ts";
 import { findJsonSyntaxError, findJsonValue } from "./json-position.ts";
 import { asRecord } from "./json-value.ts";
-import { findNearestName } from "./nearest-name.ts";
+import { nearestName } from "../infrastructure/nearest-name.ts";
 import { numberToolCalls } from "./scripted-calls.ts";
 import { type Script, scriptJsonSchema, scriptSchema } from "./scripted-schema.ts";
 
@@ -69,7 +69,7 @@ function describeIssues({ issues }: z.ZodError, source: Source): string {
   }
   const key = issue.keys[0] ?? "";
   const known = knownFields(issue.path);
-  const nearest = findNearestName(key, known);
+  const nearest = nearestName(key, known);
   const hint = nearest ? `did you mean ${JSON.stringify(nearest)}?` : `known are ${known.join(", ")}.`;
   return `${placeIn(source, [...issue.path, key])}unknown field ${JSON.stringify(key)}; ${hint}${others}`;
 }

@@ -8,19 +8,23 @@ import { buildSessionContext, type SessionContext } from "./context-builder.ts";
 import { listSessions } from "./list-sessions.ts";
 import {
   createSession,
+  type ForkOptions,
   forkSession,
   type NewSessionOptions,
   type OpenSession,
   openSession,
   type SessionPlace,
 } from "./open-session.ts";
+import { readSessionFile, type SessionFile } from "./read-session-file.ts";
 import { findLastModelId } from "./session-tree.ts";
 import type { SessionInfo } from "./types.ts";
 
 export interface SessionManagerConfig {
   cwd: string;
-  /** Where the session is saved; without it nothing is written. */
+  /** Where the project's sessions are; without it there are none, and nothing is written. */
   paths?: DiligentPaths | undefined;
+  /** False: earlier sessions can be read, and nothing is written. */
+  isSaved?: boolean | undefined;
   /** `signal`, `record`, `takeSteering`, `sessionId` and `now` are the manager's own. */
   agentConfig: AgentLoopConfig;
   /** For the session it begins with; made by `generateSessionId` when left out. */
@@ -32,6 +36,8 @@ export type CreateSessionOptions = NewSessionOptions;
 export interface ResumeSessionOptions {
   sessionId?: string | undefined;
   mostRecent?: boolean | undefined;
+  /** One that was read already. */
+  file?: SessionFile | undefined;
 }
 
 export interface RunOptions {
@@ -77,13 +83,11 @@ export class SessionManager {
    * @returns false when there is none.
    * @throws SessionFileError when the file cannot be opened; it is not touched then.
    */
-  async resume({ sessionId, mostRecent }: ResumeSessionOptions): Promise<boolean> {
-    const sessions = await this.list();
-    const found = sessions.find(({ id }) => (sessionId === undefined ? mostRecent : id === sessionId));
-    if (!found) return false;
-    const session = openSession(this.place, found.path);
-    this.exchange(session);
-    if (session.opened?.skippedLines) this.warn("damaged_lines", damagedLines(session.opened.skippedLines));
+  async resume(options: ResumeSessionOptions): Promise<boolean> {
+    const file = options.file ?? (await this.readSession(options));
+    if (!file) return false;
+    this.exchange(openSession(this.place, file));
+    if (file.skippedLines > 0) this.warn("damaged_lines", damagedLines(file.skippedLines));
     return true;
   }
 
@@ -120,9 +124,12 @@ export class SessionManager {
   }
 
   /** A new session with a copy of this conversation, up to an entry where one is named. It is saved at once. */
-  async fork(atEntryId?: string): Promise<SessionManager> {
+  async fork(
+    atEntryId?: string,
+    { sessionId }: Pick<ForkOptions, "sessionId"> = {},
+  ): Promise<SessionManager> {
     const forked = new SessionManager(this.config);
-    forked.exchange(forkSession(forked.place, this.session, atEntryId));
+    forked.exchange(forkSession(forked.place, this.session, { atEntryId, sessionId }));
     return forked;
   }
 
@@ -154,10 +161,19 @@ export class SessionManager {
     this.session.writer?.close();
   }
 
+  private async readSession({
+    sessionId,
+    mostRecent,
+  }: ResumeSessionOptions): Promise<SessionFile | undefined> {
+    const sessions = await this.list();
+    const found = sessions.find(({ id }) => (sessionId === undefined ? mostRecent : id === sessionId));
+    return found && readSessionFile(found.path);
+  }
+
   private get place(): SessionPlace {
     return {
       cwd: this.config.cwd,
-      sessionsDir: this.config.paths?.sessions,
+      sessionsDir: this.config.isSaved === false ? undefined : this.config.paths?.sessions,
       onFailure: (error) =>
         this.warn("not_saved", `This session is not being saved: ${error.message}. It goes on in memory.`),
       onForeignWrite: () => this.warn("shared_session", SHARED_SESSION, "info"),

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { now } from "../infrastructure/clock.ts";
 import { generateSessionId } from "../infrastructure/ids.ts";
 import { DeferredWriter } from "./deferred-writer.ts";
-import { readSessionFile } from "./read-session-file.ts";
+import type { SessionFile } from "./read-session-file.ts";
 import { SessionLog } from "./session-log.ts";
 import { pathTo } from "./session-tree.ts";
 import { SESSION_VERSION, type SessionHeader } from "./types.ts";
@@ -12,8 +12,6 @@ export interface OpenSession {
   header: SessionHeader;
   log: SessionLog;
   writer: DeferredWriter | undefined;
-  /** Set when it was read from a file. */
-  opened?: { skippedLines: number; size: number };
 }
 
 export interface SessionPlace {
@@ -45,17 +43,28 @@ export function createSession(place: SessionPlace, options: NewSessionOptions = 
   return { header, writer, log: new SessionLog(writer) };
 }
 
-/** @throws SessionFileError when the file is none we can go on in. */
-export function openSession(place: SessionPlace, path: string): OpenSession {
-  const { header, entries, skippedLines, size } = readSessionFile(path);
+/** Goes on in a file that was read. */
+export function openSession(place: SessionPlace, file: SessionFile): OpenSession {
+  const { path, header, entries, size } = file;
   const writer = createWriter(place, header, { path, size });
-  return { header, writer, log: new SessionLog(writer, entries), opened: { skippedLines, size } };
+  return { header, writer, log: new SessionLog(writer, entries) };
 }
 
-/** A new session with a copy of `source`'s conversation up to `atEntryId`; the copies keep their ids. */
-export function forkSession(place: SessionPlace, source: OpenSession, atEntryId?: string): OpenSession {
-  const path = pathTo(source.log.entries, atEntryId ?? source.log.leafId);
-  const fork = createSession(place, { parentSession: source.header.id });
+export interface ForkOptions {
+  /** The last entry to copy; the conversation's last when left out. */
+  atEntryId?: string | undefined;
+  sessionId?: string | undefined;
+}
+
+/** A new session with a copy of `source`'s conversation; the copies keep their ids. */
+export function forkSession(
+  place: SessionPlace,
+  source: OpenSession,
+  options: ForkOptions = {},
+): OpenSession {
+  const { atEntryId = source.log.leafId, sessionId } = options;
+  const path = pathTo(source.log.entries, atEntryId);
+  const fork = createSession(place, { sessionId, parentSession: source.header.id });
   for (const entry of path) fork.writer?.write(entry);
   fork.writer?.flush();
   return { ...fork, log: new SessionLog(fork.writer, path) };

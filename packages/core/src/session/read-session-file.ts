@@ -9,6 +9,7 @@ export class SessionFileError extends Error {
 }
 
 export interface SessionFile {
+  path: string;
   header: SessionHeader;
   entries: SessionEntry[];
   /** Lines that were no entry: torn, welded together or damaged. They are passed over. */
@@ -36,7 +37,7 @@ export function readSessionFile(path: string): SessionFile {
     if (!header && skippedLines > MAX_LINES_BEFORE_HEADER) break;
   }
   if (!header) throw new SessionFileError(`${path} is no session file: its first line is no session header.`);
-  return { header, entries, skippedLines, size };
+  return { path, header, entries, skippedLines, size };
 }
 
 // A few damaged lines may precede the header; a large file of another kind is not searched to its end.

@@ -1,6 +1,6 @@
 import { basename, dirname, join, relative } from "node:path";
 import { isExistingPath, listNames } from "../infrastructure/directory-names.ts";
-import { nearestNames } from "./nearest-names.ts";
+import { nearestNames } from "../infrastructure/nearest-name.ts";
 import type { Workspace } from "./workspace.ts";
 
 const MAX_LISTED = 20;
@@ -8,7 +8,7 @@ const MAX_COMPARED = 10_000;
 
 /** The error for a path where nothing is: it names what is there instead, so that the next try can be right. */
 export function missingFileError(workspace: Workspace, path: string): Error {
-  return new Error(`There is no file ${path}. ${suggestion(workspace, path)}`);
+  return new Error(`There is no file or directory ${path}. ${suggestion(workspace, path)}`);
 }
 
 function suggestion(workspace: Workspace, path: string): string {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nearestName } from "../src/arguments/nearest-name.ts";
+import { nearestName } from "../src/infrastructure/nearest-name.ts";
 
 const NAMES = ["--model", "--max-turns", "--max-cost", "--print", "-p"];
 

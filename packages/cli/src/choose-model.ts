@@ -1,0 +1,97 @@
+import { isAbsolute, join } from "node:path";
+import {
+  createAnthropicStream,
+  createScriptedStream,
+  DEFAULT_MODEL,
+  type Environment,
+  findKnownModel,
+  inferProvider,
+  KNOWN_MODELS,
+  type Model,
+  readScript,
+  resolveModel,
+  type StreamFunction,
+  scriptedModel,
+} from "@diligent/core";
+import { nearestName } from "@diligent/core/light";
+import { UsageError } from "./usage-error.ts";
+
+/** A model and the way to ask it. */
+export interface ModelChoice {
+  model: Model;
+  streamFunction: StreamFunction;
+}
+
+export interface ModelWishes {
+  cwd: string;
+  environment: Environment;
+  /** From the command line. */
+  modelId?: string | undefined;
+  /** The model an earlier session was held with. */
+  lastModelId?: string | undefined;
+  /** From the project's file; everything else wins over it. */
+  projectModelId?: string | undefined;
+}
+
+const SCRIPTED_PREFIX = "scripted/";
+
+/**
+ * The model a session is held with: the one that was asked for, else the earlier session's, else the configured one.
+ * `fallback` says why the earlier session's model is not used.
+ * @throws UsageError for an unknown model, a missing key or a broken script.
+ */
+export async function chooseModel(wishes: ModelWishes): Promise<ModelChoice & { fallback?: string }> {
+  const { modelId, lastModelId, projectModelId, environment } = wishes;
+  const configured = environment.DILIGENT_MODEL || projectModelId || DEFAULT_MODEL;
+  if (modelId) return openModel(modelId, wishes);
+  if (lastModelId === undefined || lastModelId === configured) return openModel(configured, wishes);
+  if (lastModelId.startsWith(SCRIPTED_PREFIX)) {
+    // A file that a session names is not one the user named: it is not opened.
+    return { ...(await openModel(configured, wishes)), fallback: "it was a scripted one" };
+  }
+  try {
+    return await openModel(lastModelId, wishes);
+  } catch (error) {
+    const fallback = error instanceof Error ? error.message : String(error);
+    return { ...(await openModel(configured, wishes)), fallback };
+  }
+}
+
+async function openModel(modelId: string, { cwd, environment }: ModelWishes): Promise<ModelChoice> {
+  if (modelId.startsWith(SCRIPTED_PREFIX)) return openScript(modelId.slice(SCRIPTED_PREFIX.length), cwd);
+  if (!findKnownModel(modelId) && inferProvider(modelId) === undefined) throw unknownModel(modelId);
+  const model = resolveModel(modelId);
+  if (model.provider !== "anthropic") {
+    throw new UsageError(
+      `The model ${model.id} needs the provider "${model.provider}", which is not available yet.`,
+    );
+  }
+  const apiKey = environment.ANTHROPIC_API_KEY;
+  if (!apiKey) throw missingKey("ANTHROPIC_API_KEY", "https://console.anthropic.com/settings/keys");
+  return {
+    model,
+    streamFunction: createAnthropicStream(apiKey, environment.ANTHROPIC_BASE_URL || undefined),
+  };
+}
+
+async function openScript(path: string, cwd: string): Promise<ModelChoice> {
+  try {
+    const script = await readScript(isAbsolute(path) ? path : join(cwd, path));
+    return { model: scriptedModel(path, script), streamFunction: createScriptedStream(script) };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function missingKey(variable: string, page: string): UsageError {
+  return new UsageError(
+    `No API key: set ${variable}. Get a key at ${page}, or try \`diligent demo\`, which needs none.`,
+  );
+}
+
+function unknownModel(modelId: string): UsageError {
+  const names = KNOWN_MODELS.flatMap(({ id, aliases = [] }) => [id, ...aliases]);
+  const nearest = nearestName(modelId, names);
+  const hint = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+  return new UsageError(`Unknown model "${modelId}".${hint}`);
+}

@@ -1,0 +1,46 @@
+import {
+  findProjectRoot,
+  homeDirectory,
+  listSessions,
+  resolvePaths,
+  type SessionInfo,
+} from "@diligent/core/light";
+import type { CliIo } from "../cli-io.ts";
+import { EXIT_SUCCESS } from "../exit-codes.ts";
+import { resolveDirectory } from "../resolve-directory.ts";
+import { formatLocalMinute, formatMessageCount } from "../session-text.ts";
+import { toSingleLine } from "../terminal-text.ts";
+
+const PREVIEW_COLUMNS = 60;
+
+/** Lists this project's sessions, the last changed first. Reads no configuration. */
+export async function runList(
+  { directory, isJson }: { directory?: string; isJson: boolean },
+  io: CliIo,
+): Promise<number> {
+  const sessions = await listProjectSessions(resolveDirectory(directory, io.cwd), io);
+  io.stdout.write(isJson ? `${JSON.stringify(sessions, null, 2)}\n` : formatSessionList(sessions));
+  return EXIT_SUCCESS;
+}
+
+export function listProjectSessions(
+  cwd: string,
+  { environment }: Pick<CliIo, "environment">,
+): Promise<SessionInfo[]> {
+  return listSessions(resolvePaths(findProjectRoot(cwd, homeDirectory(environment))).sessions);
+}
+
+/** The list as people read it; its numbers are what `--continue` takes. */
+export function formatSessionList(sessions: readonly SessionInfo[]): string {
+  if (sessions.length === 0) return "No sessions found.\n";
+  const width = String(sessions.length).length + 2;
+  const lines = sessions.map(
+    (session, index) => `${String(index + 1).padStart(width)}. ${formatSession(session)}\n`,
+  );
+  return `Sessions:\n${lines.join("")}`;
+}
+
+function formatSession({ modified, name, firstUserMessage, messageCount }: SessionInfo): string {
+  const preview = toSingleLine(name ?? firstUserMessage ?? "(no prompt)", PREVIEW_COLUMNS);
+  return `[${formatLocalMinute(modified)}] ${preview} (${formatMessageCount(messageCount)})`;
+}

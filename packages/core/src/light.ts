@@ -1,0 +1,10 @@
+/**
+ * The part of the library that loads nothing heavy: no schema library, no provider. What answers at once, such as a
+ * list of sessions, is made of these.
+ */
+export { type DiligentPaths, resolvePaths } from "./infrastructure/diligent-dir.ts";
+export { type Environment, homeDirectory, processEnvironment } from "./infrastructure/environment.ts";
+export { nearestName, nearestNames } from "./infrastructure/nearest-name.ts";
+export { findProjectRoot } from "./infrastructure/project-root.ts";
+export { listSessions } from "./session/list-sessions.ts";
+export type { SessionInfo } from "./session/types.ts";
