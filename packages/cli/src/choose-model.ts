@@ -5,13 +5,16 @@ import {
   DEFAULT_MODEL,
   type Environment,
   findKnownModel,
+  IDLE_TIMEOUT_MS,
   inferProvider,
   KNOWN_MODELS,
+  LOCAL_IDLE_TIMEOUT_MS,
   type Model,
   readScript,
   resolveModel,
   type StreamFunction,
   scriptedModel,
+  withIdleWatchdog,
 } from "@diligent/core";
 import { nearestName } from "@diligent/core/light";
 import { UsageError } from "./usage-error.ts";
@@ -77,10 +80,19 @@ async function openModel(modelId: string, { cwd, environment }: ModelWishes): Pr
 async function openScript(path: string, cwd: string): Promise<ModelChoice> {
   try {
     const script = await readScript(isAbsolute(path) ? path : join(cwd, path));
-    return { model: scriptedModel(path, script), streamFunction: createScriptedStream(script) };
+    return {
+      model: scriptedModel(path, script),
+      streamFunction: withIdleWatchdog(createScriptedStream(script)),
+    };
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** True for a server on this machine, which may take its time. */
+function isLoopbackUrl(url: string | undefined): boolean {
+  const host = url !== undefined && URL.canParse(url) ? new URL(url).hostname : "";
+  return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function missingKey(variable: string, page: string): UsageError {

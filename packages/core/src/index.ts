@@ -30,6 +30,7 @@ export { findProjectRoot } from "./infrastructure/project-root.ts";
 export { SessionTempDir } from "./infrastructure/session-temp-dir.ts";
 export { createAnthropicStream } from "./provider/anthropic.ts";
 export { ProviderError, type ProviderErrorType } from "./provider/errors.ts";
+export { IDLE_TIMEOUT_MS, LOCAL_IDLE_TIMEOUT_MS, withIdleWatchdog } from "./provider/idle-watchdog.ts";
 export {
   DEFAULT_MODEL,
   findKnownModel,

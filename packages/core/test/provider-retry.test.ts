@@ -76,7 +76,8 @@ describe("withRetry", () => {
       failing("rate_limit", { retryAfterMs: 61_000 }),
       { text: "Never asked." },
     ]);
-    expect([waits, result]).toMatchObject([[], { errorType: "rate_limit" }]);
+    expect([waits, result]).toMatchObject([[], { errorType: "rate_limit", retryAfterMs: 61_000 }]);
+    expect(String(result)).toMatch(/asks to wait 2 minutes: try again from .*\d\d:\d\d on\.$/);
   });
 
   test("maxRetries caps the attempts", async () => {

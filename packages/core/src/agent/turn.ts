@@ -46,6 +46,7 @@ class ReplyView {
   show(event: ProviderEvent): void {
     if (event.type === "start") this.start();
     else if (event.type === "retry") this.retry(event);
+    else if (event.type === "stall") this.run.notice("warning", "stall", stallText(event.silentMs));
     else this.grow(event);
   }
 
@@ -106,6 +107,10 @@ function awaitReply(
       (error: unknown) => finish({ message: undefined, error: toProviderError(error) }),
     );
   return promise;
+}
+
+function stallText(silentMs: number): string {
+  return `The model has sent nothing for ${Math.round(silentMs / 1000)} s.`;
 }
 
 function seconds(durationMs: number): string {

@@ -29,3 +29,10 @@ export function localDate(at: number = Date.now()): string {
   const day = String(date.getDate()).padStart(2, "0");
   return `${date.getFullYear()}-${month}-${day}`;
 }
+
+/** The local time as `HH:mm`, with the date in front when it is not today. */
+export function localTime(at: number): string {
+  const date = new Date(at);
+  const time = [date.getHours(), date.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
+  return localDate(at) === localDate() ? time : `${localDate(at)} ${time}`;
+}

@@ -1,5 +1,5 @@
-import { sleep } from "../infrastructure/clock.ts";
-import { type ProviderError, toProviderError } from "./errors.ts";
+import { localTime, now, sleep } from "../infrastructure/clock.ts";
+import { ProviderError, toProviderError } from "./errors.ts";
 import { createProviderStream } from "./provider-stream.ts";
 import type { Model, ProviderEvent, StreamContext, StreamFunction, StreamOptions } from "./types.ts";
 
@@ -48,13 +48,13 @@ async function repeat(
     const error = await attemptOnce(request);
     if (!error) return;
     const delayMs = retryDelayMs(error, attempt, random);
-    if (
-      !error.isRetryable ||
-      attempt >= maxAttempts ||
-      delayMs === undefined ||
-      streamOptions.signal?.aborted
-    ) {
-      return push({ type: "error", error });
+    if (!error.isRetryable || attempt >= maxAttempts || streamOptions.signal?.aborted) {
+      push({ type: "error", error });
+      return;
+    }
+    if (delayMs === undefined) {
+      push({ type: "error", error: withWaitingTime(error) });
+      return;
     }
     push({ type: "retry", attempt: attempt + 1, delayMs, error });
     await wait(delayMs, streamOptions.signal);
@@ -81,6 +81,19 @@ async function attemptOnce({
       failure ??= toProviderError(error);
     });
   return failure;
+}
+
+/** The error with the time from which on it makes sense to try again. */
+function withWaitingTime(error: ProviderError): ProviderError {
+  const { message, errorType, retryAfterMs = 0, statusCode } = error;
+  const from = localTime(now() + retryAfterMs);
+  const text = `${message} The provider asks to wait ${formatWait(retryAfterMs)}: try again from ${from} on.`;
+  return new ProviderError(text, errorType, { retryAfterMs, statusCode, cause: error });
+}
+
+function formatWait(durationMs: number): string {
+  const minutes = Math.ceil(durationMs / 60_000);
+  return minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
 }
 
 /** How long to wait before the next attempt, or undefined when the provider asks for more than we wait. */

@@ -67,9 +67,12 @@ export type ProviderEvent =
   | { type: "tool_call_start"; id: string; name: string }
   | { type: "tool_call_delta"; id: string; delta: string }
   | { type: "tool_call_end"; id: string; name: string; input: Record<string, unknown> }
+  /** The usage so far: the newest replaces what came before it. */
   | { type: "usage"; usage: Usage }
   /** From the retry wrapper: attempt number `attempt` (2 is the first repetition) begins after `delayMs`. */
   | { type: "retry"; attempt: number; delayMs: number; error: ProviderError }
+  /** From the watchdog: nothing has come for so long. */
+  | { type: "stall"; silentMs: number }
   | { type: "done"; stopReason: StopReason; message: AssistantMessage }
   | { type: "error"; error: ProviderError };
 

@@ -1,0 +1,104 @@
+import { monotonicMs } from "../infrastructure/clock.ts";
+import { ProviderError } from "./errors.ts";
+import { createProviderStream } from "./provider-stream.ts";
+import type { ProviderEvent, StreamFunction } from "./types.ts";
+
+/** After this much silence the user is told. */
+export const STALL_NOTICE_MS = 45_000;
+/** After this much silence the request is given up. */
+export const IDLE_TIMEOUT_MS = 90_000;
+/** A model on one's own machine may take minutes to read a long prompt. */
+export const LOCAL_IDLE_TIMEOUT_MS = 600_000;
+
+export interface IdleWatchdogOptions {
+  /** Silence after which the request fails, in milliseconds; `IDLE_TIMEOUT_MS` when left out. */
+  idleTimeoutMs?: number | undefined;
+}
+
+/**
+ * Ends a request that has gone silent, before the first event or between two: the connection may be dead, and nobody
+ * would ever notice. The user is told at half time at the latest. The failure is a `timeout`, which is retried.
+ */
+export function withIdleWatchdog(
+  streamFunction: StreamFunction,
+  options: IdleWatchdogOptions = {},
+): StreamFunction {
+  const { idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
+  return (model, context, streamOptions) => {
+    const stream = createProviderStream();
+    const abort = new AbortController();
+    const { signal } = streamOptions;
+    const inner = streamFunction(model, context, {
+      ...streamOptions,
+      signal: signal ? AbortSignal.any([signal, abort.signal]) : abort.signal,
+    });
+    const watch = new SilenceWatch(idleTimeoutMs, {
+      onStall: (silentMs) => stream.push({ type: "stall", silentMs }),
+      onTimeout() {
+        stream.push({ type: "error", error: silenceError(model.id, idleTimeoutMs) });
+        abort.abort();
+      },
+    });
+    const forward = (event: ProviderEvent) => {
+      watch.noteLife();
+      stream.push(event);
+    };
+    void inner
+      .consume(forward)
+      .then(
+        ({ message }) => stream.end({ message }),
+        (error: unknown) => stream.fail(error),
+      )
+      .finally(() => watch.stop());
+    return stream;
+  };
+}
+
+interface SilenceCallbacks {
+  onStall(silentMs: number): void;
+  onTimeout(): void;
+}
+
+/** Measures silence with one timer that is set anew only when it runs out: a chunk costs no more than a clock reading. */
+class SilenceWatch {
+  private lastLifeAt = monotonicMs();
+  private stalled = false;
+  private timer: ReturnType<typeof setTimeout>;
+  private readonly noticeMs: number;
+
+  constructor(
+    private readonly timeoutMs: number,
+    private readonly callbacks: SilenceCallbacks,
+  ) {
+    this.noticeMs = Math.min(STALL_NOTICE_MS, timeoutMs / 2);
+    this.timer = setTimeout(() => this.check(), this.noticeMs);
+  }
+
+  noteLife(): void {
+    this.lastLifeAt = monotonicMs();
+    this.stalled = false;
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+  }
+
+  private check(): void {
+    const silentMs = monotonicMs() - this.lastLifeAt;
+    if (silentMs >= this.timeoutMs) {
+      this.callbacks.onTimeout();
+      return;
+    }
+    if (silentMs >= this.noticeMs && !this.stalled) {
+      this.stalled = true;
+      this.callbacks.onStall(silentMs);
+    }
+    const nextMs = (this.stalled ? this.timeoutMs : this.noticeMs) - silentMs;
+    this.timer = setTimeout(() => this.check(), Math.max(1, nextMs));
+  }
+}
+
+function silenceError(modelId: string, timeoutMs: number): ProviderError {
+  const message = `${modelId} has sent nothing for ${Math.round(timeoutMs / 1000)} s; the request was given up.`;
+  return new ProviderError(message, "timeout");
+}
