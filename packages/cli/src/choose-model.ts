@@ -3,7 +3,7 @@ import {
   createAnthropicStream,
   createScriptedStream,
   DEFAULT_MODEL,
-  type Environment,
+  type DiligentConfig,
   findKnownModel,
   IDLE_TIMEOUT_MS,
   inferProvider,
@@ -27,13 +27,12 @@ export interface ModelChoice {
 
 export interface ModelWishes {
   cwd: string;
-  environment: Environment;
+  /** Keys, addresses and the model that is configured. */
+  config: Pick<DiligentConfig, "model" | "provider">;
   /** From the command line. */
   modelId?: string | undefined;
   /** The model an earlier session was held with. */
   lastModelId?: string | undefined;
-  /** From the project's file; everything else wins over it. */
-  projectModelId?: string | undefined;
 }
 
 const SCRIPTED_PREFIX = "scripted/";
@@ -44,8 +43,8 @@ const SCRIPTED_PREFIX = "scripted/";
  * @throws UsageError for an unknown model, a missing key or a broken script.
  */
 export async function chooseModel(wishes: ModelWishes): Promise<ModelChoice & { fallback?: string }> {
-  const { modelId, lastModelId, projectModelId, environment } = wishes;
-  const configured = environment.DILIGENT_MODEL || projectModelId || DEFAULT_MODEL;
+  const { modelId, lastModelId, config } = wishes;
+  const configured = config.model ?? DEFAULT_MODEL;
   if (modelId) return openModel(modelId, wishes);
   if (lastModelId === undefined || lastModelId === configured) return openModel(configured, wishes);
   if (lastModelId.startsWith(SCRIPTED_PREFIX)) {
@@ -60,7 +59,7 @@ export async function chooseModel(wishes: ModelWishes): Promise<ModelChoice & { 
   }
 }
 
-async function openModel(modelId: string, { cwd, environment }: ModelWishes): Promise<ModelChoice> {
+async function openModel(modelId: string, { cwd, config }: ModelWishes): Promise<ModelChoice> {
   if (modelId.startsWith(SCRIPTED_PREFIX)) return openScript(modelId.slice(SCRIPTED_PREFIX.length), cwd);
   if (!findKnownModel(modelId) && inferProvider(modelId) === undefined) throw unknownModel(modelId);
   const model = resolveModel(modelId);
@@ -69,12 +68,12 @@ async function openModel(modelId: string, { cwd, environment }: ModelWishes): Pr
       `The model ${model.id} needs the provider "${model.provider}", which is not available yet.`,
     );
   }
-  const apiKey = environment.ANTHROPIC_API_KEY;
+  const { apiKey, baseUrl, idleTimeoutMs } = config.provider?.anthropic ?? {};
   if (!apiKey) throw missingKey("ANTHROPIC_API_KEY", "https://console.anthropic.com/settings/keys");
-  return {
-    model,
-    streamFunction: createAnthropicStream(apiKey, environment.ANTHROPIC_BASE_URL || undefined),
-  };
+  const streamFunction = withIdleWatchdog(createAnthropicStream(apiKey, baseUrl), {
+    idleTimeoutMs: idleTimeoutMs ?? (isLoopbackUrl(baseUrl) ? LOCAL_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS),
+  });
+  return { model, streamFunction };
 }
 
 async function openScript(path: string, cwd: string): Promise<ModelChoice> {

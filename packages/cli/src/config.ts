@@ -2,14 +2,15 @@ import {
   type AgentLoopConfig,
   type Approve,
   BASE_SYSTEM_PROMPT,
+  type ConfigWarning,
   composeSystemPrompt,
   createTools,
+  discoverInstructions,
   type Environment,
   ensureDiligentDir,
   FileTracker,
-  findProjectRoot,
   generateSessionId,
-  homeDirectory,
+  type LoadedConfig,
   listSessions,
   localDate,
   type Model,
@@ -29,8 +30,10 @@ import { UsageError } from "./usage-error.ts";
 export interface SessionOptions {
   cwd: string;
   environment: Environment;
+  /** What holds for this project; see `loadConfig`. */
+  loaded: LoadedConfig;
+  /** What the command line says beyond it. */
   modelId?: string | undefined;
-  projectModelId?: string | undefined;
   maxTurns?: number | undefined;
   /** US dollars. */
   maxCost?: number | undefined;
@@ -59,53 +62,50 @@ export async function composeSession(
   options: SessionOptions,
   temporaryDirectory: SessionTempDir,
 ): Promise<ComposedSession> {
-  const root = findProjectRoot(options.cwd, homeDirectory(options.environment));
+  const { cwd, environment, loaded, resumption } = options;
+  const { config, projectRoot: root } = loaded;
   const paths = resolvePaths(root);
-  const earlier =
-    options.resumption && readEarlierSession(await listSessions(paths.sessions), options.resumption);
-  const { model, streamFunction, fallback } = await chooseModel({
-    ...options,
-    lastModelId: earlier?.lastModelId,
-  });
+  const earlier = resumption && readEarlierSession(await listSessions(paths.sessions), resumption);
+  const wishes = { cwd, config, modelId: options.modelId, lastModelId: earlier?.lastModelId };
+  const { model, streamFunction, fallback } = await chooseModel(wishes);
   if (options.maxCost !== undefined && model.inputCostPer1M === undefined) {
     throw new UsageError(
       `--max-cost needs a price, and that of ${model.id} is unknown. Use --max-turns instead.`,
     );
   }
-  const sessionId =
-    earlier && options.resumption?.how === "continue" ? earlier.file.header.id : generateSessionId();
+  const sessionId = earlier?.how === "continue" ? earlier.file.header.id : generateSessionId();
   const place = options.persist ? await preparePlace(root) : { isSaved: false, notices: [] };
+  const { systemPrompt, notices } = await composePrompt(options);
   const agentConfig: AgentLoopConfig = {
     model,
     streamFunction: withRetry(streamFunction),
-    systemPrompt: composePrompt(options, root),
+    systemPrompt,
     tools: createTools({
-      cwd: options.cwd,
+      cwd,
       root,
-      environment: options.environment,
+      environment,
       sessionId,
+      inheritEnvironment: config.inheritEnvironment,
       files: new FileTracker(),
       outputDirectory: () => temporaryDirectory.path(),
     }),
-    maxTurns: options.maxTurns,
+    effort: config.effort,
+    maxTurns: options.maxTurns ?? config.maxTurns,
+    maxRetries: config.maxRetries,
     maxCost: options.maxCost,
     approve: options.approve,
     keepOutput: (toolCallId, output) => temporaryDirectory.keep(toolCallId, output),
   };
-  const manager = new SessionManager({
-    cwd: options.cwd,
-    paths,
-    isSaved: place.isSaved,
-    agentConfig,
-    sessionId,
-  });
+  const manager = new SessionManager({ cwd, paths, isSaved: place.isSaved, agentConfig, sessionId });
   const session = await openEarlier(manager, earlier, sessionId);
   return {
     session,
     model,
     notices: [
+      ...toNotices(loaded.warnings),
+      ...notices,
       ...place.notices,
-      ...(earlier ? resumedNotices(earlier, { model, cwd: options.cwd, fallback }) : []),
+      ...(earlier ? resumedNotices(earlier, { model, cwd, fallback }) : []),
     ],
     close() {
       session.close();
@@ -124,13 +124,33 @@ async function openEarlier(
   return earlier.how === "fork" ? manager.fork(undefined, { sessionId }) : manager;
 }
 
-function composePrompt({ cwd, appendSystemPrompt }: SessionOptions, projectRoot: string): string {
-  const gitBranch = readGitBranch(projectRoot);
-  return composeSystemPrompt({
-    base: BASE_SYSTEM_PROMPT,
-    facts: { cwd, projectRoot, platform: platformName(), date: localDate(), gitBranch },
-    additional: appendSystemPrompt === undefined ? [] : [appendSystemPrompt],
+async function composePrompt({
+  cwd,
+  environment,
+  loaded,
+  appendSystemPrompt,
+}: SessionOptions): Promise<{ systemPrompt: string; notices: Notice[] }> {
+  const { config, projectRoot } = loaded;
+  const warnings: ConfigWarning[] = [];
+  const instructions = await discoverInstructions(cwd, {
+    environment,
+    onWarning: (warning) => warnings.push(warning),
   });
+  const gitBranch = readGitBranch(projectRoot);
+  const systemPrompt = composeSystemPrompt({
+    base: config.systemPrompt ?? BASE_SYSTEM_PROMPT,
+    facts: { cwd, projectRoot, platform: platformName(), date: localDate(), gitBranch },
+    instructions,
+    additional: [
+      ...(config.instructions ?? []),
+      ...(appendSystemPrompt === undefined ? [] : [appendSystemPrompt]),
+    ],
+  });
+  return { systemPrompt, notices: toNotices(warnings) };
+}
+
+function toNotices(warnings: readonly ConfigWarning[]): Notice[] {
+  return warnings.map(({ code, message }) => ({ level: "warning", code, message }));
 }
 
 async function preparePlace(root: string): Promise<{ isSaved: boolean; notices: Notice[] }> {

@@ -1,15 +1,9 @@
-import {
-  type ApprovalContext,
-  endAllProcesses,
-  findProjectRoot,
-  homeDirectory,
-  SessionTempDir,
-} from "@diligent/core";
+import { type ApprovalContext, endAllProcesses, SessionTempDir } from "@diligent/core";
 import { type AskPerson, createApprove } from "./approval.ts";
 import type { ApprovalMode, RunCommand } from "./arguments/command.ts";
 import type { CliIo } from "./cli-io.ts";
 import { type ComposedSession, composeSession } from "./config.ts";
-import { readProjectModel } from "./project-model.ts";
+import { loadConfig } from "./load-config.ts";
 import { resolveDirectory } from "./resolve-directory.ts";
 
 /** A session to run prompts in. */
@@ -35,11 +29,10 @@ export async function openSession(
   { approvalDefault, ask }: OpenOptions,
 ): Promise<OpenSession> {
   const cwd = resolveDirectory(options.directory, io.cwd);
-  const root = findProjectRoot(cwd, homeDirectory(io.environment));
-  const project = readProjectModel(root);
+  const loaded = await loadConfig(cwd, io.environment);
   const temporaryDirectory = new SessionTempDir();
   const context: ApprovalContext = {
-    root,
+    root: loaded.projectRoot,
     cwd,
     get temporaryDirectory() {
       return temporaryDirectory.existing;
@@ -49,15 +42,19 @@ export async function openSession(
   const sessionOptions = {
     cwd,
     environment: io.environment,
+    loaded,
     modelId: options.model,
-    projectModelId: project.modelId,
     maxTurns: options.maxTurns,
     maxCost: options.maxCost,
     appendSystemPrompt: options.appendSystemPrompt,
     persist: options.isSaved,
     resumption,
-    approve: createApprove({ mode: options.approval ?? approvalDefault, context, ask }),
+    approve: createApprove({
+      mode: options.approval ?? loaded.config.approval ?? approvalDefault,
+      context,
+      ask,
+    }),
   };
   const composed = await composeSession(sessionOptions, temporaryDirectory);
-  return { ...composed, cwd, notices: [...project.notices, ...composed.notices] };
+  return { ...composed, cwd };
 }

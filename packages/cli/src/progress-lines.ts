@@ -18,11 +18,6 @@ export function describeProgress(event: AgentEvent): string | undefined {
         : undefined;
     case "notice":
       return event.level === "info" ? event.message : `${event.level}: ${event.message}`;
-    case "status_change":
-      return (
-        event.retry &&
-        `trying again in ${formatSeconds(event.retry.delayMs)} (attempt ${event.retry.attempt})`
-      );
     case "error":
       return event.fatal ? undefined : `error: ${event.error.message}`;
     default:
@@ -39,8 +34,4 @@ function describeInput(input: unknown): string {
     if (typeof value === "string" && value !== "") return value;
   }
   return values.size === 0 ? "" : JSON.stringify(input);
-}
-
-function formatSeconds(durationMs: number): string {
-  return `${(durationMs / 1000).toFixed(durationMs < 10_000 ? 1 : 0)} s`;
 }

@@ -47,6 +47,12 @@ async function runSubcommand({ name, rest, options }: SubcommandCall, io: CliIo)
   switch (name) {
     case "demo":
       return (await import("./commands/demo.ts")).runDemo(rest, io);
+    case "config":
+      return (await import("./commands/config.ts")).runConfig(rest, io, options.directory);
+    case "trust":
+      return (await import("./commands/trust.ts")).runTrust(rest, io, options.directory);
+    case "untrust":
+      return (await import("./commands/trust.ts")).runUntrust(rest, io, options.directory);
     case "sessions":
       return (await import("./commands/sessions.ts")).runSessions(rest, io, options.directory);
     default:

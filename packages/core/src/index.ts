@@ -14,7 +14,7 @@ export {
   type ApprovalVerdict,
   decideApproval,
 } from "./approval/policy.ts";
-export { BASE_SYSTEM_PROMPT, composeSystemPrompt, type EnvironmentFacts } from "./config/system-prompt.ts";
+export * from "./config/index.ts";
 export { EventStream } from "./event-stream.ts";
 export { localDate, now, sleep } from "./infrastructure/clock.ts";
 export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastructure/diligent-dir.ts";

@@ -59,8 +59,8 @@ export type Command =
 export const SUBCOMMANDS = {
   demo: "see it mend a bug, without a key",
   sessions: "find, name and delete sessions",
-  config: "show the configuration and where each value comes from",
-  trust: "let this project's configuration take effect",
+  config: "the configuration and where it is from",
+  trust: "let the project's configuration act",
   untrust: "take that back",
   knowledge: "what was learned about this project",
   models: "list the models",

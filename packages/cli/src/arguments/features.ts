@@ -17,9 +17,12 @@ export type Feature =
 
 /** What is built. The parser knows all features; help lists these, and asking for another one says so. */
 export const AVAILABLE_FEATURES: ReadonlySet<Feature> = new Set<Feature>([
+  "config",
   "continue",
   "demo",
   "fork",
   "list",
   "sessions",
+  "trust",
+  "untrust",
 ]);

@@ -75,7 +75,7 @@ class ReplyView {
   private retry({ attempt, delayMs, error }: Extract<ProviderEvent, { type: "retry" }>): void {
     this.retrying = true;
     this.run.emit({ type: "status_change", status: "retry", retry: { attempt, delayMs } });
-    this.run.notice("warning", "retry", `${error.message} Attempt ${attempt} in ${seconds(delayMs)} s.`);
+    this.run.notice("warning", "retry", `${asSentence(error.message)} Attempt ${attempt} in ${seconds(delayMs)} s.`);
   }
 }
 
@@ -111,6 +111,10 @@ function awaitReply(
 
 function stallText(silentMs: number): string {
   return `The model has sent nothing for ${Math.round(silentMs / 1000)} s.`;
+}
+
+function asSentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 function seconds(durationMs: number): string {

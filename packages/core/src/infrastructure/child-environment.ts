@@ -61,6 +61,8 @@ const UNATTENDED: Readonly<Record<string, string>> = {
 
 export interface ChildEnvironmentOptions {
   environment: Environment;
+  /** Names of further variables that the user lets commands have. */
+  inheritEnvironment?: readonly string[] | undefined;
   sessionId: string;
   /** Both real; see `cleanPath`. */
   root: string;
@@ -69,9 +71,9 @@ export interface ChildEnvironmentOptions {
 
 /** The environment of a child process: an allow-listed part of ours, never with a key, and what marks it as unattended. */
 export function createChildEnvironment(options: ChildEnvironmentOptions): Record<string, string> {
-  const { environment, sessionId } = options;
+  const { environment, sessionId, inheritEnvironment = [] } = options;
   const inherited: Record<string, string> = {};
-  for (const name of INHERITED) {
+  for (const name of [...INHERITED, ...inheritEnvironment]) {
     const value = environment[name];
     if (value !== undefined) inherited[name] = value;
   }

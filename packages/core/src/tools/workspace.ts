@@ -13,6 +13,8 @@ export interface Workspace {
   outputDirectory(): string | undefined;
   /** The environment of this process: programs are looked up in it, children get an allow-listed part of it. */
   environment: Environment;
+  /** Names of further variables that the user lets commands have. */
+  inheritEnvironment?: readonly string[] | undefined;
   /** Set in children as `DILIGENT_SESSION_ID`. */
   sessionId: string;
 }

@@ -1,0 +1,59 @@
+import { configJsonSchema, type DescribedSetting, describeConfig, type LoadedConfig } from "@diligent/core";
+import type { CliIo } from "../cli-io.ts";
+import { EXIT_SUCCESS } from "../exit-codes.ts";
+import { loadConfig } from "../load-config.ts";
+import { resolveDirectory } from "../resolve-directory.ts";
+import { sanitizeTerminalText } from "../terminal-text.ts";
+import { UsageError } from "../usage-error.ts";
+import { writeLine } from "../write-line.ts";
+import { readSubcommandArguments } from "./subcommand-arguments.ts";
+
+const HELP = `diligent config: the configuration that holds here, and where each value comes from
+
+  diligent config             every setting with its source; keys are masked
+  diligent config --json      the same as a list of objects
+  diligent config --schema    the JSON Schema of diligent.jsonc, for editors
+
+Later wins: your own file, the project's, environment and command line.
+`;
+
+/**
+ * @param directory as given with `-C`.
+ * @throws UsageError when a configuration file is broken.
+ */
+export async function runConfig(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
+  const { words, switches } = readSubcommandArguments("config", rest, ["json", "schema"]);
+  if (words[0] !== undefined) throw new UsageError(`config takes no words: ${words[0]}`);
+  if (switches.has("help")) io.stdout.write(HELP);
+  else if (switches.has("schema")) io.stdout.write(toJson(configJsonSchema()));
+  else
+    await showConfig(
+      await loadConfig(resolveDirectory(directory, io.cwd), io.environment),
+      switches.has("json"),
+      io,
+    );
+  return EXIT_SUCCESS;
+}
+
+async function showConfig(loaded: LoadedConfig, isJson: boolean, { stdout, stderr }: CliIo): Promise<void> {
+  for (const { message } of loaded.warnings) writeLine(stderr, `warning: ${message}`);
+  const settings = describeConfig(loaded);
+  stdout.write(isJson ? toJson(settings) : formatSettings(settings, loaded));
+}
+
+function formatSettings(
+  settings: readonly DescribedSetting[],
+  { sources, projectRoot }: LoadedConfig,
+): string {
+  const assignments = settings.map(({ key, value }) => `${key} = ${JSON.stringify(value)}`);
+  const width = Math.min(60, Math.max(0, ...assignments.map((text) => text.length)));
+  const lines = assignments.map((text, index) => `${text.padEnd(width)}  (${settings[index]?.origin})`);
+  const files = sources.length === 0 ? ["no file"] : sources;
+  return sanitizeTerminalText(
+    [...lines, "", `Project root: ${projectRoot}`, `Read: ${files.join(", ")}`, ""].join("\n"),
+  );
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

@@ -1,0 +1,23 @@
+import type { LoadedConfig } from "./loader.ts";
+import { maskSetting } from "./mask-setting.ts";
+import { flattenSettings } from "./setting-paths.ts";
+
+/** One setting of the configuration that holds, fit to be shown. */
+export interface DescribedSetting {
+  /** Such as `compaction.pruning.keepLast`. */
+  key: string;
+  /** JSON data; keys are masked. */
+  value: unknown;
+  /** `default`, a file's path, `environment NAME`, or several with commas between. */
+  origin: string;
+}
+
+/** Every setting that has a value, sorted by name. */
+export function describeConfig({
+  config,
+  origins,
+}: Pick<LoadedConfig, "config" | "origins">): DescribedSetting[] {
+  return [...flattenSettings(config)]
+    .map(([key, value]) => ({ key, value: maskSetting(key, value), origin: origins[key] ?? "default" }))
+    .sort((left, right) => (left.key < right.key ? -1 : 1));
+}

@@ -1,0 +1,36 @@
+export { ConfigError, type ConfigProblem, type ConfigWarning } from "./config-error.ts";
+export { type DescribedSetting, describeConfig } from "./describe-config.ts";
+export {
+  buildSystemPrompt,
+  type DiscoveredInstruction,
+  type DiscoverOptions,
+  discoverInstructions,
+} from "./instructions.ts";
+export { configJsonSchema } from "./json-schema.ts";
+export { type LoadedConfig, type LoadOptions, loadDiligentConfig } from "./loader.ts";
+export { mergeConfig } from "./merge.ts";
+export {
+  DEFAULT_CONFIG,
+  type DiligentConfig,
+  DiligentConfigSchema,
+  type ModelSetting,
+  type PermissionRule,
+  type ProviderSettings,
+} from "./schema.ts";
+export {
+  BASE_SYSTEM_PROMPT,
+  composeSystemPrompt,
+  type EnvironmentFacts,
+  type SystemPromptParts,
+} from "./system-prompt.ts";
+export {
+  type ChangedSetting,
+  describeTrust,
+  type ShownSetting,
+  type TrustDescription,
+  type TrustOptions,
+  type TrustState,
+  trustProject,
+  untrustProject,
+} from "./trust.ts";
+export { readTrust, type TrustedItem, type TrustedProject } from "./trust-store.ts";

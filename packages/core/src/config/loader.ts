@@ -1,0 +1,80 @@
+import { type Environment, homeDirectory, processEnvironment } from "../infrastructure/environment.ts";
+import { findProjectRoot } from "../infrastructure/project-root.ts";
+import { ConfigError, type ConfigWarning } from "./config-error.ts";
+import { readEnvironmentLayers } from "./environment-layers.ts";
+import { type ConfigLayer, mergeLayers } from "./merge.ts";
+import { readProjectLayer } from "./project-layer.ts";
+import { DEFAULT_CONFIG, type DiligentConfig } from "./schema.ts";
+import type { TrustState } from "./trust.ts";
+import { readUserLayer } from "./user-layer.ts";
+
+/** The configuration that holds, and how it came about. */
+export interface LoadedConfig {
+  config: Readonly<DiligentConfig>;
+  /** The files that were loaded, in order: later ones win. */
+  sources: readonly string[];
+  /** Where each setting comes from, by its full name: `default`, a file's path, or `environment NAME`. */
+  origins: Readonly<Record<string, string>>;
+  warnings: readonly ConfigWarning[];
+  /** Settings of the project's file that do not count, by name. */
+  ignored: readonly string[];
+  /** Whether the project's file is trusted; `none` without one. */
+  trust: TrustState;
+  /** The exact directory whose file was looked for, real. */
+  projectRoot: string;
+}
+
+export interface LoadOptions {
+  /** True for an id or alias of a model of Anthropic's or OpenAI's own; by default none is known, and prefixes decide. */
+  isKnownModel?: ((id: string) => boolean) | undefined;
+}
+
+/**
+ * Loads the configuration for a working directory: defaults < the user's file < the project's file < environment. What
+ * an untrusted project may not say is left out of it and named in a warning. Nothing is ever written.
+ * @throws ConfigError with everything that is wrong with any of them.
+ */
+export async function loadDiligentConfig(
+  cwd: string,
+  env: Environment = processEnvironment(),
+  { isKnownModel = () => false }: LoadOptions = {},
+): Promise<LoadedConfig> {
+  const root = findProjectRoot(cwd, homeDirectory(env));
+  const faults = new FaultCollector();
+  const user = await faults.attempt(() => readUserLayer(env));
+  const project = await faults.attempt(() =>
+    readProjectLayer(root, { environment: env, user, isKnownModel }),
+  );
+  const environmentLayers = await faults.attempt(async () => readEnvironmentLayers(env));
+  faults.throwAll();
+  const userLayer: ConfigLayer[] = user ? [{ origin: user.path, config: user.config }] : [];
+  const files = [...userLayer, ...(project?.layer ? [project.layer] : [])];
+  const layers = [{ origin: "default", config: DEFAULT_CONFIG }, ...files, ...(environmentLayers ?? [])];
+  return {
+    ...mergeLayers(layers),
+    sources: files.map(({ origin }) => origin),
+    warnings: [...(user?.warnings ?? []), ...(project?.warnings ?? [])],
+    ignored: project?.ignored ?? [],
+    trust: project?.trust ?? "none",
+    projectRoot: root,
+  };
+}
+
+/** Lets every layer be read, so that all that is wrong is told at once. */
+class FaultCollector {
+  private readonly errors: ConfigError[] = [];
+
+  async attempt<T>(read: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      this.errors.push(error);
+      return undefined;
+    }
+  }
+
+  throwAll(): void {
+    if (this.errors.length > 0) throw new ConfigError(this.errors.flatMap(({ problems }) => problems));
+  }
+}

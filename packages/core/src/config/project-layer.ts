@@ -1,0 +1,120 @@
+import type { Environment } from "../infrastructure/environment.ts";
+import type { ConfigWarning } from "./config-error.ts";
+import { type ConfigFile, readProjectFile } from "./config-file.ts";
+import { describeDocument, listSome } from "./describe-document.ts";
+import { interpretTrusted, interpretUntrusted, type ProjectSettings } from "./interpret-project.ts";
+import { removeInvisible } from "./invisible-text.ts";
+import type { ConfigLayer } from "./merge.ts";
+import type { RestrictionContext } from "./restrict-project.ts";
+import type { DiligentConfig } from "./schema.ts";
+import { findTrustState, type TrustState } from "./trust.ts";
+import { readTrust } from "./trust-store.ts";
+import type { UserLayer } from "./user-layer.ts";
+
+/** What the project's file adds. */
+export interface ProjectLayer {
+  layer?: ConfigLayer;
+  trust: TrustState;
+  /** Settings of the file that do not count, by name. */
+  ignored: string[];
+  warnings: ConfigWarning[];
+}
+
+export interface ProjectLayerOptions {
+  environment: Environment;
+  user: UserLayer | undefined;
+  isKnownModel: RestrictionContext["isKnownModel"];
+}
+
+/**
+ * Reads the project's file as far as the user trusts it.
+ * @throws ConfigError with everything that is wrong with it.
+ */
+export async function readProjectLayer(root: string, options: ProjectLayerOptions): Promise<ProjectLayer> {
+  const { environment, user } = options;
+  const reading = await readProjectFile(root);
+  const none: ProjectLayer = { trust: "none", ignored: [], warnings: [] };
+  if (reading.kind === "none") return none;
+  if (reading.kind === "refused") return { ...none, warnings: [notLoaded(reading.path, reading.reason)] };
+  const { file } = reading;
+  // Started in the user's own directory, there is one file, and it is theirs.
+  if (file.realPath === user?.realPath) return none;
+  const { projects, warnings } = await readTrust(environment);
+  const trust = findTrustState(
+    projects.find(({ directory }) => directory === root),
+    file,
+  );
+  if (file.concern !== undefined && trust !== "trusted") {
+    const reason = `${file.concern}. "diligent trust" shows what it says and accepts it`;
+    return { trust, ignored: [], warnings: [...warnings, notLoaded(file.path, reason)] };
+  }
+  return { trust, ...interpret(file, { ...options, trust, warnings }) };
+}
+
+function interpret(
+  file: ConfigFile,
+  {
+    environment,
+    user,
+    isKnownModel,
+    trust,
+    warnings,
+  }: ProjectLayerOptions & Pick<ProjectLayer, "trust" | "warnings">,
+): Omit<ProjectLayer, "trust"> {
+  const settings =
+    trust === "trusted"
+      ? interpretTrusted(file, environment)
+      : interpretUntrusted(file, { user: user?.config ?? {}, isKnownModel });
+  const visible = withoutInvisible(settings.config, file.path);
+  return {
+    layer: { origin: file.path, config: visible.config, extended: settings.extended },
+    ignored: [...settings.untrusted, ...settings.refused],
+    warnings: [
+      ...warnings,
+      ...describeDocument(settings.document),
+      ...visible.warnings,
+      ...describeIgnored(settings, file.path, trust),
+    ],
+  };
+}
+
+/** One warning, whatever was ignored and why. */
+function describeIgnored(
+  { untrusted, refused }: ProjectSettings,
+  path: string,
+  trust: TrustState,
+): ConfigWarning[] {
+  const parts: string[] = [];
+  if (untrusted.length > 0) {
+    const why =
+      trust === "changed" ? "this file has changed since you trusted it" : "this project is not trusted";
+    parts.push(`ignored, since ${why} (see "diligent trust"): ${listSome(untrusted)}`);
+  }
+  if (refused.length > 0)
+    parts.push(`ignored, since only your own configuration can say it: ${listSome(refused)}`);
+  return parts.length === 0 ? [] : [{ code: "ignored_keys", message: `${path}: ${parts.join("; ")}` }];
+}
+
+/** What the model is told is what the user can read. */
+function withoutInvisible(
+  config: DiligentConfig,
+  path: string,
+): { config: DiligentConfig; warnings: ConfigWarning[] } {
+  const { systemPrompt, instructions, ...rest } = config;
+  const prompt = systemPrompt === undefined ? undefined : removeInvisible(systemPrompt);
+  const listed = instructions?.map(removeInvisible);
+  const removed = [prompt, ...(listed ?? [])].reduce((sum, result) => sum + (result?.removed ?? 0), 0);
+  const message = `${path}: ${removed} invisible characters were removed from what it tells the model`;
+  return {
+    config: {
+      ...rest,
+      ...(prompt && { systemPrompt: prompt.text }),
+      ...(listed && { instructions: listed.map(({ text }) => text) }),
+    },
+    warnings: removed === 0 ? [] : [{ code: "invisible_characters", message }],
+  };
+}
+
+function notLoaded(path: string, reason: string): ConfigWarning {
+  return { code: "config_not_loaded", message: `${path} is not loaded: ${reason}` };
+}

@@ -1,0 +1,118 @@
+import { z } from "zod";
+import {
+  CompactionSettingsSchema,
+  KnowledgeSettingsSchema,
+  SessionSettingsSchema,
+} from "./schema-context.ts";
+import { ModelSettingSchema, ProviderSettingsSchema } from "./schema-provider.ts";
+
+const PermissionRuleSchema = z.strictObject({
+  permission: z.enum(["read", "write", "execute"]).describe("What the rule is about."),
+  pattern: z
+    .string()
+    .min(1)
+    .describe("A glob over the path from the project root, or over a command's words joined by one space."),
+  action: z.enum(["allow", "deny", "ask"]).describe("What happens."),
+});
+
+/** Absolute, or from the home directory; a relative one would mean another place in every project. */
+const placePath = z
+  .string()
+  .refine((path) => /^(?:\/|~(?:\/|$))/.test(path), "has to be an absolute path, or begin with ~/");
+
+const variableName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "has to be the name of an environment variable");
+
+/** Everything a configuration file may hold. Whatever is not named here is an error, so that no typo passes unnoticed. */
+export const DiligentConfigSchema = z.strictObject({
+  $schema: z.string().optional().describe("The address of this schema, for editors."),
+  model: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Id or alias of the model, such as "claude-sonnet-5-5", "sonnet" or "NAME/MODEL".'),
+  effort: z
+    .enum(["off", "low", "medium", "high", "xhigh", "max"])
+    .optional()
+    .describe("How hard the model thinks before it answers."),
+  provider: ProviderSettingsSchema.optional().describe("Keys and addresses of the providers."),
+  models: z
+    .array(ModelSettingSchema)
+    .optional()
+    .describe("Models that are added to the known ones, or corrected."),
+  maxTurns: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Model replies after which a run stops; unlimited by default."),
+  maxRetries: z
+    .number()
+    .int()
+    .nonnegative()
+    .optional()
+    .describe("Attempts after the first when a request fails for a reason that passes."),
+  systemPrompt: z.string().optional().describe("Replaces diligent's own system prompt."),
+  instructions: z
+    .array(z.string())
+    .optional()
+    .describe("Further instructions for the model. Those of all files count, one after the other."),
+  session: SessionSettingsSchema.optional().describe("How sessions begin."),
+  knowledge: KnowledgeSettingsSchema.optional().describe("What is remembered across sessions."),
+  compaction: CompactionSettingsSchema.optional().describe("How long conversations are shortened."),
+  approval: z
+    .enum(["auto", "ask", "deny"])
+    .optional()
+    .describe("What happens with what needs asking: it is done, you are asked, or it is refused."),
+  permissions: z
+    .array(PermissionRuleSchema)
+    .optional()
+    .describe("Rules that refine what needs asking; the last one that matches counts."),
+  sandbox: z
+    .enum(["auto", "required", "off"])
+    .optional()
+    .describe("Run shell commands in a box: where the system has one, always, or never."),
+  sandboxWritable: z
+    .array(placePath)
+    .optional()
+    .describe("Further directories that boxed commands may write to. Taken from your own file only."),
+  inheritEnvironment: z
+    .array(variableName)
+    .optional()
+    .describe("Further environment variables that commands get from yours. Taken from your own file only."),
+});
+
+/** A configuration, or one layer of it. What is left out is not set there. */
+export type DiligentConfig = z.infer<typeof DiligentConfigSchema>;
+
+export type PermissionRule = z.infer<typeof PermissionRuleSchema>;
+
+/** A model that the user adds or corrects. */
+export type ModelSetting = z.infer<typeof ModelSettingSchema>;
+
+export type ProviderSettings = z.infer<typeof ProviderSettingsSchema>;
+
+/**
+ * What holds where nothing is set. Numbers that depend on the model's window are not here: they are scaled by whoever
+ * knows the window, while a configured number is taken as it is. Nor is `approval`, which depends on whether somebody
+ * is there to be asked. The numbers of `pruning` are those of the compaction plan.
+ */
+export const DEFAULT_CONFIG: Readonly<DiligentConfig> = {
+  // The provider's DEFAULT_MODEL, which this folder may not import; a test keeps the two equal.
+  model: "claude-sonnet-5-5",
+  session: { autoResume: false },
+  knowledge: { enabled: true, flushBeforeCompaction: false },
+  compaction: {
+    enabled: true,
+    pruning: {
+      enabled: true,
+      softTrimChars: 4_000,
+      softTrimHead: 1_500,
+      softTrimTail: 1_500,
+      hardClearAfter: 6,
+      keepLast: 2,
+    },
+  },
+  sandbox: "auto",
+};

@@ -1,0 +1,13 @@
+import { ConfigError } from "../../src/config/config-error.ts";
+import { readConfig } from "../../src/config/interpret-project.ts";
+
+/** What is said against a configuration file named `F` with this text; `none` when nothing is wrong with it. */
+export function complaintAbout(text: string): string {
+  try {
+    readConfig({ text, path: "F" }, { kind: "fill", environment: {} });
+    return "none";
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+}
