@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { configJsonSchema } from "../src/config/json-schema.ts";
-import { findKnownNames, findNearest } from "../src/config/known-names.ts";
+import { findKnownNames } from "../src/config/known-names.ts";
 import { DEFAULT_CONFIG, type DiligentConfig, DiligentConfigSchema } from "../src/config/schema.ts";
+import { nearestName } from "../src/infrastructure/nearest-name.ts";
 import { DEFAULT_MODEL } from "../src/provider/models.ts";
 
 const EVERYTHING: DiligentConfig = {
@@ -196,6 +197,6 @@ describe("known names", () => {
     ["temperature", undefined],
     ["", undefined],
   ])("%p is nearest to %p", (name, nearest) => {
-    expect(findNearest(name, findKnownNames([]))).toBe(nearest);
+    expect(nearestName(name, findKnownNames([]))).toBe(nearest);
   });
 });

@@ -1,0 +1,36 @@
+/** What was asked for on the command line. */
+export interface BenchArguments {
+  /** Names of benchmarks; none means all. */
+  names: string[];
+  isJson: boolean;
+  /** Exceeded budgets make the exit code 1. */
+  isCheck: boolean;
+  isHelp: boolean;
+  /** How often each quantity is measured. */
+  runs?: number;
+}
+
+const FLAGS = { "--json": "isJson", "--check": "isCheck", "--help": "isHelp" } as const;
+
+/** @throws Error, in one line for the user, for what is not known. */
+export function parseArguments(argv: readonly string[], known: readonly string[]): BenchArguments {
+  const result: BenchArguments = { names: [], isJson: false, isCheck: false, isHelp: false };
+  const words = argv.values();
+  for (const word of words) {
+    if (isFlag(word)) result[FLAGS[word]] = true;
+    else if (word === "--runs") result.runs = parseRuns(words.next().value);
+    else if (known.includes(word)) result.names.push(word);
+    else throw new Error(`${word}: not known. Benchmarks: ${known.join(", ")}. Options: --help.`);
+  }
+  return result;
+}
+
+function isFlag(word: string): word is keyof typeof FLAGS {
+  return Object.hasOwn(FLAGS, word);
+}
+
+function parseRuns(text: string | undefined): number {
+  const runs = Number(text);
+  if (!Number.isInteger(runs) || runs < 1) throw new Error("--runs takes a number from 1 on.");
+  return runs;
+}

@@ -1,0 +1,19 @@
+import type { Benchmark } from "../benchmark.ts";
+import { firstRequest } from "./first-request.ts";
+import { grep } from "./grep.ts";
+import { memory } from "./memory.ts";
+import { requestSize } from "./request-size.ts";
+import { streaming } from "./streaming.ts";
+import { toolCalls } from "./tool-calls.ts";
+import { version } from "./version.ts";
+
+/** All benchmarks, in the order they are run. */
+export const BENCHMARKS: readonly Benchmark[] = [
+  version,
+  firstRequest,
+  toolCalls,
+  streaming,
+  memory,
+  requestSize,
+  grep,
+];

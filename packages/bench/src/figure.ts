@@ -1,0 +1,63 @@
+import { median, relativeSpread } from "./measure/statistics.ts";
+
+export type Unit = "ms" | "s" | "MB" | "KB";
+
+/**
+ * How a figure becomes the one number that is judged: a multiple of its reference, what one of `items` costs beyond the
+ * reference, or the measured amount itself.
+ */
+export type Rule = { kind: "ratio" } | { kind: "per_item"; items: number } | { kind: "amount" };
+
+/** Something that was measured, with what it was measured against in the same run. */
+export interface Figure {
+  name: string;
+  unit: Unit;
+  rule: Rule;
+  /** One value a run, in `unit`. */
+  measured: readonly number[];
+  /** What it is compared with, or what is taken off it; its values alternated with those of `measured`. */
+  reference?: { name: string; values: readonly number[] };
+  /** The most the judged number may be; a figure without one is for information. */
+  budget?: number;
+}
+
+/** A figure in medians, judged; what `--json` prints. */
+export interface Verdict {
+  name: string;
+  unit: Unit;
+  measured: number;
+  /** Half the distance between the quartiles of `measured`, of its median: 0.05 is ±5 %. */
+  spread: number;
+  reference?: { name: string; value: number };
+  rule: Rule["kind"];
+  /** A multiple for `ratio`, else an amount in `unit`. */
+  result: number;
+  budget?: number;
+  isOver: boolean;
+  runs: number;
+}
+
+/** @throws when the rule needs a reference and there is none, or nothing was measured. */
+export function judgeFigure({ name, unit, rule, measured, reference, budget }: Figure): Verdict {
+  const value = median(measured);
+  const against = reference && { name: reference.name, value: median(reference.values) };
+  const result = applyRule(rule, value, against?.value);
+  return {
+    name,
+    unit,
+    measured: value,
+    spread: relativeSpread(measured),
+    ...(against && { reference: against }),
+    rule: rule.kind,
+    result,
+    ...(budget !== undefined && { budget }),
+    isOver: budget !== undefined && result > budget,
+    runs: measured.length,
+  };
+}
+
+function applyRule(rule: Rule, measured: number, reference: number | undefined): number {
+  if (rule.kind === "amount") return measured;
+  if (reference === undefined) throw new Error(`A figure judged by ${rule.kind} needs a reference.`);
+  return rule.kind === "ratio" ? measured / reference : (measured - reference) / rule.items;
+}

@@ -1,0 +1,65 @@
+import { type BenchArguments, parseArguments } from "./arguments.ts";
+import type { Benchmark } from "./benchmark.ts";
+import { BENCHMARKS } from "./benchmarks/index.ts";
+import { judgeFigure, type Verdict } from "./figure.ts";
+import { Stage } from "./stage/stage.ts";
+import { formatTable } from "./table.ts";
+
+const EXIT_OVER_BUDGET = 1;
+const EXIT_NOT_MEASURED = 2;
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
+
+try {
+  process.exitCode = await run(process.argv.slice(2));
+} catch (error) {
+  console.error(`bench: ${describeError(error)}`);
+  process.exitCode = EXIT_NOT_MEASURED;
+}
+
+function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message} ${describeError(error.cause)}`;
+}
+
+async function run(argv: readonly string[]): Promise<number> {
+  const names = BENCHMARKS.map(({ name }) => name);
+  const args = parseArguments(argv, names);
+  if (args.isHelp) {
+    console.log(helpText());
+    return 0;
+  }
+  const verdicts = await measureAll(args);
+  console.log(args.isJson ? JSON.stringify(verdicts, null, 2) : formatTable(verdicts));
+  return args.isCheck && verdicts.some(({ isOver }) => isOver) ? EXIT_OVER_BUDGET : 0;
+}
+
+async function measureAll({ names, runs }: BenchArguments): Promise<Verdict[]> {
+  using stage = new Stage(runs);
+  const verdicts: Verdict[] = [];
+  for (const benchmark of BENCHMARKS) {
+    if (names.length > 0 && !names.includes(benchmark.name)) continue;
+    console.error(`measuring ${benchmark.name} …`);
+    verdicts.push(...(await measureOne(benchmark, stage)));
+  }
+  return verdicts;
+}
+
+async function measureOne(benchmark: Benchmark, stage: Stage): Promise<Verdict[]> {
+  try {
+    return (await benchmark.measure(stage)).map(judgeFigure);
+  } catch (error) {
+    throw new Error(`${benchmark.name} could not be measured.`, { cause: error });
+  }
+}
+
+function helpText(): string {
+  const width = Math.max(...BENCHMARKS.map(({ name }) => name.length));
+  return [
+    "bun run bench [NAME…] [--json] [--check] [--runs N]",
+    "",
+    ...BENCHMARKS.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`),
+    "",
+    "--check ends with exit code 1 when a budget is exceeded; 2 means that something could not be measured.",
+  ].join("\n");
+}

@@ -1,0 +1,20 @@
+/** The middle value, or the mean of the two in the middle. @throws when there is none. */
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** Half the distance between the quartiles, as a part of the median: how far apart the middle half of the runs was. */
+export function relativeSpread(values: readonly number[]): number {
+  const middle = median(values);
+  return middle === 0 ? 0 : (quantile(values, 0.75) - quantile(values, 0.25)) / 2 / middle;
+}
+
+/** The value below which the given part of the values lies, between neighbours in proportion. */
+function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  const position = (sorted.length - 1) * part;
+  const below = sorted[Math.floor(position)];
+  const above = sorted[Math.ceil(position)];
+  if (below === undefined || above === undefined) throw new Error("Nothing was measured.");
+  return below + (above - below) * (position - Math.floor(position));
+}

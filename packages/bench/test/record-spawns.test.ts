@@ -1,0 +1,22 @@
+import { describe, expect, test } from "bun:test";
+import { recordSpawns } from "../src/measure/record-spawns.ts";
+
+describe("recordSpawns", () => {
+  test("a command is recorded as it was started, and still runs", async () => {
+    let output = "";
+    const commands = await recordSpawns(async () => {
+      const child = Bun.spawn(["/bin/sh", "-c", 'echo "$NAME"'], { cwd: "/", env: { NAME: "value" } });
+      output = await new Response(child.stdout).text();
+    });
+    expect(output).toBe("value\n");
+    expect(commands).toEqual([
+      { argv: ["/bin/sh", "-c", 'echo "$NAME"'], cwd: "/", environment: { NAME: "value" } },
+    ]);
+  });
+
+  test("nothing is recorded any more once the work is over, even when it failed", async () => {
+    const original = Bun.spawn;
+    await expect(recordSpawns(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    expect(Bun.spawn).toBe(original);
+  });
+});
