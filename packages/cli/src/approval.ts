@@ -6,7 +6,7 @@ import {
   type ApprovalVerdict,
   type Approve,
   decideApproval,
-} from "@diligent/core";
+} from "@diligent/core/run";
 import type { ApprovalMode } from "./arguments/command.ts";
 
 /** Puts a request to a person. */

@@ -1,7 +1,6 @@
 import { isAbsolute, join } from "node:path";
+import { nearestName } from "@diligent/core/light";
 import {
-  createAnthropicStream,
-  createScriptedStream,
   DEFAULT_MODEL,
   type DiligentConfig,
   findKnownModel,
@@ -10,13 +9,10 @@ import {
   KNOWN_MODELS,
   LOCAL_IDLE_TIMEOUT_MS,
   type Model,
-  readScript,
   resolveModel,
   type StreamFunction,
-  scriptedModel,
   withIdleWatchdog,
-} from "@diligent/core";
-import { nearestName } from "@diligent/core/light";
+} from "@diligent/core/run";
 import { UsageError } from "./usage-error.ts";
 
 /** A model and the way to ask it. */
@@ -47,15 +43,30 @@ export async function chooseModel(wishes: ModelWishes): Promise<ModelChoice & { 
   const configured = config.model ?? DEFAULT_MODEL;
   if (modelId) return openModel(modelId, wishes);
   if (lastModelId === undefined || lastModelId === configured) return openModel(configured, wishes);
+  // A file that a session names is not one the user named: it is not opened.
   if (lastModelId.startsWith(SCRIPTED_PREFIX)) {
-    // A file that a session names is not one the user named: it is not opened.
-    return { ...(await openModel(configured, wishes)), fallback: "it was a scripted one" };
+    return openInstead(configured, wishes, `a script is only played with --model ${lastModelId}.`);
   }
   try {
     return await openModel(lastModelId, wishes);
   } catch (error) {
-    const fallback = error instanceof Error ? error.message : String(error);
-    return { ...(await openModel(configured, wishes)), fallback };
+    return openInstead(configured, wishes, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** @param reason why the earlier session's model is not used, a sentence. */
+async function openInstead(
+  modelId: string,
+  wishes: ModelWishes,
+  reason: string,
+): Promise<ModelChoice & { fallback: string }> {
+  try {
+    return { ...(await openModel(modelId, wishes)), fallback: reason };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const isSame = error.message === reason;
+    const instead = isSame ? "" : ` Nor can it go on with ${modelId}: ${error.message}`;
+    throw new UsageError(`The session was held with ${wishes.lastModelId}: ${reason}${instead}`);
   }
 }
 
@@ -63,20 +74,42 @@ async function openModel(modelId: string, { cwd, config }: ModelWishes): Promise
   if (modelId.startsWith(SCRIPTED_PREFIX)) return openScript(modelId.slice(SCRIPTED_PREFIX.length), cwd);
   if (!findKnownModel(modelId) && inferProvider(modelId) === undefined) throw unknownModel(modelId);
   const model = resolveModel(modelId);
-  if (model.provider !== "anthropic") {
-    throw new UsageError(
-      `The model ${model.id} needs the provider "${model.provider}", which is not available yet.`,
-    );
-  }
-  const { apiKey, baseUrl, idleTimeoutMs } = config.provider?.anthropic ?? {};
-  if (!apiKey) throw missingKey("ANTHROPIC_API_KEY", "https://console.anthropic.com/settings/keys");
-  const streamFunction = withIdleWatchdog(createAnthropicStream(apiKey, baseUrl), {
+  const vendor = model.provider === "openai" ? OPENAI : ANTHROPIC;
+  const { apiKey, baseUrl, idleTimeoutMs } = config.provider?.[vendor.name] ?? {};
+  if (!apiKey) throw missingKey(vendor);
+  const createStream = await vendor.load();
+  const streamFunction = withIdleWatchdog(createStream(apiKey, baseUrl), {
     idleTimeoutMs: idleTimeoutMs ?? (isLoopbackUrl(baseUrl) ? LOCAL_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS),
   });
   return { model, streamFunction };
 }
 
+/** A provider with a service of its own. Its adapter is loaded when it is the one that was chosen. */
+interface Vendor {
+  name: "anthropic" | "openai";
+  /** The variable that holds its key. */
+  variable: string;
+  /** Where to get one. */
+  keyPage: string;
+  load(): Promise<(apiKey: string, baseUrl?: string) => StreamFunction>;
+}
+
+const ANTHROPIC: Vendor = {
+  name: "anthropic",
+  variable: "ANTHROPIC_API_KEY",
+  keyPage: "https://console.anthropic.com/settings/keys",
+  load: async () => (await import("@diligent/core/anthropic")).createAnthropicStream,
+};
+
+const OPENAI: Vendor = {
+  name: "openai",
+  variable: "OPENAI_API_KEY",
+  keyPage: "https://platform.openai.com/api-keys",
+  load: async () => (await import("@diligent/core/openai")).createOpenAIStream,
+};
+
 async function openScript(path: string, cwd: string): Promise<ModelChoice> {
+  const { createScriptedStream, readScript, scriptedModel } = await import("@diligent/core/scripted");
   try {
     const script = await readScript(isAbsolute(path) ? path : join(cwd, path));
     return {
@@ -94,9 +127,9 @@ function isLoopbackUrl(url: string | undefined): boolean {
   return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-function missingKey(variable: string, page: string): UsageError {
+function missingKey({ variable, keyPage }: Vendor): UsageError {
   return new UsageError(
-    `No API key: set ${variable}. Get a key at ${page}, or try \`diligent demo\`, which needs none.`,
+    `No API key: set ${variable}. Get a key at ${keyPage}, or try \`diligent demo\`, which needs none.`,
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Environment } from "@diligent/core";
+import type { Environment } from "@diligent/core/run";
 
 export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP";
 

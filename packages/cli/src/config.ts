@@ -11,7 +11,6 @@ import {
   FileTracker,
   generateSessionId,
   type LoadedConfig,
-  listSessions,
   localDate,
   type Model,
   platformName,
@@ -20,14 +19,13 @@ import {
   SessionManager,
   type SessionTempDir,
   withRetry,
-} from "@diligent/core";
-import type { Resumption } from "./arguments/command.ts";
+} from "@diligent/core/run";
 import { chooseModel } from "./choose-model.ts";
 import type { Notice } from "./output/run-output.ts";
-import { type EarlierSession, readEarlierSession, resumedNotices } from "./resume.ts";
+import { type EarlierSession, findEarlierSession, type ResumptionWishes, resumedNotices } from "./resume.ts";
 import { UsageError } from "./usage-error.ts";
 
-export interface SessionOptions {
+export interface SessionOptions extends ResumptionWishes {
   cwd: string;
   environment: Environment;
   /** What holds for this project; see `loadConfig`. */
@@ -40,8 +38,6 @@ export interface SessionOptions {
   appendSystemPrompt?: string | undefined;
   /** False: nothing is written to the project. */
   persist: boolean;
-  /** Which earlier session to go on with. */
-  resumption?: Resumption | undefined;
   approve: Approve;
 }
 
@@ -62,10 +58,10 @@ export async function composeSession(
   options: SessionOptions,
   temporaryDirectory: SessionTempDir,
 ): Promise<ComposedSession> {
-  const { cwd, environment, loaded, resumption } = options;
+  const { cwd, environment, loaded } = options;
   const { config, projectRoot: root } = loaded;
   const paths = resolvePaths(root);
-  const earlier = resumption && readEarlierSession(await listSessions(paths.sessions), resumption);
+  const earlier = await findEarlierSession(paths.sessions, options);
   const wishes = { cwd, config, modelId: options.modelId, lastModelId: earlier?.lastModelId };
   const { model, streamFunction, fallback } = await chooseModel(wishes);
   if (options.maxCost !== undefined && model.inputCostPer1M === undefined) {

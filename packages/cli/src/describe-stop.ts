@@ -1,4 +1,4 @@
-import { assertNever } from "@diligent/core";
+import { assertNever } from "@diligent/core/run";
 import type { RunSummary } from "./run-summary.ts";
 
 /** Why a run did not come to its proper end, for a person; undefined when it did, or when a notice has said so. */

@@ -1,4 +1,4 @@
-import type { RunStopReason } from "@diligent/core";
+import type { RunStopReason } from "@diligent/core/run";
 import type { SignalName } from "./cli-io.ts";
 
 export const EXIT_SUCCESS = 0;

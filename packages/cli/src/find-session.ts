@@ -1,4 +1,4 @@
-import type { SessionInfo } from "@diligent/core/light";
+import type { SessionInfo, UnreadableSession } from "@diligent/core/light";
 import { formatLocalMinute } from "./session-text.ts";
 import { toSingleLine } from "./terminal-text.ts";
 import { UsageError } from "./usage-error.ts";
@@ -7,22 +7,40 @@ const MAX_CANDIDATES = 5;
 
 /**
  * The session a REF means: a number of the list, an id, or the beginning of exactly one; without REF the most recent.
+ * @param listUnreadable asked when there is none: those that cannot be opened, so that the reason can be told.
  * @throws UsageError with the candidates when there is none or more than one.
  */
-export function findSession(sessions: readonly SessionInfo[], reference: string | undefined): SessionInfo {
+export function findSession(
+  sessions: readonly SessionInfo[],
+  reference: string | undefined,
+  listUnreadable: () => readonly UnreadableSession[] = () => [],
+): SessionInfo {
   const [mostRecent] = sessions;
+  const found = mostRecent && (reference === undefined ? mostRecent : findByReference(sessions, reference));
+  if (found) return found;
+  const unreadable = listUnreadable().find(({ id }) => isMeant(id, reference));
+  if (unreadable) throw new UsageError(unreadable.reason);
   if (!mostRecent) throw new UsageError("there is no session in this project yet");
-  if (reference === undefined) return mostRecent;
-  const numbered = /^[0-9]{1,3}$/.test(reference) ? sessions[Number(reference) - 1] : undefined;
-  if (numbered) return numbered;
+  throw new UsageError(`there is no session ${reference}; ${listCandidates(sessions)}`);
+}
+
+function findByReference(sessions: readonly SessionInfo[], reference: string): SessionInfo | undefined {
+  // Never the beginning of an id as well: a number beyond the list would mean another session then.
+  if (isListNumber(reference)) return sessions[Number(reference) - 1];
   const matches = reference === "" ? [] : sessions.filter(({ id }) => id.startsWith(reference));
   const exact = matches.find(({ id }) => id === reference);
-  const [only, ...others] = exact ? [exact] : matches;
-  if (only && others.length === 0) return only;
-  const problem = only
-    ? `${matches.length} sessions begin with ${reference}`
-    : `there is no session ${reference}`;
-  throw new UsageError(`${problem}; ${listCandidates(only ? matches : sessions)}`);
+  if (exact || matches.length < 2) return exact ?? matches[0];
+  throw new UsageError(`${matches.length} sessions begin with ${reference}; ${listCandidates(matches)}`);
+}
+
+function isListNumber(reference: string): boolean {
+  return /^[0-9]{1,3}$/.test(reference);
+}
+
+function isMeant(id: string, reference: string | undefined): boolean {
+  return (
+    reference === undefined || (!isListNumber(reference) && reference !== "" && id.startsWith(reference))
+  );
 }
 
 function listCandidates(sessions: readonly SessionInfo[]): string {

@@ -4,7 +4,7 @@ import {
   findKnownModel,
   type LoadedConfig,
   loadDiligentConfig,
-} from "@diligent/core";
+} from "@diligent/core/run";
 import { UsageError } from "./usage-error.ts";
 
 /**

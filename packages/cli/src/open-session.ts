@@ -1,4 +1,4 @@
-import { type ApprovalContext, endAllProcesses, SessionTempDir } from "@diligent/core";
+import { type ApprovalContext, endAllProcesses, SessionTempDir } from "@diligent/core/run";
 import { type AskPerson, createApprove } from "./approval.ts";
 import type { ApprovalMode, RunCommand } from "./arguments/command.ts";
 import type { CliIo } from "./cli-io.ts";
@@ -49,6 +49,8 @@ export async function openSession(
     appendSystemPrompt: options.appendSystemPrompt,
     persist: options.isSaved,
     resumption,
+    // In print mode nobody is there to begin a new session instead.
+    isAutomatic: ask !== undefined && loaded.config.session?.autoResume,
     approve: createApprove({
       mode: options.approval ?? loaded.config.approval ?? approvalDefault,
       context,
@@ -56,5 +58,7 @@ export async function openSession(
     }),
   };
   const composed = await composeSession(sessionOptions, temporaryDirectory);
+  // However the program ends, a prompt that has no answer yet is kept.
+  io.onExit(() => composed.session.flush());
   return { ...composed, cwd };
 }

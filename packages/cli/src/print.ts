@@ -1,4 +1,4 @@
-import { now, type SerializableError, sleep } from "@diligent/core";
+import { now, type SerializableError, sleep } from "@diligent/core/run";
 import type { OutputFormat, RunCommand } from "./arguments/command.ts";
 import type { CliIo } from "./cli-io.ts";
 import { EXIT_FAILURE, EXIT_SUCCESS, RUN_EXIT_CODES, SIGNAL_EXIT_CODES } from "./exit-codes.ts";
@@ -75,6 +75,8 @@ async function runAndReport(prompt: string, { opened, io, watch, format }: RunPa
   for (const notice of notices) output.notice(notice);
   try {
     const signal = AbortSignal.any([watch.stop, io.stdout.closed]);
+    // The prompt reaches the disk before anything else is tried: whoever sent the signal may not wait.
+    watch.stop.addEventListener("abort", () => session.flush());
     const events = session.run({ role: "user", content: prompt, timestamp: now() }, { signal });
     const ended = events.consume((event) => {
       // A run that would not stop in time may still talk, but the result is the last word.

@@ -8,6 +8,10 @@ const SIGNALS_OF_NOHUP: readonly SignalName[] = ["SIGINT", "SIGTERM"];
 const CLEAN_UP_MS = 500;
 const BUSY_MS = 5;
 const SIGHUP_BIT = 1n;
+// Major numbers of Linux devices: /dev/null and its like, and the pseudo-terminals that terminal programs open.
+const MEMORY_DEVICES = 1;
+const FIRST_PTY = 136;
+const LAST_PTY = 143;
 // A pipe without a reader, a descriptor that was closed, a terminal that went away.
 const READER_GONE: ReadonlySet<string> = new Set(["EPIPE", "EBADF", "EIO", "ECONNRESET"]);
 
@@ -125,10 +129,14 @@ function isHangupIgnored(): boolean {
   }
 }
 
-/** What is no device needs no look at node:tty, whose loading takes longer than the whole of `--help`. */
+/** What the number of the device tells needs no look at node:tty, whose loading takes longer than the whole of `--help`. */
 function isTerminal(descriptor: number): boolean {
   try {
-    if (!fstatSync(descriptor).isCharacterDevice()) return false;
+    const stats = fstatSync(descriptor);
+    if (!stats.isCharacterDevice()) return false;
+    const major = process.platform === "linux" ? stats.rdev >> 8 : undefined;
+    if (major === MEMORY_DEVICES) return false;
+    if (major !== undefined && major >= FIRST_PTY && major <= LAST_PTY) return true;
   } catch {
     // Closed by whoever started us.
     return false;

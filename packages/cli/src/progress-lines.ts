@@ -1,4 +1,4 @@
-import type { AgentEvent } from "@diligent/core";
+import type { AgentEvent } from "@diligent/core/run";
 import { toSingleLine } from "./terminal-text.ts";
 
 // A line of a common terminal, less what a shell or a log puts in front of it.

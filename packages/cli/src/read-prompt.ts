@@ -1,4 +1,4 @@
-import { sleep } from "@diligent/core";
+import { sleep } from "@diligent/core/run";
 import type { CliInput } from "./cli-io.ts";
 import { UsageError } from "./usage-error.ts";
 

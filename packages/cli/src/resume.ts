@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
+import { listUnreadableSessions } from "@diligent/core/light";
 import {
   type Conversation,
+  listSessions,
   type Model,
   now,
   readConversation,
@@ -7,7 +10,7 @@ import {
   type SessionFile,
   SessionFileError,
   type SessionInfo,
-} from "@diligent/core";
+} from "@diligent/core/run";
 import type { Resumption } from "./arguments/command.ts";
 import { findSession } from "./find-session.ts";
 import type { Notice } from "./output/run-output.ts";
@@ -21,12 +24,30 @@ export interface EarlierSession extends Pick<Conversation, "lastModelId"> {
   file: SessionFile;
 }
 
-/** @throws UsageError when the REF means no session, or one that cannot be opened. */
-export function readEarlierSession(
-  sessions: readonly SessionInfo[],
-  { how, reference }: Resumption,
-): EarlierSession {
-  const info = findSession(sessions, reference);
+export interface ResumptionWishes {
+  /** What the command line asks for. */
+  resumption?: Resumption | undefined;
+  /** Without a wish the most recent session is gone on with, where there is one. */
+  isAutomatic?: boolean | undefined;
+}
+
+/**
+ * The session to go on with; undefined for a new one.
+ * @throws UsageError when the REF means no session, or one that cannot be opened.
+ */
+export async function findEarlierSession(
+  sessionsDir: string,
+  { resumption, isAutomatic = false }: ResumptionWishes,
+): Promise<EarlierSession | undefined> {
+  if (!resumption && !isAutomatic) return undefined;
+  const sessions = await listSessions(sessionsDir);
+  if (!resumption) return sessions[0] && readEarlierSession(sessions[0], "continue");
+  const { how, reference } = resumption;
+  const info = findSession(sessions, reference, () => listUnreadableSessions(sessionsDir));
+  return readEarlierSession(info, how);
+}
+
+function readEarlierSession(info: SessionInfo, how: Resumption["how"]): EarlierSession {
   try {
     const file = readSessionFile(info.path);
     return { how, info, file, lastModelId: readConversation(file).lastModelId };
@@ -54,8 +75,11 @@ export function resumedNotices(
       message: `${verb} session ${formatLocalSecond(info.created)}... (${facts.join(", ")})`,
     },
   ];
-  if (file.header.cwd !== cwd) {
-    const message = `That session was held in ${file.header.cwd}; this one works in ${cwd}.`;
+  const before = file.header.cwd;
+  // A damaged header does not tell.
+  if (before !== "" && before !== cwd) {
+    const where = existsSync(before) ? before : `${before}, which is gone`;
+    const message = `That session was held in ${where}; this one works in ${cwd}.`;
     notices.push({ level: "info", code: "other_directory", message });
   }
   if (fallback !== undefined) {

@@ -7,7 +7,7 @@ import {
   type RunStopReason,
   type SerializableError,
   type Usage,
-} from "@diligent/core";
+} from "@diligent/core/run";
 
 /** What a run came to, from its events alone. */
 export interface RunSummary {

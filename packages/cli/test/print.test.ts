@@ -169,9 +169,9 @@ describe("the project", () => {
     const other = createTemporaryProject();
     other.write("diligent.jsonc", '{ // a comment\n "model": "gpt-9", }');
     const fromFile = await runDiligent(other, ["-p", "x"], { environment: { ANTHROPIC_API_KEY: "k" } });
-    expect(fromFile.stderr).toContain("gpt-9");
+    expect(fromFile.stderr).toContain("OPENAI_API_KEY");
     const fromOption = await runDiligent(other, ["-p", "x", "-m", "sonnet"]);
-    expect(fromOption.stderr).toStartWith("diligent: No API key");
+    expect(fromOption.stderr).toStartWith("diligent: No API key: set ANTHROPIC_API_KEY");
     other.remove();
   });
 

@@ -9,16 +9,15 @@ interface Waiter<T> {
  * It has one consumer, which sees every event from the first on: either `for await`, or `consume` with a callback
  * that is called inside `push`. Any number of observers may `subscribe` beside it and see the events from then on.
  * Events wait for the consumer in memory, so a stream nobody consumes grows until it ends; a consumer that leaves
- * the loop early drops what is waiting and everything that follows.
+ * the loop early drops what is waiting and everything that follows. What an observer throws does not reach whoever
+ * pushes: it is thrown again by itself, as the bug it is.
  */
 export class EventStream<T, R> implements AsyncIterable<T> {
-  private readonly queue: T[] = [];
+  private readonly queue = new EventQueue<T>();
   private readonly observers = new Set<(event: T) => void>();
   private readonly settled = Promise.withResolvers<R>();
-  private consumer: "none" | "iterating" | "callback" | "gone" = "none";
-  private waiter: Waiter<T> | undefined;
+  private hasConsumer = false;
   private ended = false;
-  private failure: { error: unknown } | undefined;
 
   /**
    * @param isFinal tells the event that ends the stream.
@@ -35,11 +34,11 @@ export class EventStream<T, R> implements AsyncIterable<T> {
   /** Delivers an event. After the final event, `end` or `fail`, further events are dropped. */
   push(event: T): void {
     if (this.ended) return;
-    const final = this.isFinal(event);
-    if (final) this.settle(() => this.toResult(event));
-    for (const observer of [...this.observers]) observer(event);
-    this.deliver(event);
-    if (final) this.close();
+    const isFinal = this.isFinal(event);
+    if (isFinal) this.settle(() => this.toResult(event));
+    for (const observer of [...this.observers]) notify(observer, event);
+    this.queue.push(event);
+    if (isFinal) this.close();
   }
 
   /** Ends the stream without a final event. */
@@ -52,10 +51,10 @@ export class EventStream<T, R> implements AsyncIterable<T> {
   /** Ends the stream in an error: `result()` rejects with it, and so does the iterator after the waiting events. */
   fail(error: unknown): void {
     if (this.ended) return;
-    this.failure = { error };
-    this.ended = true;
-    this.settled.reject(error);
-    this.close();
+    this.settle(() => {
+      throw error;
+    });
+    this.close({ error });
   }
 
   /** Calls `observer` for every later event, until the returned function is called. */
@@ -66,8 +65,8 @@ export class EventStream<T, R> implements AsyncIterable<T> {
 
   /** Takes the consumer's place with a callback: the waiting events at once, later ones inside `push`. */
   consume(callback: (event: T) => void): Promise<R> {
-    this.takePlace("callback");
-    for (const event of this.queue.splice(0)) callback(event);
+    this.takePlace();
+    for (const event of this.queue.leave()) notify(callback, event);
     this.subscribe(callback);
     return this.result();
   }
@@ -78,42 +77,19 @@ export class EventStream<T, R> implements AsyncIterable<T> {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<T> {
-    this.takePlace("iterating");
-    return { next: () => this.next(), return: () => this.leave() };
+    this.takePlace();
+    return {
+      next: () => this.queue.next(),
+      return: async () => {
+        this.queue.leave();
+        return { done: true, value: undefined };
+      },
+    };
   }
 
-  private takePlace(kind: "iterating" | "callback"): void {
-    if (this.consumer !== "none")
-      throw new Error("This event stream already has a consumer: use subscribe().");
-    this.consumer = kind;
-  }
-
-  private deliver(event: T): void {
-    if (this.waiter) {
-      const waiter = this.waiter;
-      this.waiter = undefined;
-      waiter.resolve({ done: false, value: event });
-    } else if (this.consumer === "none" || this.consumer === "iterating") {
-      this.queue.push(event);
-    }
-  }
-
-  private next(): Promise<IteratorResult<T>> {
-    const event = this.queue.shift();
-    if (event !== undefined) return Promise.resolve({ done: false, value: event });
-    if (this.failure && this.consumer !== "gone") return Promise.reject(this.failure.error);
-    if (this.ended || this.consumer === "gone") return Promise.resolve({ done: true, value: undefined });
-    return new Promise((resolve, reject) => {
-      this.waiter = { resolve, reject };
-    });
-  }
-
-  private leave(): Promise<IteratorResult<T>> {
-    this.consumer = "gone";
-    this.queue.length = 0;
-    this.waiter?.resolve({ done: true, value: undefined });
-    this.waiter = undefined;
-    return Promise.resolve({ done: true, value: undefined });
+  private takePlace(): void {
+    if (this.hasConsumer) throw new Error("This event stream already has a consumer: use subscribe().");
+    this.hasConsumer = true;
   }
 
   private settle(produce: () => R): void {
@@ -125,11 +101,61 @@ export class EventStream<T, R> implements AsyncIterable<T> {
     }
   }
 
-  private close(): void {
-    const waiter = this.waiter;
-    this.waiter = undefined;
-    if (this.failure) waiter?.reject(this.failure.error);
-    else waiter?.resolve({ done: true, value: undefined });
+  private close(failure?: { error: unknown }): void {
+    this.queue.close(failure);
     this.observers.clear();
+  }
+}
+
+function notify<T>(observer: (event: T) => void, event: T): void {
+  try {
+    observer(event);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
+
+/** Events on their way to an iterator. */
+class EventQueue<T> {
+  private events: T[] = [];
+  private waiters: Waiter<T>[] = [];
+  private closed = false;
+  private failure: { error: unknown } | undefined;
+
+  push(event: T): void {
+    const waiter = this.waiters.shift();
+    if (waiter) waiter.resolve({ done: false, value: event });
+    else if (!this.closed) this.events.push(event);
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    const [event] = this.events;
+    if (this.events.length > 0 && event !== undefined) {
+      this.events.shift();
+      return Promise.resolve({ done: false, value: event });
+    }
+    if (this.failure) return Promise.reject(this.failure.error);
+    if (this.closed) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve, reject) => this.waiters.push({ resolve, reject }));
+  }
+
+  /** Nothing more will come. */
+  close(failure?: { error: unknown }): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.failure = failure;
+    for (const waiter of this.waiters.splice(0)) {
+      if (failure) waiter.reject(failure.error);
+      else waiter.resolve({ done: true, value: undefined });
+    }
+  }
+
+  /** Nobody will ask any more: what is waiting is handed over, what follows is dropped. */
+  leave(): T[] {
+    this.close();
+    this.failure = undefined;
+    return this.events.splice(0);
   }
 }

@@ -1,12 +1,6 @@
+import { EMPTY_OUTPUT, isBlank, OUTCOME_UNKNOWN } from "./result-texts.ts";
 import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from "./types.ts";
 import { toolCallsOf } from "./types.ts";
-
-/** What the model reads for a call whose result never came. */
-export const INTERRUPTED_OUTPUT =
-  "The tool call was interrupted before it returned a result. Whether it took effect is unknown: check before you repeat it.";
-
-/** What the model reads for a tool that said nothing. Providers refuse an empty text. */
-export const EMPTY_OUTPUT = "(no output)";
 
 type ResultsOfCalls = Array<ToolResultMessage | undefined>;
 
@@ -25,12 +19,6 @@ export function toSendableHistory(messages: readonly Message[]): Message[] {
     if (message.role === "tool_result") return [];
     return toSendableTurn(message, results.get(index) ?? [], usedIds);
   });
-}
-
-/** True for a text that providers refuse as empty; the control characters are blank to Python, which serves them. */
-export function isBlank(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
-  return /^[\s\x1c-\x1f\x85]*$/.test(text);
 }
 
 /** The results of each assistant message's calls, by the message's index and in call order. */
@@ -98,5 +86,5 @@ function toSendableResult(result: ToolResultMessage, toolCallId: string): ToolRe
 }
 
 function interruptedResult(toolCallId: string, toolName: string, timestamp: number): ToolResultMessage {
-  return { role: "tool_result", toolCallId, toolName, output: INTERRUPTED_OUTPUT, isError: true, timestamp };
+  return { role: "tool_result", toolCallId, toolName, output: OUTCOME_UNKNOWN, isError: true, timestamp };
 }

@@ -6,5 +6,5 @@ export { type DiligentPaths, resolvePaths } from "./infrastructure/diligent-dir.
 export { type Environment, homeDirectory, processEnvironment } from "./infrastructure/environment.ts";
 export { nearestName, nearestNames } from "./infrastructure/nearest-name.ts";
 export { findProjectRoot } from "./infrastructure/project-root.ts";
-export { listSessions } from "./session/list-sessions.ts";
+export { listSessions, listUnreadableSessions, type UnreadableSession } from "./session/list-sessions.ts";
 export type { SessionInfo } from "./session/types.ts";

@@ -39,6 +39,24 @@ describe("LoopDetector", () => {
     expect(actions([cycle, cycle, cycle, cycle, cycle].flat()).at(-1)).toBe("stop");
   });
 
+  test("a test that fails alike after each of several different edits is no loop", () => {
+    const detector = new LoopDetector();
+    const seen = Array.from({ length: 8 }, (_, round) => {
+      detector.observe(call({ round }, "edit"), "edited", true);
+      return detector.observe(call({ command: "npm test" }), "1 failed").action;
+    });
+    expect(new Set(seen)).toEqual(new Set(["none"]));
+  });
+
+  test("the same edits to and fro are one", () => {
+    const detector = new LoopDetector();
+    const seen = Array.from(
+      { length: 10 },
+      (_, round) => detector.observe(call({ to: round % 2 }, "edit"), "edited", true).action,
+    );
+    expect(seen.at(-1)).toBe("stop");
+  });
+
   test("repetitions further apart than the window do not add up", () => {
     const apart = Array.from({ length: 10 }, (_, round) => [
       [call({ command: "test" }), "fail"] as [ToolCallBlock, string],

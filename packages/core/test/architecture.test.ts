@@ -9,17 +9,18 @@ const MAX_LINES = 300;
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "types.ts": [],
   "event-stream.ts": [],
-  "history.ts": ["types.ts"],
+  "result-texts.ts": [],
+  "history.ts": ["types.ts", "result-texts.ts"],
   infrastructure: [],
-  provider: ["types.ts", "event-stream.ts", "history.ts", "infrastructure"],
-  tool: ["types.ts", "infrastructure"],
+  provider: ["types.ts", "event-stream.ts", "history.ts", "result-texts.ts", "infrastructure"],
+  tool: ["types.ts", "result-texts.ts", "infrastructure"],
   knowledge: ["types.ts", "infrastructure", "tool/types.ts"],
   config: ["types.ts", "infrastructure", "tool/types.ts"],
   approval: ["types.ts", "infrastructure", "tool/types.ts"],
   sandbox: ["types.ts", "infrastructure", "tool/types.ts"],
   checkpoint: ["types.ts", "infrastructure", "tool/types.ts"],
   tools: ["types.ts", "tool", "infrastructure", "knowledge"],
-  agent: ["types.ts", "event-stream.ts", "provider/types.ts", "tool"],
+  agent: ["types.ts", "event-stream.ts", "result-texts.ts", "provider/types.ts", "tool"],
   session: [
     "types.ts",
     "event-stream.ts",
@@ -32,7 +33,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What the outside may import; they only hand names on. */
-const FACES: ReadonlySet<string> = new Set(["index.ts", "light.ts"]);
+const FACES: ReadonlySet<string> = new Set(["index.ts", "light.ts", "run.ts"]);
 
 interface Import {
   file: string;
@@ -79,8 +80,20 @@ describe("packages/core/src", () => {
     const loaded = loadedBy("light.ts");
     expect(loaded).toContain("session/list-sessions.ts");
     const texts = loaded.map((file) => readFileSync(join(SOURCE, file), "utf8"));
-    const packages = texts.flatMap((text) => [...text.matchAll(/from "([^.][^"]*)"/g)].map((match) => match[1] ?? ""));
-    expect([...new Set(packages)].filter((name) => !name.startsWith("node:"))).toEqual(["fastest-levenshtein"]);
+    const packages = texts.flatMap((text) =>
+      [...text.matchAll(/from "([^.][^"]*)"/g)].map((match) => match[1] ?? ""),
+    );
+    expect([...new Set(packages)].filter((name) => !name.startsWith("node:"))).toEqual([
+      "fastest-levenshtein",
+    ]);
+  });
+
+  test("what run.ts hands on loads no provider and nothing that reads configuration files", () => {
+    const loaded = loadedBy("run.ts");
+    expect(loaded).toContain("session/manager.ts");
+    const heavy =
+      /^provider\/(anthropic|openai|scripted)|^config\/(schema|document|trust|user-layer|project-layer)/;
+    expect(loaded.filter((file) => heavy.test(file))).toEqual([]);
   });
 
   test(`no file is longer than ${MAX_LINES} lines`, () => {

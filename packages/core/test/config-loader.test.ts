@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { DEFAULT_CONFIG } from "../src/config/default-config.ts";
 import { describeConfig } from "../src/config/describe-config.ts";
 import { loadDiligentConfig } from "../src/config/loader.ts";
 import { mergeConfig } from "../src/config/merge.ts";
-import { DEFAULT_CONFIG } from "../src/config/schema.ts";
 import { makeConfigPlace, put } from "./support/config-place.ts";
 
 describe("loadDiligentConfig", () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { DEFAULT_CONFIG } from "../src/config/default-config.ts";
 import { configJsonSchema } from "../src/config/json-schema.ts";
 import { findKnownNames } from "../src/config/known-names.ts";
-import { DEFAULT_CONFIG, type DiligentConfig, DiligentConfigSchema } from "../src/config/schema.ts";
+import { type DiligentConfig, DiligentConfigSchema } from "../src/config/schema.ts";
 import { nearestName } from "../src/infrastructure/nearest-name.ts";
 import { DEFAULT_MODEL } from "../src/provider/models.ts";
 

@@ -51,6 +51,15 @@ test.each([".diligent", ".diligent/sessions"])("a symbolic link at %s is not fol
   expect(readdirSync(elsewhere).filter((name) => name === ".gitignore")).toEqual([]);
 });
 
+test("links that lead nowhere are neither followed nor in the way", async () => {
+  const project = makeTempDir();
+  const outside = join(makeTempDir(), "outside");
+  mkdirSync(join(project, ".diligent"));
+  for (const name of [".gitignore", "skills"]) symlinkSync(outside, join(project, ".diligent", name));
+  await ensureDiligentDir(project);
+  expect(statSync(outside, { throwIfNoEntry: false })).toBeUndefined();
+});
+
 test.if(process.getuid?.() === 0)("a directory of another user's is not used", async () => {
   const project = makeTempDir();
   mkdirSync(join(project, ".diligent"));

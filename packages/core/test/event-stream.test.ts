@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { EventStream } from "../src/event-stream.ts";
 
 function createStream(): EventStream<string, string> {
@@ -40,6 +41,15 @@ describe("the one consumer", () => {
     stream.push("end");
     expect(seen).toEqual(["a", "b", "end"]);
     expect(await result).toBe("result of end");
+  });
+
+  test("several asked for at once are answered in order", async () => {
+    const stream = createStream();
+    const iterator = stream[Symbol.asyncIterator]();
+    const asked = [iterator.next(), iterator.next(), iterator.next()];
+    stream.push("a");
+    stream.push("end");
+    expect((await Promise.all(asked)).map(({ value }) => value)).toEqual(["a", "end", undefined]);
   });
 
   test("a second consumer is refused", () => {
@@ -95,6 +105,22 @@ describe("observers", () => {
     stream.push("a");
     stream.push("b");
     expect(seen).toEqual(["a"]);
+  });
+
+  test("what an observer throws reaches neither the one who pushes nor the others", async () => {
+    const script = `
+      const { EventStream } = await import(${JSON.stringify(join(import.meta.dir, "../src/event-stream.ts"))});
+      process.on("uncaughtException", (error) => console.log("thrown:", error.message));
+      const stream = new EventStream((event) => event === "end", () => "result");
+      stream.subscribe(() => { throw new Error("bug"); });
+      const seen = [];
+      stream.subscribe((event) => seen.push(event));
+      stream.push("a");
+      stream.push("end");
+      console.log(seen.join(), await stream.result());`;
+    const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" });
+    const lines = (await child.stdout.text()).trim().split("\n").sort();
+    expect(lines).toEqual(["a,end result", "thrown: bug", "thrown: bug"]);
   });
 });
 

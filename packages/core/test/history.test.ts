@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { EMPTY_OUTPUT, INTERRUPTED_OUTPUT, toSendableHistory } from "../src/history.ts";
+import { toSendableHistory } from "../src/history.ts";
+import { EMPTY_OUTPUT, OUTCOME_UNKNOWN } from "../src/result-texts.ts";
 import type { Message } from "../src/types.ts";
 import { createFuzzedHistory, createRandom } from "./support/fuzzed-history.ts";
 import { assistant, call, image, result, text, user } from "./support/messages.ts";
@@ -24,7 +25,7 @@ describe("toSendableHistory", () => {
     expect(toSendableHistory([turn, result("a"), user("go on")])).toEqual([
       turn,
       result("a"),
-      result("b", INTERRUPTED_OUTPUT, { toolName: "bash", isError: true }),
+      result("b", OUTCOME_UNKNOWN, { toolName: "bash", isError: true }),
       user("go on"),
     ]);
   });
@@ -52,14 +53,14 @@ describe("toSendableHistory", () => {
       assistant([call("a"), call("a_2"), call("call")]),
       result("a", "1"),
       result("a_2", "2"),
-      result("call", INTERRUPTED_OUTPUT, { isError: true }),
+      result("call", OUTCOME_UNKNOWN, { isError: true }),
     ]);
   });
 
   test("an id that comes back in a later message answers there", () => {
     expect(toSendableHistory([assistant([call("a")]), assistant([call("a")]), result("a", "late")])).toEqual([
       assistant([call("a")]),
-      result("a", INTERRUPTED_OUTPUT, { isError: true }),
+      result("a", OUTCOME_UNKNOWN, { isError: true }),
       assistant([call("a_2")]),
       result("a_2", "late"),
     ]);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { JsonlWriter } from "../src/infrastructure/jsonl-writer.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
@@ -45,7 +45,50 @@ test("two writers of one file keep each other's lines whole", () => {
   );
 });
 
+test("several values are several lines, and their number is returned", () => {
+  const path = join(makeTempDir(), "log.jsonl");
+  const writer = new JsonlWriter(path);
+  expect([writer.append(1, 2), writer.append(3)]).toEqual([2, 1]);
+  writer.close();
+  expect(readFileSync(path, "utf8")).toBe("1\n2\n3\n");
+});
+
 test("a file that cannot be opened is an error that names it", () => {
   const path = join(makeTempDir(), "missing", "log.jsonl");
-  expect(() => new JsonlWriter(path).append({})).toThrow(path);
+  expect(() => new JsonlWriter(path).append({})).toThrow(`${path}: it does not exist (ENOENT)`);
+});
+
+test("a link is not followed", () => {
+  const directory = makeTempDir();
+  writeFileSync(join(directory, "target"), "");
+  symlinkSync("target", join(directory, "link"));
+  expect(() => new JsonlWriter(join(directory, "link")).append({})).toThrow("ELOOP");
+  expect(readFileSync(join(directory, "target"), "utf8")).toBe("");
+});
+
+test("what somebody else adds is handed over, with nothing of our own", () => {
+  const path = join(makeTempDir(), "log.jsonl");
+  writeFileSync(path, "1\n");
+  const foreign: string[] = [];
+  const writer = new JsonlWriter(path, { expectedSize: 2, onForeignWrite: (text) => foreign.push(text) });
+  appendFileSync(path, "2\n");
+  writer.append(3);
+  writer.append(4);
+  appendFileSync(path, "5\n6\n");
+  writer.append(7);
+  writer.append(8);
+  writer.close();
+  expect([readFileSync(path, "utf8"), foreign]).toEqual(["1\n2\n3\n4\n5\n6\n7\n8\n", ["2\n", "5\n6\n"]]);
+});
+
+test("a file that was removed is made again, and is empty then", () => {
+  const path = join(makeTempDir(), "log.jsonl");
+  const writer = new JsonlWriter(path);
+  writer.append(1);
+  expect(writer.isEmpty()).toBe(false);
+  rmSync(path);
+  expect(writer.isEmpty()).toBe(true);
+  writer.append(2);
+  writer.close();
+  expect(readFileSync(path, "utf8")).toBe("2\n");
 });

@@ -76,6 +76,23 @@ describe("readGitBranch", () => {
     expect(readGitBranch(worktree)).toBe("side");
   });
 
+  test.each([
+    ["a name too long", `gitdir: ${"a".repeat(300)}\n`],
+    ["a NUL", "gitdir: a\0b\n"],
+    ["a file as parent", "gitdir: .git/x\n"],
+  ])("a .git file that names %s gives no branch", (_, text) => {
+    const project = makeTempDir();
+    writeFileSync(join(project, ".git"), text);
+    expect(readGitBranch(project)).toBeUndefined();
+  });
+
+  test("a HEAD that leads to itself gives no branch", () => {
+    const project = makeTempDir();
+    makeDirs(project, ".git");
+    symlinkSync("HEAD", join(project, ".git", "HEAD"));
+    expect(readGitBranch(project)).toBeUndefined();
+  });
+
   test("a directory without .git gives no branch", () => {
     expect(readGitBranch(makeTempDir())).toBeUndefined();
   });

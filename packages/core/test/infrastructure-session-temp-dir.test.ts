@@ -21,6 +21,7 @@ test("is made on first use, is private, and is gone with the session", () => {
   const kept = directory.keep("../call/1", "the output") ?? "";
   expect(kept.startsWith(`${path}/`)).toBe(true);
   expect(readFileSync(kept, "utf8")).toBe("the output");
+  expect(directory.keep("../call/1", "another")).not.toBe(kept);
   expect(statSync(kept).mode & 0o777).toBe(0o600);
   directory.remove();
   expect(existsSync(path)).toBe(false);
@@ -29,16 +30,19 @@ test("is made on first use, is private, and is gone with the session", () => {
 test("leftovers are removed after a week, and nothing else is", () => {
   const parent = makeTempDir();
   const weekAgo = Date.now() / 1000 - 8 * 24 * 3600;
-  for (const name of ["diligent-AAAAAA", "diligent-BBBBBB", "diligent-demo-AAAAAA", "other"]) {
+  const old = "diligent-session-4000000001-AAAAAA";
+  const recent = "diligent-session-4000000002-AAAAAA";
+  const open = `diligent-session-${process.pid}-AAAAAA`;
+  const others = ["diligent-backup", "diligent-demo-AAAAAA", "diligent-session-x", "other"];
+  for (const name of [old, recent, open, ...others]) {
     mkdirSync(join(parent, name));
     writeFileSync(join(parent, name, "file"), "");
-    if (name !== "diligent-BBBBBB") utimesSync(join(parent, name), weekAgo, weekAgo);
+    if (name !== recent) utimesSync(join(parent, name), weekAgo, weekAgo);
   }
-  mkdirSync(join(parent, "precious"));
-  symlinkSync(join(parent, "precious"), join(parent, "diligent-CCCCCC"));
+  symlinkSync(join(parent, "other"), join(parent, "diligent-session-4000000003-AAAAAA"));
   new SessionTempDir(parent).path();
-  const remaining = ["diligent-AAAAAA", "diligent-BBBBBB", "diligent-demo-AAAAAA", "other", "precious"];
-  expect(remaining.map((name) => existsSync(join(parent, name)))).toEqual([false, true, true, true, true]);
+  expect(existsSync(join(parent, old))).toBe(false);
+  expect([recent, open, ...others].filter((name) => !existsSync(join(parent, name)))).toEqual([]);
 });
 
 test("where no directory can be made there is none, and keeping says so", () => {

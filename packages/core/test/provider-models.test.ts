@@ -44,3 +44,33 @@ describe("resolveModel", () => {
     });
   });
 });
+
+describe("the figures of OpenAI's models", () => {
+  test("with a long input all of it costs more", () => {
+    expect(resolveModel("openai/luna")).toEqual({
+      id: "gpt-6-luna",
+      provider: "openai",
+      contextWindow: 1_050_000,
+      maxInputTokens: 922_000,
+      maxOutputTokens: 128_000,
+      inputCostPer1M: 0.1,
+      outputCostPer1M: 0.5,
+      cacheReadCostPer1M: 0.01,
+      cacheWriteCostPer1M: 0.125,
+      longContext: {
+        aboveInputTokens: 272_000,
+        inputCostPer1M: 0.2,
+        outputCostPer1M: 0.75,
+        cacheReadCostPer1M: 0.02,
+        cacheWriteCostPer1M: 0.25,
+      },
+      thinking: "adaptive",
+    });
+  });
+
+  test("a price that could not be checked is unknown", () => {
+    expect(resolveModel("gpt-5.6")).toMatchObject({ id: "gpt-5.6-sol", contextWindow: 1_050_000 });
+    expect(resolveModel("gpt-5.6").inputCostPer1M).toBeUndefined();
+    expect(resolveModel("gpt-5.6").longContext).toBeUndefined();
+  });
+});

@@ -1,5 +1,5 @@
-import { expect, test } from "bun:test";
-import { parseRetryAfter } from "../src/provider/retry-after.ts";
+import { describe, expect, test } from "bun:test";
+import { parseRetryAfter, parseRetryHint } from "../src/provider/retry-after.ts";
 
 const NOW_MS = Date.parse("2026-11-02T10:00:00Z");
 
@@ -28,4 +28,20 @@ test.each([
   [{ "retry-after-ms": "-1" }],
 ])("%j asks for nothing", (headers) => {
   expect(parseRetryAfter(new Headers(headers), NOW_MS)).toBeUndefined();
+});
+
+describe("parseRetryHint", () => {
+  test.each([
+    ["Rate limit reached. Please try again in 11.054s. Visit https://x.example", 11_054],
+    ["Please try again in 20ms.", 20],
+    ["Please try again in 1m2.5s.", 62_500],
+    ["please TRY AGAIN IN 2h3m", 7_380_000],
+    ["Please try again in 7.66s", 7_660],
+    ["Please try again in 6m0s.", 360_000],
+    ["Please try again later.", undefined],
+    ["try again in a few minutes", undefined],
+    ["try again in 5 apples", undefined],
+  ])("%s is %p ms", (text, expected) => {
+    expect(parseRetryHint(text)).toBe(expected);
+  });
 });

@@ -107,7 +107,11 @@ describe("withRetry", () => {
 
 describe("a repeated request in a run", () => {
   test("a partial answer is void: the item begins anew and only the whole answer is kept", async () => {
-    const turns = [failing("stream_cut", { text: "Half an ans" }), { text: "Half an answer." }];
+    const cut = {
+      ...failing("stream_cut", { text: "Half an ans" }),
+      usage: { inputTokens: 7, outputTokens: 3 },
+    };
+    const turns = [cut, { text: "Half an answer.", usage: { inputTokens: 7, outputTokens: 4 } }];
     const script: Script = { version: 1, turns };
     const { events, added, end } = await runScript([], {
       streamFunction: withRetry(createScriptedStream(script), { sleep: async () => {} }),
@@ -118,6 +122,8 @@ describe("a repeated request in a run", () => {
       ["message-1", []],
       ["message-1", []],
     ]);
+    const charged = events.flatMap((event) => (event.type === "usage" ? [event.usage.outputTokens] : []));
+    expect(charged).toEqual([3, 4]);
     const statuses = events.flatMap((event) => (event.type === "status_change" ? [event.status] : []));
     expect(statuses).toEqual(["busy", "retry", "busy", "idle"]);
     expect(end.stopReason).toBe("end_turn");

@@ -1,77 +1,51 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvent } from "../src/agent/types.ts";
-import { ensureDiligentDir, resolvePaths } from "../src/infrastructure/diligent-dir.ts";
-import { createScriptedStream, scriptedModel } from "../src/provider/scripted.ts";
-import type { Script } from "../src/provider/scripted-schema.ts";
-import { SessionManager } from "../src/session/manager.ts";
-import type { SessionMessageEntry } from "../src/session/types.ts";
-import { noteTool, type TurnScript, user } from "./support/agent-run.ts";
-import { makeTempDir } from "./support/temp-dir.ts";
+import type { Message } from "../src/types.ts";
+import { user } from "./support/agent-run.ts";
+import { createSessionProject, note, type SessionProject } from "./support/session-project.ts";
 
-async function createSession(turns: TurnScript[], options: { save?: boolean } = {}) {
-  const project = makeTempDir();
-  const script: Script = { version: 1, turns };
-  const paths = await ensureDiligentDir(project);
-  const session = new SessionManager({
-    cwd: project,
-    paths: options.save === false ? undefined : paths,
-    agentConfig: {
-      model: scriptedModel("test.json", script),
-      systemPrompt: "Test.",
-      tools: [noteTool()],
-      streamFunction: createScriptedStream(script),
-    },
-  });
-  const file = join(paths.sessions, `${session.sessionId}.jsonl`);
-  const lines = () =>
-    readFileSync(file, "utf8")
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-  return { session, file, lines, paths };
+const rolesOf = (lines: readonly Record<string, unknown>[]) =>
+  lines.map(({ type, message }) => (isMessage(message) ? message.role : type));
+
+function isMessage(value: unknown): value is Message {
+  return typeof value === "object" && value !== null && "role" in value;
 }
 
+const fileOf = ({ paths }: SessionProject, id: string) => join(paths.sessions, `${id}.jsonl`);
+
 describe("a session file", () => {
-  test("holds a header and a chain of messages, mode 0600", async () => {
-    const { session, lines, file } = await createSession([
-      { toolCalls: [{ name: "note", input: { text: "a" } }] },
-      { text: "Done." },
-    ]);
+  test("holds a header and a chain of messages, and is the user's alone", async () => {
+    const project = await createSessionProject(note("a"), { text: "Done." });
+    const session = project.manager();
     await session.run(user("go")).result();
     session.close();
-    const [header, ...entries] = lines();
+    const [header, ...entries] = project.lines();
     expect(header).toEqual({
       type: "session",
       version: 2,
       id: session.sessionId,
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-      cwd: expect.any(String),
+      cwd: project.project,
     });
-    expect(entries.map((entry: SessionMessageEntry) => entry.message.role)).toEqual([
-      "user",
-      "assistant",
-      "tool_result",
-      "assistant",
-    ]);
+    expect(rolesOf(entries)).toEqual(["user", "assistant", "tool_result", "assistant"]);
     expect(entries.map(({ parentId }) => parentId)).toEqual([
       null,
       ...entries.slice(0, -1).map(({ id }) => id),
     ]);
-    expect(entries.every(({ id }) => /^[0-9a-f]{8}$/.test(id))).toBe(true);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(entries.filter(({ id }) => !/^[0-9a-f]{8}$/.test(String(id)))).toEqual([]);
+    expect(statSync(fileOf(project, session.sessionId)).mode & 0o777).toBe(0o600);
   });
 
-  test("does not exist before the first answer, and has each message before the event that shows it", async () => {
-    const { session, file, lines } = await createSession([
-      { toolCalls: [{ name: "note", input: { text: "a" } }] },
-      { text: "Done." },
-    ]);
+  test("appears with the first answer, and has each message before the event that shows it", async () => {
+    const project = await createSessionProject(note("a"), { text: "Done." });
+    const session = project.manager();
+    const file = fileOf(project, session.sessionId);
     const counts: [string, number][] = [];
     await session.run(user("go")).consume((event: AgentEvent) => {
       if (event.type === "turn_start" || event.type === "message_end" || event.type === "tool_end") {
-        counts.push([event.type, existsSync(file) ? lines().length : 0]);
+        counts.push([event.type, existsSync(file) ? project.lines().length : 0]);
       }
     });
     expect(counts).toEqual([
@@ -83,73 +57,122 @@ describe("a session file", () => {
     ]);
   });
 
-  test("a prompt without an answer is written by flush and by the end of a failed run", async () => {
-    const { session, lines } = await createSession([{ delayMs: 60_000, text: "late" }]);
+  test("a session without an answer leaves none behind, unless it is flushed or its run ends", async () => {
+    const project = await createSessionProject({ delayMs: 60_000, text: "late" });
+    const session = project.manager();
+    session.flush();
     const abort = new AbortController();
     const run = session.run(user("go"), { signal: abort.signal });
+    expect([readdirSync(project.paths.sessions), session.sessionPath]).toEqual([[], undefined]);
     session.flush();
-    expect(lines()).toHaveLength(2);
+    expect(rolesOf(project.lines())).toEqual(["session", "user"]);
+    expect(session.sessionPath).toBe(fileOf(project, session.sessionId));
     abort.abort();
     await run.result();
-    expect(lines()).toHaveLength(2);
+    expect(rolesOf(project.lines())).toEqual(["session", "user"]);
   });
 
-  test("without paths nothing is written", async () => {
-    const { session, paths } = await createSession([{ text: "Done." }], { save: false });
+  test.each([{ paths: undefined }, { isSaved: false }])("none is written with %p", async (options) => {
+    const project = await createSessionProject({ text: "Done." });
+    const session = project.manager(options);
     await session.run(user("go")).result();
     session.close();
-    expect(readdirSync(paths.sessions)).toEqual([]);
-    expect(session.sessionPath).toBeUndefined();
+    expect([readdirSync(project.paths.sessions), session.sessionPath]).toEqual([[], undefined]);
   });
 
   test("when it cannot be written this is said once, the run goes on, and later everything is there", async () => {
-    const { session, lines, paths } = await createSession([
-      { toolCalls: [{ name: "note", input: { text: "a" } }] },
-      { text: "Done." },
-      { text: "Again." },
-    ]);
-    rmSync(resolvePaths(paths.root).root, { recursive: true, force: true });
-    rmSync(paths.sessions, { recursive: true });
+    const project = await createSessionProject(note("a"), { text: "Done." }, { text: "Again." });
+    const { sessions } = project.paths;
+    rmSync(sessions, { recursive: true });
+    writeFileSync(sessions, "in the way");
+    const session = project.manager();
     const notices: string[] = [];
     await session.run(user("go")).consume((event) => {
+      if (event.type === "notice") notices.push(`${event.code}: ${event.message}`);
+    });
+    expect(notices).toEqual([
+      expect.stringMatching(
+        /^not_saved: This session is not being saved: .*sessions.* a part of its path is a file/,
+      ),
+    ]);
+    rmSync(sessions);
+    await session.run(user("again")).result();
+    expect(rolesOf(project.lines())).toEqual([
+      "session",
+      ...["user", "assistant", "tool_result", "assistant", "user", "assistant"],
+    ]);
+  });
+
+  test("when all of .diligent is removed in mid-session it is made again, with everything in it", async () => {
+    const project = await createSessionProject({ text: "a" }, { text: "b" });
+    const session = project.manager();
+    await session.run(user("one")).result();
+    rmSync(project.paths.root, { recursive: true });
+    const notices: string[] = [];
+    await session.run(user("two")).consume((event) => {
       if (event.type === "notice") notices.push(event.code);
     });
-    expect(notices).toEqual(["not_saved"]);
-    mkdirSync(paths.sessions);
-    await session.run(user("again")).result();
-    expect(lines().map(({ type }) => type)).toEqual([
-      "session",
-      ...Array.from({ length: 6 }, () => "message"),
+    expect([rolesOf(project.lines()), notices]).toEqual([
+      ["session", "user", "assistant", "user", "assistant"],
+      ["restored_session"],
     ]);
+    expect(existsSync(join(project.paths.root, ".gitignore"))).toBe(true);
   });
 });
 
-describe("a session", () => {
-  test("the second prompt is sent with the first and its answer", async () => {
-    const { session } = await createSession([{ text: "One." }, { text: "Two." }]);
+describe("a run", () => {
+  test("is sent with everything that was said before", async () => {
+    const project = await createSessionProject({ text: "One." }, { text: "Two." });
+    const session = project.manager();
     await session.run(user("first")).result();
     const added = await session.run(user("second")).result();
     expect(added).toMatchObject([{ content: [{ type: "text", text: "Two." }] }]);
+    expect(project.requests.map((messages) => messages.length)).toEqual([1, 3]);
   });
 
-  test("a second run while one is going on is refused", async () => {
-    const { session } = await createSession([{ text: "One." }]);
-    const run = session.run(user("first"));
-    expect(() => session.run(user("second"))).toThrow("busy");
-    await run.result();
+  test("repeats the requests before it word for word, so that caches hit", async () => {
+    const project = await createSessionProject(note("a", "b"), { text: "One." }, note("c"), { text: "Two." });
+    const session = project.manager();
+    await session.run(user("first")).result();
+    await session.run(user("second")).result();
+    const [, ...later] = project.requests;
+    for (const [index, messages] of later.entries()) {
+      const before = project.requests[index] ?? [];
+      expect(messages.slice(0, before.length)).toEqual([...before]);
+    }
   });
 
   test("what is steered in joins the conversation and the file", async () => {
-    const { session, lines } = await createSession([
-      { toolCalls: [{ name: "note", input: { text: "a" } }] },
-      { text: "Done." },
-    ]);
+    const project = await createSessionProject(note("a"), { text: "Done." });
+    const session = project.manager();
     await session.run(user("go")).consume((event) => {
       if (event.type === "tool_start") session.steer("rather b");
     });
-    const roles = lines()
-      .slice(1)
-      .map(({ message }) => message.role);
-    expect(roles).toEqual(["user", "assistant", "tool_result", "user", "assistant"]);
+    expect(rolesOf(project.lines())).toEqual([
+      "session",
+      "user",
+      "assistant",
+      "tool_result",
+      "user",
+      "assistant",
+    ]);
+  });
+
+  test("what is said too late for a run that is stopped is kept, told, and begins the next one", async () => {
+    const project = await createSessionProject(note("a"), { text: "Done." });
+    const session = project.manager();
+    const abort = new AbortController();
+    const steered: string[] = [];
+    const added = await session.run(user("go"), { signal: abort.signal }).consume((event) => {
+      if (event.type === "tool_start") {
+        session.steer("rather b");
+        abort.abort();
+      }
+      if (event.type === "steering") steered.push(event.text);
+    });
+    expect(rolesOf(project.lines())).toEqual(["session", "user", "assistant", "tool_result", "user"]);
+    expect([steered, added.at(-1)]).toEqual([["rather b"], expect.objectContaining({ content: "rather b" })]);
+    await session.run(user("and c")).result();
+    expect(project.requests.at(-1)?.slice(3)).toMatchObject([{ content: "rather b" }, { content: "and c" }]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
-import { executeToolCall, INTERRUPTED } from "../src/tool/execute.ts";
+import { INTERRUPTED, NOT_STARTED } from "../src/result-texts.ts";
+import { executeToolCall } from "../src/tool/execute.ts";
 import { createToolRegistry } from "../src/tool/registry.ts";
 import type { ApprovalDecision, ApprovalRequest, Tool } from "../src/tool/types.ts";
 import type { ToolCallBlock } from "../src/types.ts";
@@ -159,7 +160,7 @@ describe("aborting", () => {
       decide: never,
     });
     abort.abort();
-    expect((await execution).message).toMatchObject({ output: INTERRUPTED, isError: true });
+    expect((await execution).message).toMatchObject({ output: NOT_STARTED, isError: true });
     expect(performance.now() - started).toBeLessThan(500);
   });
 });

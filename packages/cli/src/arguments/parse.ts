@@ -23,6 +23,8 @@ export function parseArguments(
   const options = toRunOptions(split.options);
   if (split.subcommand && isSubcommandName(split.subcommand.name)) {
     const { name, rest } = split.subcommand;
+    const idle = [...split.options.keys()].find((option) => option !== "directory");
+    if (idle !== undefined) throw new UsageError(`--${idle} does not go with diligent ${name}`);
     return { kind: "subcommand", name, rest, options };
   }
   if (split.options.has("list")) return toListCommand(split);

@@ -2,6 +2,7 @@ import { configJsonSchema, type DescribedSetting, describeConfig, type LoadedCon
 import type { CliIo } from "../cli-io.ts";
 import { EXIT_SUCCESS } from "../exit-codes.ts";
 import { loadConfig } from "../load-config.ts";
+import { toJsonText } from "../output/json-line.ts";
 import { resolveDirectory } from "../resolve-directory.ts";
 import { sanitizeTerminalText } from "../terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
@@ -25,7 +26,7 @@ export async function runConfig(rest: readonly string[], io: CliIo, directory?: 
   const { words, switches } = readSubcommandArguments("config", rest, ["json", "schema"]);
   if (words[0] !== undefined) throw new UsageError(`config takes no words: ${words[0]}`);
   if (switches.has("help")) io.stdout.write(HELP);
-  else if (switches.has("schema")) io.stdout.write(toJson(configJsonSchema()));
+  else if (switches.has("schema")) io.stdout.write(toJsonText(configJsonSchema()));
   else
     await showConfig(
       await loadConfig(resolveDirectory(directory, io.cwd), io.environment),
@@ -38,7 +39,7 @@ export async function runConfig(rest: readonly string[], io: CliIo, directory?: 
 async function showConfig(loaded: LoadedConfig, isJson: boolean, { stdout, stderr }: CliIo): Promise<void> {
   for (const { message } of loaded.warnings) writeLine(stderr, `warning: ${message}`);
   const settings = describeConfig(loaded);
-  stdout.write(isJson ? toJson(settings) : formatSettings(settings, loaded));
+  stdout.write(isJson ? toJsonText(settings) : formatSettings(settings, loaded));
 }
 
 function formatSettings(
@@ -52,8 +53,4 @@ function formatSettings(
   return sanitizeTerminalText(
     [...lines, "", `Project root: ${projectRoot}`, `Read: ${files.join(", ")}`, ""].join("\n"),
   );
-}
-
-function toJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -7,6 +7,7 @@ import {
 } from "@diligent/core/light";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT_SUCCESS } from "../exit-codes.ts";
+import { toJsonText } from "../output/json-line.ts";
 import { resolveDirectory } from "../resolve-directory.ts";
 import { formatLocalMinute, formatMessageCount } from "../session-text.ts";
 import { toSingleLine } from "../terminal-text.ts";
@@ -18,16 +19,14 @@ export async function runList(
   { directory, isJson }: { directory?: string; isJson: boolean },
   io: CliIo,
 ): Promise<number> {
-  const sessions = await listProjectSessions(resolveDirectory(directory, io.cwd), io);
-  io.stdout.write(isJson ? `${JSON.stringify(sessions, null, 2)}\n` : formatSessionList(sessions));
+  const sessions = await listSessions(projectSessionsDir(resolveDirectory(directory, io.cwd), io));
+  io.stdout.write(isJson ? toJsonText(sessions) : formatSessionList(sessions));
   return EXIT_SUCCESS;
 }
 
-export function listProjectSessions(
-  cwd: string,
-  { environment }: Pick<CliIo, "environment">,
-): Promise<SessionInfo[]> {
-  return listSessions(resolvePaths(findProjectRoot(cwd, homeDirectory(environment))).sessions);
+/** Where the sessions of the project are that `cwd` belongs to. */
+export function projectSessionsDir(cwd: string, { environment }: Pick<CliIo, "environment">): string {
+  return resolvePaths(findProjectRoot(cwd, homeDirectory(environment))).sessions;
 }
 
 /** The list as people read it; its numbers are what `--continue` takes. */
@@ -41,6 +40,6 @@ export function formatSessionList(sessions: readonly SessionInfo[]): string {
 }
 
 function formatSession({ modified, name, firstUserMessage, messageCount }: SessionInfo): string {
-  const preview = toSingleLine(name ?? firstUserMessage ?? "(no prompt)", PREVIEW_COLUMNS);
+  const preview = toSingleLine(name ?? firstUserMessage ?? "(no messages)", PREVIEW_COLUMNS);
   return `[${formatLocalMinute(modified)}] ${preview} (${formatMessageCount(messageCount)})`;
 }

@@ -1,3 +1,4 @@
+import { listSessions, listUnreadableSessions, nearestName } from "@diligent/core/light";
 import {
   type Message,
   messageText,
@@ -6,17 +7,17 @@ import {
   removeSession,
   renameSession,
   type SessionInfo,
-} from "@diligent/core";
-import { nearestName } from "@diligent/core/light";
+} from "@diligent/core/run";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT_SUCCESS } from "../exit-codes.ts";
 import { findSession } from "../find-session.ts";
+import { toJsonText } from "../output/json-line.ts";
 import { resolveDirectory } from "../resolve-directory.ts";
 import { formatLocalMinute, formatMessageCount } from "../session-text.ts";
 import { sanitizeTerminalText, toSingleLine } from "../terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
 import { askYesNo } from "./ask-yes-no.ts";
-import { formatSessionList, listProjectSessions } from "./list.ts";
+import { formatSessionList, projectSessionsDir } from "./list.ts";
 import { readSubcommandArguments } from "./subcommand-arguments.ts";
 
 const HELP = `diligent sessions: find, show, name and delete this project's sessions
@@ -34,15 +35,16 @@ export async function runSessions(rest: readonly string[], io: CliIo, directory?
   const { words, switches } = readSubcommandArguments("sessions", rest, ["json", "yes"]);
   const [action = "list", reference, ...more] = words;
   if (switches.has("help")) return write(io, HELP);
-  const sessions = await listProjectSessions(resolveDirectory(directory, io.cwd), io);
+  const sessionsDir = projectSessionsDir(resolveDirectory(directory, io.cwd), io);
+  const sessions = await listSessions(sessionsDir);
   if (action === "list") {
-    return write(io, switches.has("json") ? toJson(sessions) : formatSessionList(sessions));
+    return switches.has("json") ? writeJson(io, sessions) : write(io, formatSessionList(sessions));
   }
   if (!ACTIONS.includes(action)) throw unknownAction(action);
   if (reference === undefined)
     throw new UsageError(`sessions ${action} needs a REF, such as 1 (see diligent --list)`);
-  const session = findSession(sessions, reference);
-  if (action === "show") return write(io, showSession(session, switches.has("json")));
+  const session = findSession(sessions, reference, () => listUnreadableSessions(sessionsDir));
+  if (action === "show") return showSession(session, switches.has("json"), io);
   if (action === "name") return nameSession(session, more.join(" ").trim(), io);
   return deleteSession(session, switches.has("yes"), io);
 }
@@ -56,18 +58,20 @@ function unknownAction(action: string): UsageError {
 }
 
 function write(io: CliIo, text: string): number {
-  io.stdout.write(text);
+  io.stdout.write(sanitizeTerminalText(text));
   return EXIT_SUCCESS;
-}
-
-function toJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 function nameSession(session: SessionInfo, name: string, io: CliIo): number {
   if (name === "") throw new UsageError(`sessions name ${session.id} needs a name`);
-  renameSession(session, name);
+  change(() => renameSession(session, name));
   return write(io, `${session.id} is now called ${toSingleLine(name, 60)}\n`);
+}
+
+/** JSON escapes what a terminal would obey by itself, and stays what it is. */
+function writeJson(io: CliIo, value: unknown): number {
+  io.stdout.write(toJsonText(value));
+  return EXIT_SUCCESS;
 }
 
 async function deleteSession(session: SessionInfo, isSure: boolean, io: CliIo): Promise<number> {
@@ -75,18 +79,27 @@ async function deleteSession(session: SessionInfo, isSure: boolean, io: CliIo): 
   const what = `session ${session.id} of ${formatLocalMinute(session.modified)}: ${preview} (${formatMessageCount(session.messageCount)})`;
   if (!isSure && !(await askYesNo(`Delete ${what}? This cannot be undone.`, io)))
     return write(io, "Nothing deleted.\n");
-  removeSession(session);
+  change(() => removeSession(session));
   return write(io, `Deleted ${what}\n`);
 }
 
-function showSession({ path }: SessionInfo, isJson: boolean): string {
+/** @throws UsageError for what the file system does not allow. */
+function change(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function showSession({ path, created }: SessionInfo, isJson: boolean, io: CliIo): number {
   const file = readSessionFile(path);
   const { header } = file;
   const { messages } = readConversation(file);
-  if (isJson) return toJson({ header, messages });
-  const when = formatLocalMinute(new Date(header.timestamp));
+  if (isJson) return writeJson(io, { header, messages });
+  const when = formatLocalMinute(created);
   const title = `Session ${header.id} of ${when} in ${header.cwd}`;
-  return sanitizeTerminalText([title, ...messages.map(formatMessage)].join("\n\n")).concat("\n");
+  return write(io, [title, ...messages.map(formatMessage)].join("\n\n").concat("\n"));
 }
 
 const SHOWN_OUTPUT_LINES = 10;

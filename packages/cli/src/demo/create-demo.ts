@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type Environment, findProjectRoot, homeDirectory } from "@diligent/core";
+import { type Environment, findProjectRoot, homeDirectory } from "@diligent/core/run";
 import { provideBun } from "./provide-bun.ts";
 import { SAMPLE_FILES, SAMPLE_NAME } from "./sample-project.ts";
 import script from "./script.json" with { type: "json" };

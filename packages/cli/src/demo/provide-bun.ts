@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { Environment } from "@diligent/core";
+import type { Environment } from "@diligent/core/run";
 
 /**
  * The environment with a `bun` on its PATH, which the tests of the sample project are run with. Where there is none,

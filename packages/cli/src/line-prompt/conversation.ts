@@ -1,4 +1,4 @@
-import { type ApprovalDecision, type ApprovalResponse, now } from "@diligent/core";
+import { type ApprovalDecision, type ApprovalResponse, now } from "@diligent/core/run";
 import type { AskPerson } from "../approval.ts";
 import type { CliOutput } from "../cli-io.ts";
 import type { OpenSession } from "../open-session.ts";

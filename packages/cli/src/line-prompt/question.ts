@@ -1,4 +1,9 @@
-import type { ApprovalDecision, ApprovalRequest, ApprovalResponse, ApprovalVerdict } from "@diligent/core";
+import type {
+  ApprovalDecision,
+  ApprovalRequest,
+  ApprovalResponse,
+  ApprovalVerdict,
+} from "@diligent/core/run";
 import { revealTerminalText } from "../terminal-text.ts";
 
 /** What the person is asked: the whole of what would be done, every invisible character shown, the question last. */

@@ -1,4 +1,4 @@
-import { type AgentEvent, messageText } from "@diligent/core";
+import { type AgentEvent, messageText } from "@diligent/core/run";
 import type { CliOutput } from "../cli-io.ts";
 import { describeStop } from "../describe-stop.ts";
 import { describeProgress } from "../progress-lines.ts";

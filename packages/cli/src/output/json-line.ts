@@ -6,6 +6,11 @@ export function toJsonLine(value: unknown): string {
   return `${JSON.stringify(value).replace(ESCAPED, escapeUnit)}\n`;
 }
 
+/** The same as a document of several lines, for people and programs alike. */
+export function toJsonText(value: unknown): string {
+  return `${JSON.stringify(value, null, 2).replace(ESCAPED, escapeUnit)}\n`;
+}
+
 const ESCAPED = /[\u007f-\u009f\u2028\u2029]/g;
 
 function escapeUnit(character: string): string {

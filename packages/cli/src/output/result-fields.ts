@@ -1,4 +1,4 @@
-import type { RunStopReason, SerializableError, Usage } from "@diligent/core";
+import type { RunStopReason, SerializableError, Usage } from "@diligent/core/run";
 import type { RunResult } from "./run-output.ts";
 
 /** The object that `json` prints, and that the last line of `stream-json` holds. */

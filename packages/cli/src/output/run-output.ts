@@ -1,4 +1,4 @@
-import type { AgentEvent, NoticeLevel } from "@diligent/core";
+import type { AgentEvent, NoticeLevel } from "@diligent/core/run";
 import type { RunSummary } from "../run-summary.ts";
 
 /** The first things to know about a run. */

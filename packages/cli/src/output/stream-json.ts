@@ -1,4 +1,4 @@
-import type { AgentEvent } from "@diligent/core";
+import type { AgentEvent } from "@diligent/core/run";
 import type { CliIo } from "../cli-io.ts";
 import { writeLine } from "../write-line.ts";
 import { toJsonLine } from "./json-line.ts";

@@ -15,10 +15,16 @@ export interface LoopVerdict {
 /** Finds a model that goes round in circles: the same call with the same result again and again. */
 export class LoopDetector {
   private readonly recent: string[] = [];
+  private changes = 0;
 
-  /** @param result what the call returned, without parts that differ from run to run, such as a temporary path. */
-  observe(call: ToolCallBlock, result: string): LoopVerdict {
-    const fingerprint = `${call.name}\0${canonicalJson(call.input)}\0${call.invalidInput ?? ""}\0${hashText(result)}`;
+  /**
+   * @param result what the call returned, without parts that differ from run to run, such as a temporary path.
+   * @param isChange true when the call changed files: a test that still fails after another edit is no repetition.
+   */
+  observe(call: ToolCallBlock, result: string, isChange = false): LoopVerdict {
+    const state = isChange ? "" : String(this.changes);
+    if (isChange) this.changes++;
+    const fingerprint = `${state}\0${call.name}\0${canonicalJson(call.input)}\0${call.invalidInput ?? ""}\0${hashText(result)}`;
     this.recent.push(fingerprint);
     if (this.recent.length > LOOP_WINDOW) this.recent.shift();
     const repeats = this.recent.filter((other) => other === fingerprint).length;

@@ -1,6 +1,8 @@
-import { EventStream } from "../event-stream.ts";
+import type { EventStream } from "../event-stream.ts";
+import { NOT_STARTED } from "../result-texts.ts";
 import type { AssistantMessage, Message, ToolResultMessage } from "../types.ts";
-import { isRefusal, toolCallsOf } from "../types.ts";
+import { EMPTY_USAGE, isRefusal, toolCallsOf } from "../types.ts";
+import { createAgentStream } from "./agent-stream.ts";
 import { Run } from "./run.ts";
 import { toSerializableError } from "./serializable-error.ts";
 import { runToolCalls, skipToolCalls } from "./tool-calls.ts";
@@ -21,10 +23,7 @@ export function agentLoop(
   messages: readonly Message[],
   config: AgentLoopConfig,
 ): EventStream<AgentEvent, Message[]> {
-  const stream = new EventStream<AgentEvent, Message[]>(
-    (event) => event.type === "agent_end",
-    (event) => (event.type === "agent_end" ? event.messages : []),
-  );
+  const stream = createAgentStream();
   // Begins after the caller has had the chance to subscribe.
   queueMicrotask(() => void runToEnd(messages, config, stream));
   return stream;
@@ -37,7 +36,7 @@ async function runToEnd(
 ): Promise<void> {
   const emit = (event: AgentEvent) => stream.push(event);
   let added: Message[] = [];
-  let outcome: { stopReason: RunStopReason; error?: unknown };
+  let outcome: Outcome;
   emit({ type: "agent_start" });
   emit({ type: "status_change", status: "busy" });
   try {
@@ -117,7 +116,6 @@ async function answerCalls(run: Run, message: AssistantMessage): Promise<Omit<Tu
   return { toolResults: results, outcome: stop && { stopReason: stop } };
 }
 
-const NOT_STARTED = "Interrupted: the user stopped the run before this call was started.";
 const CUT_REPLY =
   "Not run: the reply was cut off at the output limit. Say it in smaller parts, for instance several smaller edits.";
 const LIMIT_REACHED = "Not run: limit reached.";
@@ -137,7 +135,7 @@ function emptyReply(run: Run, stopReason: "error" | "aborted"): AssistantMessage
     role: "assistant",
     content: [],
     model: run.config.model.id,
-    usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    usage: EMPTY_USAGE,
     stopReason,
     timestamp: run.now(),
   };

@@ -2,7 +2,7 @@ import type { StreamContext } from "../provider/types.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import { createToolRegistry } from "../tool/registry.ts";
 import type { Message, Usage } from "../types.ts";
-import { messageText } from "../types.ts";
+import { EMPTY_USAGE, messageText } from "../types.ts";
 import { computeCost } from "./cost.ts";
 import { LoopDetector } from "./loop-detector.ts";
 import type { AgentEvent, AgentLoopConfig, NoticeLevel } from "./types.ts";
@@ -70,7 +70,9 @@ export class Run {
     return messages.length > 0;
   }
 
+  /** Adds up what the requests cost, those included that were repeated. */
   countUsage(usage: Usage): void {
+    if (usage === EMPTY_USAGE) return;
     const cost = computeCost(usage, this.config.model);
     this.cost = cost === null || this.cost === null ? null : this.cost + cost;
     this.emit({ type: "usage", usage, cost });

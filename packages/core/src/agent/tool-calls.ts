@@ -1,4 +1,5 @@
-import { executeToolCall, INTERRUPTED } from "../tool/execute.ts";
+import { NOT_STARTED } from "../result-texts.ts";
+import { executeToolCall } from "../tool/execute.ts";
 import { toToolResultMessage } from "../tool/tool-result.ts";
 import type { ApprovalDecision, ApprovalRequest } from "../tool/types.ts";
 import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "../types.ts";
@@ -33,7 +34,7 @@ export async function runToolCalls(run: Run, message: AssistantMessage): Promise
 const SKIPPED = {
   approval: "Not run: the user ended the turn when another call was rejected.",
   loop: "Not run: the run was stopped because the same call kept giving the same result.",
-  aborted: INTERRUPTED,
+  aborted: NOT_STARTED,
 } as const;
 
 /** Answers every call of a reply without running any. */
@@ -81,7 +82,8 @@ async function runToolCall(
   });
   const { message, metadata, rejection } = execution;
   if (rejection?.unattended) run.unattendedRejection = true;
-  const verdict = run.loopDetector.observe(call, stableOutput(message.output, metadata));
+  const isChange = run.registry.find(call.name)?.changesFiles === true && !message.isError;
+  const verdict = run.loopDetector.observe(call, stableOutput(message.output, metadata), isChange);
   const result = withLoopNote(message, verdict);
   endItem(run, itemId, { result, metadata });
   return { result, ...stopAfter(run, { call, verdict, rejection }) };

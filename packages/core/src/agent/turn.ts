@@ -2,6 +2,7 @@ import type { EventStream } from "../event-stream.ts";
 import type { ProviderError, ProviderEvent, ProviderResult } from "../provider/types.ts";
 import { toProviderError } from "../provider/types.ts";
 import type { AssistantMessage } from "../types.ts";
+import { EMPTY_USAGE } from "../types.ts";
 import { PartialReply } from "./partial-reply.ts";
 import type { Run } from "./run.ts";
 
@@ -22,11 +23,15 @@ export async function streamReply(run: Run): Promise<Reply> {
   const options = { signal: run.signal, effort, maxRetries, sessionId };
   const stream = streamFunction(model, run.context, options);
   const reply = await awaitReply(stream, run.signal, (event) => view.show(event));
-  const message = reply.message ?? view.partial.brokenOff(run.signal.aborted ? "aborted" : "error");
-  if (!message) return reply;
-  run.keep(message);
-  view.end(message);
-  run.countUsage(message.usage);
+  const said = reply.message ?? view.partial.brokenOff(run.signal.aborted ? "aborted" : "error");
+  // Stopped before its first word: there is nothing to keep.
+  const message = said?.stopReason === "aborted" && said.content.length === 0 ? undefined : said;
+  if (message) {
+    run.keep(message);
+    view.end(message);
+  }
+  // A request that came to nothing may have been charged for.
+  run.countUsage((said ?? view.partial.message).usage);
   return { ...reply, message };
 }
 
@@ -65,9 +70,10 @@ class ReplyView {
   private start(): void {
     if (this.retrying) this.run.emit({ type: "status_change", status: "busy" });
     this.retrying = false;
-    const repeated = this.partial.message.content.length > 0;
-    if (repeated) this.partial = new PartialReply(this.run.config.model.id, this.run.now());
-    if (this.started && !repeated) return;
+    const { content, usage } = this.partial.message;
+    if (usage !== EMPTY_USAGE) this.run.countUsage(usage);
+    this.partial = new PartialReply(this.run.config.model.id, this.run.now());
+    if (this.started && content.length === 0) return;
     this.started = true;
     this.run.emit({ type: "message_start", itemId: this.itemId, message: this.partial.message });
   }
@@ -75,7 +81,11 @@ class ReplyView {
   private retry({ attempt, delayMs, error }: Extract<ProviderEvent, { type: "retry" }>): void {
     this.retrying = true;
     this.run.emit({ type: "status_change", status: "retry", retry: { attempt, delayMs } });
-    this.run.notice("warning", "retry", `${asSentence(error.message)} Attempt ${attempt} in ${seconds(delayMs)} s.`);
+    this.run.notice(
+      "warning",
+      "retry",
+      `${asSentence(error.message)} Attempt ${attempt} in ${seconds(delayMs)} s.`,
+    );
   }
 }
 

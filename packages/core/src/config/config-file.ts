@@ -5,8 +5,7 @@ import { isInside } from "../infrastructure/real-path.ts";
 import { systemErrorText } from "../infrastructure/system-error.ts";
 import { decodeUtf8, NotUtf8Error } from "../infrastructure/text-file.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
-
-const NAMES = ["diligent.jsonc", "diligent.json"] as const;
+import { CONFIG_NAMES } from "./config-names.ts";
 
 /** Far above any configuration; what is larger is something else under its name. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
@@ -54,7 +53,7 @@ export async function readProjectFile(root: string): Promise<ProjectFileReading>
 }
 
 function findName(directory: string): string | undefined {
-  const paths = NAMES.map((name) => ({ name, path: join(directory, name) }));
+  const paths = CONFIG_NAMES.map((name) => ({ name, path: join(directory, name) }));
   const found = paths.filter(({ path }) => isThereOrFail(path));
   const [first, second] = found;
   if (first && second) {

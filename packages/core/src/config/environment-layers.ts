@@ -1,8 +1,8 @@
 import type { Environment } from "../infrastructure/environment.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
+import { isHttpUrl } from "./http-url.ts";
 import type { ConfigLayer } from "./merge.ts";
 import type { DiligentConfig } from "./schema.ts";
-import { isHttpUrl } from "./schema-provider.ts";
 
 interface Variable {
   name: string;

@@ -1,4 +1,5 @@
 export { ConfigError, type ConfigProblem, type ConfigWarning } from "./config-error.ts";
+export { DEFAULT_CONFIG } from "./default-config.ts";
 export { type DescribedSetting, describeConfig } from "./describe-config.ts";
 export {
   buildSystemPrompt,
@@ -10,7 +11,6 @@ export { configJsonSchema } from "./json-schema.ts";
 export { type LoadedConfig, type LoadOptions, loadDiligentConfig } from "./loader.ts";
 export { mergeConfig } from "./merge.ts";
 export {
-  DEFAULT_CONFIG,
   type DiligentConfig,
   DiligentConfigSchema,
   type ModelSetting,

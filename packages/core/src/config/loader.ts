@@ -1,12 +1,15 @@
 import { type Environment, homeDirectory, processEnvironment } from "../infrastructure/environment.ts";
 import { findProjectRoot } from "../infrastructure/project-root.ts";
+import { userConfigDirectory } from "../infrastructure/user-directories.ts";
 import { ConfigError, type ConfigWarning } from "./config-error.ts";
+import { mayHoldConfig } from "./config-names.ts";
+import { DEFAULT_CONFIG } from "./default-config.ts";
 import { readEnvironmentLayers } from "./environment-layers.ts";
 import { type ConfigLayer, mergeLayers } from "./merge.ts";
-import { readProjectLayer } from "./project-layer.ts";
-import { DEFAULT_CONFIG, type DiligentConfig } from "./schema.ts";
+import type { ProjectLayer, ProjectLayerOptions } from "./project-layer.ts";
+import type { DiligentConfig } from "./schema.ts";
 import type { TrustState } from "./trust.ts";
-import { readUserLayer } from "./user-layer.ts";
+import type { UserLayer } from "./user-layer.ts";
 
 /** The configuration that holds, and how it came about. */
 export interface LoadedConfig {
@@ -41,10 +44,8 @@ export async function loadDiligentConfig(
 ): Promise<LoadedConfig> {
   const root = findProjectRoot(cwd, homeDirectory(env));
   const faults = new FaultCollector();
-  const user = await faults.attempt(() => readUserLayer(env));
-  const project = await faults.attempt(() =>
-    readProjectLayer(root, { environment: env, user, isKnownModel }),
-  );
+  const user = await faults.attempt(() => readUser(env));
+  const project = await faults.attempt(() => readProject(root, { environment: env, user, isKnownModel }));
   const environmentLayers = await faults.attempt(async () => readEnvironmentLayers(env));
   faults.throwAll();
   const userLayer: ConfigLayer[] = user ? [{ origin: user.path, config: user.config }] : [];
@@ -58,6 +59,18 @@ export async function loadDiligentConfig(
     trust: project?.trust ?? "none",
     projectRoot: root,
   };
+}
+
+// Most projects have no configuration, and what reads one takes longer to load than everything else here.
+
+async function readUser(environment: Environment): Promise<UserLayer | undefined> {
+  if (!mayHoldConfig(userConfigDirectory(environment))) return undefined;
+  return (await import("./user-layer.ts")).readUserLayer(environment);
+}
+
+async function readProject(root: string, options: ProjectLayerOptions): Promise<ProjectLayer | undefined> {
+  if (!mayHoldConfig(root)) return undefined;
+  return (await import("./project-layer.ts")).readProjectLayer(root, options);
 }
 
 /** Lets every layer be read, so that all that is wrong is told at once. */

@@ -1,4 +1,4 @@
-import { type DiligentConfig, DiligentConfigSchema } from "./schema.ts";
+import type { DiligentConfig } from "./schema.ts";
 import { flattenSettings, isPlainObject } from "./setting-paths.ts";
 
 /** One layer of the configuration. `origin` says where it comes from: `default`, a path, `environment NAME`. */
@@ -19,8 +19,7 @@ export function mergeConfig(
 ): DiligentConfig {
   const merged = mergeObjects(base, override);
   const instructions = [...new Set([...(base.instructions ?? []), ...(override.instructions ?? [])])];
-  // Parsed again for its type, which merging by names cannot give; two valid layers are valid together.
-  return DiligentConfigSchema.parse(instructions.length === 0 ? merged : { ...merged, instructions });
+  return instructions.length === 0 ? merged : { ...merged, instructions };
 }
 
 /** All layers, later ones winning, and for each setting where its value comes from. */
@@ -40,12 +39,14 @@ export function mergeLayers(layers: readonly ConfigLayer[]): {
   return { config, origins };
 }
 
-function mergeObjects(base: object, override: object): Record<string, unknown> {
-  const merged: Record<string, unknown> = { ...base };
-  for (const [name, value] of Object.entries(override)) {
-    if (value === undefined) continue;
-    const before = Object.hasOwn(merged, name) ? merged[name] : undefined;
-    merged[name] = isPlainObject(before) && isPlainObject(value) ? mergeObjects(before, value) : value;
-  }
-  return merged;
+/** A new object throughout: nothing in it is shared with `base` or `override`. */
+function mergeObjects<T extends object>(base: T, override: T): T {
+  const before = new Map<string, unknown>(Object.entries(base));
+  const changes = Object.entries(override).flatMap(([name, value]: [string, unknown]) => {
+    if (value === undefined) return [];
+    const old = before.get(name);
+    if (!isPlainObject(value)) return [[name, structuredClone(value)]];
+    return [[name, mergeObjects(isPlainObject(old) ? old : {}, value)]];
+  });
+  return Object.assign(structuredClone(base), Object.fromEntries(changes));
 }

@@ -1,12 +1,8 @@
 import { z } from "zod";
+import { isHttpUrl } from "./http-url.ts";
 
 /** Names a model id may begin with that are not a compatible server's. */
 const RESERVED_NAMES: readonly string[] = ["anthropic", "openai", "scripted"];
-
-/** True for an address a provider can be reached at. */
-export function isHttpUrl(text: string): boolean {
-  return /^https?:\/\/[^\s/]/i.test(text) && !/\s/.test(text) && URL.canParse(text);
-}
 
 const apiKey = z
   .string()

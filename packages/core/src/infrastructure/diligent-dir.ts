@@ -1,6 +1,6 @@
-import { existsSync, lstatSync, writeFileSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { systemErrorCode } from "./system-error.ts";
 
 /** Where a project's own data lives; absolute paths. */
 export interface DiligentPaths {
@@ -33,14 +33,27 @@ export function resolvePaths(projectRoot: string): DiligentPaths {
  */
 export async function ensureDiligentDir(projectRoot: string): Promise<DiligentPaths> {
   const paths = resolvePaths(projectRoot);
+  makeDiligentDir(paths);
+  return paths;
+}
+
+/** The same at once, for a directory that went away while a session was open. */
+export function makeDiligentDir(paths: DiligentPaths): void {
   for (const directory of [paths.root, paths.sessions, paths.knowledge]) {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
     checkOwnDirectory(directory);
   }
-  await mkdir(paths.skills, { recursive: true });
-  const gitignore = join(paths.root, ".gitignore");
-  if (!existsSync(gitignore)) writeFileSync(gitignore, GITIGNORE, { mode: 0o600 });
-  return paths;
+  unlessThere(() => mkdirSync(paths.skills, { recursive: true }));
+  unlessThere(() => writeFileSync(join(paths.root, ".gitignore"), GITIGNORE, { mode: 0o600, flag: "wx" }));
+}
+
+/** What is there stays as it is, a link that leads nowhere included: nothing is written through one. */
+function unlessThere(make: () => void): void {
+  try {
+    make();
+  } catch (error) {
+    if (systemErrorCode(error) !== "EEXIST") throw error;
+  }
 }
 
 /** A link that a repository brings along, or another user's directory, would take the conversation elsewhere. */

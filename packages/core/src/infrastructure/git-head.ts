@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 
 // Real ones are below a hundred bytes; the limit keeps a planted file from being read whole.
 const MAX_HEAD_BYTES = 4_096;
@@ -10,9 +10,14 @@ const BRANCH = /^ref: refs\/heads\/([^\s~^:?*[\\\p{Cc}\p{Cf}]{1,200})$/u;
  * repository configures.
  */
 export function readGitBranch(projectRoot: string): string | undefined {
-  const gitDirectory = findGitDirectory(join(projectRoot, ".git"), projectRoot);
-  const head = gitDirectory && readSmallFile(join(gitDirectory, "HEAD"));
-  return head === undefined ? undefined : BRANCH.exec(head.trimEnd())?.[1];
+  try {
+    const gitDirectory = findGitDirectory(join(projectRoot, ".git"), projectRoot);
+    const head = gitDirectory && readSmallFile(join(gitDirectory, "HEAD"));
+    return head === undefined ? undefined : BRANCH.exec(head.trimEnd())?.[1];
+  } catch {
+    // Whatever a repository put there that cannot be read: the branch is only a hint for the model.
+    return undefined;
+  }
 }
 
 /** In a worktree `.git` is a file that names the directory. */
@@ -20,17 +25,10 @@ function findGitDirectory(path: string, projectRoot: string): string | undefined
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory()) return path;
   const target = stats?.isFile() ? /^gitdir: (.+)$/m.exec(readSmallFile(path) ?? "")?.[1] : undefined;
-  if (target === undefined) return undefined;
-  return isAbsolute(target) ? target : resolve(projectRoot, target);
+  return target && resolve(projectRoot, target);
 }
 
 function readSmallFile(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats?.isFile() || stats.size > MAX_HEAD_BYTES) return undefined;
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    // Unreadable is as good as missing: the branch is only a hint for the model.
-    return undefined;
-  }
+  return stats?.isFile() && stats.size <= MAX_HEAD_BYTES ? readFileSync(path, "utf8") : undefined;
 }

@@ -1,23 +1,27 @@
-import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import { describeWriteError } from "./write-error.ts";
 
 const NEWLINE = 0x0a;
+const OPEN_FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+// Enough to see what somebody else wrote; a flood of it needs no closer look.
+const MAX_FOREIGN_BYTES = 1024 * 1024;
 
 export interface JsonlWriterOptions {
   /** The size the file is known to have; without it, whatever it has when it is opened. */
   expectedSize?: number | undefined;
-  /** Called once when somebody else has added to the file. */
-  onForeignWrite?: (() => void) | undefined;
+  /** Called with the text (at most the last MB of it) that somebody else has added since the last append. */
+  onForeignWrite?: ((text: string) => void) | undefined;
 }
 
 /**
- * Appends JSON values to a file, one a line. Lines are only ever added: O_APPEND and one write a line keep the lines
- * of several processes whole. A line that could be written only in part is closed before the next one begins.
+ * Appends JSON values to a file, one a line. Lines are only ever added: O_APPEND and one write for a line keep the
+ * lines of several processes whole. A line that could be written only in part is closed before the next one begins.
+ * Every error it throws names the path.
  */
 export class JsonlWriter {
   private file: number | undefined;
   private atLineStart = true;
   private expectedSize: number | undefined;
-  private sawForeignWrite = false;
 
   /** The file is opened, and made with mode 0600 where it is missing, at the first append. */
   constructor(
@@ -27,25 +31,36 @@ export class JsonlWriter {
     this.expectedSize = options.expectedSize;
   }
 
-  /** @throws the file system's error; the value may be appended again then. */
-  append(value: unknown): void {
-    const file = this.open();
-    const { size } = fstatSync(file);
-    this.noticeForeignWrite(size);
-    const line = Buffer.from(`${this.atLineStart ? "" : "\n"}${JSON.stringify(value)}\n`);
-    // What a failing write leaves behind is not known, so the next line begins with a newline of its own.
-    this.atLineStart = false;
-    const written = writeSync(file, line);
-    this.expectedSize = size + written;
-    if (written < line.length) {
-      throw new Error(`${this.path}: only ${written} of ${line.length} bytes were written.`);
+  /**
+   * Appends values with one write. Returns how many of them are in the file whole: fewer than were given when the disk
+   * became full in the middle. The others may be appended again.
+   * @throws Error when nothing could be written.
+   */
+  append(...values: readonly unknown[]): number {
+    try {
+      return this.write(values.map((value) => Buffer.from(`${JSON.stringify(value)}\n`)));
+    } catch (error) {
+      throw describeWriteError(this.path, error);
     }
-    this.atLineStart = true;
+  }
+
+  /** True when there is nothing in the file, also because somebody removed or emptied it. Opens it. */
+  isEmpty(): boolean {
+    try {
+      return fstatSync(this.open()).size === 0;
+    } catch (error) {
+      throw describeWriteError(this.path, error);
+    }
   }
 
   /** Waits until the disk has what was appended. */
   sync(): void {
-    if (this.file !== undefined) fdatasyncSync(this.file);
+    if (this.file === undefined) return;
+    try {
+      fdatasyncSync(this.file);
+    } catch (error) {
+      throw describeWriteError(this.path, error);
+    }
   }
 
   close(): void {
@@ -53,19 +68,48 @@ export class JsonlWriter {
     this.file = undefined;
   }
 
+  private write(lines: readonly Buffer[]): number {
+    const file = this.open();
+    const { size } = fstatSync(file);
+    this.noticeForeignWrite(file, size);
+    const gap = this.atLineStart ? 0 : 1;
+    const text = gap === 0 ? Buffer.concat(lines) : Buffer.concat([Buffer.of(NEWLINE), ...lines]);
+    // What a failing write leaves behind is not known, so the next line begins with a newline of its own.
+    this.atLineStart = false;
+    const written = writeSync(file, text);
+    this.expectedSize = size + written;
+    if (written === 0 && text.length > 0) throw new Error("nothing was written");
+    this.atLineStart = written === text.length;
+    return countWhole(lines, written - gap);
+  }
+
   private open(): number {
+    // A file that was removed while it was open would swallow what is written.
+    if (this.file !== undefined && fstatSync(this.file).nlink === 0) this.close();
     if (this.file === undefined) {
-      this.file = openSync(this.path, "a+", 0o600);
+      this.file = openSync(this.path, OPEN_FLAGS, 0o600);
       this.atLineStart = endsWithNewline(this.file);
     }
     return this.file;
   }
 
-  private noticeForeignWrite(size: number): void {
-    if (this.expectedSize === undefined || size <= this.expectedSize || this.sawForeignWrite) return;
-    this.sawForeignWrite = true;
-    this.options.onForeignWrite?.();
+  private noticeForeignWrite(file: number, size: number): void {
+    const { expectedSize = size } = this;
+    if (size <= expectedSize || !this.options.onForeignWrite) return;
+    const added = Buffer.alloc(Math.min(size - expectedSize, MAX_FOREIGN_BYTES));
+    const count = readSync(file, added, 0, added.length, size - added.length);
+    this.options.onForeignWrite(added.toString("utf8", 0, count));
   }
+}
+
+/** How many of the lines lie within so many bytes. */
+function countWhole(lines: readonly Buffer[], bytes: number): number {
+  let end = 0;
+  const broken = lines.findIndex((line) => {
+    end += line.length;
+    return end > bytes;
+  });
+  return broken < 0 ? lines.length : broken;
 }
 
 /** True for an empty file too: its next line can begin at once. */

@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { specialFileKind } from "./file-target.ts";
 import { systemErrorText } from "./system-error.ts";
 
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
@@ -61,7 +61,7 @@ export async function* readChunks(
 ): AsyncGenerator<Uint8Array, void> {
   let position = 0;
   while (position < maxBytes) {
-    const buffer = new Uint8Array(Math.min(CHUNK_BYTES, maxBytes - position));
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, maxBytes - position));
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
     if (bytesRead === 0) return;
     position += bytesRead;

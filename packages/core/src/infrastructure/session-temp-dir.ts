@@ -2,8 +2,12 @@ import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync }
 import { join } from "node:path";
 import { now } from "./clock.ts";
 import { temporaryDirectory } from "./environment.ts";
+import { generateEntryId } from "./ids.ts";
+import { systemErrorCode } from "./system-error.ts";
 
-const PREFIX = "diligent-";
+// Names the process, so that the directory of a session that is still open is never taken for a leftover.
+const PREFIX = "diligent-session-";
+const OURS = new RegExp(`^${PREFIX}(\\d{1,10})-[A-Za-z0-9]{6}$`);
 const LEFTOVER_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** A session's private temporary directory (0700): made on first use, removed with the session. */
@@ -23,7 +27,7 @@ export class SessionTempDir {
   path(): string | undefined {
     if (this.directory !== undefined || this.failed) return this.directory;
     try {
-      this.directory = mkdtempSync(join(this.parent, PREFIX));
+      this.directory = mkdtempSync(join(this.parent, `${PREFIX}${process.pid}-`));
       removeLeftovers(this.parent);
     } catch {
       // Outputs are then only cut, which the note in the result says by naming no file.
@@ -36,7 +40,9 @@ export class SessionTempDir {
   keep(name: string, content: string): string | undefined {
     const directory = this.path();
     if (directory === undefined) return undefined;
-    const path = join(directory, `${name.replace(/[^\w.-]/g, "_").slice(0, 80)}.txt`);
+    // Some servers give every call the same id: an earlier result still points to its own file.
+    const suffix = generateEntryId();
+    const path = join(directory, `${name.replace(/[^\w.-]/g, "_").slice(0, 80)}-${suffix}.txt`);
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       writeFileSync(path, content, { mode: 0o600 });
@@ -56,10 +62,20 @@ export class SessionTempDir {
 /** Removes what sessions that were killed left behind, after a week. Only this user's own can be removed. */
 function removeLeftovers(parent: string): void {
   for (const name of readdirSync(parent)) {
-    if (!new RegExp(`^${PREFIX}[A-Za-z0-9]{6}$`).test(name)) continue;
+    const processId = OURS.exec(name)?.[1];
+    if (processId === undefined || isRunning(Number(processId))) continue;
     const path = join(parent, name);
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) continue;
     if (now() - stats.mtimeMs > LEFTOVER_AGE_MS) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function isRunning(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch (error) {
+    // Somebody else's process with the same number is alive too.
+    return systemErrorCode(error) === "EPERM";
   }
 }

@@ -5,13 +5,16 @@ import type {
   TextBlockParam,
   ToolResultBlockParam,
 } from "@anthropic-ai/sdk/resources/messages/messages";
-import { isBlank } from "../history.ts";
+import { isBlank } from "../result-texts.ts";
 import type { ContentBlock, ImageBlock, ThinkingBlock, ToolCallBlock, ToolResultMessage } from "../types.ts";
 import { assertNever } from "../types.ts";
+import { toWireName } from "./call-names.ts";
 import { asRecord, isRecord, toWellFormedJson, toWellFormedRecord } from "./json-value.ts";
 
 /** The `provider` of replay data and opaque blocks that came from here and go back here. */
 export const ANTHROPIC = "anthropic";
+
+const MAX_NAME_CHARS = 128;
 
 export interface BlockContext {
   /** An id as the API takes it: letters, digits, `_` and `-`, and no two alike. */
@@ -84,8 +87,7 @@ function toToolUseParam(block: ToolCallBlock, context: BlockContext): ContentBlo
     ...replayFields(block),
     type: "tool_use",
     id: context.toWireId(block.id),
-    // A model can call a tool that does not exist by a name that no tool may have.
-    name: block.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 128) || "unknown",
+    name: toWireName(block.name, MAX_NAME_CHARS),
     input: toWellFormedRecord(block.input),
   };
 }

@@ -1,6 +1,7 @@
 import type { ContentBlock, ToolCallBlock } from "../types.ts";
 import { ANTHROPIC } from "./anthropic-blocks.ts";
-import { asRecord, asString, isRecord, parseJson } from "./json-value.ts";
+import { toCallInput } from "./call-input.ts";
+import { asRecord, asString, parseJson } from "./json-value.ts";
 
 /** A content block while it arrives. */
 export interface BlockDraft {
@@ -66,23 +67,9 @@ export function toToolCall({ raw, json }: BlockDraft, isCut: boolean): ToolCallB
     type: "tool_call",
     id: asString(id),
     name: asString(name),
-    ...toToolInput(json, input, isCut),
+    ...toCallInput(json, isCut, input),
     ...(Object.keys(fields).length > 0 && { replay: { provider: ANTHROPIC, data: fields } }),
   };
-}
-
-function toToolInput(
-  json: string,
-  startInput: unknown,
-  isCut: boolean,
-): Pick<ToolCallBlock, "input" | "invalidInput"> {
-  if (json.trim() !== "") {
-    const input = parseJson(json);
-    return isRecord(input) ? { input } : { input: {}, invalidInput: json };
-  }
-  const input = asRecord(startInput);
-  // No arguments at all are an empty object, unless the end came before they did.
-  return isCut && Object.keys(input).length === 0 ? { input, invalidInput: "" } : { input };
 }
 
 function toTextBlock({ text, citations }: Record<string, unknown>): ContentBlock | undefined {

@@ -1,10 +1,11 @@
 import { isThinkingRejection, toAnthropicError } from "./anthropic-errors.ts";
 import { thinkingOf, toAnthropicRequest } from "./anthropic-request.ts";
-import { type AnthropicEndpoint, loadAnthropicSdk, sendAnthropicRequest } from "./anthropic-transport.ts";
+import { loadAnthropicSdk, sendAnthropicRequest } from "./anthropic-transport.ts";
+import type { ProviderEndpoint } from "./endpoint.ts";
 import type { Model, StreamContext, StreamOptions } from "./types.ts";
 
 export interface AnthropicRequest {
-  endpoint: AnthropicEndpoint;
+  endpoint: ProviderEndpoint;
   model: Model;
   context: StreamContext;
   options: StreamOptions;

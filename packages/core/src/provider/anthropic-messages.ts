@@ -4,6 +4,7 @@ import type { AssistantMessage, ContentBlock, Message } from "../types.ts";
 import type { BlockContext } from "./anthropic-blocks.ts";
 import { toBlockParam, toTextParam, toToolResultParam } from "./anthropic-blocks.ts";
 import { findUnpairedServerBlocks, isPaused, leavesOutServerCall } from "./anthropic-server-tools.ts";
+import { createWireIds } from "./call-names.ts";
 import { limitImages } from "./image-limits.ts";
 import { withToolsAsText } from "./tool-text.ts";
 
@@ -81,20 +82,4 @@ function toTurnContent(
 
 function toBlockParams(blocks: readonly ContentBlock[], context: BlockContext): ContentBlockParam[] {
   return blocks.map((block) => toBlockParam(block, context)).filter((block) => block !== undefined);
-}
-
-/** Ids of other providers may hold characters that this one refuses; what is changed must stay unique. */
-function createWireIds(): (toolCallId: string) => string {
-  const wireIds = new Map<string, string>();
-  const used = new Set<string>();
-  return (toolCallId) => {
-    const known = wireIds.get(toolCallId);
-    if (known !== undefined) return known;
-    const base = toolCallId.replace(/[^a-zA-Z0-9_-]/g, "_");
-    let wireId = base;
-    for (let count = 2; used.has(wireId); count++) wireId = `${base}_${count}`;
-    used.add(wireId);
-    wireIds.set(toolCallId, wireId);
-    return wireId;
-  };
 }

@@ -3,7 +3,7 @@ import type {
   TextBlockParam,
   Tool,
 } from "@anthropic-ai/sdk/resources/messages/messages";
-import { isBlank } from "../history.ts";
+import { isBlank } from "../result-texts.ts";
 import { toTextParam } from "./anthropic-blocks.ts";
 import { CACHE_MARKER, markLastUserTurns } from "./anthropic-cache.ts";
 import { toAnthropicMessages } from "./anthropic-messages.ts";

@@ -31,3 +31,20 @@ function parseDate(value: string, nowMs: number): number | undefined {
   const atMs = Date.parse(value);
   return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }
+
+const HINT_UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/**
+ * How many milliseconds an error's text asks to wait, as OpenAI and its like word it: "Please try again in 1m2.5s".
+ * Undefined when it does not say.
+ */
+export function parseRetryHint(text: string): number | undefined {
+  const hint = /try again in ((?:\d+(?:\.\d+)?(?:ms|s|m|h) ?)+)/i.exec(text)?.[1];
+  if (hint === undefined) return undefined;
+  const parts = [...hint.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/gi)];
+  const waitMs = parts.reduce(
+    (sum, [, amount, unit]) => sum + Number(amount) * (HINT_UNITS_MS[unit?.toLowerCase() ?? ""] ?? 0),
+    0,
+  );
+  return Math.ceil(waitMs);
+}

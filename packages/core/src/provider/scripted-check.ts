@@ -1,4 +1,4 @@
-import { isBlank } from "../history.ts";
+import { isBlank } from "../result-texts.ts";
 import type {
   AssistantMessage,
   ContentBlock,

@@ -35,7 +35,7 @@ export async function playTurn(request: PlayedRequest, numbered: NumberedTurn): 
     await (turn.delayMs ? sleep(turn.delayMs, request.signal) : Promise.resolve());
     const content = await streamParts(request, numbered);
     if (request.signal?.aborted) finishAborted(request, content);
-    else if (turn.error) fail(request, turn.error);
+    else if (turn.error) fail(request, { ...turn, error: turn.error }, content);
     else finish(request, { content, ...toReplyStop(turn) }, turn.usage);
   } catch (error) {
     request.stream.push({
@@ -119,8 +119,12 @@ function endEvent({ block }: ReplyPart): ProviderEvent {
   }
 }
 
-function fail({ stream }: PlayedRequest, error: NonNullable<NumberedTurn["turn"]["error"]>): void {
-  const { message, errorType, retryAfterMs } = error;
+type FailingTurn = NumberedTurn["turn"] & { error: NonNullable<NumberedTurn["turn"]["error"]> };
+
+/** A turn that names its usage has it charged although it fails, as providers do for what they have streamed. */
+function fail({ stream, requestTokens }: PlayedRequest, turn: FailingTurn, content: ContentBlock[]): void {
+  const { message, errorType, retryAfterMs } = turn.error;
+  if (turn.usage) stream.push({ type: "usage", usage: scriptedUsage(turn.usage, requestTokens, content) });
   stream.push({ type: "error", error: new ProviderError(message, errorType, { retryAfterMs }) });
 }
 

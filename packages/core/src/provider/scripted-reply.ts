@@ -1,4 +1,4 @@
-import { isBlank } from "../history.ts";
+import { isBlank } from "../result-texts.ts";
 import type { ContentBlock, StopReason, ToolCallBlock } from "../types.ts";
 import { isRecord, parseJson } from "./json-value.ts";
 import type { NumberedTurn } from "./scripted-calls.ts";

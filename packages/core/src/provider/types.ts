@@ -30,6 +30,8 @@ export interface Model extends ModelPrice {
   contextWindow: number;
   /** Tokens of one answer. */
   maxOutputTokens: number;
+  /** Tokens of a request without its answer, where the provider takes fewer than fit into the window. */
+  maxInputTokens?: number;
   /** The price of a request whose input, cached tokens included, is longer than `aboveInputTokens`. */
   longContext?: ModelPrice & { aboveInputTokens: number };
   thinking?: ThinkingSupport;
@@ -71,6 +73,8 @@ export type ProviderEvent =
   | { type: "usage"; usage: Usage }
   /** From the retry wrapper: attempt number `attempt` (2 is the first repetition) begins after `delayMs`. */
   | { type: "retry"; attempt: number; delayMs: number; error: ProviderError }
+  /** Something came that there is nothing to say about. */
+  | { type: "alive" }
   /** From the watchdog: nothing has come for so long. */
   | { type: "stall"; silentMs: number }
   | { type: "done"; stopReason: StopReason; message: AssistantMessage }

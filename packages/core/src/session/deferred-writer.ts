@@ -1,79 +1,135 @@
+import { join } from "node:path";
 import { JsonlWriter } from "../infrastructure/jsonl-writer.ts";
+import { systemErrorCode } from "../infrastructure/system-error.ts";
 import { toFileLine } from "./file-line.ts";
+import { parseSessionLine } from "./parse-line.ts";
+import type { SessionFile } from "./read-session-file.ts";
+import { createHeader } from "./session-header.ts";
 import type { SessionEntry, SessionHeader } from "./types.ts";
 
 export interface DeferredWriterOptions {
-  path: string;
-  header: SessionHeader;
-  /** Set to go on in a file that exists: its size when it was read. */
-  existingSize?: number | undefined;
-  /** Called when saving fails, once until it works again. The entries wait in memory and are tried again. */
+  /** The file to go on in; a new one is begun when it is left out. */
+  file?: SessionFile | undefined;
+  /** For a new file; made when left out. */
+  header?: SessionHeader | undefined;
+  /** Called when saving fails, once until it works again. Without it, the error is thrown. */
   onFailure?: ((error: Error) => void) | undefined;
-  /** Called once when another process adds to the same file. */
+  /** Called once when another process adds to the conversation in the same file. */
   onForeignWrite?: (() => void) | undefined;
+  /** Called when the file had to be written anew, since it was removed while it was open. */
+  onRestored?: (() => void) | undefined;
+  /** Makes the directory again when it is gone. */
+  restoreDirectory?: (() => void) | undefined;
 }
+
+type Line = SessionHeader | SessionEntry;
+
+// A long conversation that is copied goes to the disk in pieces, not as one text.
+const LINES_AT_ONCE = 16;
 
 /**
  * Writes a session's entries to its file. Nothing is written before the first assistant message or `flush`, so that
- * a session without an answer leaves no file behind by itself.
+ * a session without an answer leaves no file behind by itself. What cannot be written waits in memory and is tried
+ * again with the next entry.
  */
 export class DeferredWriter {
   private readonly file: JsonlWriter;
-  private readonly pending: (SessionHeader | SessionEntry)[];
-  private started: boolean;
-  private failing = false;
+  /** The whole file's, so that it can be written anew. */
+  private readonly lines: Line[];
+  /** How many of `lines` are in the file. */
+  private written = 0;
+  private isStarted = false;
+  private isForeignWriteTold = false;
+  private readonly failing = new Set<string>();
 
-  constructor(private readonly options: DeferredWriterOptions) {
-    const { path, header, existingSize, onForeignWrite } = options;
-    this.file = new JsonlWriter(path, { expectedSize: existingSize, onForeignWrite });
-    this.started = existingSize !== undefined;
-    this.pending = this.started ? [] : [header];
+  constructor(
+    sessionsDir: string,
+    cwd: string,
+    private readonly options: DeferredWriterOptions = {},
+  ) {
+    const { file, header = file?.header ?? createHeader({ cwd }) } = options;
+    this.lines = [header, ...(file?.entries ?? [])];
+    this.file = new JsonlWriter(file?.path ?? join(sessionsDir, `${header.id}.jsonl`), {
+      expectedSize: file?.size,
+      onForeignWrite: (text) => this.noteForeignWrite(text),
+    });
+    if (!file) return;
+    this.written = this.lines.length;
+    this.isStarted = true;
   }
 
-  get path(): string {
-    return this.file.path;
+  /** The file's path, once everything so far is in it. */
+  get path(): string | null {
+    return this.isFlushed ? this.file.path : null;
   }
 
-  /** True once everything so far is in the file. */
   get isFlushed(): boolean {
-    return this.started && this.pending.length === 0;
+    return this.isStarted && this.written === this.lines.length;
   }
 
   write(entry: SessionEntry): void {
-    this.pending.push(entry);
-    if (this.started || (entry.type === "message" && entry.message.role === "assistant")) this.flush();
+    this.lines.push(entry);
+    if (this.isStarted || (entry.type === "message" && entry.message.role === "assistant")) this.flush();
   }
 
-  /** Writes everything that waits, the header first. */
-  flush(): void {
-    this.started = true;
-    try {
-      for (let next = this.pending[0]; next; next = this.pending[0]) {
-        this.file.append(toFileLine(next));
-        this.pending.shift();
-      }
-      this.failing = false;
-    } catch (error) {
-      this.fail(error);
-    }
+  /** Writes everything that waits, the header first; returns the file's path when all of it is there. */
+  flush(): string | null {
+    this.isStarted = true;
+    if (this.written < this.lines.length) this.attempt("write", () => this.writeWaiting());
+    return this.path;
   }
 
   /** Waits for the disk; called at the end of each turn, since it takes longer than a write. */
   sync(): void {
-    try {
-      this.file.sync();
-    } catch (error) {
-      this.fail(error);
-    }
+    this.attempt("sync", () => this.file.sync());
   }
 
   close(): void {
     this.file.close();
   }
 
-  private fail(error: unknown): void {
-    if (this.failing) return;
-    this.failing = true;
-    this.options.onFailure?.(error instanceof Error ? error : new Error(String(error)));
+  private writeWaiting(): void {
+    try {
+      this.appendWaiting();
+    } catch (error) {
+      if (systemErrorCode(error) !== "ENOENT" || !this.options.restoreDirectory) throw error;
+      this.options.restoreDirectory();
+      this.appendWaiting();
+    }
   }
+
+  private appendWaiting(): void {
+    if (this.written > 0 && this.file.isEmpty()) {
+      this.written = 0;
+      this.options.onRestored?.();
+    }
+    while (this.written < this.lines.length) {
+      const next = this.lines.slice(this.written, this.written + LINES_AT_ONCE);
+      this.written += this.file.append(...next.map(toFileLine));
+    }
+  }
+
+  private noteForeignWrite(text: string): void {
+    if (this.isForeignWriteTold || !text.split("\n").some(isMessageLine)) return;
+    this.isForeignWriteTold = true;
+    this.options.onForeignWrite?.();
+  }
+
+  private attempt(what: string, work: () => void): void {
+    const { onFailure } = this.options;
+    try {
+      work();
+      this.failing.delete(what);
+    } catch (error) {
+      if (!onFailure || !(error instanceof Error)) throw error;
+      if (!this.failing.has(what)) onFailure(error);
+      this.failing.add(what);
+    }
+  }
+}
+
+/** A name that somebody gave the session, for instance, is no part of the conversation. */
+function isMessageLine(text: string): boolean {
+  const line = parseSessionLine(text);
+  return line?.kind === "entry" && line.entry.type === "message";
 }

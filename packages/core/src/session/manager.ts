@@ -1,11 +1,12 @@
 import { agentLoop } from "../agent/loop.ts";
-import type { AgentEvent, AgentLoopConfig, NoticeLevel } from "../agent/types.ts";
+import type { AgentEvent, AgentLoopConfig } from "../agent/types.ts";
 import { EventStream } from "../event-stream.ts";
 import { now } from "../infrastructure/clock.ts";
-import type { DiligentPaths } from "../infrastructure/diligent-dir.ts";
+import { type DiligentPaths, makeDiligentDir } from "../infrastructure/diligent-dir.ts";
 import type { Message, UserMessage } from "../types.ts";
+import { messageText } from "../types.ts";
 import { buildSessionContext, type SessionContext } from "./context-builder.ts";
-import { listSessions } from "./list-sessions.ts";
+import { findSessionFile, listSessions } from "./list-sessions.ts";
 import {
   createSession,
   type ForkOptions,
@@ -16,6 +17,7 @@ import {
   type SessionPlace,
 } from "./open-session.ts";
 import { readSessionFile, type SessionFile } from "./read-session-file.ts";
+import { damagedLines, notSaved, RESTORED_SESSION, SHARED_SESSION } from "./session-notices.ts";
 import { findLastModelId } from "./session-tree.ts";
 import type { SessionInfo } from "./types.ts";
 
@@ -65,7 +67,7 @@ export class SessionManager {
 
   /** The session file, once everything so far is in it. */
   get sessionPath(): string | undefined {
-    return this.session.writer?.isFlushed ? this.session.writer.path : undefined;
+    return this.session.writer?.path ?? undefined;
   }
 
   /** The conversation so far, as the next request begins, and the model it was held with. */
@@ -87,7 +89,7 @@ export class SessionManager {
     const file = options.file ?? (await this.readSession(options));
     if (!file) return false;
     this.exchange(openSession(this.place, file));
-    if (file.skippedLines > 0) this.warn("damaged_lines", damagedLines(file.skippedLines));
+    if (file.skippedLines > 0) this.warn(damagedLines(file.skippedLines));
     return true;
   }
 
@@ -98,14 +100,14 @@ export class SessionManager {
 
   /** Adds the user's message and lets the agent answer. One run at a time. */
   run(userMessage: UserMessage, { signal }: RunOptions = {}): EventStream<AgentEvent, Message[]> {
-    if (this.running) throw new Error("This session is busy: steer() adds to the run that is going on.");
+    this.assertIdle();
     const stream = new EventStream<AgentEvent, Message[]>(
       (event) => event.type === "agent_end",
       (event) => (event.type === "agent_end" ? event.messages : []),
     );
-    this.running = stream;
     this.noteModel();
     this.keep(userMessage);
+    this.running = stream;
     const loop = agentLoop(this.context.messages, {
       ...this.config.agentConfig,
       signal,
@@ -123,28 +125,33 @@ export class SessionManager {
     this.steering.push({ role: "user", content: text, timestamp: now() });
   }
 
-  /** A new session with a copy of this conversation, up to an entry where one is named. It is saved at once. */
+  /**
+   * A new session with a copy of this conversation, up to an entry where one is named. It is saved at once.
+   * @throws Error when there is no such entry.
+   */
   async fork(
     atEntryId?: string,
     { sessionId }: Pick<ForkOptions, "sessionId"> = {},
   ): Promise<SessionManager> {
     const forked = new SessionManager(this.config);
     forked.exchange(forkSession(forked.place, this.session, { atEntryId, sessionId }));
+    forked.untold.push(...this.untold.splice(0));
     return forked;
   }
 
-  /** Goes on from an earlier entry (null: from the beginning): the next prompt grows a new branch there. */
+  /**
+   * Goes on from an earlier entry (null: from the beginning): the next prompt grows a new branch there.
+   * @throws Error when there is no such entry, or a run is going on.
+   */
   branch(entryId: string | null): void {
+    this.assertIdle();
     this.session.log.moveTo(entryId);
   }
 
-  /** Gives the session a name for lists; without one the first prompt serves again. */
-  rename(name: string | undefined): void {
-    this.session.log.annotate((place) => ({
-      type: "session_info",
-      ...place,
-      ...(name !== undefined && { name }),
-    }));
+  /** Gives the session a name for lists; without one, or a blank one, the first prompt serves again. */
+  rename(name?: string): void {
+    const given = name?.trim() ? { name } : {};
+    this.session.log.annotate((place) => ({ type: "session_info", ...place, ...given }));
     this.flush();
   }
 
@@ -165,35 +172,54 @@ export class SessionManager {
     sessionId,
     mostRecent,
   }: ResumeSessionOptions): Promise<SessionFile | undefined> {
-    const sessions = await this.list();
-    const found = sessions.find(({ id }) => (sessionId === undefined ? mostRecent : id === sessionId));
-    return found && readSessionFile(found.path);
+    const { paths } = this.config;
+    if (!paths || (sessionId === undefined && !mostRecent)) return undefined;
+    const path = await findSessionFile(paths.sessions, sessionId);
+    return path === undefined ? undefined : readSessionFile(path);
   }
 
   private get place(): SessionPlace {
+    const { cwd, isSaved = true, paths } = this.config;
     return {
-      cwd: this.config.cwd,
-      sessionsDir: this.config.isSaved === false ? undefined : this.config.paths?.sessions,
-      onFailure: (error) =>
-        this.warn("not_saved", `This session is not being saved: ${error.message}. It goes on in memory.`),
-      onForeignWrite: () => this.warn("shared_session", SHARED_SESSION, "info"),
+      cwd,
+      sessionsDir: isSaved ? paths?.sessions : undefined,
+      onFailure: (error) => this.warn(notSaved(error)),
+      onForeignWrite: () => this.warn(SHARED_SESSION),
+      onRestored: () => this.warn(RESTORED_SESSION),
+      restoreDirectory: () => paths && makeDiligentDir(paths),
     };
   }
 
   private exchange(session: OpenSession): void {
-    if (this.running) throw new Error("This session is busy: it can be exchanged when the run has ended.");
+    this.assertIdle();
     this.close();
     this.session = session;
   }
 
+  private assertIdle(): void {
+    if (this.running) throw new Error("This session is busy: wait until the run has ended.");
+  }
+
   private forward(event: AgentEvent, stream: EventStream<AgentEvent, Message[]>): void {
     if (event.type === "turn_end") this.session.writer?.sync();
-    if (event.type === "agent_end") {
-      this.flush();
-      this.running = undefined;
-    }
-    stream.push(event);
+    if (event.type !== "agent_end") stream.push(event);
+    else this.endRun(event, stream);
     if (event.type === "agent_start") for (const notice of this.untold.splice(0)) stream.push(notice);
+  }
+
+  /** What was said too late for this run is not lost: the next one begins with it. */
+  private endRun(
+    event: Extract<AgentEvent, { type: "agent_end" }>,
+    stream: EventStream<AgentEvent, Message[]>,
+  ) {
+    const late = this.steering.splice(0);
+    for (const message of late) {
+      this.keep(message);
+      stream.push({ type: "steering", text: messageText(message) });
+    }
+    this.flush();
+    this.running = undefined;
+    stream.push({ ...event, messages: [...event.messages, ...late] });
   }
 
   private keep(message: Message): void {
@@ -208,17 +234,8 @@ export class SessionManager {
     this.session.log.append((place) => ({ type: "model_change", ...place, provider, modelId: id }));
   }
 
-  private warn(code: string, message: string, level: NoticeLevel = "warning"): void {
-    const notice: AgentEvent = { type: "notice", level, code, message };
+  private warn(notice: AgentEvent): void {
     if (this.running) this.running.push(notice);
     else this.untold.push(notice);
   }
-}
-
-const SHARED_SESSION =
-  "Another process is writing to this session too. Both conversations are kept: they are branches of the same session.";
-
-function damagedLines(count: number): string {
-  const lines = count === 1 ? "One line" : `${count} lines`;
-  return `${lines} of this session's file could not be read and ${count === 1 ? "is" : "are"} passed over. The file is left as it is.`;
 }

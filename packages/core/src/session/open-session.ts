@@ -1,11 +1,9 @@
-import { join } from "node:path";
-import { now } from "../infrastructure/clock.ts";
-import { generateSessionId } from "../infrastructure/ids.ts";
-import { DeferredWriter } from "./deferred-writer.ts";
+import { DeferredWriter, type DeferredWriterOptions } from "./deferred-writer.ts";
 import type { SessionFile } from "./read-session-file.ts";
+import { createHeader } from "./session-header.ts";
 import { SessionLog } from "./session-log.ts";
 import { pathTo } from "./session-tree.ts";
-import { SESSION_VERSION, type SessionHeader } from "./types.ts";
+import type { SessionHeader } from "./types.ts";
 
 /** A session that can go on: its header, its entries, and its file where it is saved. */
 export interface OpenSession {
@@ -14,12 +12,11 @@ export interface OpenSession {
   writer: DeferredWriter | undefined;
 }
 
-export interface SessionPlace {
+/** Where sessions are held and kept, and who is told about it. */
+export interface SessionPlace extends Omit<DeferredWriterOptions, "file" | "header"> {
   cwd: string;
   /** Absolute; undefined: the session is not saved. */
   sessionsDir: string | undefined;
-  onFailure(error: Error): void;
-  onForeignWrite(): void;
 }
 
 export interface NewSessionOptions {
@@ -30,24 +27,15 @@ export interface NewSessionOptions {
 }
 
 export function createSession(place: SessionPlace, options: NewSessionOptions = {}): OpenSession {
-  const { sessionId = generateSessionId(), parentSession } = options;
-  const header: SessionHeader = {
-    type: "session",
-    version: SESSION_VERSION,
-    id: sessionId,
-    timestamp: new Date(now()).toISOString(),
-    cwd: place.cwd,
-    ...(parentSession !== undefined && { parentSession }),
-  };
-  const writer = createWriter(place, header);
+  const header = createHeader({ ...options, cwd: place.cwd });
+  const writer = createWriter(place, { header });
   return { header, writer, log: new SessionLog(writer) };
 }
 
 /** Goes on in a file that was read. */
 export function openSession(place: SessionPlace, file: SessionFile): OpenSession {
-  const { path, header, entries, size } = file;
-  const writer = createWriter(place, header, { path, size });
-  return { header, writer, log: new SessionLog(writer, entries) };
+  const writer = createWriter(place, { file });
+  return { header: file.header, writer, log: new SessionLog(writer, file.entries) };
 }
 
 export interface ForkOptions {
@@ -56,14 +44,18 @@ export interface ForkOptions {
   sessionId?: string | undefined;
 }
 
-/** A new session with a copy of `source`'s conversation; the copies keep their ids. */
+/**
+ * A new session with a copy of `source`'s conversation; the copies keep their ids and all their fields.
+ * @throws Error when there is no such entry.
+ */
 export function forkSession(
   place: SessionPlace,
   source: OpenSession,
   options: ForkOptions = {},
 ): OpenSession {
-  const { atEntryId = source.log.leafId, sessionId } = options;
-  const path = pathTo(source.log.entries, atEntryId);
+  const { atEntryId, sessionId } = options;
+  if (atEntryId !== undefined) source.log.assertHas(atEntryId);
+  const path = pathTo(source.log.entries, atEntryId ?? source.log.leafId);
   const fork = createSession(place, { sessionId, parentSession: source.header.id });
   for (const entry of path) fork.writer?.write(entry);
   fork.writer?.flush();
@@ -71,11 +63,10 @@ export function forkSession(
 }
 
 function createWriter(
-  { sessionsDir, onFailure, onForeignWrite }: SessionPlace,
-  header: SessionHeader,
-  existing?: { path: string; size: number },
+  { sessionsDir, cwd, ...options }: SessionPlace,
+  from: Pick<DeferredWriterOptions, "file" | "header">,
 ): DeferredWriter | undefined {
-  if (sessionsDir === undefined) return undefined;
-  const path = existing?.path ?? join(sessionsDir, `${header.id}.jsonl`);
-  return new DeferredWriter({ path, header, existingSize: existing?.size, onFailure, onForeignWrite });
+  return sessionsDir === undefined
+    ? undefined
+    : new DeferredWriter(sessionsDir, cwd, { ...options, ...from });
 }

@@ -1,63 +1,82 @@
 import { statSync } from "node:fs";
 import { readLines } from "../infrastructure/line-reader.ts";
-import { type ParsedLine, parseSessionLine } from "./parse-line.ts";
-import { SESSION_VERSION, type SessionEntry, type SessionHeader } from "./types.ts";
+import { type ParsedLine, parseDamagedLine, parseSessionLine } from "./parse-line.ts";
+import { MAX_LINES_OF_NO_SESSION, readHeader, recoverHeader, SessionFileError } from "./session-header.ts";
+import type { SessionEntry, SessionHeader } from "./types.ts";
 
-/** A session file that cannot be opened at all. The file is never touched. */
-export class SessionFileError extends Error {
-  override readonly name = "SessionFileError";
-}
+export { SessionFileError };
 
 export interface SessionFile {
   path: string;
   header: SessionHeader;
   entries: SessionEntry[];
-  /** Lines that were no entry: torn, welded together or damaged. They are passed over. */
+  /** Lines that were torn or damaged. What was whole in them is among the entries. */
   skippedLines: number;
   /** Bytes of the file when it was read. */
   size: number;
 }
 
 /**
- * Reads a session file line by line. Damaged lines are counted and passed over: a session is never lost over one.
- * @throws SessionFileError when there is no header, or the file is from a newer version.
+ * Reads a session file line by line. Damaged lines are counted and passed over: a session is never lost over one. That
+ * holds for the header too, which is made up when it is damaged.
+ * @throws SessionFileError when there is nothing of a session in it, or it is from a newer version.
  */
 export function readSessionFile(path: string): SessionFile {
   const { size } = statSync(path);
-  let header: SessionHeader | undefined;
-  const entries: SessionFile["entries"] = [];
-  let skippedLines = 0;
+  const contents = new SessionContents(path);
   for (const { text } of readLines(path)) {
-    const parsed = parseLineOrParts(text);
-    if (parsed.length === 0) skippedLines++;
-    for (const line of parsed) {
-      if (line.kind === "entry") entries.push(line.entry);
-      else header ??= checkVersion(line.header, path);
-    }
-    if (!header && skippedLines > MAX_LINES_BEFORE_HEADER) break;
+    contents.add(text);
+    if (contents.isNoSession) break;
   }
-  if (!header) throw new SessionFileError(`${path} is no session file: its first line is no session header.`);
+  const { entries, skippedLines } = contents;
+  const header = contents.header ?? recoverHeader(entries, path);
+  if (!header)
+    throw new SessionFileError(`${path} is no session file: it has neither a header nor messages.`);
   return { path, header, entries, skippedLines, size };
 }
 
-// A few damaged lines may precede the header; a large file of another kind is not searched to its end.
-const MAX_LINES_BEFORE_HEADER = 100;
+class SessionContents {
+  header: SessionHeader | undefined;
+  readonly entries: SessionEntry[] = [];
+  skippedLines = 0;
+  private lines = 0;
+  private torn: string | undefined;
+  private readonly positions = new Map<string, number>();
 
-/** Lines run together when a process died between a line and its newline; both halves are still good. */
-function parseLineOrParts(text: string): ParsedLine[] {
-  const line = parseSessionLine(text);
-  if (line) return [line];
-  return splitWelded(text.replaceAll("\0", "")).flatMap((part) => parseSessionLine(part) ?? []);
-}
+  constructor(private readonly path: string) {}
 
-function splitWelded(text: string): string[] {
-  const starts = [...text.matchAll(/\{"type":"/g)].map((match) => match.index);
-  return starts.map((start, index) => text.slice(start, starts[index + 1]));
-}
+  get isNoSession(): boolean {
+    return !this.header && this.entries.length === 0 && this.lines > MAX_LINES_OF_NO_SESSION;
+  }
 
-export function checkVersion(header: SessionHeader, path: string): SessionHeader {
-  if (header.version <= SESSION_VERSION) return header;
-  throw new SessionFileError(
-    `${path} has version ${header.version} of the session format, and this diligent reads up to ${SESSION_VERSION}. Please update diligent.`,
-  );
+  add(text: string): void {
+    this.lines++;
+    const line = parseSessionLine(text);
+    if (line && this.isWrittenAgain(text)) this.skippedLines--;
+    this.torn = line ? undefined : text;
+    if (!line) this.skippedLines++;
+    for (const part of line ? [line] : parseDamagedLine(text)) this.take(part);
+  }
+
+  /** A line that was cut off by a full disk, and then written anew, is no loss. */
+  private isWrittenAgain(text: string): boolean {
+    const { torn = "" } = this;
+    return /^\{"type":"[^"]*","id":"[^"]*"/.test(torn) && text.startsWith(torn);
+  }
+
+  private take(line: ParsedLine): void {
+    if (line.kind === "header") this.header ??= readHeader(line.value, this.path);
+    if (line.kind !== "entry") return;
+    const { entry } = line;
+    if (this.isRepeated(entry)) return;
+    this.positions.set(entry.id, this.entries.length);
+    this.entries.push(entry);
+  }
+
+  /** An entry whose newline could not be written is written twice. */
+  private isRepeated(entry: SessionEntry): boolean {
+    const position = this.positions.get(entry.id);
+    const earlier = position === undefined ? undefined : this.entries[position];
+    return earlier !== undefined && Bun.deepEquals(earlier, entry);
+  }
 }

@@ -50,8 +50,13 @@ export class SessionLog {
 
   /** Goes on from an earlier entry, so that what follows grows a new branch. @throws Error when there is none. */
   moveTo(entryId: string | null): void {
-    if (entryId !== null && !this.ids.has(entryId)) throw new Error(`This session has no entry ${entryId}.`);
+    if (entryId !== null) this.assertHas(entryId);
     this.leaf = entryId;
+  }
+
+  /** @throws Error when there is no such entry. */
+  assertHas(entryId: string): void {
+    if (!this.ids.has(entryId)) throw new Error(`This session has no entry ${entryId}.`);
   }
 
   private newId(): string {

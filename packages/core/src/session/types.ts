@@ -77,7 +77,7 @@ export interface SessionInfo {
   modified: Date;
   /** Message entries in the file, those of other branches included. */
   messageCount: number;
-  /** The text of the first user message. */
+  /** The text of the first user message that has any; what is longer than 1,000 characters is cut with `…`. */
   firstUserMessage?: string;
   parentSession?: string;
 }

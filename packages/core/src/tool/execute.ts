@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { sleep } from "../infrastructure/clock.ts";
+import { INTERRUPTED, NOT_STARTED } from "../result-texts.ts";
 import type { ToolCallBlock, ToolResultMessage } from "../types.ts";
 import type { ToolRegistry } from "./registry.ts";
 import { toToolResultMessage } from "./tool-result.ts";
@@ -15,8 +16,6 @@ import type {
 
 // A tool that is told to stop gets this long to say what it has; the user is waiting for the prompt.
 const ABORT_GRACE_MS = 900;
-
-export const INTERRUPTED = "Interrupted: the call did not finish, and what it had done by then is unknown.";
 
 export interface ToolExecutionOptions {
   signal: AbortSignal;
@@ -42,23 +41,37 @@ export async function executeToolCall(
   options: ToolExecutionOptions,
 ): Promise<ToolExecution> {
   const rejections: ApprovalDecision[] = [];
+  let isOver = false;
   const decide = async (request: ApprovalRequest) => {
+    // A tool that was left behind may still ask, but nobody waits for it any more.
+    if (options.signal.aborted || isOver) return STOPPED;
     const decision = await orAborted(options.decide(request), options.signal, 0);
     if (decision?.response === "reject") rejections.push(decision);
-    return decision ?? { response: "reject" as const, message: INTERRUPTED };
+    return decision ?? STOPPED;
   };
+  const onUpdate = (partialResult: string) => {
+    if (!isOver) options.onUpdate?.(partialResult);
+  };
+  const result = await runToResult(call, registry, { ...options, decide, onUpdate });
+  isOver = true;
+  return { ...result, rejection: rejections[0] };
+}
+
+const STOPPED: ApprovalDecision = { response: "reject", message: NOT_STARTED };
+
+async function runToResult(
+  call: ToolCallBlock,
+  registry: ToolRegistry,
+  options: ToolExecutionOptions,
+): Promise<ToolExecution> {
   let result: ToolResult;
   try {
-    result = await runValidated(call, registry, { ...options, decide });
+    result = await runValidated(call, registry, options);
   } catch (error) {
     result = toErrorResult(error, options.signal);
   }
   const { output, metadata } = truncateResult(result, { call, registry, keepOutput: options.keepOutput });
-  return {
-    message: toToolResultMessage(call, { ...result, output }),
-    metadata,
-    rejection: rejections[0],
-  };
+  return { message: toToolResultMessage(call, { ...result, output }), metadata };
 }
 
 async function runValidated(
@@ -75,7 +88,7 @@ async function runValidated(
       `Invalid arguments for ${call.name}, so it was not run:\n${z.prettifyError(parsed.error)}`,
     );
   }
-  if (options.signal.aborted) return failure(INTERRUPTED);
+  if (options.signal.aborted) return failure(NOT_STARTED);
   const decision = await options.decide(approvalRequest(tool, parsed.data));
   if (decision.response === "reject") return failure(decision.message ?? "The user rejected this call.");
   return runTool(tool, parsed.data, { call, options });
@@ -145,11 +158,21 @@ function truncateResult(
   const keep = registry.find(call.name)?.keep ?? "head";
   const { text, omitted } = truncateOutput(result.output, keep);
   if (!omitted) return { output: withNote(result.output, result.note), metadata: result.metadata };
-  const path = keepOutput?.(call.id, result.output);
+  const path = keepWhole(() => keepOutput?.(call.id, result.output));
   const note = truncationNote(omitted, keep, path);
   const output = keep === "head" ? `${text}\n${note}` : `${note}\n${text}`;
   const metadata = { ...result.metadata, ...(path !== undefined && { outputPath: path }) };
   return { output: withNote(output, result.note), metadata };
+}
+
+/** A result is worth more than the file it could not be kept in. */
+function keepWhole(keep: () => string | undefined): string | undefined {
+  try {
+    return keep();
+  } catch {
+    // The note then names no file.
+    return undefined;
+  }
 }
 
 function withNote(output: string, note: string | undefined): string {

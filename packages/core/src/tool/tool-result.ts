@@ -1,9 +1,7 @@
 import { now } from "../infrastructure/clock.ts";
+import { EMPTY_OUTPUT, isBlank } from "../result-texts.ts";
 import type { ToolCallBlock, ToolResultMessage } from "../types.ts";
 import type { ToolResult } from "./types.ts";
-
-// Providers refuse an empty tool result.
-const EMPTY_OUTPUT = "(no output)";
 
 /** The message that answers `call`. */
 export function toToolResultMessage(call: ToolCallBlock, result: ToolResult): ToolResultMessage {
@@ -11,7 +9,7 @@ export function toToolResultMessage(call: ToolCallBlock, result: ToolResult): To
     role: "tool_result",
     toolCallId: call.id,
     toolName: call.name,
-    output: result.output.trim() === "" ? EMPTY_OUTPUT : result.output,
+    output: isBlank(result.output) ? EMPTY_OUTPUT : result.output,
     ...(result.images && result.images.length > 0 && { images: result.images }),
     isError: result.isError ?? false,
     timestamp: now(),

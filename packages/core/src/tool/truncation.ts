@@ -10,8 +10,7 @@ export interface TruncatedOutput {
 
 /** Cuts an output to `MAX_OUTPUT_LINES` or `MAX_OUTPUT_BYTES`, whichever comes first, never inside a character. */
 export function truncateOutput(output: string, keep: "head" | "tail" = "head"): TruncatedOutput {
-  // A UTF-16 unit is at most three bytes, so a short text needs no measuring.
-  const totalBytes = output.length * 3 <= MAX_OUTPUT_BYTES ? output.length : Buffer.byteLength(output);
+  const totalBytes = Buffer.byteLength(output);
   const totalLines = countLines(output);
   if (totalBytes <= MAX_OUTPUT_BYTES && totalLines <= MAX_OUTPUT_LINES) return { text: output };
   const text = keepBytes(keepLines(output, keep), keep);

@@ -54,6 +54,8 @@ export interface Tool<P extends z.ZodObject = z.ZodObject> {
   parameters: P;
   /** True when the call changes nothing: such calls run side by side. */
   readOnly?: boolean;
+  /** True when a successful call changes files, so that what was done before may come out differently now. */
+  changesFiles?: boolean;
   /** Which end of a long output is kept; `head` when left out. */
   keep?: "head" | "tail";
   /** What to ask before it runs; a tool without this asks for `execute` with its arguments. */

@@ -28,6 +28,7 @@ export function createEditTool(workspace: Workspace): Tool<typeof parameters> {
       "Replace old_string by new_string in a file that was read in this session. old_string must occur exactly once " +
       "(give enough lines around it), unless replace_all is true.",
     parameters,
+    changesFiles: true,
     approval: gate.approval,
     async execute(args, { signal }) {
       const request = {

@@ -27,6 +27,7 @@ export function createWriteTool(workspace: Workspace): Tool<typeof parameters> {
       "Create a file, with its directories, or replace the whole content of one that was read in this session. " +
       "To change a part of a file, use edit.",
     parameters,
+    changesFiles: true,
     approval: gate.approval,
     async execute(args, { signal }) {
       if (args.file_path.endsWith("/")) {

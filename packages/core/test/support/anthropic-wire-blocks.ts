@@ -1,5 +1,5 @@
-import { inspectImage } from "../../src/infrastructure/image-header.ts";
 import { asRecord, asString } from "../../src/provider/json-value.ts";
+import { checkImageData } from "./wire-values.ts";
 
 export type WireBlock = Record<string, unknown> & { type: string };
 
@@ -18,7 +18,6 @@ const FIELDS_OF_BLOCK: Readonly<Record<string, readonly string[]>> = {
   thinking: ["thinking", "signature"],
   redacted_thinking: ["data"],
 };
-const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /** A block of a tool that the provider runs itself. */
 export function isServerBlock({ type }: WireBlock): boolean {
@@ -97,16 +96,6 @@ function checkResultContent(content: unknown, path: string): string[] {
 }
 
 function checkImage(source: Record<string, unknown>, path: string): string[] {
-  const data = asString(source.data);
-  if (source.type !== "base64" || !IMAGE_TYPES.includes(asString(source.media_type))) {
-    return [`${path}: unsupported image source`];
-  }
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data) || data.length % 4 !== 0) return [`${path}: invalid base64`];
-  if (data.length > 5 * 1024 * 1024) return [`${path}: image exceeds 5 MB maximum`];
-  const header = inspectImage(Buffer.from(data, "base64"));
-  if (!header) return [`${path}: could not process image`];
-  return [
-    ...(header.mediaType === source.media_type ? [] : [`${path}: media type does not match the image`]),
-    ...(Math.max(header.width, header.height) > 8000 ? [`${path}: image dimensions exceed 8000 pixels`] : []),
-  ];
+  if (source.type !== "base64") return [`${path}: unsupported image source`];
+  return checkImageData(asString(source.media_type), asString(source.data), path);
 }

@@ -1,6 +1,7 @@
 import { asRecord, isRecord } from "../../src/provider/json-value.ts";
 import { checkBlocks, isServerBlock, type WireBlock, type WireMessage } from "./anthropic-wire-blocks.ts";
 import { checkToolPairs } from "./anthropic-wire-tools.ts";
+import { findLoneSurrogates } from "./wire-values.ts";
 
 const FIELDS = new Set([
   "model",
@@ -124,14 +125,4 @@ function checkCacheMarkers(body: unknown): string[] {
   return count > MAX_CACHE_MARKERS
     ? [`cache_control: ${count} blocks, at most ${MAX_CACHE_MARKERS} are allowed`]
     : [];
-}
-
-function findLoneSurrogates(value: unknown, path: string): string[] {
-  if (typeof value === "string") return value.isWellFormed() ? [] : [`${path}: no valid Unicode`];
-  if (Array.isArray(value))
-    return value.flatMap((item, index) => findLoneSurrogates(item, `${path}.${index}`));
-  return Object.entries(asRecord(value)).flatMap(([key, item]) => [
-    ...(key.isWellFormed() ? [] : [`${path}: a key is no valid Unicode`]),
-    ...findLoneSurrogates(item, `${path}.${key}`),
-  ]);
 }

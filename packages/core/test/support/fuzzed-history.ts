@@ -24,7 +24,8 @@ const TEXTS = [
   "\x1c",
   "x".repeat(300),
 ];
-const IDS = ["a", "b", "c", "a_2", "", "fc|1", "fc.1", "toolu_01", "\ud800"];
+const IDS = ["a", "b", "c", "a_2", "", "fc|1", "fc.1", "toolu_01", "\ud800", "l".repeat(90)];
+const REASONING_IDS = ["rs_1", "rs_2", "rs_3", "reasoning-4"];
 const STOPS: AssistantMessage["stopReason"][] = ["end_turn", "tool_use", "max_tokens", "error", "aborted"];
 
 /** A conversation as crashes, aborts, other providers and edited files could have left it. */
@@ -54,7 +55,9 @@ function createUser(random: () => number): Message {
 }
 
 function createAssistant(random: () => number): Message {
-  const content = Array.from({ length: Math.floor(random() * 5) }, () => createAssistantBlock(random));
+  const content = Array.from({ length: Math.floor(random() * 5) }, () =>
+    random() < 0.3 ? createStretch(random) : [createAssistantBlock(random)],
+  ).flat();
   return assistant(content, { stopReason: pick(random, STOPS) });
 }
 
@@ -75,13 +78,50 @@ function createAssistantBlock(random: () => number): ContentBlock {
     () => ({ type: "thinking", thinking: pick(random, TEXTS) }),
     () => ({ type: "thinking", thinking: pick(random, TEXTS), signature: "sig" }),
     () => ({ type: "thinking", thinking: "", replay: { provider: "anthropic", data: "redacted" } }),
-    () => ({ type: "thinking", thinking: "", replay: { provider: "openai", data: { id: "rs_1" } } }),
-    () => ({ type: "opaque", provider: "openai", raw: { type: "item" } }),
+    () => createOpenAIItem(random, id),
     () => opaque({ type: "server_tool_use", id: `srv_${id}`, name: "web_search", input: {} }),
     () => opaque({ type: "web_search_tool_result", tool_use_id: `srv_${id}`, content: [] }),
     () => createImage(random),
   ];
   return pick(random, makers)();
+}
+
+/** Reasoning of OpenAI's and what it led to, under ids that name the reasoning; some of it lost or damaged. */
+function createStretch(random: () => number): ContentBlock[] {
+  const id = pick(random, REASONING_IDS);
+  const whole = { type: "reasoning", id, summary: [], encrypted_content: `gAAA${id}` };
+  const data = pick(random, [whole, whole, whole, { ...whole, encrypted_content: null }, { id }, "no item"]);
+  const results = Array.from({ length: Math.floor(random() * 4) }, () => createResult(random, id));
+  return [
+    { type: "thinking", thinking: pick(random, TEXTS), replay: { provider: "openai", data } },
+    ...(random() < 0.1 ? [createAssistantBlock(random)] : []),
+    ...results,
+  ];
+}
+
+function createResult(random: () => number, reasoningId: string): ContentBlock {
+  const suffix = `${Math.floor(random() * 1000)}_of_${reasoningId}`;
+  const replay = (data: unknown) => ({ replay: { provider: "openai", data } });
+  const kind = random();
+  if (kind < 0.4)
+    return { ...call(pick(random, IDS)), ...replay({ id: `fc_${suffix}`, status: "completed" }) };
+  if (kind < 0.5) return createOpenAIItem(random, pick(random, IDS));
+  const message = { id: `msg_${suffix}`, status: "completed", phase: pick(random, ["commentary", null]) };
+  const part = pick(random, [{ type: "output_text", annotations: [] }, { type: "refusal" }]);
+  return { type: "text", text: pick(random, TEXTS), ...replay({ message, part }) };
+}
+
+/** Items that we do not model: run by OpenAI, waiting for an output, half, a part of a message, none at all. */
+function createOpenAIItem(random: () => number, callId: string): ContentBlock {
+  const raw = pick(random, [
+    { type: "web_search_call", id: `ws_${callId}`, status: "completed" },
+    { type: "local_shell_call", id: `lsh_${callId}`, call_id: callId, status: "completed" },
+    { type: "code_interpreter_call", id: `ci_${callId}`, status: "in_progress" },
+    { message: { id: "msg_audio" }, part: { type: "output_audio", data: "x" } },
+    { type: "" },
+    null,
+  ]);
+  return { type: "opaque", provider: "openai", raw };
 }
 
 function opaque(raw: Record<string, unknown>): ContentBlock {

@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import { checkAnthropicRequest } from "./anthropic-wire-check.ts";
+import { checkOpenAIRequest } from "./openai-wire-check.ts";
 
 /** What the server does with one request. Without `body`, it answers with an event stream of `events`. */
 export interface Reply {
@@ -9,6 +10,8 @@ export interface Reply {
   body?: string | Uint8Array;
   /** Splits the body into pieces of at most this many bytes, each a write of its own. */
   pieceBytes?: number;
+  /** Where else it is split: offsets in bytes, ascending. */
+  cuts?: readonly number[];
   /** What happens after the body: a clean end, a reset connection, or nothing at all. */
   ending?: "end" | "reset" | "hang";
   /** Sends no headers either until the server stops. */
@@ -30,7 +33,7 @@ export interface SseServer extends AsyncDisposable {
 
 /**
  * An HTTP server on loopback that answers each request with the next reply, the last one again and again. It refuses
- * what the real Messages API refuses, with the problems in its message.
+ * what the real API refuses (Responses for a path that ends so, else Messages), with the problems in its message.
  */
 export async function startSseServer(...replies: Reply[]): Promise<SseServer> {
   const requests: ReceivedRequest[] = [];
@@ -42,7 +45,7 @@ export async function startSseServer(...replies: Reply[]): Promise<SseServer> {
       const body: unknown = JSON.parse(Buffer.concat(chunks).toString("utf8"));
       const reply = replies[Math.min(requests.length, replies.length - 1)] ?? {};
       requests.push({ path: request.url ?? "", headers: request.headers, body });
-      const found = checkAnthropicRequest(body);
+      const found = checkerFor(request.url)(body);
       problems.push(...found);
       void send(
         response,
@@ -62,6 +65,10 @@ export async function startSseServer(...replies: Reply[]): Promise<SseServer> {
       await new Promise((resolve) => http.close(resolve));
     },
   };
+}
+
+function checkerFor(path = ""): (body: unknown) => string[] {
+  return path.endsWith("/responses") ? checkOpenAIRequest : checkAnthropicRequest;
 }
 
 /** An error as the Messages API words it. */
@@ -89,8 +96,10 @@ async function send(response: ServerResponse, reply: Reply): Promise<void> {
   response.writeHead(reply.status ?? 200, { "content-type": "text/event-stream", ...reply.headers });
   const bytes = Buffer.from(reply.body ?? toSse(reply.events ?? []));
   const step = reply.pieceBytes ?? Math.max(1, bytes.length);
-  for (let offset = 0; offset < bytes.length; offset += step) {
-    await new Promise((resolve) => response.write(bytes.subarray(offset, offset + step), resolve));
+  const steps = Array.from({ length: Math.ceil(bytes.length / step) }, (_, index) => index * step);
+  const starts = reply.cuts ? [0, ...reply.cuts] : steps;
+  for (const [index, start] of starts.entries()) {
+    await new Promise((resolve) => response.write(bytes.subarray(start, starts[index + 1]), resolve));
   }
   response.flushHeaders();
   if (reply.ending === "reset") setTimeout(() => response.destroy(), 10);

@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseLines } from "./run-diligent.ts";
+import type { TemporaryProject } from "./temporary-project.ts";
+
+export interface WrittenSession {
+  id: string;
+  /** Of the last entry, ISO 8601. */
+  modified: string;
+  /** The first is the user's; they take turns. */
+  texts: readonly string[];
+  name?: string;
+  version?: number;
+  cwd?: string;
+}
+
+/** Puts a session into a project as if it had been held; returns the path of its file. */
+export function writeSession(place: TemporaryProject, session: WrittenSession): string {
+  const { id, modified, texts, name, version = 2, cwd = place.project } = session;
+  const entries = texts.map((text, index) => ({
+    type: "message",
+    id: `0000000${index}`,
+    parentId: index === 0 ? null : `0000000${index - 1}`,
+    timestamp: modified,
+    message: index % 2 === 0 ? userMessage(text) : assistantMessage(text),
+  }));
+  const naming = { type: "session_info", id: "000000ff", parentId: null, timestamp: modified, name };
+  const lines = [
+    { type: "session", version, id, timestamp: modified, cwd },
+    ...entries,
+    ...(name === undefined ? [] : [naming]),
+  ];
+  return place.write(
+    `.diligent/sessions/${id}.jsonl`,
+    lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+  );
+}
+
+function userMessage(content: string) {
+  return { role: "user", content, timestamp: 1 };
+}
+
+function assistantMessage(text: string) {
+  return {
+    role: "assistant",
+    content: [{ type: "text", text }],
+    model: "scripted/script.json",
+    usage: { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    stopReason: "end_turn",
+    timestamp: 1,
+  };
+}
+
+/** The ids of the project's session files, the oldest first. */
+export function sessionIds({ project }: TemporaryProject): string[] {
+  const directory = join(project, ".diligent", "sessions");
+  return readdirSync(directory)
+    .map((name) => name.replace(/\.jsonl$/, ""))
+    .sort();
+}
+
+export interface SavedMessage {
+  role: string;
+  content?: unknown;
+  output?: string;
+  toolCallId?: string;
+  stopReason?: string;
+  model?: string;
+}
+
+/** The messages in a session file, branches and all; of the only session when no id is given. */
+export function savedMessages(place: TemporaryProject, id = sessionIds(place)[0] ?? "none"): SavedMessage[] {
+  return savedLines(place, id).flatMap(({ type, message }) =>
+    type === "message" && isMessage(message) ? [message] : [],
+  );
+}
+
+export function savedLines(
+  place: TemporaryProject,
+  id = sessionIds(place)[0] ?? "none",
+): Record<string, unknown>[] {
+  return parseLines(readFileSync(join(place.project, ".diligent", "sessions", `${id}.jsonl`), "utf8"));
+}
+
+/** What was said, in short. */
+export function said(messages: readonly SavedMessage[]): string[] {
+  return messages.map(({ role, content, output }) => `${role}: ${textOf(content) || output || ""}`.trim());
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.flatMap((block: unknown) => (isText(block) ? [block.text] : [])).join("");
+}
+
+function isText(value: unknown): value is { text: string } {
+  return typeof value === "object" && value !== null && "text" in value && typeof value.text === "string";
+}
+
+function isMessage(value: unknown): value is SavedMessage {
+  return typeof value === "object" && value !== null && "role" in value && typeof value.role === "string";
+}

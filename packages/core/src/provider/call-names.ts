@@ -1,0 +1,29 @@
+/** Names and ids of tool calls as APIs take them: letters, digits, `_` and `-`. */
+const OUT_OF_PATTERN = /[^a-zA-Z0-9_-]/g;
+
+/**
+ * Makes ids that a provider accepts from those of any other. What is changed stays unique, and the same id
+ * always becomes the same one.
+ */
+export function createWireIds(maxChars = Number.POSITIVE_INFINITY): (toolCallId: string) => string {
+  const wireIds = new Map<string, string>();
+  const used = new Set<string>();
+  return (toolCallId) => {
+    const known = wireIds.get(toolCallId);
+    if (known !== undefined) return known;
+    const base = toolCallId.replace(OUT_OF_PATTERN, "_");
+    let wireId = base.slice(0, maxChars);
+    for (let count = 2; used.has(wireId); count++) {
+      const suffix = `_${count}`;
+      wireId = base.slice(0, maxChars - suffix.length) + suffix;
+    }
+    used.add(wireId);
+    wireIds.set(toolCallId, wireId);
+    return wireId;
+  };
+}
+
+/** A model can call a tool that does not exist by a name that no tool may have. */
+export function toWireName(name: string, maxChars: number): string {
+  return name.replace(OUT_OF_PATTERN, "_").slice(0, maxChars) || "unknown";
+}

@@ -1,0 +1,71 @@
+/**
+ * The part of the library that a conversation needs, without the providers and without what reads configuration
+ * files: those are loaded when they are used.
+ */
+export { agentLoop } from "./agent/loop.ts";
+export type {
+  AgentEvent,
+  AgentLoopConfig,
+  Approve,
+  MessageDelta,
+  NoticeLevel,
+  RunStopReason,
+  SerializableError,
+} from "./agent/types.ts";
+export {
+  type ApprovalContext,
+  type ApprovalGate,
+  type ApprovalVerdict,
+  decideApproval,
+} from "./approval/policy.ts";
+export { ConfigError, type ConfigWarning } from "./config/config-error.ts";
+export { discoverInstructions } from "./config/instructions.ts";
+export { type LoadedConfig, loadDiligentConfig } from "./config/loader.ts";
+export type { DiligentConfig } from "./config/schema.ts";
+export { BASE_SYSTEM_PROMPT, composeSystemPrompt } from "./config/system-prompt.ts";
+export { EventStream } from "./event-stream.ts";
+export { localDate, now, sleep } from "./infrastructure/clock.ts";
+export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastructure/diligent-dir.ts";
+export {
+  type Environment,
+  homeDirectory,
+  platformName,
+  processEnvironment,
+} from "./infrastructure/environment.ts";
+export { readGitBranch } from "./infrastructure/git-head.ts";
+export { endAllProcesses } from "./infrastructure/process.ts";
+export { findProjectRoot } from "./infrastructure/project-root.ts";
+export { SessionTempDir } from "./infrastructure/session-temp-dir.ts";
+export { ProviderError, type ProviderErrorType } from "./provider/errors.ts";
+export { IDLE_TIMEOUT_MS, LOCAL_IDLE_TIMEOUT_MS, withIdleWatchdog } from "./provider/idle-watchdog.ts";
+export {
+  DEFAULT_MODEL,
+  findKnownModel,
+  inferProvider,
+  KNOWN_MODELS,
+  type ModelDefinition,
+  resolveModel,
+} from "./provider/models.ts";
+export { withRetry } from "./provider/retry.ts";
+export type {
+  Effort,
+  Model,
+  ProviderEvent,
+  ProviderResult,
+  StreamContext,
+  StreamFunction,
+  StreamOptions,
+} from "./provider/types.ts";
+export * from "./session/index.ts";
+export type {
+  ApprovalDecision,
+  ApprovalRequest,
+  ApprovalResponse,
+  Tool,
+  ToolContext,
+  ToolResult,
+} from "./tool/types.ts";
+export { FileTracker } from "./tools/file-tracker.ts";
+export { createTools } from "./tools/index.ts";
+export type { Workspace } from "./tools/workspace.ts";
+export * from "./types.ts";

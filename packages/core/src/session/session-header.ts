@@ -1,0 +1,74 @@
+import { basename } from "node:path";
+import { now } from "../infrastructure/clock.ts";
+import { generateSessionId } from "../infrastructure/ids.ts";
+import { SESSION_VERSION, type SessionEntry, type SessionHeader } from "./types.ts";
+
+/** A session file that cannot be opened at all. The file is never touched. */
+export class SessionFileError extends Error {
+  override readonly name = "SessionFileError";
+}
+
+/** Other files are not searched to their ends for something that looks like a session. */
+export const MAX_LINES_OF_NO_SESSION = 100;
+
+const OLDEST_VERSION = 1;
+
+export interface HeaderOptions {
+  cwd: string;
+  /** Made by `generateSessionId` when left out. */
+  sessionId?: string | undefined;
+  /** The id of the session this one is forked from. */
+  parentSession?: string | undefined;
+}
+
+export function createHeader({ cwd, sessionId, parentSession }: HeaderOptions): SessionHeader {
+  return {
+    type: "session",
+    version: SESSION_VERSION,
+    id: sessionId ?? generateSessionId(),
+    timestamp: new Date(now()).toISOString(),
+    cwd,
+    ...(parentSession !== undefined && { parentSession }),
+  };
+}
+
+/**
+ * The header that a line holds. What it lacks is made up: the id from the file's name, the rest empty.
+ * @throws SessionFileError for a version that this program does not read.
+ */
+export function readHeader(value: Readonly<Record<string, unknown>>, path: string): SessionHeader {
+  const text = (key: string) => (typeof value[key] === "string" ? value[key] : undefined);
+  const parentSession = text("parentSession");
+  return {
+    type: "session",
+    version: checkVersion(value.version ?? OLDEST_VERSION, path),
+    id: text("id") || idFromPath(path),
+    timestamp: text("timestamp") ?? "",
+    cwd: text("cwd") ?? "",
+    ...(parentSession !== undefined && { parentSession }),
+  };
+}
+
+/** A header for a file whose own was damaged; undefined when there is no conversation either. */
+export function recoverHeader(entries: readonly SessionEntry[], path: string): SessionHeader | undefined {
+  const first = entries.find(({ type }) => type === "message");
+  if (!first) return undefined;
+  return {
+    type: "session",
+    version: SESSION_VERSION,
+    id: idFromPath(path),
+    timestamp: first.timestamp,
+    cwd: "",
+  };
+}
+
+function idFromPath(path: string): string {
+  return basename(path, ".jsonl");
+}
+
+function checkVersion(version: unknown, path: string): number {
+  if (typeof version === "number" && version <= SESSION_VERSION) return version;
+  throw new SessionFileError(
+    `${path} has version ${String(version)} of the session format, and this diligent reads up to ${SESSION_VERSION}. Please update diligent.`,
+  );
+}

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "bun:test";
+import { toSerializableError } from "../src/agent/serializable-error.ts";
+import type { AgentEvent } from "../src/agent/types.ts";
+import { ProviderError } from "../src/provider/errors.ts";
+import type { SessionEntry, SessionFileLine, SessionHeader } from "../src/session/types.ts";
+import type { Message, Usage } from "../src/types.ts";
+import { assistant, call, image, result, text, user } from "./support/messages.ts";
+import { entry, header, STAMP } from "./support/session-files.ts";
+
+/** One example or more of every variant: a new one does not compile before it is here. */
+type Examples<T extends { type: string }> = { [K in T["type"]]: Extract<T, { type: K }>[] };
+
+const usage: Usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 };
+const reply = assistant(
+  [
+    { type: "thinking", thinking: "hm", signature: "s", replay: { provider: "openai", data: { id: "rs" } } },
+    text("hi \u2028 🎉 \ud83d"),
+    { ...call("a", "bash", { nested: [{ deep: null }] }), invalidInput: '{"cut' },
+    { type: "opaque", provider: "openai", raw: { type: "item" } },
+  ],
+  { usage, rawStopReason: "tool_use" },
+);
+const output = result("a", "text", { images: [image()], isError: true });
+const error = toSerializableError(new ProviderError("overloaded", "overloaded"));
+const tool = { itemId: "tool-1", toolCallId: "a", toolName: "bash" };
+
+const EVENTS: Examples<AgentEvent> = {
+  agent_start: [{ type: "agent_start" }],
+  agent_end: [
+    { type: "agent_end", messages: [user("hi"), reply, output], stopReason: "end_turn" },
+    { type: "agent_end", messages: [], stopReason: "error", error },
+  ],
+  turn_start: [{ type: "turn_start", turnId: "turn-1" }],
+  turn_end: [{ type: "turn_end", turnId: "turn-1", message: reply, toolResults: [output] }],
+  message_start: [{ type: "message_start", itemId: "message-1", message: reply }],
+  message_delta: [
+    { type: "message_delta", itemId: "m", message: reply, delta: { type: "text_delta", delta: "a" } },
+    { type: "message_delta", itemId: "m", message: reply, delta: { type: "thinking_delta", delta: "a" } },
+    {
+      type: "message_delta",
+      itemId: "m",
+      message: reply,
+      delta: { type: "tool_call_delta", id: "a", delta: "{" },
+    },
+  ],
+  message_end: [{ type: "message_end", itemId: "message-1", message: reply }],
+  tool_start: [
+    { type: "tool_start", ...tool, input: { command: "ls" } },
+    { type: "tool_start", ...tool, input: "no JSON" },
+  ],
+  tool_update: [{ type: "tool_update", ...tool, partialResult: "a\n" }],
+  tool_end: [
+    { type: "tool_end", ...tool, output: "a", isError: false },
+    { type: "tool_end", ...tool, output: "a", isError: true, metadata: { exitCode: 1, diff: "-a\n+b" } },
+  ],
+  status_change: [
+    { type: "status_change", status: "busy" },
+    { type: "status_change", status: "retry", retry: { attempt: 2, delayMs: 1000 } },
+  ],
+  usage: [
+    { type: "usage", usage, cost: 0.25 },
+    { type: "usage", usage, cost: null },
+  ],
+  error: [{ type: "error", error, fatal: true }],
+  notice: [{ type: "notice", level: "warning", code: "not_saved", message: "m" }],
+  steering: [{ type: "steering", text: "rather this" }],
+  approval_request: [
+    {
+      type: "approval_request",
+      requestId: "approval-1",
+      request: {
+        permission: "execute",
+        toolName: "bash",
+        description: "bash: ls",
+        details: { command: "ls" },
+      },
+      gate: "shell_command",
+    },
+  ],
+};
+
+const MESSAGES: Record<Message["role"], Message[]> = {
+  user: [user("hi"), user([text("look"), image()])],
+  assistant: [reply, assistant([], { stopReason: "aborted" })],
+  tool_result: [output, result("a")],
+};
+
+const BASE = { id: "00000001", parentId: "00000000", timestamp: STAMP };
+
+const ENTRIES: Examples<SessionEntry> = {
+  message: [entry("00000001", null, user("hi")), entry("00000002", "00000001", reply)],
+  model_change: [{ type: "model_change", ...BASE, provider: "openai", modelId: "gpt-5" }],
+  session_info: [
+    { type: "session_info", ...BASE, name: "name" },
+    { type: "session_info", ...BASE },
+  ],
+  label: [
+    { type: "label", ...BASE, targetId: "00000000", label: "here" },
+    { type: "label", ...BASE, targetId: "00000000" },
+  ],
+  unknown: [{ type: "unknown", ...BASE, raw: { type: "hologram", ...BASE, data: [1, null] } }],
+};
+
+const HEADERS: SessionHeader[] = [header(), header({ parentSession: "20260101000000-abcdef" })];
+const LINES: SessionFileLine[] = [...HEADERS, ...Object.values(ENTRIES).flat()];
+
+const TABLE: readonly (readonly [string, object])[] = [
+  ...Object.values(EVENTS).flatMap((examples) =>
+    examples.map((event) => [`event ${event.type}`, event] as const),
+  ),
+  ...Object.values(MESSAGES).flatMap((examples) =>
+    examples.map((message) => [`message of ${message.role}`, message] as const),
+  ),
+  ...LINES.map((line) => [`session line ${line.type}`, line] as const),
+];
+
+describe("everything that leaves the core survives JSON", () => {
+  test.each(TABLE)("%s", (_, value) => {
+    expect(JSON.parse(JSON.stringify(value))).toStrictEqual(value);
+  });
+});
+
+test("an error becomes plain data, with its kind or its stack", () => {
+  expect(error).toEqual({ name: "ProviderError", message: "overloaded", errorType: "overloaded" });
+  expect(toSerializableError(new TypeError("bug"))).toEqual({
+    name: "TypeError",
+    message: "bug",
+    stack: expect.stringContaining("serialization.test.ts"),
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, test } from "bun:test";
+import { parseSessionLine } from "../src/session/parse-line.ts";
+import {
+  generateEntryId,
+  generateSessionId,
+  SESSION_VERSION,
+  type SessionEntry,
+} from "../src/session/types.ts";
+import { entry, header, STAMP } from "./support/session-files.ts";
+
+describe("ids", () => {
+  test("an entry's is 8 hexadecimal digits, and no two of ten thousand are all alike", () => {
+    const ids = Array.from({ length: 10_000 }, generateEntryId);
+    expect(ids.filter((id) => !/^[0-9a-f]{8}$/.test(id))).toEqual([]);
+    // By chance two of so many may be the same: the session checks those it has.
+    expect(new Set(ids).size).toBeGreaterThan(9_990);
+  });
+
+  test("a session's begins with the time in UTC, so that ids sort by age, and ends in chance", () => {
+    const early = generateSessionId(new Date("2026-02-25T10:30:00.999Z"));
+    const late = generateSessionId(new Date("2026-02-25T10:30:01Z"));
+    expect(early).toMatch(/^20260225103000-[0-9a-f]{6}$/);
+    expect([late, early].sort()).toEqual([early, late]);
+    expect(new Set(Array.from({ length: 100 }, () => generateSessionId())).size).toBe(100);
+  });
+});
+
+test("the version of the format is 2", () => {
+  expect(SESSION_VERSION).toBe(2);
+});
+
+const BASE = { id: "00000001", parentId: null, timestamp: STAMP };
+
+describe("an entry comes back from its line as it was", () => {
+  const entries: SessionEntry[] = [
+    entry("00000001", null, "hi"),
+    { type: "model_change", ...BASE, provider: "anthropic", modelId: "m" },
+    { type: "session_info", ...BASE, name: "a name" },
+    { type: "session_info", ...BASE },
+    { type: "label", ...BASE, targetId: "00000000", label: "here" },
+    { type: "label", ...BASE, targetId: "00000000" },
+  ];
+  test.each(entries.map((value) => [value.type, value] as const))("%s", (_, value) => {
+    expect(parseSessionLine(JSON.stringify(value))).toEqual({ kind: "entry", entry: value });
+  });
+
+  test("with the fields that a newer version added, in their places", () => {
+    const line = JSON.stringify({
+      type: "message",
+      ...BASE,
+      weight: 3,
+      message: { role: "user", content: "hi", timestamp: 1, mood: "fine" },
+      last: [],
+    });
+    const parsed = parseSessionLine(line);
+    expect(parsed?.kind === "entry" && JSON.stringify(parsed.entry)).toBe(line);
+  });
+});
+
+describe("what is kept without being understood", () => {
+  const kept: Record<string, Record<string, unknown>> = {
+    "an unknown type": { type: "hologram", ...BASE, data: [1, 2] },
+    "a compaction, which has to wait for its reader": { type: "compaction", ...BASE, summary: "s" },
+    "a message of an unknown role": { type: "message", ...BASE, message: { role: "system", content: "x" } },
+    "a message without one": { type: "message", ...BASE },
+    "a change to no model": { type: "model_change", ...BASE },
+    "a label on nothing": { type: "label", ...BASE, label: "x" },
+  };
+  test.each(Object.entries(kept))("%s", (_, raw) => {
+    expect(parseSessionLine(JSON.stringify(raw))).toEqual({
+      kind: "entry",
+      entry: { type: "unknown", ...BASE, raw },
+    });
+  });
+});
+
+test.each([
+  ["a torn line", '{"type":"message","id":"0000', undefined],
+  ["a list", "[1]", undefined],
+  ["a number", "7", undefined],
+  ["JSON without an id", '{"type":"hologram"}', { kind: "other" }],
+  ["an id that is no text", '{"type":"message","id":1,"parentId":null}', { kind: "other" }],
+  ["a parent that is no text", '{"type":"message","id":"a","parentId":1}', { kind: "other" }],
+] as const)("%s is no entry", (_, line, expected) => {
+  expect(parseSessionLine(line)).toEqual(expected);
+});
+
+test("a header is told from an entry", () => {
+  const value = { ...header(), parentSession: "20260101000000-000000", extra: true };
+  expect(parseSessionLine(JSON.stringify(value))).toEqual({ kind: "header", value });
+});
+
+describe("a message that is not quite as it should be is mended", () => {
+  const read = (message: unknown): unknown =>
+    parseSessionLine(JSON.stringify({ type: "message", ...BASE, message }));
+  const saved = (message: unknown): unknown => ({
+    kind: "entry",
+    entry: { type: "message", ...BASE, message },
+  });
+
+  test("an assistant message without usage, model and stop reason", () => {
+    const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+    expect(read({ role: "assistant", content: [] })).toEqual(
+      saved({
+        role: "assistant",
+        content: [],
+        model: "unknown",
+        usage,
+        stopReason: "end_turn",
+        timestamp: 0,
+      }),
+    );
+  });
+
+  test("blocks that are none become opaque ones", () => {
+    const content = [{ type: "text", text: "hi" }, { type: "text" }, null, { type: "hologram", data: 1 }];
+    expect(read({ role: "user", content, timestamp: 1 })).toEqual(
+      saved({
+        role: "user",
+        content: [
+          { type: "text", text: "hi" },
+          { type: "opaque", provider: "unknown", raw: { type: "text" } },
+          { type: "opaque", provider: "unknown", raw: null },
+          { type: "opaque", provider: "unknown", raw: { type: "hologram", data: 1 } },
+        ],
+        timestamp: 1,
+      }),
+    );
+  });
+
+  test("a tool result without output, and images that are none", () => {
+    expect(read({ role: "tool_result", toolCallId: "a", images: [{ type: "text", text: "x" }] })).toEqual(
+      saved({
+        role: "tool_result",
+        toolCallId: "a",
+        toolName: "unknown",
+        output: "",
+        isError: false,
+        timestamp: 0,
+      }),
+    );
+  });
+});
