@@ -13,11 +13,15 @@ import {
   type LoadedConfig,
   localDate,
   type Model,
+  openRequestLog,
   platformName,
+  type RequestLogFile,
   readGitBranch,
   resolvePaths,
   SessionManager,
   type SessionTempDir,
+  type Tool,
+  withRequestLog,
   withRetry,
 } from "@diligent/core/run";
 import { chooseModel } from "./choose-model.ts";
@@ -38,6 +42,8 @@ export interface SessionOptions extends ResumptionWishes {
   appendSystemPrompt?: string | undefined;
   /** False: nothing is written to the project. */
   persist: boolean;
+  /** Every request and answer goes to a file. */
+  isVerbose: boolean;
   approve: Approve;
 }
 
@@ -72,19 +78,12 @@ export async function composeSession(
   const sessionId = earlier?.how === "continue" ? earlier.file.header.id : generateSessionId();
   const place = options.persist ? await preparePlace(root) : { isSaved: false, notices: [] };
   const { systemPrompt, notices } = await composePrompt(options);
+  const log = options.isVerbose ? openLog(environment, sessionId) : undefined;
   const agentConfig: AgentLoopConfig = {
     model,
-    streamFunction: withRetry(streamFunction),
+    streamFunction: withRetry(log ? withRequestLog(streamFunction, log.write) : streamFunction),
     systemPrompt,
-    tools: createTools({
-      cwd,
-      root,
-      environment,
-      sessionId,
-      inheritEnvironment: config.inheritEnvironment,
-      files: new FileTracker(),
-      outputDirectory: () => temporaryDirectory.path(),
-    }),
+    tools: createSessionTools(options, sessionId, temporaryDirectory),
     effort: config.effort,
     maxTurns: options.maxTurns ?? config.maxTurns,
     maxRetries: config.maxRetries,
@@ -101,13 +100,46 @@ export async function composeSession(
       ...toNotices(loaded.warnings),
       ...notices,
       ...place.notices,
+      ...(log ? [info("request_log", `Every request and answer is written to ${log.path}`)] : []),
       ...(earlier ? resumedNotices(earlier, { model, cwd, fallback }) : []),
     ],
     close() {
       session.close();
+      log?.close();
       temporaryDirectory.remove();
     },
   };
+}
+
+function createSessionTools(
+  { cwd, environment, loaded }: SessionOptions,
+  sessionId: string,
+  temporaryDirectory: SessionTempDir,
+): Tool[] {
+  return createTools({
+    cwd,
+    root: loaded.projectRoot,
+    environment,
+    sessionId,
+    inheritEnvironment: loaded.config.inheritEnvironment,
+    files: new FileTracker(),
+    outputDirectory: () => temporaryDirectory.path(),
+  });
+}
+
+/** @throws UsageError when there is no place for it: whoever asks for a log wants one. */
+function openLog(environment: Environment, sessionId: string): RequestLogFile {
+  try {
+    return openRequestLog(environment, sessionId);
+  } catch (error) {
+    throw new UsageError(
+      `--verbose: the log cannot be written: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+function info(code: string, message: string): Notice {
+  return { level: "info", code, message };
 }
 
 async function openEarlier(

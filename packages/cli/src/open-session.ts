@@ -48,6 +48,7 @@ export async function openSession(
     maxCost: options.maxCost,
     appendSystemPrompt: options.appendSystemPrompt,
     persist: options.isSaved,
+    isVerbose: options.isVerbose,
     resumption,
     // In print mode nobody is there to begin a new session instead.
     isAutomatic: ask !== undefined && loaded.config.session?.autoResume,

@@ -1,15 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import {
-  callBlock,
-  messageEnd,
-  messageStart,
-  textAnswer,
-  thinkingBlock,
-} from "../../core/test/support/answers.ts";
+import { textAnswer } from "../../core/test/support/answers.ts";
 import { startSseServer } from "../../core/test/support/sse-server.ts";
 import { parseLines, type RunningDiligent, runDiligent, startDiligent } from "./support/run-diligent.ts";
+import { callAnswer } from "./support/service-answers.ts";
 import { said, savedLines, savedMessages } from "./support/session-files.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 
@@ -152,12 +147,8 @@ describe("SIGKILL", () => {
   });
 
   test("of a conversation with a real service: signed thinking and calls are sent back as they came", async () => {
-    const call = callBlock(1, "toolu_01", JSON.stringify(BASH.input)).map((event) =>
-      event.type === "content_block_start"
-        ? { ...event, content_block: { type: "tool_use", id: "toolu_01", name: "bash", input: {} } }
-        : event,
-    );
-    const events = [messageStart(), ...thinkingBlock(0, "hm", "signed"), ...call, ...messageEnd("tool_use")];
+    const thinking = { text: "hm", signature: "signed" };
+    const events = callAnswer({ id: "toolu_01", ...BASH, thinking });
     await using server = await startSseServer({ events });
     const running = startDiligent(place, ["-p", "-m", "claude-sonnet-5", "--approval", "auto", "go"], {
       environment: { ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: server.url },

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { textAnswer } from "../../core/test/support/answers.ts";
+import { startSseServer } from "../../core/test/support/sse-server.ts";
 import { runDiligent } from "./support/run-diligent.ts";
 import { runInTerminal, type TerminalProgram } from "./support/run-in-terminal.ts";
+import { callAnswer } from "./support/service-answers.ts";
 import { said, savedMessages, sessionIds, writeSession } from "./support/session-files.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 
@@ -40,9 +45,24 @@ function playTodos(): string[] {
   return ["-m", "scripted/todos.json"];
 }
 
-test("a conversation is left with Ctrl+D and gone on with by --continue", async () => {
-  const model = playTodos();
-  const first = start(...model);
+/** The user's own configuration, which names a server on this machine as the service. */
+function configureServer(baseUrl: string): void {
+  const directory = join(place.home, ".config", "diligent");
+  mkdirSync(directory, { recursive: true });
+  const config = { provider: { anthropic: { apiKey: "test-key", baseUrl } } };
+  writeFileSync(join(directory, "diligent.jsonc"), JSON.stringify(config), { mode: 0o600 });
+}
+
+test("a conversation with a service is left with Ctrl+D, gone on with by --continue, and sent whole", async () => {
+  playTodos();
+  const call = { id: "toolu_1", name: "grep", input: { pattern: "TODO", path: "src" } };
+  await using server = await startSseServer(
+    { events: callAnswer(call) },
+    { events: textAnswer(FOUND) },
+    { events: textAnswer(REMEMBERED) },
+  );
+  configureServer(server.url);
+  const first = start();
   await first.shown("diligent> ");
   first.type("find all TODO comments\r");
   await first.shown(FOUND);
@@ -50,7 +70,7 @@ test("a conversation is left with Ctrl+D and gone on with by --continue", async 
   first.type(CTRL_D);
   expect(await first.exitCode).toBe(0);
 
-  const second = start("--continue", ...model);
+  const second = start("--continue");
   await second.shown("Resuming session ");
   expect(second.screen).toMatch(
     /^Resuming session \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\.\. \(just now, 4 messages, /,
@@ -61,7 +81,11 @@ test("a conversation is left with Ctrl+D and gone on with by --continue", async 
   await second.shown("diligent> ");
   second.type(CTRL_D);
   expect(await second.exitCode).toBe(0);
-  expect(sessionIds(place)).toHaveLength(1);
+
+  const sent = JSON.stringify(server.requests[2]?.body);
+  for (const text of ["find all TODO comments", "toolu_1", FOUND, "which TODOs"])
+    expect(sent).toContain(text);
+  expect([server.problems, server.requests.length, sessionIds(place).length]).toEqual([[], 3, 1]);
   expect(said(savedMessages(place))).toEqual([
     "user: find all TODO comments",
     "assistant:",
@@ -108,8 +132,12 @@ describe("a prompt", () => {
     program.type("the prompt\r");
     await program.shown("the prompt");
     await Bun.sleep(50);
-    if (how === "Ctrl+C twice") program.type(CTRL_C + CTRL_C);
-    else program.process.kill(how);
+    if (how !== "Ctrl+C twice") program.process.kill(how);
+    else {
+      program.type(CTRL_C);
+      await program.shown("diligent> ");
+      program.type(CTRL_C);
+    }
     expect(await program.exitCode).toBe(code);
     expect(said(savedMessages(place))).toEqual(["user: the prompt"]);
   });

@@ -35,6 +35,7 @@ export {
 export { readGitBranch } from "./infrastructure/git-head.ts";
 export { endAllProcesses } from "./infrastructure/process.ts";
 export { findProjectRoot } from "./infrastructure/project-root.ts";
+export { openRequestLog, type RequestLogFile } from "./infrastructure/request-log-file.ts";
 export { SessionTempDir } from "./infrastructure/session-temp-dir.ts";
 export { ProviderError, type ProviderErrorType } from "./provider/errors.ts";
 export { IDLE_TIMEOUT_MS, LOCAL_IDLE_TIMEOUT_MS, withIdleWatchdog } from "./provider/idle-watchdog.ts";
@@ -46,6 +47,7 @@ export {
   type ModelDefinition,
   resolveModel,
 } from "./provider/models.ts";
+export { type RequestLogEntry, withRequestLog } from "./provider/request-log.ts";
 export { withRetry } from "./provider/retry.ts";
 export type {
   Effort,

@@ -25,4 +25,5 @@ export const AVAILABLE_FEATURES: ReadonlySet<Feature> = new Set<Feature>([
   "sessions",
   "trust",
   "untrust",
+  "verbose",
 ]);

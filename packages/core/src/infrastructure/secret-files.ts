@@ -9,11 +9,28 @@ import { splitPath } from "./real-path.ts";
 const SECRET_NAMES: readonly string[] = [
   ...[".env*", "*.env"],
   ...["id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_xmss"],
-  ...["*.pem", "*.key", "*.p12", "*.pfx", "*.p8", "*.pk8", "*.ppk", "*.jks", "*.jceks", "*.keystore", "*.bcfks"],
+  ...[
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.p8",
+    "*.pk8",
+    "*.ppk",
+    "*.jks",
+    "*.jceks",
+    "*.keystore",
+    "*.bcfks",
+  ],
   ...["*.kdbx", "*.gpg", "*.age", "*.ovpn", "*.tfvars", "*.tfvars.json", "*.tfstate", "*.tfstate.backup"],
   ...[".netrc", "_netrc", ".npmrc", ".pypirc", ".git-credentials", ".pgpass", ".my.cnf"],
   ...[".htpasswd", ".dockercfg", ".s3cfg", ".boto", ".vault-token", ".terraformrc", "terraform.rc"],
-  ...["credentials.json", "service-account*.json", "service_account*.json", "application_default_credentials.json"],
+  ...[
+    "credentials.json",
+    "service-account*.json",
+    "service_account*.json",
+    "application_default_credentials.json",
+  ],
   ...["master.key", "kubeconfig", "*.kubeconfig", ".bash_history", ".zsh_history", ".psql_history"],
 ];
 
