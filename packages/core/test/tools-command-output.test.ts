@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { SpoolFile } from "../src/infrastructure/spool-file.ts";
-import { CommandOutput } from "../src/tools/command-output.ts";
+import { CommandOutput } from "../src/tools/shell/command-output.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
 function collect(text: string, chunkBytes: number) {

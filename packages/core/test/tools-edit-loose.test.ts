@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { planEdit } from "../src/tools/edit-plan.ts";
+import { planEdit } from "../src/tools/edit/edit-plan.ts";
 import { failure, makeFileWorkspace } from "./support/file-workspace.ts";
 
 function edited(text: string, oldText: string, newText: string): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { ByteRing } from "../src/tools/byte-ring.ts";
-import { headOf, tailOf, toOutputText } from "../src/tools/output-text.ts";
+import { ByteRing } from "../src/tools/shell/byte-ring.ts";
+import { headOf, tailOf, toOutputText } from "../src/tools/shell/output-text.ts";
 
 test.each([
   ["colours go", "\u001b[31mred\u001b[0m", "red"],

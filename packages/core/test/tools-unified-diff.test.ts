@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createUnifiedDiff } from "../src/tools/unified-diff.ts";
+import { createUnifiedDiff } from "../src/tools/edit/unified-diff.ts";
 
 const rows = (count: number, text = "row") =>
   Array.from({ length: count }, (_, index) => `${text} ${index + 1}\n`).join("");

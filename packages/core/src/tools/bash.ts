@@ -6,7 +6,7 @@ import { type CommandEnd, runCommand } from "../infrastructure/run-command.ts";
 import { SpoolFile } from "../infrastructure/spool-file.ts";
 import { createThrottle } from "../infrastructure/throttle.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool/types.ts";
-import { CommandOutput } from "./command-output.ts";
+import { CommandOutput } from "./shell/command-output.ts";
 import type { Workspace } from "./workspace.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;

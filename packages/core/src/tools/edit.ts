@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Tool, ToolResult } from "../tool/types.ts";
-import { type ApprovedTarget, createTargetGate } from "./approved-target.ts";
-import { displayPath } from "./display-path.ts";
-import { ambiguousError, missingTextError } from "./edit-errors.ts";
-import { type EditOutcome, type EditRequest, planEdit } from "./edit-plan.ts";
-import { missingFileError } from "./missing-file.ts";
-import { openForChange, saveChange } from "./session-file.ts";
-import { createUnifiedDiff } from "./unified-diff.ts";
+import { ambiguousError, missingTextError } from "./edit/edit-errors.ts";
+import { type EditOutcome, type EditRequest, planEdit } from "./edit/edit-plan.ts";
+import { createUnifiedDiff } from "./edit/unified-diff.ts";
+import { type ApprovedTarget, createTargetGate } from "./target/approved-target.ts";
+import { displayPath } from "./target/display-path.ts";
+import { missingFileError } from "./target/missing-file.ts";
+import { openForChange, saveChange } from "./target/open-for-change.ts";
 import type { Workspace } from "./workspace.ts";
 
 // Enough to see whether a loose match hit what was meant.

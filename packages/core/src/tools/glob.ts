@@ -4,10 +4,15 @@ import { modificationTime } from "../infrastructure/directory-entries.ts";
 import { isExistingPath } from "../infrastructure/directory-names.ts";
 import { type RipgrepEnd, runRipgrep } from "../infrastructure/ripgrep.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
-import { resolveFilePath } from "./file-path.ts";
-import { createGlobMatcher, splitGlobPattern } from "./glob-pattern.ts";
-import { missingFileError } from "./missing-file.ts";
-import { createSearchGate, displayFound, type SearchTarget, toRipgrepOptions } from "./search-target.ts";
+import { createGlobMatcher, splitGlobPattern } from "./search/glob-pattern.ts";
+import {
+  createSearchGate,
+  displayFound,
+  type SearchTarget,
+  toRipgrepOptions,
+} from "./search/search-target.ts";
+import { resolveFilePath } from "./target/file-path.ts";
+import { missingFileError } from "./target/missing-file.ts";
 import type { Workspace } from "./workspace.ts";
 
 const MAX_SHOWN = 200;

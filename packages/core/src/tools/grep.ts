@@ -7,8 +7,13 @@ import {
   type GrepMode,
   parseGrepRecord,
   sortGrepLines,
-} from "./grep-output.ts";
-import { createSearchGate, displayFound, type SearchTarget, toRipgrepOptions } from "./search-target.ts";
+} from "./search/grep-output.ts";
+import {
+  createSearchGate,
+  displayFound,
+  type SearchTarget,
+  toRipgrepOptions,
+} from "./search/search-target.ts";
 import type { Workspace } from "./workspace.ts";
 
 // A name a line is short, a line of text is not: both make about 2,000 tokens.

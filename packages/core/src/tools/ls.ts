@@ -8,8 +8,8 @@ import {
 } from "../infrastructure/directory-entries.ts";
 import { systemErrorText } from "../infrastructure/system-error.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
-import { formatBytes } from "./format-bytes.ts";
-import { createSearchGate, displayPath } from "./search-target.ts";
+import { createSearchGate, displayPath } from "./search/search-target.ts";
+import { formatBytes } from "./target/format-bytes.ts";
 import type { Workspace } from "./workspace.ts";
 
 const MAX_ENTRIES = 500;

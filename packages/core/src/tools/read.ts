@@ -7,11 +7,11 @@ import { openRegularFile, readStart } from "../infrastructure/regular-file.ts";
 import { systemErrorCode, systemErrorText } from "../infrastructure/system-error.ts";
 import { NotUtf8Error } from "../infrastructure/text-file.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
-import { type ApprovedTarget, createTargetGate } from "./approved-target.ts";
-import { formatBytes } from "./format-bytes.ts";
-import { missingFileError } from "./missing-file.ts";
-import { MAX_IMAGE_FILE_BYTES, readImage } from "./read-image.ts";
-import { DEFAULT_LINES, readTextPage, type TextWindow } from "./read-text.ts";
+import { MAX_IMAGE_FILE_BYTES, readImage } from "./read/read-image.ts";
+import { DEFAULT_LINES, readTextPage, type TextWindow } from "./read/read-text.ts";
+import { type ApprovedTarget, createTargetGate } from "./target/approved-target.ts";
+import { formatBytes } from "./target/format-bytes.ts";
+import { missingFileError } from "./target/missing-file.ts";
 import type { Workspace } from "./workspace.ts";
 
 const START_BYTES = 512;

@@ -2,11 +2,11 @@ import { z } from "zod";
 import { withParentDirectories } from "../infrastructure/parent-directories.ts";
 import type { TextContent } from "../infrastructure/text-file.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
-import { type ApprovedTarget, createTargetGate } from "./approved-target.ts";
-import { displayPath } from "./display-path.ts";
-import { countLines, findLineEnds, fromLineFeeds } from "./line-ends.ts";
-import { openForChange, saveChange } from "./session-file.ts";
-import { createUnifiedDiff } from "./unified-diff.ts";
+import { countLines, findLineEnds, fromLineFeeds } from "./edit/line-ends.ts";
+import { createUnifiedDiff } from "./edit/unified-diff.ts";
+import { type ApprovedTarget, createTargetGate } from "./target/approved-target.ts";
+import { displayPath } from "./target/display-path.ts";
+import { openForChange, saveChange } from "./target/open-for-change.ts";
 import type { Workspace } from "./workspace.ts";
 
 const parameters = z.strictObject({

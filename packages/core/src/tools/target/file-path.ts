@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
-import { homeDirectory } from "../infrastructure/environment.ts";
-import type { Workspace } from "./workspace.ts";
+import { homeDirectory } from "../../infrastructure/environment.ts";
+import type { Workspace } from "../workspace.ts";
 
 /**
  * The absolute path that a model means: relative ones start at the working directory, `~/` is the home directory.

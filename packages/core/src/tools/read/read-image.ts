@@ -1,7 +1,7 @@
-import { inspectImage } from "../infrastructure/image-header.ts";
-import { fitImage } from "../infrastructure/resize-image.ts";
-import type { ToolResult } from "../tool/types.ts";
-import { formatBytes } from "./format-bytes.ts";
+import { inspectImage } from "../../infrastructure/image-header.ts";
+import { fitImage } from "../../infrastructure/resize-image.ts";
+import type { ToolResult } from "../../tool/types.ts";
+import { formatBytes } from "../target/format-bytes.ts";
 
 /** Larger files are not even looked into. */
 export const MAX_IMAGE_FILE_BYTES = 50 * 1024 * 1024;

@@ -1,12 +1,12 @@
 import { basename, dirname, join, relative } from "node:path";
-import { createChildEnvironment } from "../infrastructure/child-environment.ts";
-import { specialFileKind } from "../infrastructure/file-target.ts";
-import { isInside } from "../infrastructure/real-path.ts";
-import type { RipgrepOptions } from "../infrastructure/ripgrep.ts";
-import type { ApprovalRequest } from "../tool/types.ts";
-import { type ApprovedTarget, createTargetGate } from "./approved-target.ts";
-import { missingFileError } from "./missing-file.ts";
-import type { Workspace } from "./workspace.ts";
+import { createChildEnvironment } from "../../infrastructure/child-environment.ts";
+import { specialFileKind } from "../../infrastructure/file-target.ts";
+import { isInside } from "../../infrastructure/real-path.ts";
+import type { RipgrepOptions } from "../../infrastructure/ripgrep.ts";
+import type { ApprovalRequest } from "../../tool/types.ts";
+import { type ApprovedTarget, createTargetGate } from "../target/approved-target.ts";
+import { missingFileError } from "../target/missing-file.ts";
+import type { Workspace } from "../workspace.ts";
 
 /** A file or directory that exists and is what was asked for when the call was allowed. */
 export interface SearchTarget {

@@ -1,7 +1,7 @@
-import { type FileTarget, locateFile } from "../infrastructure/file-target.ts";
-import type { ApprovalRequest } from "../tool/types.ts";
+import { type FileTarget, locateFile } from "../../infrastructure/file-target.ts";
+import type { ApprovalRequest } from "../../tool/types.ts";
+import type { Workspace } from "../workspace.ts";
 import { resolveFilePath } from "./file-path.ts";
-import type { Workspace } from "./workspace.ts";
 
 interface FileArguments {
   file_path: string;

@@ -1,7 +1,7 @@
 import { basename, dirname, join, relative } from "node:path";
-import { isExistingPath, listNames } from "../infrastructure/directory-names.ts";
-import { nearestNames } from "../infrastructure/nearest-name.ts";
-import type { Workspace } from "./workspace.ts";
+import { isExistingPath, listNames } from "../../infrastructure/directory-names.ts";
+import { nearestNames } from "../../infrastructure/nearest-name.ts";
+import type { Workspace } from "../workspace.ts";
 
 const MAX_LISTED = 20;
 const MAX_COMPARED = 10_000;

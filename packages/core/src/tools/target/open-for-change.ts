@@ -1,14 +1,14 @@
 import type { BigIntStats } from "node:fs";
-import { createFingerprint } from "../infrastructure/file-fingerprint.ts";
-import { specialFileKind } from "../infrastructure/file-target.ts";
-import { readWholeFile } from "../infrastructure/regular-file.ts";
-import { DamagedFileError } from "../infrastructure/rewrite-in-place.ts";
-import { systemErrorText } from "../infrastructure/system-error.ts";
-import { decodeUtf8, encodeUtf8, NotUtf8Error, type TextContent } from "../infrastructure/text-file.ts";
-import { FileChangedError, writeWholeFile } from "../infrastructure/write-file.ts";
+import { createFingerprint } from "../../infrastructure/file-fingerprint.ts";
+import { specialFileKind } from "../../infrastructure/file-target.ts";
+import { readWholeFile } from "../../infrastructure/regular-file.ts";
+import { DamagedFileError } from "../../infrastructure/rewrite-in-place.ts";
+import { systemErrorText } from "../../infrastructure/system-error.ts";
+import { decodeUtf8, encodeUtf8, NotUtf8Error, type TextContent } from "../../infrastructure/text-file.ts";
+import { FileChangedError, writeWholeFile } from "../../infrastructure/write-file.ts";
+import type { Workspace } from "../workspace.ts";
 import type { ApprovedTarget } from "./approved-target.ts";
 import { formatBytes } from "./format-bytes.ts";
-import type { Workspace } from "./workspace.ts";
 
 // A file is held several times over while it is changed.
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -1,6 +1,6 @@
-import type { SpoolFile } from "../infrastructure/spool-file.ts";
+import type { SpoolFile } from "../../infrastructure/spool-file.ts";
+import { formatBytes } from "../target/format-bytes.ts";
 import { ByteRing } from "./byte-ring.ts";
-import { formatBytes } from "./format-bytes.ts";
 import { countNewlines, headOf, tailOf, toOutputText } from "./output-text.ts";
 
 // Below the limits of a tool result (50 KB, 2,000 lines), so that the notes around the output fit too.

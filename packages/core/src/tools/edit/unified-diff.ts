@@ -1,4 +1,4 @@
-import { withoutHalfCharacter } from "./line-collector.ts";
+import { withoutHalfCharacter } from "../read/line-collector.ts";
 import { findLineEnds, toLineFeeds } from "./line-ends.ts";
 
 const CONTEXT_LINES = 3;
