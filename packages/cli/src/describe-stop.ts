@@ -12,11 +12,10 @@ export function describeStop({
     case "max_turns":
     case "max_cost":
     case "loop":
+    case "max_tokens":
       return undefined;
     case "error":
       return error?.message ?? "the run failed";
-    case "max_tokens":
-      return "the answer was cut off at the model's output limit";
     case "refusal":
       return "the model declined to answer";
     case "approval":

@@ -1,4 +1,9 @@
-import { type ApprovalContext, endAllProcesses, SessionTempDir } from "@diligent/core/run";
+import {
+  type ApprovalContext,
+  appendInputHistory,
+  endAllProcesses,
+  SessionTempDir,
+} from "@diligent/core/run";
 import { type AskPerson, createApprove } from "./approval.ts";
 import type { ApprovalMode, RunCommand } from "./arguments/command.ts";
 import type { CliIo } from "./cli-io.ts";
@@ -10,6 +15,8 @@ import { resolveDirectory } from "./resolve-directory.ts";
 export interface OpenSession extends ComposedSession {
   /** Where it works, absolute and real. */
   cwd: string;
+  /** Keeps a prompt in the input history, before there is anything else to find it by. */
+  noteInput(text: string): void;
 }
 
 interface OpenOptions {
@@ -61,5 +68,8 @@ export async function openSession(
   const composed = await composeSession(sessionOptions, temporaryDirectory);
   // However the program ends, a prompt that has no answer yet is kept.
   io.onExit(() => composed.session.flush());
-  return { ...composed, cwd };
+  const noteInput = (text: string) => {
+    if (options.isSaved) appendInputHistory(io.environment, { cwd, text });
+  };
+  return { ...composed, cwd, noteInput };
 }

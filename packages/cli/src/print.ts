@@ -71,6 +71,7 @@ async function runAndReport(prompt: string, { opened, io, watch, format }: RunPa
   const output = OUTPUTS[format](io);
   const startedAt = performance.now();
   let summary = createRunSummary(model);
+  opened.noteInput(prompt);
   output.begin({ sessionId: session.sessionId, model: model.id, cwd, version: VERSION });
   for (const notice of notices) output.notice(notice);
   try {

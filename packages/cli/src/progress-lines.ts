@@ -11,7 +11,10 @@ const MAX_COLUMNS = 100;
 export function describeProgress(event: AgentEvent): string | undefined {
   switch (event.type) {
     case "tool_start":
-      return toSingleLine(`${event.toolName}: ${describeInput(event.input)}`, MAX_COLUMNS);
+      return toSingleLine(
+        [event.toolName, describeInput(event.input)].filter(Boolean).join(": "),
+        MAX_COLUMNS,
+      );
     case "tool_end":
       return event.isError
         ? toSingleLine(`${event.toolName} failed: ${event.output}`, MAX_COLUMNS)

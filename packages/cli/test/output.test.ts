@@ -90,9 +90,7 @@ describe("text", () => {
       "diligent: 429: slow down\n",
     );
     expect(stderrOf({ stopReason: "refusal" })).toBe("diligent: the model declined to answer\n");
-    expect(stderrOf({ stopReason: "max_tokens" })).toBe(
-      "diligent: the answer was cut off at the model's output limit\n",
-    );
+    expect(stderrOf({ stopReason: "max_tokens" })).toBe("");
     expect(stderrOf({ stopReason: "aborted" })).toBe("diligent: interrupted\n");
     expect(stderrOf({ stopReason: "approval" })).toContain("--approval auto");
     expect(stderrOf({ stopReason: "max_turns" })).toBe("");

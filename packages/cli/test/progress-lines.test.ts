@@ -20,7 +20,7 @@ test("a call is named by what it is about", () => {
     "bash: npm test",
     "read: /a/b.ts",
     "grep: TODO",
-    "ls:",
+    "ls",
     'other: {"depth":2}',
     'broken: {"command": "rm',
   ]);

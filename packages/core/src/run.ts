@@ -12,12 +12,17 @@ export type {
   RunStopReason,
   SerializableError,
 } from "./agent/types.ts";
-export {
-  type ApprovalContext,
-  type ApprovalGate,
-  type ApprovalVerdict,
-  decideApproval,
-} from "./approval/policy.ts";
+export { GrantStore } from "./approval/grant-store.ts";
+export { describeGrant, type Grant } from "./approval/grants.ts";
+export { decideApproval } from "./approval/policy.ts";
+export { isDeniedOutright } from "./approval/rules.ts";
+export type {
+  ApprovalContext,
+  ApprovalGate,
+  ApprovalMode,
+  ApprovalVerdict,
+  PermissionRule,
+} from "./approval/types.ts";
 export { ConfigError, type ConfigWarning } from "./config/config-error.ts";
 export { discoverInstructions } from "./config/instructions.ts";
 export { type LoadedConfig, loadDiligentConfig } from "./config/loader.ts";
@@ -33,10 +38,12 @@ export {
   processEnvironment,
 } from "./infrastructure/environment.ts";
 export { readGitBranch } from "./infrastructure/git-head.ts";
+export { appendInputHistory } from "./infrastructure/input-history.ts";
 export { endAllProcesses } from "./infrastructure/process.ts";
 export { findProjectRoot } from "./infrastructure/project-root.ts";
 export { openRequestLog, type RequestLogFile } from "./infrastructure/request-log-file.ts";
 export { SessionTempDir } from "./infrastructure/session-temp-dir.ts";
+export { isLoopbackUrl } from "./provider/endpoint.ts";
 export { ProviderError, type ProviderErrorType } from "./provider/errors.ts";
 export { IDLE_TIMEOUT_MS, LOCAL_IDLE_TIMEOUT_MS, withIdleWatchdog } from "./provider/idle-watchdog.ts";
 export {

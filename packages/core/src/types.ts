@@ -134,6 +134,16 @@ export function isRefusal(message: AssistantMessage): boolean {
   return message.stopReason === "error" && message.rawStopReason === "refusal";
 }
 
+// What the providers call an ordinary end.
+const ORDINARY_ENDS: ReadonlySet<string> = new Set(["end_turn", "stop_sequence", "stop", "completed"]);
+
+/** The provider's word for an end that we take for an ordinary one without knowing it; undefined for all others. */
+export function unknownStopReason({ stopReason, rawStopReason }: AssistantMessage): string | undefined {
+  const isUnknown =
+    stopReason === "end_turn" && rawStopReason !== undefined && !ORDINARY_ENDS.has(rawStopReason);
+  return isUnknown ? rawStopReason : undefined;
+}
+
 /** Ends an exhaustive `switch`: a new variant does not compile until somebody decides what to do with it. */
 export function assertNever(value: never): never {
   throw new Error(`Unexpected value: ${JSON.stringify(value)}`);

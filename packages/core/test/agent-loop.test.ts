@@ -240,6 +240,24 @@ describe("how a reply ends", () => {
     expect((await runScript([{ text: "long", stopReason: "max_tokens" }])).end.stopReason).toBe("max_tokens");
   });
 
+  test.each([
+    ["max_tokens", "output limit of scripted/test.json"],
+    ["model_context_window_exceeded", "the context window of scripted/test.json is full"],
+  ])("a text cut by %s is told with the limit it has met", async (stopReason, words) => {
+    const { events, end } = await runScript([{ text: "long", stopReason }]);
+    const notice = events.find((event) => event.type === "notice");
+    expect([end.stopReason, notice?.message]).toEqual(["max_tokens", expect.stringContaining(words)]);
+  });
+
+  test.each([
+    ["an unknown reason is shown", { text: "Hm.", stopReason: "weird_new" }, "stop_reason"],
+    ["an empty answer is said", { thinking: "Hm." }, "empty_answer"],
+  ])("%s", async (_, turn, code) => {
+    const { events, end } = await runScript([turn]);
+    const codes = events.flatMap((event) => (event.type === "notice" ? [event.code] : []));
+    expect([end.stopReason, codes]).toEqual(["end_turn", [code]]);
+  });
+
   test("a refusal is told apart from an error", async () => {
     expect((await runScript([{ text: "No.", stopReason: "refusal" }])).end).toMatchObject({
       stopReason: "refusal",

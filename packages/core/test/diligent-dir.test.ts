@@ -42,6 +42,14 @@ test("a file in the place of .diligent is an error that names it", async () => {
   await expect(ensureDiligentDir(project)).rejects.toThrow(".diligent");
 });
 
+test("directories of ours that others could look into become private", async () => {
+  const project = makeTempDir();
+  const paths = await ensureDiligentDir(project);
+  chmodSync(paths.sessions, 0o777);
+  await ensureDiligentDir(project);
+  expect(mode(paths.sessions)).toBe(0o700);
+});
+
 test.each([".diligent", ".diligent/sessions"])("a symbolic link at %s is not followed", async (link) => {
   const project = makeTempDir();
   const elsewhere = makeTempDir();

@@ -35,11 +35,17 @@ describe("what is replaced", () => {
     expect(result.output).toBe(`Edited ${files.at("a.txt")} (4 replacements, the first in line 1).`);
   });
 
-  test("half a surrogate pair becomes a replacement character instead of broken bytes", async () => {
+  test("half of a character is refused on either side, and the file stays as it is", async () => {
     const files = makeFileWorkspace();
-    files.put("a.txt", "x");
-    await files.readAndEdit("a.txt", "x", "a\ud83db");
-    expect(files.text("a.txt")).toBe("a\ufffdb");
+    files.put("a.txt", "a😀b\n");
+    const half = "\ud83d";
+    expect(await failure(files.readAndEdit("a.txt", half, "x"))).toStartWith(
+      "old_string holds half of a character",
+    );
+    expect(await failure(files.readAndEdit("a.txt", "b", half))).toStartWith(
+      "new_string holds half of a character",
+    );
+    expect(files.text("a.txt")).toBe("a😀b\n");
   });
 
   test("a megabyte in one line is edited exactly", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
+  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -215,10 +216,11 @@ describe("what is refused", () => {
   });
 });
 
-test("half a surrogate pair becomes a replacement character", async () => {
+test("half of a character is refused and nothing is written", async () => {
   const files = makeFileWorkspace();
-  await files.write({ file_path: "a.txt", content: "a\udc00b" });
-  expect(files.text("a.txt")).toBe("a\ufffdb");
+  const written = files.write({ file_path: "a.txt", content: "a\ud83d" });
+  expect(await failure(written)).toStartWith("content holds half of a character");
+  expect(existsSync(files.at("a.txt"))).toBe(false);
 });
 
 test("a file that appears in the meantime is not overwritten", async () => {

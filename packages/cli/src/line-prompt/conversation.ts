@@ -19,7 +19,7 @@ export class Conversation {
 
   constructor(
     private readonly output: CliOutput,
-    private readonly session: () => OpenSession["session"],
+    private readonly opened: () => OpenSession,
   ) {
     this.transcript = new Transcript(output);
   }
@@ -42,7 +42,7 @@ export class Conversation {
   takeLine(line: string): void {
     if (this.answer) this.answer(line);
     else if (line.trim() === "") this.showPrompt();
-    else if (this.run) this.session().steer(line);
+    else if (this.run) this.opened().session.steer(line);
     else this.start(line);
   }
 
@@ -70,10 +70,10 @@ export class Conversation {
 
   private async runToEnd(prompt: string, signal: AbortSignal): Promise<void> {
     const message = { role: "user" as const, content: prompt, timestamp: now() };
+    const { session, noteInput } = this.opened();
+    noteInput(prompt);
     try {
-      await this.session()
-        .run(message, { signal })
-        .consume((event) => this.transcript.show(event));
+      await session.run(message, { signal }).consume((event) => this.transcript.show(event));
     } catch (error) {
       this.transcript.line(`error: ${error instanceof Error ? error.message : String(error)}`);
     } finally {

@@ -19,7 +19,7 @@ export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<num
   let opened: OpenSession | undefined;
   const conversation = new Conversation(io.stdout, () => {
     if (!opened) throw new Error("The session is not open yet.");
-    return opened.session;
+    return opened;
   });
   const leaving = Promise.withResolvers<number>();
   let isLeaving = false;

@@ -20,7 +20,7 @@ export function toResultFields({ sessionId, summary, durationMs }: RunResult): R
     result,
     stopReason,
     usage,
-    cost,
+    cost: cost === null ? null : Math.round(cost * 1e9) / 1e9,
     turns,
     durationMs: Math.round(durationMs),
     ...(error && { error }),

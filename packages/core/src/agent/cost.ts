@@ -14,7 +14,8 @@ export function computeCost(usage: Usage, model: Model): number | null {
     usage.outputTokens * outputCostPer1M +
     usage.cacheReadTokens * (price.cacheReadCostPer1M ?? inputCostPer1M) +
     usage.cacheWriteTokens * (price.cacheWriteCostPer1M ?? inputCostPer1M);
-  return perMillion / 1_000_000;
+  // A billionth of a dollar is below every price; the rest is noise of binary fractions.
+  return Math.round(perMillion * 1_000) / 1_000_000_000;
 }
 
 function priceFor(usage: Usage, model: Model): ModelPrice {

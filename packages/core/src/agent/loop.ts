@@ -1,7 +1,7 @@
 import type { EventStream } from "../event-stream.ts";
 import { NOT_STARTED } from "../result-texts.ts";
 import type { AssistantMessage, Message, ToolResultMessage } from "../types.ts";
-import { EMPTY_USAGE, isRefusal, toolCallsOf } from "../types.ts";
+import { EMPTY_USAGE, isRefusal, messageText, toolCallsOf, unknownStopReason } from "../types.ts";
 import { createAgentStream } from "./agent-stream.ts";
 import { Run } from "./run.ts";
 import { toSerializableError } from "./serializable-error.ts";
@@ -68,14 +68,18 @@ async function runTurns(run: Run): Promise<Outcome> {
     const { message, toolResults, outcome } = await runTurn(run, `turn-${turn}`);
     if (outcome) return outcome;
     cutReplies = message.stopReason === "max_tokens" ? cutReplies + 1 : 0;
-    if (cutReplies >= MAX_CUT_REPLIES) return { stopReason: "max_tokens" };
+    if (cutReplies >= MAX_CUT_REPLIES) return { stopReason: finalStopReason(run, message) };
     if (toolResults.length > 0) continue;
     pauses = message.stopReason === "tool_use" ? pauses + 1 : 0;
     if (pauses > MAX_PAUSES)
       return { stopReason: "error", error: new Error(`The provider paused ${pauses} times.`) };
     if (pauses === 0 && !run.takeSteering()) return { stopReason: finalStopReason(run, message) };
   }
-  run.notice("warning", "limit", `Stopped: the limit of ${maxTurns} turns is reached.`);
+  run.notice(
+    "warning",
+    "limit",
+    `Stopped: the limit of ${maxTurns === 1 ? "one turn" : `${maxTurns} turns`} is reached.`,
+  );
   return { stopReason: "max_turns" };
 }
 
@@ -126,8 +130,28 @@ function stopAtCost(run: Run): "max_cost" {
 }
 
 function finalStopReason(run: Run, message: AssistantMessage): RunStopReason {
-  if (message.stopReason === "max_tokens") return "max_tokens";
+  if (message.stopReason === "max_tokens") {
+    run.notice("warning", "cut_reply", cutText(message));
+    return "max_tokens";
+  }
+  const unknown = unknownStopReason(message);
+  if (unknown !== undefined)
+    run.notice("warning", "stop_reason", `The model stopped for the reason "${unknown}".`);
+  if (messageText(message).trim() === "")
+    run.notice("warning", "empty_answer", "The model ended without an answer.");
   return run.unattendedRejection ? "approval" : "end_turn";
+}
+
+/** The limit that a cut reply has met: the wrong one would be raised in vain. */
+function cutText({ rawStopReason, model }: AssistantMessage): string {
+  switch (rawStopReason) {
+    case "model_context_window_exceeded":
+      return `The answer was cut off: the context window of ${model} is full.`;
+    case "content_filter":
+      return "The answer was cut off by the provider's content filter.";
+    default:
+      return `The answer was cut off at the output limit of ${model}.`;
+  }
 }
 
 function emptyReply(run: Run, stopReason: "error" | "aborted"): AssistantMessage {

@@ -19,7 +19,7 @@ export class PartialReply {
       content: [],
       model,
       usage: EMPTY_USAGE,
-      stopReason: "aborted",
+      stopReason: "end_turn",
       timestamp,
     };
   }

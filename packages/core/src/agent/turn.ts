@@ -81,11 +81,10 @@ class ReplyView {
   private retry({ attempt, delayMs, error }: Extract<ProviderEvent, { type: "retry" }>): void {
     this.retrying = true;
     this.run.emit({ type: "status_change", status: "retry", retry: { attempt, delayMs } });
-    this.run.notice(
-      "warning",
-      "retry",
-      `${asSentence(error.message)} Attempt ${attempt} in ${seconds(delayMs)} s.`,
-    );
+    const isPartlyShown = this.partial.message.content.length > 0;
+    const anew = isPartlyShown ? " The answer begins anew." : "";
+    const next = `Attempt ${attempt} in ${seconds(delayMs)} s.${anew}`;
+    this.run.notice("warning", "retry", `${asSentence(error.message)} ${next}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemErrorCode } from "./system-error.ts";
 
@@ -10,6 +10,9 @@ export interface DiligentPaths {
   knowledge: string;
   skills: string;
 }
+
+/** Whatever others may do. */
+const OTHERS = 0o077;
 
 const GITIGNORE = `# Written by diligent: sessions and knowledge belong to this machine, not to the repository.
 sessions/
@@ -56,10 +59,19 @@ function unlessThere(make: () => void): void {
   }
 }
 
-/** A link that a repository brings along, or another user's directory, would take the conversation elsewhere. */
+/** A link that a repository brings along, or another user's directory, would take the conversation elsewhere; what is ours becomes private. */
 function checkOwnDirectory(directory: string): void {
   const stats = lstatSync(directory);
   if (stats.isSymbolicLink()) throw new Error(`${directory} is a symbolic link`);
   const userId = process.getuid?.();
   if (userId !== undefined && stats.uid !== userId) throw new Error(`${directory} belongs to another user`);
+  if ((stats.mode & OTHERS) !== 0) makePrivate(directory);
+}
+
+function makePrivate(directory: string): void {
+  try {
+    chmodSync(directory, 0o700);
+  } catch {
+    // On a read-only file system it stays as it is; whoever writes there says that nothing is saved.
+  }
 }

@@ -92,6 +92,7 @@ function withWaitingTime(error: ProviderError): ProviderError {
 }
 
 function formatWait(durationMs: number): string {
+  if (durationMs < 120_000) return `${Math.ceil(durationMs / 1000)} seconds`;
   const minutes = Math.ceil(durationMs / 60_000);
   return minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
 }

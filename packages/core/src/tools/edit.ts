@@ -6,7 +6,7 @@ import { createUnifiedDiff } from "./edit/unified-diff.ts";
 import { type ApprovedTarget, createTargetGate } from "./target/approved-target.ts";
 import { displayPath } from "./target/display-path.ts";
 import { missingFileError } from "./target/missing-file.ts";
-import { openForChange, saveChange } from "./target/open-for-change.ts";
+import { assertWholeCharacters, openForChange, saveChange } from "./target/open-for-change.ts";
 import type { Workspace } from "./workspace.ts";
 
 // Enough to see whether a loose match hit what was meant.
@@ -31,9 +31,11 @@ export function createEditTool(workspace: Workspace): Tool<typeof parameters> {
     changesFiles: true,
     approval: gate.approval,
     async execute(args, { signal }) {
+      assertWholeCharacters("old_string", args.old_string);
+      assertWholeCharacters("new_string", args.new_string);
       const request = {
         oldText: args.old_string.replace(/^\ufeff/, ""),
-        newText: args.new_string.toWellFormed(),
+        newText: args.new_string,
         replaceAll: args.replace_all ?? false,
       };
       assertChanges(request);

@@ -6,7 +6,7 @@ import { countLines, findLineEnds, fromLineFeeds } from "./edit/line-ends.ts";
 import { createUnifiedDiff } from "./edit/unified-diff.ts";
 import { type ApprovedTarget, createTargetGate } from "./target/approved-target.ts";
 import { displayPath } from "./target/display-path.ts";
-import { openForChange, saveChange } from "./target/open-for-change.ts";
+import { assertWholeCharacters, openForChange, saveChange } from "./target/open-for-change.ts";
 import type { Workspace } from "./workspace.ts";
 
 const parameters = z.strictObject({
@@ -35,9 +35,10 @@ export function createWriteTool(workspace: Workspace): Tool<typeof parameters> {
           `${args.file_path} names a directory. Give the path of a file; its directories are made.`,
         );
       }
+      assertWholeCharacters("content", args.content);
       const target = gate.locate(args);
       signal.throwIfAborted();
-      const content = args.content.toWellFormed();
+      const { content } = args;
       return target.stats
         ? overwrite(workspace, target, adaptContent(openForChange(workspace, target, target.stats), content))
         : create(workspace, target, content);

@@ -61,3 +61,14 @@ export function saveChange(workspace: Workspace, target: ApprovedTarget, content
     throw new Error(`Cannot write ${target.path}: ${systemErrorText(error)}. ${kept}`);
   }
 }
+
+/**
+ * Half of a character (a lone surrogate) cannot be written as UTF-8, and half a match would tear one in the file.
+ * @throws Error that names the argument.
+ */
+export function assertWholeCharacters(name: string, text: string): void {
+  if (text.isWellFormed()) return;
+  throw new Error(
+    `${name} holds half of a character (a lone surrogate). Give whole characters, such as a whole emoji.`,
+  );
+}
