@@ -12,17 +12,12 @@ export type {
   RunStopReason,
   SerializableError,
 } from "./agent/types.ts";
-export { GrantStore } from "./approval/grant-store.ts";
-export { describeGrant, type Grant } from "./approval/grants.ts";
-export { decideApproval } from "./approval/policy.ts";
-export { isDeniedOutright } from "./approval/rules.ts";
-export type {
-  ApprovalContext,
-  ApprovalGate,
-  ApprovalMode,
-  ApprovalVerdict,
-  PermissionRule,
-} from "./approval/types.ts";
+export {
+  type ApprovalContext,
+  type ApprovalGate,
+  type ApprovalVerdict,
+  decideApproval,
+} from "./approval/policy.ts";
 export { ConfigError, type ConfigWarning } from "./config/config-error.ts";
 export { discoverInstructions } from "./config/instructions.ts";
 export { type LoadedConfig, loadDiligentConfig } from "./config/loader.ts";

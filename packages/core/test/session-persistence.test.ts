@@ -77,6 +77,14 @@ describe("a session file", () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
+  test.each([["../../evil"], ["a\0b"], ["\x1b[31m"], [""], ["x".repeat(200)], [7], [null]])(
+    "an id that is none, %p, is replaced by the file's name",
+    (id) => {
+      const path = writeSessionFile(toLines([{ ...header(), id }, QUESTION]), "20260101000000-abcdef.jsonl");
+      expect(readSessionFile(path).header.id).toBe("20260101000000-abcdef");
+    },
+  );
+
   test.each([
     ["3", { ...header(), version: 3 }],
     ["7", { type: "session", version: 7, somethingNew: true }],

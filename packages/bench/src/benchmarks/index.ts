@@ -1,8 +1,12 @@
 import type { Benchmark } from "../benchmark.ts";
-import { firstRequest } from "./first-request.ts";
+import { append } from "./append.ts";
+import { approval } from "./approval.ts";
+import { firstRequest, firstRequestOpenAI } from "./first-request.ts";
 import { grep } from "./grep.ts";
+import { list } from "./list.ts";
 import { memory } from "./memory.ts";
 import { requestSize } from "./request-size.ts";
+import { resume } from "./resume.ts";
 import { streaming } from "./streaming.ts";
 import { toolCalls } from "./tool-calls.ts";
 import { version } from "./version.ts";
@@ -11,9 +15,14 @@ import { version } from "./version.ts";
 export const BENCHMARKS: readonly Benchmark[] = [
   version,
   firstRequest,
+  firstRequestOpenAI,
   toolCalls,
   streaming,
   memory,
   requestSize,
   grep,
+  append,
+  resume,
+  list,
+  approval,
 ];

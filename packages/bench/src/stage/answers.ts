@@ -31,6 +31,24 @@ export function toolCallAnswer({ name, input }: ToolCall, number: number): Answe
   ]);
 }
 
+/** What `textAnswer` says, as OpenAI's Responses API says it. */
+export function openAITextAnswer(text: string): Answer {
+  const part = { type: "output_text", text, annotations: [] };
+  const item = { type: "message", id: "msg_1", role: "assistant", status: "completed", content: [part] };
+  const at = { output_index: 0, item_id: item.id, content_index: 0 };
+  const usage = { input_tokens: 1000, output_tokens: 20 };
+  return encode([
+    { type: "response.created", response: { id: "resp_1", status: "in_progress" } },
+    { type: "response.output_item.added", output_index: 0, item: { ...item, content: [] } },
+    { type: "response.content_part.added", ...at, part: { ...part, text: "" } },
+    { type: "response.output_text.delta", ...at, delta: text },
+    { type: "response.output_text.done", ...at, text },
+    { type: "response.content_part.done", ...at, part },
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response: { id: "resp_1", status: "completed", usage } },
+  ]);
+}
+
 interface WireEvent {
   type: string;
   [field: string]: unknown;

@@ -19,7 +19,12 @@ export function runPrint(
   stage: Stage,
   { program, server, args = [], ...options }: PrintRun,
 ): Promise<ProcessRun> {
-  const endpoint = server && { ANTHROPIC_API_KEY: "bench-key", ANTHROPIC_BASE_URL: server.baseUrl };
+  const endpoint = server && {
+    ANTHROPIC_API_KEY: "bench-key",
+    ANTHROPIC_BASE_URL: server.baseUrl,
+    OPENAI_API_KEY: "bench-key",
+    OPENAI_BASE_URL: `${server.baseUrl}/v1`,
+  };
   return runProcess({
     argv: [program.path, "-p", "--approval", "auto", ...args, "Do what is needed."],
     cwd: createProject(stage.scratch),

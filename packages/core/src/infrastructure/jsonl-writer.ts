@@ -21,6 +21,7 @@ export interface JsonlWriterOptions {
 export class JsonlWriter {
   private file: number | undefined;
   private atLineStart = true;
+  private isSynced = true;
   private expectedSize: number | undefined;
 
   /** The file is opened, and made with mode 0600 where it is missing, at the first append. */
@@ -55,9 +56,10 @@ export class JsonlWriter {
 
   /** Waits until the disk has what was appended. */
   sync(): void {
-    if (this.file === undefined) return;
+    if (this.file === undefined || this.isSynced) return;
     try {
       fdatasyncSync(this.file);
+      this.isSynced = true;
     } catch (error) {
       throw describeWriteError(this.path, error);
     }
@@ -76,6 +78,7 @@ export class JsonlWriter {
     const text = gap === 0 ? Buffer.concat(lines) : Buffer.concat([Buffer.of(NEWLINE), ...lines]);
     // What a failing write leaves behind is not known, so the next line begins with a newline of its own.
     this.atLineStart = false;
+    this.isSynced = false;
     const written = writeSync(file, text);
     this.expectedSize = size + written;
     if (written === 0 && text.length > 0) throw new Error("nothing was written");

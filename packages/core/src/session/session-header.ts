@@ -42,7 +42,7 @@ export function readHeader(value: Readonly<Record<string, unknown>>, path: strin
   return {
     type: "session",
     version: checkVersion(value.version ?? OLDEST_VERSION, path),
-    id: text("id") || idFromPath(path),
+    id: toId(text("id")) ?? idFromPath(path),
     timestamp: text("timestamp") ?? "",
     cwd: text("cwd") ?? "",
     ...(parentSession !== undefined && { parentSession }),
@@ -60,6 +60,11 @@ export function recoverHeader(entries: readonly SessionEntry[], path: string): S
     timestamp: first.timestamp,
     cwd: "",
   };
+}
+
+/** An id is handed to child processes and shown: what could not be one of ours is none. */
+function toId(id: string | undefined): string | undefined {
+  return id !== undefined && /^[\w.-]{1,100}$/.test(id) ? id : undefined;
 }
 
 function idFromPath(path: string): string {
