@@ -6,13 +6,16 @@ import {
   findKnownModel,
   IDLE_TIMEOUT_MS,
   inferProvider,
+  isLoopbackUrl,
   KNOWN_MODELS,
   LOCAL_IDLE_TIMEOUT_MS,
   type Model,
+  processEnvironment,
   resolveModel,
   type StreamFunction,
   withIdleWatchdog,
 } from "@diligent/core/run";
+import { checkCertificateFiles } from "./certificate-files.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** A model and the way to ask it. */
@@ -77,6 +80,7 @@ async function openModel(modelId: string, { cwd, config }: ModelWishes): Promise
   const vendor = model.provider === "openai" ? OPENAI : ANTHROPIC;
   const { apiKey, baseUrl, idleTimeoutMs } = config.provider?.[vendor.name] ?? {};
   if (!apiKey) throw missingKey(vendor);
+  checkCertificateFiles(processEnvironment());
   const createStream = await vendor.load();
   const streamFunction = withIdleWatchdog(createStream(apiKey, baseUrl), {
     idleTimeoutMs: idleTimeoutMs ?? (isLoopbackUrl(baseUrl) ? LOCAL_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS),
@@ -119,12 +123,6 @@ async function openScript(path: string, cwd: string): Promise<ModelChoice> {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
-}
-
-/** True for a server on this machine, which may take its time. */
-function isLoopbackUrl(url: string | undefined): boolean {
-  const host = url !== undefined && URL.canParse(url) ? new URL(url).hostname : "";
-  return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function missingKey({ variable, keyPage }: Vendor): UsageError {

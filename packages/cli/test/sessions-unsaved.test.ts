@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { parseLines, runDiligent } from "./support/run-diligent.ts";
 import { savedMessages, sessionIds, writeSession } from "./support/session-files.ts";
@@ -78,7 +78,11 @@ test.if(isRoot)(
       modified: "2026-01-01T00:00:00.000Z",
       texts: ["x", "one"],
     });
-    for (const name of ["knowledge", "skills"]) mkdirSync(join(directory, name));
+    // Everything as it should be, so that nothing is left to do but to write.
+    for (const name of ["", "sessions", "knowledge", "skills"]) {
+      mkdirSync(join(directory, name), { recursive: true });
+      chmodSync(join(directory, name), 0o700);
+    }
     place.write(".diligent/.gitignore", "");
     Bun.spawnSync(["mount", "-o", "remount,ro", directory]);
     const { stdout, stderr, exitCode } = await print("-c");
@@ -102,7 +106,7 @@ test.if(isRoot)(
       return { toolCalls: [{ name: "read", input: { file_path: `${name}.txt` } }] };
     });
     place.write("full.json", { version: 1, turns: [...calls, { text: "Done." }] });
-    const args = ["-p", "-m", "scripted/full.json", "--output-format", "stream-json"];
+    const args = ["-p", "-m", "scripted/full.json", "--approval", "auto", "--output-format", "stream-json"];
     const { stdout, exitCode } = await runDiligent(place, [...args, "go"]);
     const events = parseLines(stdout);
     expect([exitCode, events.at(-1)?.result]).toEqual([0, "Done."]);

@@ -25,7 +25,7 @@ describe("withIdleWatchdog", () => {
     expect(types).toEqual(["stall", "error"]);
     expect(result).toMatchObject({
       errorType: "timeout",
-      message: "m has sent nothing for 0 s; the request was given up.",
+      message: "m has sent nothing for 0.04 s; the request was given up.",
     });
   });
 

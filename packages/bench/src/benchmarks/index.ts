@@ -1,6 +1,5 @@
 import type { Benchmark } from "../benchmark.ts";
 import { append } from "./append.ts";
-import { approval } from "./approval.ts";
 import { firstRequest, firstRequestOpenAI } from "./first-request.ts";
 import { grep } from "./grep.ts";
 import { list } from "./list.ts";
@@ -24,5 +23,4 @@ export const BENCHMARKS: readonly Benchmark[] = [
   append,
   resume,
   list,
-  approval,
 ];

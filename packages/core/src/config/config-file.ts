@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type CheckedFile, isThere, readCheckedFile } from "../infrastructure/checked-file.ts";
 import { isInside } from "../infrastructure/real-path.ts";
@@ -82,7 +81,7 @@ function toConfigFile(name: string, { content, ...file }: CheckedFile): ConfigFi
   if (file.size > MAX_CONFIG_BYTES)
     throw unreadable(file.path, `it is larger than ${MAX_CONFIG_BYTES} bytes`);
   const { path, realPath, concern, isOpenToOthers } = file;
-  const sha256 = createHash("sha256").update(content).digest("hex");
+  const sha256 = Bun.SHA256.hash(content, "hex");
   return { path, name, realPath, text: decode(content, path), sha256, concern, isOpenToOthers };
 }
 

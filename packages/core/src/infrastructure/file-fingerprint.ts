@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
 
 /** What a file was when it was last looked at. `sha256` (hexadecimal) is there when its whole content was seen. */
@@ -11,7 +10,7 @@ export interface FileFingerprint {
 
 export function createFingerprint(stats: BigIntStats, content?: Uint8Array): FileFingerprint {
   const base = { size: stats.size, modifiedNs: stats.mtimeNs, inode: stats.ino };
-  return content ? { ...base, sha256: createHash("sha256").update(content).digest("hex") } : base;
+  return content ? { ...base, sha256: Bun.SHA256.hash(content, "hex") } : base;
 }
 
 /** Same content where both were seen whole, so that a mere `touch` is no change; else same size, time and inode. */

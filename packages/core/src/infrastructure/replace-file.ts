@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   type BigIntStats,
   closeSync,
@@ -14,13 +13,14 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { randomHex } from "./random-hex.ts";
 import { systemErrorCode } from "./system-error.ts";
 
 const MODE_BITS = 0o7777;
 
 /** A name in the same directory, so that a rename stays within one file system. Short: the file's own may be the longest allowed. */
 export function temporaryPathBeside(path: string): string {
-  return join(dirname(path), `.diligent-${randomBytes(6).toString("hex")}.tmp`);
+  return join(dirname(path), `.diligent-${randomHex(6)}.tmp`);
 }
 
 /** Writes all bytes from `position` on; one `write` may take fewer than it was given. */

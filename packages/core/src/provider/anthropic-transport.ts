@@ -2,7 +2,7 @@ import type * as AnthropicSdk from "@anthropic-ai/sdk";
 import type { MessageCreateParamsStreaming } from "@anthropic-ai/sdk/resources/messages/messages";
 import type { Stream } from "@anthropic-ai/sdk/streaming";
 import { ANTHROPIC_VENDOR } from "./anthropic-errors.ts";
-import { checkEndpoint, type ProviderEndpoint, toEndpoint } from "./endpoint.ts";
+import { checkEndpoint, fetchOptionsFor, type ProviderEndpoint, toEndpoint } from "./endpoint.ts";
 import { HEADERS_TIMEOUT_MS, toEvents } from "./sdk-answer.ts";
 
 const DEFAULT_BASE_URL = "https://api.anthropic.com";
@@ -39,16 +39,15 @@ export async function sendAnthropicRequest(
   return toEvents(await request.withResponse(), endpoint, ANTHROPIC_VENDOR);
 }
 
-async function createClient({ apiKey, baseUrl }: ProviderEndpoint): Promise<AnthropicSdk.Anthropic> {
+async function createClient(endpoint: ProviderEndpoint): Promise<AnthropicSdk.Anthropic> {
   const { Anthropic } = await loadAnthropicSdk();
   return new Anthropic({
-    apiKey,
-    baseURL: baseUrl,
+    apiKey: endpoint.apiKey,
+    baseURL: endpoint.baseUrl,
     maxRetries: 0,
     timeout: HEADERS_TIMEOUT_MS,
     logLevel: "off",
     openTelemetry: false,
-    // Followed, a redirect would carry the conversation, and perhaps the key, to an address nobody chose.
-    fetchOptions: { redirect: "manual" },
+    fetchOptions: fetchOptionsFor(endpoint),
   });
 }

@@ -36,3 +36,17 @@ export function checkEndpoint({ apiKey, baseUrl }: ProviderEndpoint, vendor: Ven
     );
   }
 }
+
+/**
+ * What the request of any SDK adds to its own settings. Followed, a redirect would carry the conversation, and perhaps
+ * the key, to an address nobody chose. A proxy, which Bun takes from the environment, cannot reach our own loopback.
+ */
+export function fetchOptionsFor({ baseUrl }: ProviderEndpoint): { redirect: "manual"; proxy?: false } {
+  return { redirect: "manual", ...(isLoopbackUrl(baseUrl) && { proxy: false }) };
+}
+
+/** True for the address of a server on this machine. */
+export function isLoopbackUrl(url: string | undefined): boolean {
+  const host = URL.parse(url ?? "")?.hostname ?? "";
+  return /^(.+\.)?localhost$/.test(host) || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+}

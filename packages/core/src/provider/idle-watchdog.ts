@@ -99,6 +99,7 @@ class SilenceWatch {
 }
 
 function silenceError(modelId: string, timeoutMs: number): ProviderError {
-  const message = `${modelId} has sent nothing for ${Math.round(timeoutMs / 1000)} s; the request was given up.`;
+  const seconds = timeoutMs < 10_000 ? timeoutMs / 1000 : Math.round(timeoutMs / 1000);
+  const message = `${modelId} has sent nothing for ${seconds} s; the request was given up.`;
   return new ProviderError(message, "timeout");
 }

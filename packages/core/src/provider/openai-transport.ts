@@ -1,6 +1,6 @@
 import type * as OpenAISdk from "openai";
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses";
-import { checkEndpoint, type ProviderEndpoint, toEndpoint } from "./endpoint.ts";
+import { checkEndpoint, fetchOptionsFor, type ProviderEndpoint, toEndpoint } from "./endpoint.ts";
 import { OPENAI_VENDOR } from "./openai-errors.ts";
 import { HEADERS_TIMEOUT_MS, toEvents } from "./sdk-answer.ts";
 
@@ -30,11 +30,11 @@ export async function sendOpenAIRequest(
   return toEvents(await client.responses.create(body, { signal }).withResponse(), endpoint, OPENAI_VENDOR);
 }
 
-async function createClient({ apiKey, baseUrl }: ProviderEndpoint): Promise<OpenAISdk.OpenAI> {
+async function createClient(endpoint: ProviderEndpoint): Promise<OpenAISdk.OpenAI> {
   const { OpenAI } = await loadOpenAISdk();
   return new OpenAI({
-    apiKey,
-    baseURL: baseUrl,
+    apiKey: endpoint.apiKey,
+    baseURL: endpoint.baseUrl,
     // The SDK would look for these in the environment.
     adminAPIKey: null,
     organization: null,
@@ -43,10 +43,9 @@ async function createClient({ apiKey, baseUrl }: ProviderEndpoint): Promise<Open
     maxRetries: 0,
     timeout: HEADERS_TIMEOUT_MS,
     logLevel: "off",
-    // Followed, a redirect would carry the conversation, and perhaps the key, to an address nobody chose.
-    fetchOptions: { redirect: "manual" },
+    fetchOptions: fetchOptionsFor(endpoint),
     // It also takes headers from the environment, and there is no option against that.
-    fetch: (url, init) => fetch(url, { ...init, headers: toHeaders(apiKey) }),
+    fetch: (url, init) => fetch(url, { ...init, headers: toHeaders(endpoint.apiKey) }),
   });
 }
 

@@ -40,8 +40,9 @@ export function toSdkError(
   if (error instanceof sdk.APIConnectionTimeoutError) {
     return new ProviderError(`${endpoint.host} did not answer in time.`, "timeout");
   }
-  if (error instanceof sdk.APIConnectionError) return toConnectionError(error.cause ?? error, endpoint);
-  if (!(error instanceof sdk.APIError)) return toConnectionError(error, endpoint);
+  if (error instanceof sdk.APIConnectionError)
+    return toConnectionError(error.cause ?? error, endpoint, vendor);
+  if (!(error instanceof sdk.APIError)) return toConnectionError(error, endpoint, vendor);
   const { status, headers, message } = error;
   // Without a JSON body an SDK keeps the text in its message only, after the status, or a phrase where there is none.
   const text = message.replace(/^\d{3} (status code \(no body\)$)?/, "");

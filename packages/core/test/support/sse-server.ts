@@ -14,7 +14,7 @@ export interface Reply {
   cuts?: readonly number[];
   /** What happens after the body: a clean end, a reset connection, or nothing at all. */
   ending?: "end" | "reset" | "hang";
-  /** Sends no headers either until the server stops. */
+  /** Sends no headers either: nothing until the server stops, or a reset where that is the ending. */
   silent?: boolean;
 }
 
@@ -92,6 +92,7 @@ function typeOf(event: unknown): string {
 }
 
 async function send(response: ServerResponse, reply: Reply): Promise<void> {
+  if (reply.silent && reply.ending === "reset") response.destroy();
   if (reply.silent) return;
   response.writeHead(reply.status ?? 200, { "content-type": "text/event-stream", ...reply.headers });
   const bytes = Buffer.from(reply.body ?? toSse(reply.events ?? []));

@@ -1,0 +1,109 @@
+import * as messages from "../../../core/test/support/answers.ts";
+import * as responses from "../../../core/test/support/openai-answers.ts";
+import { errorReply, type Reply } from "../../../core/test/support/sse-server.ts";
+
+type WireEvent = Record<string, unknown>;
+
+export interface VendorCall {
+  id: string;
+  name: string;
+  input: Record<string, unknown>;
+}
+
+/** What a model says in one answer. Each text and the arguments of each call are streamed in two pieces. */
+export interface VendorAnswer {
+  text: string;
+  calls?: readonly VendorCall[];
+}
+
+/** One of the services that diligent speaks to, for a server on loopback that stands in for it. */
+export interface VendorService {
+  name: "anthropic" | "openai";
+  model: string;
+  keyVariable: string;
+  urlVariable: string;
+  /** Where the API begins at a server's address. */
+  pathOfBase: string;
+  /** The path of a request for an answer, from the server's address on. */
+  path: string;
+  events(answer: VendorAnswer): WireEvent[];
+  /** The types of the pieces of a text and of arguments. */
+  pieces: { text: string; json: string };
+  overloaded: Reply;
+  /** An event that breaks off an answer. */
+  errorEvent: WireEvent;
+}
+
+export const ANTHROPIC_SERVICE: VendorService = {
+  name: "anthropic",
+  model: "claude-sonnet-5",
+  keyVariable: "ANTHROPIC_API_KEY",
+  urlVariable: "ANTHROPIC_BASE_URL",
+  pathOfBase: "",
+  path: "/v1/messages",
+  events({ text, calls = [] }) {
+    return [
+      messages.messageStart(),
+      ...messages.textBlock(0, ...halves(text)),
+      ...calls.flatMap(({ id, name, input }, index) =>
+        messages.block(
+          index + 1,
+          { type: "tool_use", id, name, input: {} },
+          ...halves(JSON.stringify(input)).map((json) => ({ type: "input_json_delta", partial_json: json })),
+        ),
+      ),
+      ...messages.messageEnd(calls.length > 0 ? "tool_use" : "end_turn"),
+    ];
+  },
+  pieces: { text: "text_delta", json: "input_json_delta" },
+  overloaded: errorReply(529, "overloaded_error", "Overloaded"),
+  errorEvent: { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
+};
+
+export const OPENAI_SERVICE: VendorService = {
+  name: "openai",
+  model: "gpt-5.4",
+  keyVariable: "OPENAI_API_KEY",
+  urlVariable: "OPENAI_BASE_URL",
+  pathOfBase: "/v1",
+  path: "/v1/responses",
+  events({ text, calls = [] }) {
+    const message = responses.messageItem(`msg_${text.length}_${calls[0]?.id ?? "end"}`, [
+      responses.textPart(text),
+    ]);
+    return [
+      responses.created(),
+      ...responses.item(0, message, ...responses.textPieces(0, ...halves(text))),
+      ...calls.flatMap(({ id, name, input }, index) => {
+        const json = JSON.stringify(input);
+        const pieces = responses.argumentPieces(...halves(json));
+        return responses.item(index + 1, responses.callItem(id, json, { name }), ...pieces);
+      }),
+      responses.completed(),
+    ];
+  },
+  pieces: { text: "response.output_text.delta", json: "response.function_call_arguments.delta" },
+  overloaded: responses.openAIError(503, { type: "server_error", message: "Overloaded" }),
+  errorEvent: { type: "error", code: "server_error", message: "The server had an error", param: null },
+};
+
+export const SERVICES = [ANTHROPIC_SERVICE, OPENAI_SERVICE];
+
+/** The variables that lead diligent to a server that stands in for the service. */
+export function environmentFor(service: VendorService, serverUrl: string): Record<string, string> {
+  return {
+    [service.keyVariable]: "test-key",
+    [service.urlVariable]: `${serverUrl}${service.pathOfBase}`,
+    DILIGENT_MODEL: service.model,
+  };
+}
+
+/** An answer as the service gives it when all is well. */
+export function wholeReply(service: VendorService, answer: VendorAnswer): Reply {
+  return { events: service.events(answer) };
+}
+
+function halves(text: string): string[] {
+  const middle = Math.ceil(text.length / 2);
+  return [text.slice(0, middle), text.slice(middle)];
+}
