@@ -6,36 +6,114 @@ import {
   type ApprovalVerdict,
   type Approve,
   decideApproval,
+  type GrantStore,
 } from "@diligent/core/run";
-import type { ApprovalMode } from "./arguments/command.ts";
 
-/** Puts a request to a person. */
+/** A person's answer. */
+export interface PersonAnswer extends ApprovalDecision {
+  /** How far an "always" reaches; this session when left out. */
+  scope?: "session" | "project";
+}
+
+/** Puts a request to a person; the verdict says what asked and what "always" would allow. */
 export type AskPerson = (
   request: ApprovalRequest,
   verdict: ApprovalVerdict,
-) => Promise<ApprovalResponse | ApprovalDecision>;
+) => Promise<ApprovalResponse | PersonAnswer>;
 
 export interface ApproveOptions {
-  mode: ApprovalMode;
-  /** Read at each request. */
+  /** Read at each request; the grants come from `grants`. */
   context: ApprovalContext;
+  /** What was allowed for good, and where new answers go. */
+  grants: GrantStore;
   /** Left out where nobody is there to answer. */
   ask?: AskPerson | undefined;
+  /** Told when answers could not be kept, or those that were kept cannot be used. */
+  warn?: ((message: string) => void) | undefined;
 }
 
-/** The rule and the mode of a session as the loop asks it: what needs no consent passes, the rest depends on the mode. */
-export function createApprove({ mode, context, ask }: ApproveOptions): Approve {
+/**
+ * The policy of a session as the loop asks it: what needs no consent passes, what is forbidden is refused, and the rest
+ * is put to the person, one question at a time. A question that an answer to an earlier one covers is not asked.
+ */
+export function createApprove(options: ApproveOptions): Approve {
+  let lastQuestion: Promise<unknown> = Promise.resolve();
+  let endedTurns = 0;
+  let isProblemSaid = false;
   return async (request, announce) => {
-    if (mode === "auto") return "once";
-    const verdict = decideApproval(request, context);
+    const verdict = await decide(request, options);
+    const { ask, warn } = options;
     if (verdict.action === "allow") return "once";
-    announce(verdict.gate);
-    if (mode === "ask" && ask) return ask(request, verdict);
-    return refuse(verdict, ask !== undefined);
+    const problem = isProblemSaid ? undefined : await options.grants.problem();
+    isProblemSaid = true;
+    if (problem !== undefined) warn?.(problem);
+    if (verdict.action === "deny" || ask === undefined) {
+      announce(verdict.gate);
+      return refuse(verdict, ask !== undefined);
+    }
+    const turn = endedTurns;
+    const question = lastQuestion.then(async () => {
+      if (endedTurns !== turn) return NOT_ASKED;
+      const answer = await askPerson(request, { announce, ask, options });
+      if (answer.endTurn) endedTurns += 1;
+      return answer;
+    });
+    // The next question waits for this one, whatever becomes of it.
+    lastQuestion = question.catch(() => undefined);
+    return question;
   };
 }
 
-function refuse({ reason }: ApprovalVerdict, isAttended: boolean): ApprovalDecision {
+const NOT_ASKED: ApprovalDecision = {
+  response: "reject",
+  message: "Not run: the user ended the turn when another call was rejected.",
+  endTurn: true,
+};
+
+async function decide(
+  request: ApprovalRequest,
+  { context, grants }: ApproveOptions,
+): Promise<ApprovalVerdict> {
+  return decideApproval(request, { ...context, grants: await grants.list() });
+}
+
+interface Question {
+  announce(gate: string): void;
+  ask: AskPerson;
+  options: ApproveOptions;
+}
+
+async function askPerson(
+  request: ApprovalRequest,
+  { announce, ask, options }: Question,
+): Promise<ApprovalDecision> {
+  // An answer given meanwhile may cover this request too.
+  const verdict = await decide(request, options);
+  if (verdict.action === "allow") return { response: "once" };
+  announce(verdict.gate);
+  if (verdict.action === "deny") return refuse(verdict, true);
+  const answer = await ask(request, verdict);
+  const { scope, ...decision }: PersonAnswer = typeof answer === "string" ? { response: answer } : answer;
+  if (decision.response === "always") await remember(verdict, scope, options);
+  return decision;
+}
+
+async function remember(
+  { grants: allowed = [] }: ApprovalVerdict,
+  scope: PersonAnswer["scope"],
+  { grants, warn }: ApproveOptions,
+): Promise<void> {
+  if (scope !== "project") return grants.addForSession(allowed);
+  try {
+    await grants.addForProject(allowed);
+  } catch (error) {
+    warn?.(`Kept for this session only: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function refuse({ gate, reason }: ApprovalVerdict, isAttended: boolean): ApprovalDecision {
+  const isFinal = gate === "rule" || gate === "plan_mode";
+  if (isFinal) return { response: "reject", message: `Refused: ${reason}. Do not try it in another way.` };
   if (isAttended) {
     return { response: "reject", message: `Refused: ${reason}, and the user's setting is --approval deny.` };
   }

@@ -1,5 +1,6 @@
 import {
   type AgentLoopConfig,
+  type ApprovalMode,
   type Approve,
   BASE_SYSTEM_PROMPT,
   type ConfigWarning,
@@ -20,6 +21,7 @@ import {
   resolvePaths,
   SessionManager,
   type SessionTempDir,
+  selectOfferedTools,
   type Tool,
   withRequestLog,
   withRetry,
@@ -44,6 +46,8 @@ export interface SessionOptions extends ResumptionWishes {
   persist: boolean;
   /** Every request and answer goes to a file. */
   isVerbose: boolean;
+  /** With the rules of the configuration: which tools the model is told about. */
+  approvalMode: ApprovalMode;
   approve: Approve;
 }
 
@@ -112,11 +116,11 @@ export async function composeSession(
 }
 
 function createSessionTools(
-  { cwd, environment, loaded }: SessionOptions,
+  { cwd, environment, loaded, approvalMode }: SessionOptions,
   sessionId: string,
   temporaryDirectory: SessionTempDir,
 ): Tool[] {
-  return createTools({
+  const tools = createTools({
     cwd,
     root: loaded.projectRoot,
     environment,
@@ -125,6 +129,7 @@ function createSessionTools(
     files: new FileTracker(),
     outputDirectory: () => temporaryDirectory.path(),
   });
+  return selectOfferedTools(tools, { mode: approvalMode, rules: loaded.config.permissions ?? [] });
 }
 
 /** @throws UsageError when there is no place for it: whoever asks for a log wants one. */

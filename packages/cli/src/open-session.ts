@@ -2,6 +2,8 @@ import {
   type ApprovalContext,
   appendInputHistory,
   endAllProcesses,
+  GrantStore,
+  homeDirectory,
   SessionTempDir,
 } from "@diligent/core/run";
 import { type AskPerson, createApprove } from "./approval.ts";
@@ -10,6 +12,7 @@ import type { CliIo } from "./cli-io.ts";
 import { type ComposedSession, composeSession } from "./config.ts";
 import { loadConfig } from "./load-config.ts";
 import { resolveDirectory } from "./resolve-directory.ts";
+import { writeLine } from "./write-line.ts";
 
 /** A session to run prompts in. */
 export interface OpenSession extends ComposedSession {
@@ -38,9 +41,15 @@ export async function openSession(
   const cwd = resolveDirectory(options.directory, io.cwd);
   const loaded = await loadConfig(cwd, io.environment);
   const temporaryDirectory = new SessionTempDir();
+  const { config, projectRoot: root } = loaded;
+  const mode = options.approval ?? config.approval ?? approvalDefault;
   const context: ApprovalContext = {
-    root: loaded.projectRoot,
+    root,
     cwd,
+    mode,
+    rules: config.permissions,
+    home: homeDirectory(io.environment),
+    environment: io.environment,
     get temporaryDirectory() {
       return temporaryDirectory.existing;
     },
@@ -59,10 +68,12 @@ export async function openSession(
     resumption,
     // In print mode nobody is there to begin a new session instead.
     isAutomatic: ask !== undefined && loaded.config.session?.autoResume,
+    approvalMode: mode,
     approve: createApprove({
-      mode: options.approval ?? loaded.config.approval ?? approvalDefault,
       context,
+      grants: new GrantStore({ environment: io.environment, root }),
       ask,
+      warn: (message) => writeLine(io.stderr, message),
     }),
   };
   const composed = await composeSession(sessionOptions, temporaryDirectory);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { ApprovalRequest } from "@diligent/core";
-import { createApprove } from "../src/approval.ts";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { type ApprovalContext, type ApprovalRequest, GrantStore } from "@diligent/core";
+import { type ApproveOptions, createApprove, type PersonAnswer } from "../src/approval.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 
 const COMMAND: ApprovalRequest = {
@@ -18,14 +19,28 @@ beforeAll(() => {
 
 afterAll(() => place.remove());
 
-async function decide(
-  options: Omit<Parameters<typeof createApprove>[0], "context">,
-  request: ApprovalRequest = COMMAND,
-) {
+type Options = Partial<Omit<ApproveOptions, "context">> & Pick<ApprovalContext, "mode" | "rules">;
+
+function createFor({ mode, rules, ...options }: Options) {
+  const context = { root: place.project, cwd: place.project, mode, rules };
+  return createApprove({ grants: createStore(), ...options, context });
+}
+
+function createStore(): GrantStore {
+  return new GrantStore({
+    environment: { XDG_STATE_HOME: `${place.top}/state` },
+    root: place.project,
+  });
+}
+
+async function decide(options: Options, request: ApprovalRequest = COMMAND) {
   const gates: string[] = [];
-  const context = { root: place.project, cwd: place.project };
-  const decision = await createApprove({ ...options, context })(request, (gate) => gates.push(gate));
+  const decision = await createFor(options)(request, (gate) => gates.push(gate));
   return { decision, gates };
+}
+
+function bash(command: string): ApprovalRequest {
+  return { ...COMMAND, description: `bash: ${command}`, details: { command } };
 }
 
 function reading(path: string): ApprovalRequest {
@@ -51,7 +66,7 @@ describe("with nobody there", () => {
         decision: {
           response: "reject",
           unattended: true,
-          message: expect.stringMatching(/^Refused: it runs a command, .*--approval auto/),
+          message: expect.stringMatching(/^Refused: npm may do more than read, .*--approval auto/),
         },
         gates: ["shell_command"],
       });
@@ -67,7 +82,7 @@ describe("with somebody there", () => {
       return "always" as const;
     };
     expect(await decide({ mode: "ask", ask }, reading("/etc/hosts"))).toEqual({
-      decision: "always",
+      decision: { response: "always" },
       gates: ["outside_project"],
     });
     expect(asked).toEqual([["read: /etc/hosts", "outside_project"]]);
@@ -78,6 +93,128 @@ describe("with somebody there", () => {
     expect(await decide({ mode: "deny", ask })).toEqual({
       decision: { response: "reject", message: expect.stringContaining("--approval deny") },
       gates: ["shell_command"],
+    });
+  });
+});
+
+describe("always", () => {
+  function createAsker(...answers: PersonAnswer[]) {
+    const asked: string[] = [];
+    const ask = async (request: ApprovalRequest) => {
+      asked.push(request.description);
+      return answers.shift() ?? { response: "reject" as const };
+    };
+    return { asked, ask };
+  }
+  const noAnnouncement = () => {};
+
+  test("asks about the same no second time, and about more again", async () => {
+    const { asked, ask } = createAsker({ response: "always" });
+    const approve = createFor({ ask });
+    for (const command of ["npm test", "npm test", "npm test && ls", "npm test; curl x", "npm test x"]) {
+      await approve(bash(command), noAnnouncement);
+    }
+    expect(asked).toEqual(["bash: npm test", "bash: npm test; curl x", "bash: npm test x"]);
+  });
+
+  test("for the project holds in later sessions, for the session does not", async () => {
+    const first = createFor({
+      ask: createAsker({ response: "always", scope: "project" }, { response: "always", scope: "session" })
+        .ask,
+    });
+    await first(bash("npm run kept"), noAnnouncement);
+    await first(bash("npm run gone"), noAnnouncement);
+    const { asked, ask } = createAsker();
+    const second = createFor({ ask });
+    await second(bash("npm run kept"), noAnnouncement);
+    await second(bash("npm run gone"), noAnnouncement);
+    expect(asked).toEqual(["bash: npm run gone"]);
+    expect(await createFor({ mode: "deny" })(bash("npm run kept"), noAnnouncement)).toBe("once");
+  });
+
+  test("that cannot be kept holds for the session and says so", async () => {
+    const warnings: string[] = [];
+    const { asked, ask } = createAsker({ response: "always", scope: "project" });
+    const grants = new GrantStore({ environment: { XDG_STATE_HOME: "/proc/nowhere" }, root: place.project });
+    const approve = createFor({ ask, grants, warn: (message) => warnings.push(message) });
+    await approve(bash("make"), noAnnouncement);
+    await approve(bash("make"), noAnnouncement);
+    expect(asked).toEqual(["bash: make"]);
+    expect(warnings).toEqual([expect.stringContaining("Kept for this session only: ")]);
+  });
+});
+
+test("kept answers that cannot be used are said once and allow nothing", async () => {
+  const state = `${place.top}/damaged/diligent`;
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  writeFileSync(`${state}/grants.json`, "{", { mode: 0o600 });
+  const warnings: string[] = [];
+  const grants = new GrantStore({
+    environment: { XDG_STATE_HOME: `${place.top}/damaged` },
+    root: place.project,
+  });
+  const approve = createFor({ grants, ask: async () => "once", warn: (message) => warnings.push(message) });
+  await approve(bash("make"), () => {});
+  await approve(bash("make"), () => {});
+  expect(warnings).toEqual([expect.stringContaining("grants.json: nothing in it counts as approved")]);
+});
+
+describe("several questions at once", () => {
+  test("are put one after the other, and not at all where an earlier answer covers them", async () => {
+    const open: { description: string; answer(given: PersonAnswer): void }[] = [];
+    const ask = ({ description }: ApprovalRequest) =>
+      new Promise<PersonAnswer>((answer) => open.push({ description, answer }));
+    const approve = createFor({ ask });
+    const decisions = ["make a", "make b", "make a"].map((command) => approve(bash(command), () => {}));
+    await Bun.sleep(50);
+    expect(open.map(({ description }) => description)).toEqual(["bash: make a"]);
+    open[0]?.answer({ response: "always" });
+    await Bun.sleep(50);
+    expect(open.map(({ description }) => description)).toEqual(["bash: make a", "bash: make b"]);
+    open[1]?.answer({ response: "reject", message: "no" });
+    expect(await Promise.all(decisions)).toEqual([
+      { response: "always" },
+      { response: "reject", message: "no" },
+      { response: "once" },
+    ]);
+  });
+
+  test("end with the turn: what was waiting is not asked, what comes later is", async () => {
+    const asked: string[] = [];
+    const ask = async ({ description }: ApprovalRequest): Promise<PersonAnswer> => {
+      asked.push(description);
+      return { response: "reject", endTurn: true };
+    };
+    const approve = createFor({ ask });
+    const decisions = await Promise.all(["a", "b"].map((name) => approve(bash(`make ${name}`), () => {})));
+    expect(decisions).toMatchObject([
+      { endTurn: true },
+      { endTurn: true, message: expect.stringContaining("Not run") },
+    ]);
+    await approve(bash("make c"), () => {});
+    expect(asked).toEqual(["bash: make a", "bash: make c"]);
+  });
+});
+
+describe("what nobody is asked about", () => {
+  test("a rule that denies is a refusal with its reason, attended or not, and the run goes on", async () => {
+    const rules = [{ permission: "execute" as const, pattern: "npm", action: "deny" as const }];
+    const ask = () => Promise.reject(new Error("was asked"));
+    const expected: Awaited<ReturnType<typeof decide>> = {
+      decision: {
+        response: "reject",
+        message: 'Refused: the rule deny execute "npm" forbids it. Do not try it in another way.',
+      },
+      gates: ["rule"],
+    };
+    expect(await decide({ mode: "auto", rules, ask })).toEqual(expected);
+    expect(await decide({ mode: "deny", rules })).toEqual(expected);
+  });
+
+  test("plan refuses what writes or runs", async () => {
+    expect(await decide({ mode: "plan" })).toEqual({
+      decision: { response: "reject", message: expect.stringContaining("in plan mode nothing is run") },
+      gates: ["plan_mode"],
     });
   });
 });

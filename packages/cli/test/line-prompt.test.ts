@@ -71,28 +71,49 @@ describe("a conversation", () => {
 describe("consent", () => {
   test("a command is shown whole, and y runs it once", async () => {
     const program = start(
-      [bash("touch made\necho 'and \x1b[8m hidden'"), bash("touch again"), { text: "Done" }],
+      [bash("touch made\necho 'and \x1b[8m hidden'"), bash("touch again"), { text: "never" }],
       "go",
     );
-    await program.shown("bash needs your consent: it runs a command");
+    await program.shown("bash needs your consent: it holds invisible characters [command_syntax]");
     await program.shown("    touch made");
     await program.shown("    echo 'and \\x1b[8m hidden'");
-    await program.shown("Allow it? y (once) / n: ");
+    await program.shown("Allow it? y (once) / a (always) / p (always, kept) / n: ");
     expect(made("made")).toBe(false);
     program.type("y\r");
-    await program.shown("touch again");
+    await program.shown("bash needs your consent: touch may do more than read [shell_command]");
+    await program.shown(`exactly \`touch again\` in ${place.project}`);
     await program.shown("Allow it? ");
     expect([made("made"), made("again")]).toEqual([true, false]);
     program.type("n\r");
-    await program.shown("Done");
+    await program.shown("stopped: you said no");
+    await program.shown("diligent> ");
     expect(made("again")).toBe(false);
+    expect(program.screen).not.toContain("never");
   });
 
-  test("anything but y and n asks again", async () => {
+  test("a no with a message reaches the model, which goes on", async () => {
     const program = start([bash("touch made"), { text: "Done" }], "go");
     await program.shown("Allow it? ");
-    program.type("yeah\r");
-    await program.shown("Please answer y or n.");
+    program.type("n use another name\r");
+    await program.shown("bash failed: The user said no: use another name");
+    await program.shown("Done");
+    expect(made("made")).toBe(false);
+  });
+
+  test("always asks about the same no second time, and about more again", async () => {
+    const program = start([bash("touch made"), bash("touch made && ls"), bash("touch made more")], "go");
+    await program.shown("Allow it? ");
+    program.type("a\r");
+    await program.shown("touch made more");
+    await program.shown("Allow it? ");
+    expect([made("made"), made("more")]).toEqual([true, false]);
+  });
+
+  test("anything else asks again", async () => {
+    const program = start([bash("touch made"), { text: "Done" }], "go");
+    await program.shown("Allow it? ");
+    program.type("yes please\r");
+    await program.shown("Please answer y, a, p or n.");
     await program.shown("Allow it? ");
     program.type("\r");
     await program.shown("Allow it? ");

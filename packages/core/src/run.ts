@@ -12,12 +12,17 @@ export type {
   RunStopReason,
   SerializableError,
 } from "./agent/types.ts";
-export {
-  type ApprovalContext,
-  type ApprovalGate,
-  type ApprovalVerdict,
-  decideApproval,
-} from "./approval/policy.ts";
+export { GrantStore } from "./approval/grant-store.ts";
+export { describeGrant, type Grant } from "./approval/grants.ts";
+export { selectOfferedTools } from "./approval/offered-tools.ts";
+export { decideApproval } from "./approval/policy.ts";
+export { isDeniedOutright } from "./approval/rules.ts";
+export type {
+  ApprovalContext,
+  ApprovalGate,
+  ApprovalMode,
+  ApprovalVerdict,
+} from "./approval/types.ts";
 export { ConfigError, type ConfigWarning } from "./config/config-error.ts";
 export { discoverInstructions } from "./config/instructions.ts";
 export { type LoadedConfig, loadDiligentConfig } from "./config/loader.ts";

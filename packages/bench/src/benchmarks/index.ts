@@ -1,5 +1,6 @@
 import type { Benchmark } from "../benchmark.ts";
 import { append } from "./append.ts";
+import { approval } from "./approval.ts";
 import { firstRequest, firstRequestOpenAI } from "./first-request.ts";
 import { grep } from "./grep.ts";
 import { list } from "./list.ts";
@@ -23,4 +24,5 @@ export const BENCHMARKS: readonly Benchmark[] = [
   append,
   resume,
   list,
+  approval,
 ];

@@ -1,6 +1,6 @@
 import type { Feature } from "./features.ts";
 
-export const APPROVAL_MODES = ["auto", "ask", "deny"] as const;
+export const APPROVAL_MODES = ["auto", "ask", "deny", "plan"] as const;
 export type ApprovalMode = (typeof APPROVAL_MODES)[number];
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;

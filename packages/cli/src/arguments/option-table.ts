@@ -19,7 +19,7 @@ interface OptionRow {
 export const OPTIONS = [
   { name: "print", alias: "p", group: "run", help: "answer once on stdout, without a screen" },
   { name: "model", alias: "m", value: "MODEL", group: "run", help: "an id, or an alias such as sonnet" },
-  { name: "approval", value: "MODE", group: "run", help: "auto, ask or deny what needs consent" },
+  { name: "approval", value: "MODE", group: "run", help: "auto, ask, deny, or plan: reading only" },
   { name: "max-turns", value: "N", group: "run", help: "stop after N replies of the model" },
   { name: "max-cost", value: "USD", group: "run", help: "stop once that much was spent" },
   { name: "output-format", value: "FORMAT", group: "run", help: "text, json or stream-json (with -p)" },

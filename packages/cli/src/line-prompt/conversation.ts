@@ -1,8 +1,8 @@
-import { type ApprovalDecision, type ApprovalResponse, now } from "@diligent/core/run";
-import type { AskPerson } from "../approval.ts";
+import { type ApprovalRequest, type ApprovalVerdict, now } from "@diligent/core/run";
+import type { AskPerson, PersonAnswer } from "../approval.ts";
 import type { CliOutput } from "../cli-io.ts";
 import type { OpenSession } from "../open-session.ts";
-import { formatQuestion, parseAnswer } from "./question.ts";
+import { formatHint, formatQuestion, parseAnswer } from "./question.ts";
 import { Transcript } from "./transcript.ts";
 
 const PROMPT = "diligent> ";
@@ -34,7 +34,7 @@ export class Conversation {
 
   /** One question after the other, also when several calls ask at once. */
   readonly ask: AskPerson = (request, verdict) => {
-    const question = this.lastQuestion.then(() => this.askNow(formatQuestion(request, verdict)));
+    const question = this.lastQuestion.then(() => this.askNow(request, verdict));
     this.lastQuestion = question;
     return question;
   };
@@ -82,12 +82,12 @@ export class Conversation {
     }
   }
 
-  private async askNow(question: string): Promise<ApprovalResponse | ApprovalDecision> {
+  private async askNow(request: ApprovalRequest, verdict: ApprovalVerdict): Promise<PersonAnswer> {
     this.transcript.line(undefined);
-    for (let hint = ""; !this.isInterrupted; hint = "Please answer y or n.\n") {
-      this.output.write(`\n${hint}${question}`);
+    for (let hint = ""; !this.isInterrupted; hint = `${formatHint(verdict)}\n`) {
+      this.output.write(`\n${hint}${formatQuestion(request, verdict)}`);
       const answer = await this.nextAnswer();
-      const decision = answer === undefined ? undefined : parseAnswer(answer);
+      const decision = answer === undefined ? undefined : parseAnswer(answer, verdict);
       if (decision !== undefined) return decision;
     }
     return { response: "reject", message: "The user stopped the run.", endTurn: true };

@@ -25,7 +25,8 @@ export class Transcript {
         if (messageText(event.message) !== "") this.endLine();
         return;
       case "agent_end":
-        this.line(describeStop(event));
+        // Here somebody is there to answer: this is their own no.
+        this.line(event.stopReason === "approval" ? "stopped: you said no" : describeStop(event));
         return;
       default:
         this.line(describeProgress(event));

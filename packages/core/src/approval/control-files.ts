@@ -1,3 +1,4 @@
+import { foldName } from "../infrastructure/fold-name.ts";
 import { splitPath } from "../infrastructure/real-path.ts";
 
 /** Directories whose files steer a program that people run: version control, this agent, editors, CI. */
@@ -9,6 +10,14 @@ const CONTROL_DIRECTORIES: readonly (readonly string[])[] = [
   [".circleci"],
   [".buildkite"],
   [".woodpecker"],
+  [".teamcity"],
+  [".husky"],
+  [".idea"],
+  [".devcontainer"],
+  [".claude"],
+  [".agents"],
+  [".forgejo", "workflows"],
+  [".gitea", "workflows"],
   [".github", "workflows"],
   [".github", "actions"],
   [".gitlab", "ci"],
@@ -20,6 +29,13 @@ const CONTROL_FILES: ReadonlySet<string> = new Set([
   "diligent.json",
   "claude.md",
   "agents.md",
+  "agents.override.md",
+  ".mcp.json",
+  "bunfig.toml",
+  ".npmrc",
+  ".yarnrc.yml",
+  ".cirrus.yml",
+  "appveyor.yml",
   ".gitlab-ci.yml",
   ".travis.yml",
   ".drone.yml",
@@ -40,6 +56,8 @@ const CONTROL_FILES: ReadonlySet<string> = new Set([
   ".zprofile",
   ".zlogin",
   ".zlogout",
+  ".zsh_logout",
+  ".xprofile",
   ".kshrc",
   ".cshrc",
   ".tcshrc",
@@ -60,11 +78,4 @@ export function isControlFile(path: string): boolean {
 
 function containsSequence(parts: readonly string[], sequence: readonly string[]): boolean {
   return parts.some((_, start) => sequence.every((part, offset) => parts[start + offset] === part));
-}
-
-function foldName(name: string): string {
-  return name
-    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
-    .normalize("NFKC")
-    .toLowerCase();
 }

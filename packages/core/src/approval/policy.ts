@@ -1,117 +1,97 @@
-import { relative, resolve } from "node:path";
-import { findRealPath, isInside } from "../infrastructure/real-path.ts";
+import type { ReadGrammar } from "../infrastructure/bash-grammar.ts";
 import type { ApprovalRequest } from "../tool/types.ts";
 import { assertNever } from "../types.ts";
-import { isControlFile } from "./control-files.ts";
-
-/** Which part of the rule decided; shown with the question and carried by the `approval_request` event. */
-export type ApprovalGate =
-  | "project"
-  | "session_files"
-  | "shell_command"
-  | "control_file"
-  | "outside_project"
-  | "unknown_target";
-
-export interface ApprovalContext {
-  /** The project root, absolute. */
-  root: string;
-  /** What relative paths in a request start from, absolute. */
-  cwd: string;
-  /**
-   * The session's private temporary directory, where whole outputs are kept; it may always be read. Looked at only
-   * when something outside the project is to be read.
-   */
-  readonly temporaryDirectory?: string | undefined;
-}
-
-export interface ApprovalVerdict {
-  action: "allow" | "ask";
-  gate: ApprovalGate;
-  /** Half a sentence for a person, such as `/etc/hosts is outside the project`. */
-  reason: string;
-}
+import { judgeCommand } from "./command-policy.ts";
+import { isGranted, toCallGrant } from "./grants.ts";
+import { decidePath, verdictOf } from "./path-policy.ts";
+import { isEverything } from "./rules.ts";
+import type { ApprovalContext, ApprovalMode, ApprovalVerdict, PermissionRule } from "./types.ts";
+import { allow, ask, deny } from "./verdicts.ts";
 
 /**
- * Decides whether a request needs a person's consent. Inside the project, by real path, reading and writing need none;
- * control files ask before they are written, everything outside the project asks, and so does every shell command.
- * It reads the file system to follow links and changes nothing.
+ * Decides what becomes of a request: it needs nobody, a person is asked, or it is refused. Rules that deny stand above
+ * everything, what a person has allowed for good above other rules, and the mode settles what is left to be asked. It
+ * reads the file system to follow links and changes nothing; the first command loads the grammar.
  */
-export function decideApproval(request: ApprovalRequest, context: ApprovalContext): ApprovalVerdict {
-  switch (request.permission) {
-    case "execute":
-      return { action: "ask", gate: "shell_command", reason: "it runs a command" };
-    case "read":
-    case "write":
-      return decidePath(request, context);
-    default:
-      return assertNever(request.permission);
+export async function decideApproval(
+  request: ApprovalRequest,
+  context: ApprovalContext,
+): Promise<ApprovalVerdict> {
+  const mode = context.mode ?? "ask";
+  const { permission } = request;
+  if (mode === "plan" && permission !== "read") {
+    return deny("plan_mode", `in plan mode nothing is ${permission === "write" ? "written" : "run"}`);
   }
+  if (mode === "auto" && !hasDenial(permission, context)) return AUTO;
+  return settle(await judge(request, context), mode);
 }
 
-function decidePath(request: ApprovalRequest, context: ApprovalContext): ApprovalVerdict {
-  const path = request.details?.path;
-  if (typeof path !== "string" || path === "") {
-    return { action: "ask", gate: "unknown_target", reason: "it does not say which path it touches" };
-  }
-  const verdicts = realPathsOf(path, context.cwd).map((real) =>
-    real === undefined
-      ? ask("unknown_target", `${path} cannot be followed to where it leads`)
-      : decideRealPath(real, { permission: request.permission, path, context }),
+const AUTO = allow("auto_mode", "the mode is auto");
+
+/** What is read by a command falls under the rules for reading too. */
+function hasDenial(permission: PermissionRule["permission"], { rules = [] }: ApprovalContext): boolean {
+  return rules.some(
+    (rule) =>
+      rule.action === "deny" &&
+      (rule.permission === permission || (permission === "execute" && rule.permission === "read")),
   );
-  return verdicts.find((verdict) => verdict.action === "ask") ?? verdicts[0] ?? ask("unknown_target", path);
 }
 
-/** Behind a link, `..` means one place to the kernel and another once a program has tidied the path up: both count. */
-function realPathsOf(path: string, cwd: string): (string | undefined)[] {
-  const tidied = findRealPath(resolve(cwd, path), cwd);
-  const raw = findRealPath(path, cwd);
-  return tidied === raw ? [tidied] : [tidied, raw];
-}
-
-interface PathAsked {
-  path: string;
-  context: ApprovalContext;
-}
-
-interface PathQuestion extends PathAsked {
-  permission: ApprovalRequest["permission"];
-}
-
-function decideRealPath(real: string, { permission, path, context }: PathQuestion): ApprovalVerdict {
-  const root = findRealPath(context.root, context.cwd) ?? context.root;
-  if (!isInside(real, root)) {
-    if (permission === "read" && isInTemporaryDirectory(real, context)) {
-      return { action: "allow", gate: "session_files", reason: "it reads the session's own temporary files" };
-    }
-    const target = real === path ? path : `${path} leads to ${real}, which`;
-    return ask("outside_project", `${target} is outside the project ${root}`);
+function settle(verdict: ApprovalVerdict, mode: ApprovalMode): ApprovalVerdict {
+  if (verdict.action !== "ask") return verdict;
+  switch (mode) {
+    case "ask":
+    case "plan":
+      return verdict;
+    case "auto":
+      return AUTO;
+    case "deny":
+      return deny(verdict.gate, verdict.reason);
+    default:
+      return assertNever(mode);
   }
-  const control = permission === "write" ? findControlName(real, root, { path, context }) : undefined;
-  if (control !== undefined) return ask("control_file", `${control} steers what other programs do`);
-  return { action: "allow", gate: "project", reason: "it stays inside the project" };
 }
 
-/** The control file a write would change: by where it leads, or by the name it is reached under when that is a link. */
-function findControlName(real: string, root: string, { path, context }: PathAsked): string | undefined {
-  const named = resolve(context.cwd, path);
-  const candidates = [
-    real,
-    ...[root, resolve(context.root)].flatMap((top) => (isInside(named, top) ? [named] : [])),
-  ];
-  return candidates
-    .map((candidate) =>
-      isInside(candidate, root) ? relative(root, candidate) : relative(context.root, candidate),
-    )
-    .find(isControlFile);
+function judge(
+  request: ApprovalRequest,
+  context: ApprovalContext,
+): ApprovalVerdict | Promise<ApprovalVerdict> {
+  const { permission, toolName, details = {} } = request;
+  if (permission === "execute") return judgeExecution(request, context);
+  const { path } = details;
+  return typeof path === "string" && path !== ""
+    ? decidePath({ path, permission, readsContent: true }, toolName, context)
+    : judgeCall(request, ask("unknown_target", "it does not say which path it touches"), context);
 }
 
-function isInTemporaryDirectory(real: string, context: ApprovalContext): boolean {
-  if (context.temporaryDirectory === undefined) return false;
-  const directory = findRealPath(context.temporaryDirectory, context.cwd);
-  return directory !== undefined && isInside(real, directory);
+async function judgeExecution(request: ApprovalRequest, context: ApprovalContext): Promise<ApprovalVerdict> {
+  const command = request.details?.command;
+  if (typeof command === "string") return judgeCommand(command, context, await loadGrammar());
+  return judgeCall(request, ask("shell_command", `${request.toolName} may do more than read`), context);
 }
 
-function ask(gate: ApprovalGate, reason: string): ApprovalVerdict {
-  return { action: "ask", gate, reason };
+/** A call of which nothing is known but its arguments: only rules about everything match it. */
+function judgeCall(
+  request: ApprovalRequest,
+  verdict: ApprovalVerdict,
+  { rules = [], grants = [] }: ApprovalContext,
+): ApprovalVerdict {
+  const rule = rules.findLast(
+    ({ permission, pattern }) => permission === request.permission && isEverything(pattern),
+  );
+  if (rule?.action === "deny") return verdictOf(rule);
+  const grant = toCallGrant(request);
+  if (isGranted(grant, grants)) return allow("grant", "you have allowed exactly this for good");
+  return rule ? { ...verdictOf(rule), grants: [grant] } : { ...verdict, grants: [grant] };
+}
+
+let grammar: Promise<ReadGrammar> | undefined;
+
+/** Once for the process; tried again where it failed. */
+function loadGrammar(): Promise<ReadGrammar> {
+  grammar ??= import("../infrastructure/bash-grammar.ts").then(({ loadBashGrammar }) => loadBashGrammar());
+  grammar.catch(() => {
+    grammar = undefined;
+  });
+  return grammar;
 }

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { systemErrorCode } from "./system-error.ts";
 
 export interface DirectoryEntry {
   name: string;
@@ -31,6 +32,15 @@ export function linkTarget(directory: string, name: string): string | undefined 
     return readlinkSync(join(directory, name));
   } catch {
     return undefined; // Gone since the directory was read.
+  }
+}
+
+/** True for a symbolic link, and for what may not be looked at: it could be one. */
+export function isLink(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  } catch (error) {
+    return systemErrorCode(error) !== "ENOTDIR";
   }
 }
 

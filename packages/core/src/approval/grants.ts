@@ -1,0 +1,60 @@
+import type { ApprovalRequest } from "../tool/types.ts";
+
+/** What "always" allows: exactly what was asked about, wherever it is asked again; nothing longer, nothing else. */
+export type Grant =
+  /** One simple command, word for word, run in this directory (absolute, real). */
+  | { kind: "command"; directory: string; words: readonly string[] }
+  /** A whole command line, character for character: one that is more than plain words. */
+  | { kind: "command_line"; directory: string; text: string }
+  /** One file or directory (absolute, real; nothing below it), touched by this tool. */
+  | { kind: "path"; permission: "read" | "write"; tool: string; path: string }
+  /** One call of another tool with exactly these arguments, as JSON. */
+  | { kind: "call"; tool: string; details: string };
+
+export function isGranted(wanted: Grant, grants: readonly Grant[]): boolean {
+  const key = toKey(wanted);
+  return grants.some((grant) => grant.kind === wanted.kind && toKey(grant) === key);
+}
+
+/** What would be allowed, in words for a person. Command words that hold more than plain characters stand in quotes. */
+export function describeGrant(grant: Grant): string {
+  switch (grant.kind) {
+    case "command":
+      return `exactly \`${grant.words.map(quoteWord).join(" ")}\` in ${grant.directory}`;
+    case "command_line":
+      return `exactly this command line in ${grant.directory}`;
+    case "path":
+      return `${grant.tool}: ${grant.permission} exactly ${grant.path}`;
+    case "call":
+      return `${grant.tool} with exactly these arguments`;
+  }
+}
+
+/** The grant for a call of a tool that names neither a path nor a command. */
+export function toCallGrant({ toolName, details }: ApprovalRequest): Grant {
+  return { kind: "call", tool: toolName, details: JSON.stringify(sortKeys(details ?? {})) };
+}
+
+function toKey(grant: Grant): string {
+  switch (grant.kind) {
+    case "command":
+      return JSON.stringify([grant.directory, ...grant.words]);
+    case "command_line":
+      return JSON.stringify([grant.directory, grant.text]);
+    case "path":
+      return JSON.stringify([grant.permission, grant.tool, grant.path]);
+    case "call":
+      return JSON.stringify([grant.tool, grant.details]);
+  }
+}
+
+function quoteWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => [key, sortKeys(inner)]);
+  return Object.fromEntries(entries.sort(([left], [right]) => (left < right ? -1 : 1)));
+}
