@@ -67,7 +67,7 @@ test("what is wrong in all layers is told together, and nothing is written", asy
   put(place.projectFile, '{"approval": 1}');
   expect((await complaintFrom(place)).replaceAll(`${place.home}/`, "").split("\n")).toEqual([
     ".config/diligent/diligent.jsonc:1:14: a value is expected",
-    'project/diligent.jsonc:1:14: key "approval": has to be one of "auto", "ask", "deny"',
+    'project/diligent.jsonc:1:14: key "approval": has to be one of "auto", "ask", "deny", "plan"',
     "environment variable OPENAI_BASE_URL: has to be an address such as https://host/v1",
   ]);
   expect(readFileSync(place.userFile, "utf8")).toBe('{"maxTurns": }');

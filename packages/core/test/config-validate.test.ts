@@ -49,7 +49,7 @@ describe("a wrong setting is refused with its place, its name and what is wrong:
     ['{"instructions": "a"}', 'F:1:18: key "instructions": has to be a list in [ ]'],
     [
       '{"approval": "akk"}',
-      'F:1:14: key "approval": has to be one of "auto", "ask", "deny"; did you mean "ask"?',
+      'F:1:14: key "approval": has to be one of "auto", "ask", "deny", "plan"; did you mean "ask"?',
     ],
     ['{"sandbox": true}', 'F:1:13: key "sandbox": has to be one of "auto", "required", "off"'],
     [
@@ -94,7 +94,7 @@ describe("a wrong setting is refused with its place, its name and what is wrong:
       [
         'F:1:14: key "maxTurns": has to be above 0',
         'F:2:1: key "modl": there is no such setting; did you mean "model"?',
-        'F:3:13: key "approval": has to be one of "auto", "ask", "deny"',
+        'F:3:13: key "approval": has to be one of "auto", "ask", "deny", "plan"',
       ].join("\n"),
     );
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`unknown${index}`, 1]));

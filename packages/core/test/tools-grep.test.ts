@@ -221,3 +221,15 @@ test("reading is what is asked for, by absolute path", () => {
     details: { path: join(workspace.root, "src") },
   });
 });
+
+test("a search over a directory leaves out files that hold secrets, whatever the glob says; one by name is searched", async () => {
+  const workspace = workspaceWith({
+    ".env": "needle\n",
+    "a/id_rsa": "needle\n",
+    "a/Key.PEM": "needle\n",
+    "b.ts": "needle\n",
+  });
+  expect(await outputOf(workspace, { pattern: "needle" })).toBe("b.ts");
+  expect(await outputOf(workspace, { pattern: "needle", glob: "*.pem" })).toStartWith("No");
+  expect(await outputOf(workspace, { pattern: "needle", path: ".env" })).toBe(".env");
+});

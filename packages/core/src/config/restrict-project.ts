@@ -63,7 +63,7 @@ export function removeUntrustedSettings(
 }
 
 // From lax to strict. What is not set counts as the laxest value that a project may choose.
-const APPROVALS = ["auto", "ask", "deny"] as const;
+const APPROVALS = ["auto", "ask", "deny", "plan"] as const;
 const SANDBOXES = ["off", "auto", "required"] as const;
 
 function isAsStrict<T extends string>(order: readonly T[], wanted: T, user: T | undefined): boolean {

@@ -62,9 +62,11 @@ export const DiligentConfigSchema = z.strictObject({
   knowledge: KnowledgeSettingsSchema.optional().describe("What is remembered across sessions."),
   compaction: CompactionSettingsSchema.optional().describe("How long conversations are shortened."),
   approval: z
-    .enum(["auto", "ask", "deny"])
+    .enum(["auto", "ask", "deny", "plan"])
     .optional()
-    .describe("What happens with what needs asking: it is done, you are asked, or it is refused."),
+    .describe(
+      "What happens with what needs asking: it is done, you are asked, or it is refused; plan offers only what reads.",
+    ),
   permissions: z
     .array(PermissionRuleSchema)
     .optional()

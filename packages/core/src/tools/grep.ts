@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type RipgrepEnd, runRipgrep } from "../infrastructure/ripgrep.ts";
+import { SECRET_FILE_GLOBS } from "../infrastructure/secret-files.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
 import {
   formatGrepLines,
@@ -88,7 +89,7 @@ async function collectLines(workspace: Workspace, { args, target, signal }: Grep
   const lines: GrepLine[] = [];
   let chars = 0;
   const end = await runRipgrep({
-    ...toRipgrepOptions(workspace, { flags: toFlags(args), target, signal }),
+    ...toRipgrepOptions(workspace, { flags: [...toFlags(args), ...withoutSecrets(target)], target, signal }),
     separator: mode === "files_with_matches" ? "\0" : "\n",
     onRecord(record) {
       const line = parseGrepRecord(record, mode);
@@ -100,6 +101,11 @@ async function collectLines(workspace: Workspace, { args, target, signal }: Grep
   if (end.stopped === "abort") throw new Error("The search was interrupted.");
   if (end.errors !== "") throw new Error(end.errors);
   return { lines, end };
+}
+
+/** A search over a directory leaves out what would be asked about by name; the last glob that matches counts. */
+function withoutSecrets({ isDirectory }: SearchTarget): string[] {
+  return isDirectory ? SECRET_FILE_GLOBS.map((glob) => `--iglob=!${glob}`) : [];
 }
 
 function modeOf(args: GrepArguments): GrepMode {
