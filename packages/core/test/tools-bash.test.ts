@@ -254,10 +254,13 @@ describe("long output", () => {
   });
 
   test("an endless one ends with the time limit", async () => {
+    Bun.gc(true);
     const before = process.memoryUsage().rss;
     const { output, isError } = await run("yes", { timeout: 300 });
     expect(isError).toBe(true);
     expect(output).toEndWith("[timed out after 300 ms; everything it started was ended]");
-    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
+    Bun.gc(true);
+    // 300 ms of it are gigabytes; what the other tests of this process leave to be collected is not.
+    expect(process.memoryUsage().rss - before).toBeLessThan(256 * 1024 * 1024);
   });
 });
