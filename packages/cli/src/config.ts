@@ -12,7 +12,6 @@ import {
   FileTracker,
   generateSessionId,
   type LoadedConfig,
-  localDate,
   type Model,
   openRequestLog,
   platformName,
@@ -23,6 +22,7 @@ import {
   type SessionTempDir,
   selectOfferedTools,
   type Tool,
+  utcDate,
   withRequestLog,
   withRetry,
 } from "@diligent/core/run";
@@ -172,7 +172,7 @@ async function composePrompt({
   const gitBranch = readGitBranch(projectRoot);
   const systemPrompt = composeSystemPrompt({
     base: config.systemPrompt ?? BASE_SYSTEM_PROMPT,
-    facts: { cwd, projectRoot, platform: platformName(), date: localDate(), gitBranch },
+    facts: { cwd, projectRoot, platform: platformName(), date: utcDate(), gitBranch },
     instructions,
     additional: [
       ...(config.instructions ?? []),

@@ -29,7 +29,7 @@ export { type LoadedConfig, loadDiligentConfig } from "./config/loader.ts";
 export type { DiligentConfig } from "./config/schema.ts";
 export { BASE_SYSTEM_PROMPT, composeSystemPrompt } from "./config/system-prompt.ts";
 export { EventStream } from "./event-stream.ts";
-export { localDate, now, sleep } from "./infrastructure/clock.ts";
+export { localDate, now, sleep, utcDate } from "./infrastructure/clock.ts";
 export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastructure/diligent-dir.ts";
 export {
   type Environment,

@@ -284,7 +284,7 @@ describe("buildSystemPrompt", () => {
 Working directory: /p/sub
 Project root: /p
 Platform: linux
-Date: 2026-11-21
+Date: 2026-11-21 (UTC)
 Git branch: main
 
 Instructions from: /p/CLAUDE.md

@@ -10,7 +10,7 @@ export interface EnvironmentFacts {
   projectRoot: string;
   /** As Node names it, such as `linux`. */
   platform: string;
-  /** `YYYY-MM-DD`, local. */
+  /** `YYYY-MM-DD`, UTC. */
   date: string;
   /** The branch that is checked out, where there is one. */
   gitBranch?: string | undefined;
@@ -38,7 +38,7 @@ export function composeSystemPrompt({
 function formatEnvironmentFacts({ cwd, projectRoot, platform, date, gitBranch }: EnvironmentFacts): string {
   const lines = [`Working directory: ${revealInvisible(cwd)}`];
   if (projectRoot !== cwd) lines.push(`Project root: ${revealInvisible(projectRoot)}`);
-  lines.push(`Platform: ${platform}`, `Date: ${date}`);
+  lines.push(`Platform: ${platform}`, `Date: ${date} (UTC)`);
   if (gitBranch !== undefined) lines.push(`Git branch: ${gitBranch}`);
   return `# Environment\n${lines.join("\n")}`;
 }

@@ -22,6 +22,11 @@ export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** The date in UTC as `YYYY-MM-DD`; unlike the local one it needs no time zones, whose loading takes milliseconds. */
+export function utcDate(at: number = Date.now()): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
 /** The local date as `YYYY-MM-DD`. */
 export function localDate(at: number = Date.now()): string {
   const date = new Date(at);
