@@ -3,11 +3,10 @@ import type { ReadGrammar } from "../infrastructure/bash-grammar.ts";
 import { findRealPath } from "../infrastructure/real-path.ts";
 import { type CommandReading, type Pipeline, readCommand, type SimpleCommand } from "./command-syntax.ts";
 import { type Grant, isGranted } from "./grants.ts";
-import { verdictOf } from "./path-policy.ts";
 import { judgeDirectoryChange, judgeReading } from "./read-only-policy.ts";
 import { findCommandRule, toRuleCommand } from "./rules.ts";
 import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
-import { allow, ask, strictest } from "./verdicts.ts";
+import { allow, ask, strictest, verdictOf } from "./verdicts.ts";
 
 /**
  * Decides about a command line. Every part of it has to be allowed by a rule, an earlier answer or as a program that

@@ -5,8 +5,8 @@ import { isSecretFile } from "../infrastructure/secret-files.ts";
 import { isControlFile } from "./control-files.ts";
 import { type Grant, isGranted } from "./grants.ts";
 import { findPathRule } from "./rules.ts";
-import type { ApprovalContext, ApprovalVerdict, PermissionRule } from "./types.ts";
-import { allow, ask, deny, strictest } from "./verdicts.ts";
+import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
+import { allow, ask, strictest, verdictOf } from "./verdicts.ts";
 
 export interface PathUse {
   /** As it was given; relative to `context.cwd`. */
@@ -158,13 +158,6 @@ function refine(
   const named = isInside(path, root) ? relative(root, path) : path;
   const danger = rule.action === "allow" ? judgeName(named, use) : undefined;
   return danger && judgeName(rule.pattern, use) === undefined ? danger : verdictOf(rule);
-}
-
-/** The verdict of a rule that matched. */
-export function verdictOf({ permission, pattern, action }: PermissionRule): ApprovalVerdict {
-  const rule = `the rule ${action} ${permission} ${JSON.stringify(pattern)}`;
-  if (action === "allow") return allow("rule", `${rule} allows it`);
-  return action === "deny" ? deny("rule", `${rule} forbids it`) : ask("rule", `${rule} wants it asked`);
 }
 
 function isInTemporaryDirectory(real: string, context: ApprovalContext): boolean {

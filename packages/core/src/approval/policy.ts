@@ -1,12 +1,10 @@
 import type { ReadGrammar } from "../infrastructure/bash-grammar.ts";
 import type { ApprovalRequest } from "../tool/types.ts";
 import { assertNever } from "../types.ts";
-import { judgeCommand } from "./command-policy.ts";
 import { isGranted, toCallGrant } from "./grants.ts";
-import { decidePath, verdictOf } from "./path-policy.ts";
 import { isEverything } from "./rules.ts";
 import type { ApprovalContext, ApprovalMode, ApprovalVerdict, PermissionRule } from "./types.ts";
-import { allow, ask, deny } from "./verdicts.ts";
+import { allow, ask, deny, verdictOf } from "./verdicts.ts";
 
 /**
  * Decides what becomes of a request: it needs nobody, a person is asked, or it is refused. Rules that deny stand above
@@ -52,13 +50,13 @@ function settle(verdict: ApprovalVerdict, mode: ApprovalMode): ApprovalVerdict {
   }
 }
 
-function judge(
-  request: ApprovalRequest,
-  context: ApprovalContext,
-): ApprovalVerdict | Promise<ApprovalVerdict> {
+// How paths and commands are judged is loaded when there is one to judge: not before the first request of a model.
+
+async function judge(request: ApprovalRequest, context: ApprovalContext): Promise<ApprovalVerdict> {
   const { permission, toolName, details = {} } = request;
   if (permission === "execute") return judgeExecution(request, context);
   const { path } = details;
+  const { decidePath } = await import("./path-policy.ts");
   return typeof path === "string" && path !== ""
     ? decidePath({ path, permission, readsContent: true }, toolName, context)
     : judgeCall(request, ask("unknown_target", "it does not say which path it touches"), context);
@@ -66,7 +64,10 @@ function judge(
 
 async function judgeExecution(request: ApprovalRequest, context: ApprovalContext): Promise<ApprovalVerdict> {
   const command = request.details?.command;
-  if (typeof command === "string") return judgeCommand(command, context, await loadGrammar());
+  if (typeof command === "string") {
+    const { judgeCommand } = await import("./command-policy.ts");
+    return judgeCommand(command, context, await loadGrammar());
+  }
   return judgeCall(request, ask("shell_command", `${request.toolName} may do more than read`), context);
 }
 

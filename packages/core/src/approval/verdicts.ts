@@ -1,4 +1,4 @@
-import type { ApprovalGate, ApprovalVerdict } from "./types.ts";
+import type { ApprovalGate, ApprovalVerdict, PermissionRule } from "./types.ts";
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
@@ -12,6 +12,13 @@ export function ask(gate: ApprovalGate, reason: string): ApprovalVerdict {
 
 export function deny(gate: ApprovalGate, reason: string): ApprovalVerdict {
   return { action: "deny", gate, reason };
+}
+
+/** The verdict of a rule that matched. */
+export function verdictOf({ permission, pattern, action }: PermissionRule): ApprovalVerdict {
+  const rule = `the rule ${action} ${permission} ${JSON.stringify(pattern)}`;
+  if (action === "allow") return allow("rule", `${rule} allows it`);
+  return action === "deny" ? deny("rule", `${rule} forbids it`) : ask("rule", `${rule} wants it asked`);
 }
 
 /** The first of the strictest; undefined for none. */

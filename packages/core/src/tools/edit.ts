@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Tool, ToolResult } from "../tool/types.ts";
-import { ambiguousError, missingTextError } from "./edit/edit-errors.ts";
-import { type EditOutcome, type EditRequest, planEdit } from "./edit/edit-plan.ts";
+import type { EditOutcome, EditRequest } from "./edit/edit-plan.ts";
 import { createUnifiedDiff } from "./edit/unified-diff.ts";
 import { type ApprovedTarget, createTargetGate } from "./target/approved-target.ts";
 import { displayPath } from "./target/display-path.ts";
@@ -58,10 +57,15 @@ function assertChanges({ oldText, newText }: EditRequest): void {
 
 async function edit(workspace: Workspace, target: ApprovedTarget, request: EditRequest): Promise<ToolResult> {
   if (!target.stats) throw missingFileError(workspace, target.path);
+  // Loaded with the first edit: none of it is needed to tell a model that there is such a tool.
+  const { planEdit } = await import("./edit/edit-plan.ts");
   const before = openForChange(workspace, target, target.stats);
   const outcome = planEdit(before.text, request);
-  if (outcome.kind === "missing") throw missingTextError(target.path, before.text, request);
-  if (outcome.kind === "ambiguous") throw ambiguousError(target.path, outcome);
+  if (outcome.kind !== "edited") {
+    const { ambiguousError, missingTextError } = await import("./edit/edit-errors.ts");
+    if (outcome.kind === "missing") throw missingTextError(target.path, before.text, request);
+    throw ambiguousError(target.path, outcome);
+  }
   if (outcome.text === before.text) {
     throw new Error(`${target.path} has new_string in that place already; there is nothing to change.`);
   }
