@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Tool, ToolResult } from "../tool/types.ts";
 import type { EditOutcome, EditRequest } from "./edit/edit-plan.ts";
-import { createUnifiedDiff } from "./edit/unified-diff.ts";
 import { type ApprovedTarget, createTargetGate } from "./target/approved-target.ts";
 import { displayPath } from "./target/display-path.ts";
 import { missingFileError } from "./target/missing-file.ts";
@@ -70,6 +69,7 @@ async function edit(workspace: Workspace, target: ApprovedTarget, request: EditR
     throw new Error(`${target.path} has new_string in that place already; there is nothing to change.`);
   }
   saveChange(workspace, target, { ...before, text: outcome.text });
+  const { createUnifiedDiff } = await import("./edit/unified-diff.ts");
   const { diff, added, removed, firstLine } = await createUnifiedDiff(
     displayPath(workspace, target.path),
     before.text,

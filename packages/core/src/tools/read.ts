@@ -7,7 +7,6 @@ import { openRegularFile, readStart } from "../infrastructure/regular-file.ts";
 import { systemErrorCode, systemErrorText } from "../infrastructure/system-error.ts";
 import { NotUtf8Error } from "../infrastructure/text-file.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
-import { MAX_IMAGE_FILE_BYTES, readImage } from "./read/read-image.ts";
 import { DEFAULT_LINES, readTextPage, type TextWindow } from "./read/read-text.ts";
 import { type ApprovedTarget, createTargetGate } from "./target/approved-target.ts";
 import { formatBytes } from "./target/format-bytes.ts";
@@ -15,6 +14,8 @@ import { missingFileError } from "./target/missing-file.ts";
 import type { Workspace } from "./workspace.ts";
 
 const START_BYTES = 512;
+// Larger files are not even looked into.
+const MAX_IMAGE_FILE_BYTES = 50 * 1024 * 1024;
 // Up to here a file is hashed whole, so that a later change is known by content and not only by time.
 const MAX_HASHED_BYTES = 8 * 1024 * 1024;
 
@@ -74,6 +75,7 @@ async function readContent(file: OpenFile, window: TextWindow): Promise<ToolResu
   const { path } = file.target;
   const start = await readStart(file.handle, START_BYTES);
   if (startsLikeImage(start) && file.size <= MAX_IMAGE_FILE_BYTES) {
+    const { readImage } = await import("./read/read-image.ts");
     const image = await readImage(path, await readStart(file.handle, MAX_IMAGE_FILE_BYTES));
     if (image) return image;
   }

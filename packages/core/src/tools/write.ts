@@ -3,7 +3,6 @@ import { withParentDirectories } from "../infrastructure/parent-directories.ts";
 import type { TextContent } from "../infrastructure/text-file.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
 import { countLines, findLineEnds, fromLineFeeds } from "./edit/line-ends.ts";
-import { createUnifiedDiff } from "./edit/unified-diff.ts";
 import { type ApprovedTarget, createTargetGate } from "./target/approved-target.ts";
 import { displayPath } from "./target/display-path.ts";
 import { assertWholeCharacters, openForChange, saveChange } from "./target/open-for-change.ts";
@@ -89,6 +88,7 @@ async function diffMetadata(
   { path }: ApprovedTarget,
   { before, after }: { before: string; after: string },
 ): Promise<Record<string, unknown>> {
+  const { createUnifiedDiff } = await import("./edit/unified-diff.ts");
   const { diff, added, removed } = await createUnifiedDiff(displayPath(workspace, path), before, after);
   return { diff, added, removed };
 }

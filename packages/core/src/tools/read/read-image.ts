@@ -3,9 +3,6 @@ import { fitImage } from "../../infrastructure/resize-image.ts";
 import type { ToolResult } from "../../tool/types.ts";
 import { formatBytes } from "../target/format-bytes.ts";
 
-/** Larger files are not even looked into. */
-export const MAX_IMAGE_FILE_BYTES = 50 * 1024 * 1024;
-
 /** The image for the model to see, or undefined when the bytes are no whole image. Throws when it cannot be decoded. */
 export async function readImage(path: string, bytes: Uint8Array): Promise<ToolResult | undefined> {
   const header = inspectImage(bytes);

@@ -1,0 +1,100 @@
+import { createChildEnvironment } from "../../infrastructure/child-environment.ts";
+import { monotonicMs } from "../../infrastructure/clock.ts";
+import { resolveExecutable } from "../../infrastructure/executables.ts";
+import { type CommandEnd, runCommand } from "../../infrastructure/run-command.ts";
+import { SpoolFile } from "../../infrastructure/spool-file.ts";
+import { createThrottle } from "../../infrastructure/throttle.ts";
+import type { ToolContext, ToolResult } from "../../tool/types.ts";
+import type { BashArguments } from "../bash.ts";
+import type { Workspace } from "../workspace.ts";
+import { CommandOutput } from "./command-output.ts";
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const UPDATE_INTERVAL_MS = 100;
+
+// Linux takes one argument of at most 32 pages, its closing NUL included.
+const MAX_COMMAND_BYTES = 128 * 1024 - 1;
+
+/** Runs one command to its end, its timeout or an abort. @throws Error when it cannot be started. */
+export async function runShell(
+  args: BashArguments,
+  workspace: Workspace,
+  context: ToolContext,
+): Promise<ToolResult> {
+  if (context.signal.aborted) throw new Error("Interrupted before the command was started.");
+  refuseUnrunnable(args.command);
+  const output = new CommandOutput(() => openSpool(workspace, context.toolCallId));
+  const updates = createThrottle(() => context.onUpdate?.(output.latest()), UPDATE_INTERVAL_MS);
+  const begin = monotonicMs();
+  const timeoutMs = args.timeout ?? DEFAULT_TIMEOUT_MS;
+  try {
+    const end = await runCommand({
+      argv: [findShell(workspace), "-c", args.command],
+      cwd: workspace.cwd,
+      environment: createChildEnvironment(workspace),
+      timeoutMs,
+      signal: context.signal,
+      onOutput(chunk) {
+        output.add(chunk);
+        if (context.onUpdate) updates.request();
+      },
+    });
+    return toResult(end, output, { timeoutMs, durationMs: Math.round(monotonicMs() - begin) });
+  } finally {
+    updates.stop();
+  }
+}
+
+function refuseUnrunnable(command: string): void {
+  if (command.includes("\0"))
+    throw new Error("The command holds a NUL character, which no program can be given.");
+  const bytes = Buffer.byteLength(command);
+  if (bytes > MAX_COMMAND_BYTES) {
+    throw new Error(
+      `The command has ${bytes} bytes; the system takes at most ${MAX_COMMAND_BYTES}. Write it to a file and run that.`,
+    );
+  }
+}
+
+function findShell({ environment, root }: Workspace): string {
+  const find = (name: string) => resolveExecutable(name, { environment, outside: root });
+  const shell = find("bash") ?? find("sh");
+  if (shell === undefined) throw new Error("There is neither bash nor sh in PATH outside the project.");
+  return shell;
+}
+
+function openSpool(workspace: Workspace, toolCallId: string): SpoolFile | undefined {
+  const directory = workspace.outputDirectory();
+  return directory === undefined ? undefined : SpoolFile.create(directory, toolCallId);
+}
+
+function toResult(
+  end: CommandEnd,
+  output: CommandOutput,
+  { timeoutMs, durationMs }: { timeoutMs: number; durationMs: number },
+): ToolResult {
+  const text = output.finish().trimEnd();
+  const notes = describeEnd(end, timeoutMs);
+  return {
+    output: [text || "(no output)", ...notes.map((note) => `[${note}]`)].join("\n"),
+    isError: end.cause !== "exit" || end.exitCode !== 0,
+    metadata: {
+      exitCode: end.exitCode,
+      ...(end.signal !== null && { signal: end.signal }),
+      durationMs,
+      ...(output.path !== undefined && { outputPath: output.path }),
+    },
+  };
+}
+
+function describeEnd({ cause, exitCode, signal, survivors }: CommandEnd, timeoutMs: number): string[] {
+  if (cause === "exit") {
+    const background = survivors ? ["something it started still runs in the background"] : [];
+    if (signal !== null) return [`ended by ${signal}`, ...background];
+    return exitCode === 0 ? background : [`exit code ${exitCode}`, ...background];
+  }
+  const reason = cause === "timeout" ? `timed out after ${timeoutMs} ms` : "interrupted";
+  return [
+    survivors ? `${reason}; a part of it has not ended yet` : `${reason}; everything it started was ended`,
+  ];
+}
