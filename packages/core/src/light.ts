@@ -5,6 +5,6 @@
 export { type DiligentPaths, resolvePaths } from "./infrastructure/diligent-dir.ts";
 export { type Environment, homeDirectory, processEnvironment } from "./infrastructure/environment.ts";
 export { nearestName, nearestNames } from "./infrastructure/nearest-name.ts";
-export { findProjectRoot } from "./infrastructure/project-root.ts";
+export { findProjectRoot } from "./infrastructure/places/project-root.ts";
 export { listSessions, listUnreadableSessions, type UnreadableSession } from "./session/list-sessions.ts";
 export type { SessionInfo } from "./session/types.ts";

@@ -37,12 +37,12 @@ export {
   platformName,
   processEnvironment,
 } from "./infrastructure/environment.ts";
-export { readGitBranch } from "./infrastructure/git-head.ts";
-export { appendInputHistory } from "./infrastructure/input-history.ts";
-export { endAllProcesses } from "./infrastructure/process.ts";
-export { findProjectRoot } from "./infrastructure/project-root.ts";
-export { openRequestLog, type RequestLogFile } from "./infrastructure/request-log-file.ts";
-export { SessionTempDir } from "./infrastructure/session-temp-dir.ts";
+export { readGitBranch } from "./infrastructure/places/git-head.ts";
+export { findProjectRoot } from "./infrastructure/places/project-root.ts";
+export { endAllProcesses } from "./infrastructure/processes/process.ts";
+export { appendInputHistory } from "./infrastructure/writing/input-history.ts";
+export { openRequestLog, type RequestLogFile } from "./infrastructure/writing/request-log-file.ts";
+export { SessionTempDir } from "./infrastructure/writing/session-temp-dir.ts";
 export { isLoopbackUrl } from "./provider/endpoint.ts";
 export { ProviderError, type ProviderErrorType } from "./provider/errors.ts";
 export { IDLE_TIMEOUT_MS, LOCAL_IDLE_TIMEOUT_MS, withIdleWatchdog } from "./provider/idle-watchdog.ts";

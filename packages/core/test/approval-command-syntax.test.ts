@@ -13,7 +13,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { type CommandReading, readCommand } from "../src/approval/command-syntax.ts";
 import { expandGlob } from "../src/approval/expand-glob.ts";
-import { loadBashGrammar } from "../src/infrastructure/bash-grammar.ts";
+import { loadBashGrammar } from "../src/infrastructure/content/bash-grammar.ts";
 
 const readGrammar = await loadBashGrammar();
 const top = realpathSync(mkdtempSync(join(tmpdir(), "command-syntax-")));

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createChildEnvironment } from "../src/infrastructure/child-environment.ts";
+import { createChildEnvironment } from "../src/infrastructure/processes/child-environment.ts";
 
 test("a child gets listed variables and those that mark it as unattended, nothing else", () => {
   const environment = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { cleanPath, resolveExecutable } from "../src/infrastructure/executables.ts";
+import { cleanPath, resolveExecutable } from "../src/infrastructure/processes/executables.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
 function makeProgram(directory: string, name: string): string {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { withFileLock } from "../src/infrastructure/file-lock.ts";
-import { updatePrivateFile } from "../src/infrastructure/private-file.ts";
+import { withFileLock } from "../src/infrastructure/writing/file-lock.ts";
+import { updatePrivateFile } from "../src/infrastructure/writing/private-file.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
 test("a lock is gone afterwards, also when what was done under it failed", async () => {

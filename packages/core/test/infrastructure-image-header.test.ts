@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { inspectImage } from "../src/infrastructure/image-header.ts";
+import { inspectImage } from "../src/infrastructure/content/image-header.ts";
 import { pngBytes } from "./support/messages.ts";
 
 const PIXEL_GIF = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { appendInputHistory, inputHistoryPath } from "../src/infrastructure/input-history.ts";
+import { appendInputHistory, inputHistoryPath } from "../src/infrastructure/writing/input-history.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
 const entries = (path: string) =>

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { appendFileSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { JsonlWriter } from "../src/infrastructure/jsonl-writer.ts";
+import { JsonlWriter } from "../src/infrastructure/writing/jsonl-writer.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
 test("values are appended one a line to a file of mode 0600", () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { endAllProcesses, startProcess } from "../src/infrastructure/process.ts";
+import { endAllProcesses, startProcess } from "../src/infrastructure/processes/process.ts";
 import { countAfterTwoSeconds, countProcesses, uniqueSleepSeconds } from "./support/process-census.ts";
 
 afterEach(endAllProcesses);

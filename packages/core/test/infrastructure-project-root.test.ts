@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readGitBranch } from "../src/infrastructure/git-head.ts";
-import { findProjectRoot } from "../src/infrastructure/project-root.ts";
+import { readGitBranch } from "../src/infrastructure/places/git-head.ts";
+import { findProjectRoot } from "../src/infrastructure/places/project-root.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
 function makeDirs(...path: string[]): string {

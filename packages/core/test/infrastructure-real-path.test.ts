@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findRealPath, isInside, splitPath } from "../src/infrastructure/real-path.ts";
+import { findRealPath, isInside, splitPath } from "../src/infrastructure/reading/real-path.ts";
 
 const top = realpathSync(mkdtempSync(join(tmpdir(), "real-path-")));
 mkdirSync(join(top, "a", "b"), { recursive: true });

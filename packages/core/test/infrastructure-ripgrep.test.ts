@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { endAllProcesses } from "../src/infrastructure/process.ts";
-import { findRipgrep, type RipgrepOptions, runRipgrep } from "../src/infrastructure/ripgrep.ts";
+import { endAllProcesses } from "../src/infrastructure/processes/process.ts";
+import { findRipgrep, type RipgrepOptions, runRipgrep } from "../src/infrastructure/processes/ripgrep.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
 function search(files: Record<string, string>, changes: Partial<RipgrepOptions> = {}) {

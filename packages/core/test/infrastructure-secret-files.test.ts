@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
-import { isSecretFile, SECRET_FILE_GLOBS } from "../src/infrastructure/secret-files.ts";
+import { isSecretFile, SECRET_FILE_GLOBS } from "../src/infrastructure/places/secret-files.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
 describe("isSecretFile", () => {

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { SessionTempDir } from "../src/infrastructure/session-temp-dir.ts";
+import { SessionTempDir } from "../src/infrastructure/writing/session-temp-dir.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
 test("is made on first use, is private, and is gone with the session", () => {

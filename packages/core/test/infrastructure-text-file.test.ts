@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { guessEncoding } from "../src/infrastructure/encoding-guess.ts";
-import { decodeUtf8, encodeUtf8 } from "../src/infrastructure/text-file.ts";
+import { guessEncoding } from "../src/infrastructure/content/encoding-guess.ts";
+import { decodeUtf8, encodeUtf8 } from "../src/infrastructure/content/text-file.ts";
 
 describe("UTF-8", () => {
   test("text survives a round trip byte for byte, with and without a mark", () => {

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { FileChangedError, writeWholeFile } from "../src/infrastructure/write-file.ts";
+import { FileChangedError, writeWholeFile } from "../src/infrastructure/writing/write-file.ts";
 import { getAttribute, setAttribute } from "./support/extended-attribute.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
@@ -62,7 +62,7 @@ test.if(isRoot)("the owner stays", () => {
 
 /** Writes as a process that may make files of 8 KB at most and, as superuser, without its privileges. */
 function writeLimited(path: string, bytes: number): { message: string; output: string } {
-  const module = join(import.meta.dir, "../src/infrastructure/write-file.ts");
+  const module = join(import.meta.dir, "../src/infrastructure/writing/write-file.ts");
   const script = `
     const { writeWholeFile } = await import(${JSON.stringify(module)});
     const { lstatSync } = await import("node:fs");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openRequestLog } from "../src/infrastructure/request-log-file.ts";
+import { openRequestLog } from "../src/infrastructure/writing/request-log-file.ts";
 import { type RequestLogEntry, withRequestLog } from "../src/provider/request-log.ts";
 import { withRetry } from "../src/provider/retry.ts";
 import { createScriptedStream } from "../src/provider/scripted.ts";

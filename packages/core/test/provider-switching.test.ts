@@ -127,7 +127,8 @@ describe("a switch in the middle of a session", () => {
         expect(checkAnthropicRequest(toClaude(messages, tools))).toEqual([]);
         expect(checkOpenAIRequest(toGpt(messages, tools))).toEqual([]);
       }),
-      { numRuns: 2_000 },
+      // The first was found by chance: reasoning that comes twice in one message.
+      { numRuns: 2_000, examples: [[[0, 500_905_627, true]]] },
     );
   });
 });

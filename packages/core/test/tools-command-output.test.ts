@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { SpoolFile } from "../src/infrastructure/spool-file.ts";
+import { SpoolFile } from "../src/infrastructure/processes/spool-file.ts";
 import { CommandOutput } from "../src/tools/shell/command-output.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 

@@ -1,6 +1,6 @@
 import { isAbsolute, join } from "node:path";
-import type { ReadGrammar } from "../infrastructure/bash-grammar.ts";
-import { findRealPath } from "../infrastructure/real-path.ts";
+import type { ReadGrammar } from "../infrastructure/content/bash-grammar.ts";
+import { findRealPath } from "../infrastructure/reading/real-path.ts";
 import { type CommandReading, type Pipeline, readCommand, type SimpleCommand } from "./command-syntax.ts";
 import { type Grant, isGranted } from "./grants.ts";
 import { judgeDirectoryChange, judgeReading } from "./read-only-policy.ts";

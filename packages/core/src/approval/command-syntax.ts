@@ -1,4 +1,4 @@
-import type { GrammarReading, ReadGrammar } from "../infrastructure/bash-grammar.ts";
+import type { GrammarReading, ReadGrammar } from "../infrastructure/content/bash-grammar.ts";
 import { readTokens, type Token, type Word } from "./command-tokens.ts";
 
 /** A program's name and its operands. */

@@ -1,5 +1,5 @@
 import { foldName } from "../infrastructure/fold-name.ts";
-import { splitPath } from "../infrastructure/real-path.ts";
+import { splitPath } from "../infrastructure/reading/real-path.ts";
 
 /** Directories whose files steer a program that people run: version control, this agent, editors, CI. */
 const CONTROL_DIRECTORIES: readonly (readonly string[])[] = [

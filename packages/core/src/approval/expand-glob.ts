@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
-import { type DirectoryEntry, readDirectory } from "../infrastructure/directory-entries.ts";
-import { isExistingPath } from "../infrastructure/directory-names.ts";
+import { type DirectoryEntry, readDirectory } from "../infrastructure/reading/directory-entries.ts";
+import { isExistingPath } from "../infrastructure/reading/directory-names.ts";
 import { matchesText } from "./text-pattern.ts";
 
 const MAX_ENTRIES = 5_000;

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { readCheckedFile } from "../infrastructure/checked-file.ts";
 import type { Environment } from "../infrastructure/environment.ts";
-import { updatePrivateFile } from "../infrastructure/private-file.ts";
-import { userStateDirectory } from "../infrastructure/user-directories.ts";
+import { userStateDirectory } from "../infrastructure/places/user-directories.ts";
+import { readCheckedFile } from "../infrastructure/reading/checked-file.ts";
+import { updatePrivateFile } from "../infrastructure/writing/private-file.ts";
 import { type Grant, isGranted } from "./grants.ts";
 
 const VERSION = 1 as const;

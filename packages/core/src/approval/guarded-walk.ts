@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type DirectoryEntry, readDirectory } from "../infrastructure/directory-entries.ts";
+import { type DirectoryEntry, readDirectory } from "../infrastructure/reading/directory-entries.ts";
 
 export interface WalkOptions {
   /** True when a file of this path may not be read without being asked about. */

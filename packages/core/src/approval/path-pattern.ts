@@ -1,6 +1,6 @@
 import { isAbsolute, join, relative } from "node:path";
 import { foldName } from "../infrastructure/fold-name.ts";
-import { findRealPath, isInside } from "../infrastructure/real-path.ts";
+import { findRealPath, isInside } from "../infrastructure/reading/real-path.ts";
 
 /** A path as rules see it: absolute, with the project it is compared with. */
 export interface NamedPath {

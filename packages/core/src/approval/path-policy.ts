@@ -1,7 +1,7 @@
 import { dirname, relative, resolve } from "node:path";
-import { isLink } from "../infrastructure/directory-entries.ts";
-import { findRealPath, isInside } from "../infrastructure/real-path.ts";
-import { isSecretFile } from "../infrastructure/secret-files.ts";
+import { isSecretFile } from "../infrastructure/places/secret-files.ts";
+import { isLink } from "../infrastructure/reading/directory-entries.ts";
+import { findRealPath, isInside } from "../infrastructure/reading/real-path.ts";
 import { isControlFile } from "./control-files.ts";
 import { type Grant, isGranted } from "./grants.ts";
 import { findPathRule } from "./rules.ts";

@@ -1,4 +1,4 @@
-import type { ReadGrammar } from "../infrastructure/bash-grammar.ts";
+import type { ReadGrammar } from "../infrastructure/content/bash-grammar.ts";
 import type { ApprovalRequest } from "../tool/types.ts";
 import { assertNever } from "../types.ts";
 import { isGranted, toCallGrant } from "./grants.ts";
@@ -90,7 +90,9 @@ let grammar: Promise<ReadGrammar> | undefined;
 
 /** Once for the process; tried again where it failed. */
 function loadGrammar(): Promise<ReadGrammar> {
-  grammar ??= import("../infrastructure/bash-grammar.ts").then(({ loadBashGrammar }) => loadBashGrammar());
+  grammar ??= import("../infrastructure/content/bash-grammar.ts").then(({ loadBashGrammar }) =>
+    loadBashGrammar(),
+  );
   grammar.catch(() => {
     grammar = undefined;
   });

@@ -1,8 +1,8 @@
 import { basename, relative, resolve } from "node:path";
 import { processEnvironment } from "../infrastructure/environment.ts";
-import { findProgramPlace } from "../infrastructure/program-place.ts";
-import { findRealPath } from "../infrastructure/real-path.ts";
-import { isSecretFile } from "../infrastructure/secret-files.ts";
+import { isSecretFile } from "../infrastructure/places/secret-files.ts";
+import { findProgramPlace } from "../infrastructure/processes/program-place.ts";
+import { findRealPath } from "../infrastructure/reading/real-path.ts";
 import type { SimpleCommand } from "./command-syntax.ts";
 import type { Word } from "./command-tokens.ts";
 import { expandGlob } from "./expand-glob.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { type CheckedFile, isThere, readCheckedFile } from "../infrastructure/checked-file.ts";
-import { isInside } from "../infrastructure/real-path.ts";
+import { decodeUtf8, NotUtf8Error } from "../infrastructure/content/text-file.ts";
+import { type CheckedFile, isThere, readCheckedFile } from "../infrastructure/reading/checked-file.ts";
+import { isInside } from "../infrastructure/reading/real-path.ts";
 import { systemErrorText } from "../infrastructure/system-error.ts";
-import { decodeUtf8, NotUtf8Error } from "../infrastructure/text-file.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
 import { CONFIG_NAMES } from "./config-names.ts";
 

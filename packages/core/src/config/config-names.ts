@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isThere } from "../infrastructure/checked-file.ts";
+import { isThere } from "../infrastructure/reading/checked-file.ts";
 
 /** What a configuration file may be called. */
 export const CONFIG_NAMES = ["diligent.jsonc", "diligent.json"] as const;

@@ -1,6 +1,6 @@
-import { type CheckedFile, readCheckedFile } from "../infrastructure/checked-file.ts";
-import { isInside } from "../infrastructure/real-path.ts";
-import { decodeUtf8 } from "../infrastructure/text-file.ts";
+import { decodeUtf8 } from "../infrastructure/content/text-file.ts";
+import { type CheckedFile, readCheckedFile } from "../infrastructure/reading/checked-file.ts";
+import { isInside } from "../infrastructure/reading/real-path.ts";
 import type { ConfigWarning } from "./config-error.ts";
 import { removeInvisible, revealInvisible } from "./invisible-text.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { findDirectoriesUpwards } from "../infrastructure/directories-upwards.ts";
 import { type Environment, homeDirectory, processEnvironment } from "../infrastructure/environment.ts";
-import { userConfigDirectory } from "../infrastructure/user-directories.ts";
+import { findDirectoriesUpwards } from "../infrastructure/places/directories-upwards.ts";
+import { userConfigDirectory } from "../infrastructure/places/user-directories.ts";
 import type { ConfigWarning } from "./config-error.ts";
 import { readInstructionFile } from "./instruction-file.ts";
 import { revealInvisible } from "./invisible-text.ts";

@@ -1,6 +1,6 @@
 import { type Environment, homeDirectory, processEnvironment } from "../infrastructure/environment.ts";
-import { findProjectRoot } from "../infrastructure/project-root.ts";
-import { userConfigDirectory } from "../infrastructure/user-directories.ts";
+import { findProjectRoot } from "../infrastructure/places/project-root.ts";
+import { userConfigDirectory } from "../infrastructure/places/user-directories.ts";
 import { ConfigError, type ConfigWarning } from "./config-error.ts";
 import { mayHoldConfig } from "./config-names.ts";
 import { DEFAULT_CONFIG } from "./default-config.ts";

@@ -1,6 +1,6 @@
 import { now } from "../infrastructure/clock.ts";
 import { type Environment, homeDirectory, processEnvironment } from "../infrastructure/environment.ts";
-import { findProjectRoot } from "../infrastructure/project-root.ts";
+import { findProjectRoot } from "../infrastructure/places/project-root.ts";
 import type { ConfigWarning } from "./config-error.ts";
 import { type ConfigFile, readProjectFile } from "./config-file.ts";
 import { interpretTrusted, interpretUntrusted, readAsWritten } from "./interpret-project.ts";

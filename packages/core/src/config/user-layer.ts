@@ -1,5 +1,5 @@
 import type { Environment } from "../infrastructure/environment.ts";
-import { userConfigDirectory } from "../infrastructure/user-directories.ts";
+import { userConfigDirectory } from "../infrastructure/places/user-directories.ts";
 import type { ConfigWarning } from "./config-error.ts";
 import { readConfigFile } from "./config-file.ts";
 import { describeDocument } from "./describe-document.ts";

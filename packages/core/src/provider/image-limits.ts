@@ -1,4 +1,4 @@
-import { inspectImage } from "../infrastructure/image-header.ts";
+import { inspectImage } from "../infrastructure/content/image-header.ts";
 import type { ContentBlock, ImageBlock, Message, ToolResultMessage, UserMessage } from "../types.ts";
 
 // Anthropic's limits (platform.claude.com, "Vision"): 8000 pixels a side, 2000 when a request holds more than 20

@@ -39,16 +39,20 @@ function toStretches(pieces: readonly Piece[]): Stretch[] {
 function toStretchItems({ reasoning, results }: Stretch, usedIds: Set<string>): ResponseInputItem[] {
   const [first] = results;
   const goesWhole =
-    reasoning.length === 0 ||
-    (first !== undefined &&
-      first.id !== "" &&
-      [...reasoning, first].every((piece) => isFree(piece, usedIds)));
+    reasoning.length === 0 || (first !== undefined && canGoWhole([...reasoning, first], usedIds));
   if (!goesWhole) return results.flatMap(({ plain }) => plain);
   return [...reasoning, ...results].flatMap((piece) => {
     if (!piece.whole || !isFree(piece, usedIds)) return piece.plain;
     if (piece.id !== "") usedIds.add(piece.id);
     return [piece.whole];
   });
+}
+
+/** Every piece with its own id, none of them twice. */
+function canGoWhole(pieces: readonly Piece[], usedIds: ReadonlySet<string>): boolean {
+  const ids = pieces.map(({ id }) => id).filter((id) => id !== "");
+  const isUnique = new Set(ids).size === ids.length;
+  return isUnique && pieces.at(-1)?.id !== "" && pieces.every((piece) => isFree(piece, usedIds));
 }
 
 function isFree({ whole, id }: Piece, usedIds: ReadonlySet<string>): boolean {

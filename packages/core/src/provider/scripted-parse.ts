@@ -1,9 +1,9 @@
 import { realpath } from "node:fs/promises";
 import type { z } from "zod";
+import { decodeUtf8 } from "../infrastructure/content/text-file.ts";
 import { nearestName } from "../infrastructure/nearest-name.ts";
-import { openRegularFile } from "../infrastructure/regular-file.ts";
+import { openRegularFile } from "../infrastructure/reading/regular-file.ts";
 import { systemErrorCode, systemErrorText } from "../infrastructure/system-error.ts";
-import { decodeUtf8 } from "../infrastructure/text-file.ts";
 import { findJsonSyntaxError, findJsonValue } from "./json-position.ts";
 import { asRecord } from "./json-value.ts";
 import { numberToolCalls } from "./scripted-calls.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { JsonlWriter } from "../infrastructure/jsonl-writer.ts";
 import { systemErrorCode } from "../infrastructure/system-error.ts";
+import { JsonlWriter } from "../infrastructure/writing/jsonl-writer.ts";
 import { toFileLine } from "./file-line.ts";
 import { parseSessionLine } from "./parse-line.ts";
 import type { SessionFile } from "./read-session-file.ts";

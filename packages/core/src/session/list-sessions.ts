@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { modificationTime, readDirectory } from "../infrastructure/directory-entries.ts";
-import { readLines } from "../infrastructure/line-reader.ts";
+import { modificationTime, readDirectory } from "../infrastructure/reading/directory-entries.ts";
+import { readLines } from "../infrastructure/reading/line-reader.ts";
 import { SessionFileError } from "./session-header.ts";
 import { SessionSummary } from "./session-summary.ts";
 import type { SessionInfo } from "./types.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { JsonlWriter } from "../infrastructure/jsonl-writer.ts";
+import { JsonlWriter } from "../infrastructure/writing/jsonl-writer.ts";
 import { toFileLine } from "./file-line.ts";
 import { createHeader } from "./session-header.ts";
 import type { SessionEntry, SessionHeader } from "./types.ts";

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { readLines } from "../infrastructure/line-reader.ts";
+import { readLines } from "../infrastructure/reading/line-reader.ts";
 import { type ParsedLine, parseDamagedLine, parseSessionLine } from "./parse-line.ts";
 import { MAX_LINES_OF_NO_SESSION, readHeader, recoverHeader, SessionFileError } from "./session-header.ts";
 import type { SessionEntry, SessionHeader } from "./types.ts";

@@ -1,4 +1,4 @@
-import type { FileLine } from "../infrastructure/line-reader.ts";
+import type { FileLine } from "../infrastructure/reading/line-reader.ts";
 import { messageText } from "../types.ts";
 import { type ParsedLine, parseDamagedLine, parseSessionLine } from "./parse-line.ts";
 import { MAX_LINES_OF_NO_SESSION, readHeader, recoverHeader } from "./session-header.ts";

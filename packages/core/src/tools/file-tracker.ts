@@ -1,4 +1,4 @@
-import { type FileFingerprint, isSameContent } from "../infrastructure/file-fingerprint.ts";
+import { type FileFingerprint, isSameContent } from "../infrastructure/reading/file-fingerprint.ts";
 
 export type FileState = "unknown" | "unchanged" | "changed";
 

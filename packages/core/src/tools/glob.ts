@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { modificationTime } from "../infrastructure/directory-entries.ts";
-import { isExistingPath } from "../infrastructure/directory-names.ts";
-import { type RipgrepEnd, runRipgrep } from "../infrastructure/ripgrep.ts";
+import { type RipgrepEnd, runRipgrep } from "../infrastructure/processes/ripgrep.ts";
+import { modificationTime } from "../infrastructure/reading/directory-entries.ts";
+import { isExistingPath } from "../infrastructure/reading/directory-names.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
 import { createGlobMatcher, splitGlobPattern } from "./search/glob-pattern.ts";
 import {

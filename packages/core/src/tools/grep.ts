@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { type RipgrepEnd, runRipgrep } from "../infrastructure/ripgrep.ts";
-import { SECRET_FILE_GLOBS } from "../infrastructure/secret-files.ts";
+import { SECRET_FILE_GLOBS } from "../infrastructure/places/secret-files.ts";
+import { type RipgrepEnd, runRipgrep } from "../infrastructure/processes/ripgrep.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
 import {
   formatGrepLines,

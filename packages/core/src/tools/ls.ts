@@ -5,7 +5,7 @@ import {
   fileSize,
   linkTarget,
   readDirectory,
-} from "../infrastructure/directory-entries.ts";
+} from "../infrastructure/reading/directory-entries.ts";
 import { systemErrorText } from "../infrastructure/system-error.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
 import { createSearchGate, displayPath } from "./search/search-target.ts";

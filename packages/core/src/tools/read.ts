@@ -1,11 +1,11 @@
 import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
-import { createFingerprint } from "../infrastructure/file-fingerprint.ts";
-import { fileSignature, startsLikeImage } from "../infrastructure/file-signature.ts";
-import { specialFileKind } from "../infrastructure/file-target.ts";
-import { openRegularFile, readStart } from "../infrastructure/regular-file.ts";
+import { fileSignature, startsLikeImage } from "../infrastructure/content/file-signature.ts";
+import { NotUtf8Error } from "../infrastructure/content/text-file.ts";
+import { createFingerprint } from "../infrastructure/reading/file-fingerprint.ts";
+import { specialFileKind } from "../infrastructure/reading/file-target.ts";
+import { openRegularFile, readStart } from "../infrastructure/reading/regular-file.ts";
 import { systemErrorCode, systemErrorText } from "../infrastructure/system-error.ts";
-import { NotUtf8Error } from "../infrastructure/text-file.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
 import { DEFAULT_LINES, readTextPage, type TextWindow } from "./read/read-text.ts";
 import { type ApprovedTarget, createTargetGate } from "./target/approved-target.ts";

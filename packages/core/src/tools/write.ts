@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { withParentDirectories } from "../infrastructure/parent-directories.ts";
-import type { TextContent } from "../infrastructure/text-file.ts";
+import type { TextContent } from "../infrastructure/content/text-file.ts";
+import { withParentDirectories } from "../infrastructure/writing/parent-directories.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
 import { countLines, findLineEnds, fromLineFeeds } from "./edit/line-ends.ts";
 import { type ApprovedTarget, createTargetGate } from "./target/approved-target.ts";

@@ -1,6 +1,6 @@
-import { createChildEnvironment } from "../../src/infrastructure/child-environment.ts";
-import { endAllProcesses } from "../../src/infrastructure/process.ts";
-import { runCommand } from "../../src/infrastructure/run-command.ts";
+import { createChildEnvironment } from "../../src/infrastructure/processes/child-environment.ts";
+import { endAllProcesses } from "../../src/infrastructure/processes/process.ts";
+import { runCommand } from "../../src/infrastructure/processes/run-command.ts";
 
 // Run as a program of its own: starts children that are hard to get rid of, then ends in the way that was asked for.
 const [seconds, ending] = process.argv.slice(2);

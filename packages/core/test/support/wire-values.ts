@@ -1,4 +1,4 @@
-import { inspectImage } from "../../src/infrastructure/image-header.ts";
+import { inspectImage } from "../../src/infrastructure/content/image-header.ts";
 import { asRecord } from "../../src/provider/json-value.ts";
 
 const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];

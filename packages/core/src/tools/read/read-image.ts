@@ -1,5 +1,5 @@
-import { inspectImage } from "../../infrastructure/image-header.ts";
-import { fitImage } from "../../infrastructure/resize-image.ts";
+import { inspectImage } from "../../infrastructure/content/image-header.ts";
+import { fitImage } from "../../infrastructure/content/resize-image.ts";
 import type { ToolResult } from "../../tool/types.ts";
 import { formatBytes } from "../target/format-bytes.ts";
 

@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
-import { readChunks } from "../../infrastructure/regular-file.ts";
-import { NotUtf8Error, notUtf8 } from "../../infrastructure/text-file.ts";
+import { NotUtf8Error, notUtf8 } from "../../infrastructure/content/text-file.ts";
+import { readChunks } from "../../infrastructure/reading/regular-file.ts";
 import { LineCollector, withoutHalfCharacter } from "./line-collector.ts";
 
 export const DEFAULT_LINES = 2_000;

@@ -1,8 +1,8 @@
 import { basename, dirname, join, relative } from "node:path";
-import { createChildEnvironment } from "../../infrastructure/child-environment.ts";
-import { specialFileKind } from "../../infrastructure/file-target.ts";
-import { isInside } from "../../infrastructure/real-path.ts";
-import type { RipgrepOptions } from "../../infrastructure/ripgrep.ts";
+import { createChildEnvironment } from "../../infrastructure/processes/child-environment.ts";
+import type { RipgrepOptions } from "../../infrastructure/processes/ripgrep.ts";
+import { specialFileKind } from "../../infrastructure/reading/file-target.ts";
+import { isInside } from "../../infrastructure/reading/real-path.ts";
 import type { ApprovalRequest } from "../../tool/types.ts";
 import { type ApprovedTarget, createTargetGate } from "../target/approved-target.ts";
 import { missingFileError } from "../target/missing-file.ts";

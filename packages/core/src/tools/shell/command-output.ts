@@ -1,4 +1,4 @@
-import type { SpoolFile } from "../../infrastructure/spool-file.ts";
+import type { SpoolFile } from "../../infrastructure/processes/spool-file.ts";
 import { formatBytes } from "../target/format-bytes.ts";
 import { ByteRing } from "./byte-ring.ts";
 import { countNewlines, headOf, tailOf, toOutputText } from "./output-text.ts";

@@ -1,8 +1,8 @@
-import { createChildEnvironment } from "../../infrastructure/child-environment.ts";
 import { monotonicMs } from "../../infrastructure/clock.ts";
-import { resolveExecutable } from "../../infrastructure/executables.ts";
-import { type CommandEnd, runCommand } from "../../infrastructure/run-command.ts";
-import { SpoolFile } from "../../infrastructure/spool-file.ts";
+import { createChildEnvironment } from "../../infrastructure/processes/child-environment.ts";
+import { resolveExecutable } from "../../infrastructure/processes/executables.ts";
+import { type CommandEnd, runCommand } from "../../infrastructure/processes/run-command.ts";
+import { SpoolFile } from "../../infrastructure/processes/spool-file.ts";
 import { createThrottle } from "../../infrastructure/throttle.ts";
 import type { ToolContext, ToolResult } from "../../tool/types.ts";
 import type { BashArguments } from "../bash.ts";

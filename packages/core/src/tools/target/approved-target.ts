@@ -1,4 +1,4 @@
-import { type FileTarget, locateFile } from "../../infrastructure/file-target.ts";
+import { type FileTarget, locateFile } from "../../infrastructure/reading/file-target.ts";
 import type { ApprovalRequest } from "../../tool/types.ts";
 import type { Workspace } from "../workspace.ts";
 import { resolveFilePath } from "./file-path.ts";

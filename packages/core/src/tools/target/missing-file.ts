@@ -1,6 +1,6 @@
 import { basename, dirname, join, relative } from "node:path";
-import { isExistingPath, listNames } from "../../infrastructure/directory-names.ts";
 import { nearestNames } from "../../infrastructure/nearest-name.ts";
+import { isExistingPath, listNames } from "../../infrastructure/reading/directory-names.ts";
 import type { Workspace } from "../workspace.ts";
 
 const MAX_LISTED = 20;

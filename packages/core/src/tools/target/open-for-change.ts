@@ -1,11 +1,16 @@
 import type { BigIntStats } from "node:fs";
-import { createFingerprint } from "../../infrastructure/file-fingerprint.ts";
-import { specialFileKind } from "../../infrastructure/file-target.ts";
-import { readWholeFile } from "../../infrastructure/regular-file.ts";
-import { DamagedFileError } from "../../infrastructure/rewrite-in-place.ts";
+import {
+  decodeUtf8,
+  encodeUtf8,
+  NotUtf8Error,
+  type TextContent,
+} from "../../infrastructure/content/text-file.ts";
+import { createFingerprint } from "../../infrastructure/reading/file-fingerprint.ts";
+import { specialFileKind } from "../../infrastructure/reading/file-target.ts";
+import { readWholeFile } from "../../infrastructure/reading/regular-file.ts";
 import { systemErrorText } from "../../infrastructure/system-error.ts";
-import { decodeUtf8, encodeUtf8, NotUtf8Error, type TextContent } from "../../infrastructure/text-file.ts";
-import { FileChangedError, writeWholeFile } from "../../infrastructure/write-file.ts";
+import { DamagedFileError } from "../../infrastructure/writing/rewrite-in-place.ts";
+import { FileChangedError, writeWholeFile } from "../../infrastructure/writing/write-file.ts";
 import type { Workspace } from "../workspace.ts";
 import type { ApprovedTarget } from "./approved-target.ts";
 import { formatBytes } from "./format-bytes.ts";

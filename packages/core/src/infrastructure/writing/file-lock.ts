@@ -1,6 +1,6 @@
 import { closeSync, lstatSync, openSync, unlinkSync } from "node:fs";
-import { monotonicMs, now, sleep } from "./clock.ts";
-import { systemErrorCode } from "./system-error.ts";
+import { monotonicMs, now, sleep } from "../clock.ts";
+import { systemErrorCode } from "../system-error.ts";
 
 const PAUSE_MS = 5;
 

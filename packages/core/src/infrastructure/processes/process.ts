@@ -1,4 +1,5 @@
 import { closeSync, statSync } from "node:fs";
+import { systemErrorText } from "../system-error.ts";
 import { type OutputPipe, openOutputPipe } from "./output-pipe.ts";
 import {
   endTree,
@@ -8,7 +9,6 @@ import {
   type ProcessGroup,
   type ProcessTree,
 } from "./process-tree.ts";
-import { systemErrorText } from "./system-error.ts";
 
 export interface ProcessOptions {
   /** The program as an absolute path, and its arguments. */

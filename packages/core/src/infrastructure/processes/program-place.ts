@@ -1,8 +1,8 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { Environment } from "./environment.ts";
+import type { Environment } from "../environment.ts";
+import { isInside } from "../reading/real-path.ts";
 import { cleanPath } from "./executables.ts";
-import { isInside } from "./real-path.ts";
 
 export interface ProgramSearch {
   /** Whose PATH is searched, as a child gets it; see `cleanPath`. */

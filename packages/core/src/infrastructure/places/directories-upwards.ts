@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { findRealPath, isInside } from "../reading/real-path.ts";
 import { findProjectRoot } from "./project-root.ts";
-import { findRealPath, isInside } from "./real-path.ts";
 
 export interface DirectoriesUpwards {
   /** Real paths, the start first. */

@@ -10,8 +10,8 @@ import {
   readFileSync,
   unlinkSync,
 } from "node:fs";
+import { systemErrorCode, systemErrorText } from "../system-error.ts";
 import { temporaryPathBeside, writeAll } from "./replace-file.ts";
-import { systemErrorCode, systemErrorText } from "./system-error.ts";
 
 const MODE_BITS = 0o7777;
 

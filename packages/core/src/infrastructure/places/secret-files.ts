@@ -1,5 +1,5 @@
-import { foldName } from "./fold-name.ts";
-import { splitPath } from "./real-path.ts";
+import { foldName } from "../fold-name.ts";
+import { splitPath } from "../reading/real-path.ts";
 
 /**
  * Files that hold keys or passwords, by name alone: what a program would have to read to know is what is to be

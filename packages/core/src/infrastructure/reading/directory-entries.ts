@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { systemErrorCode } from "./system-error.ts";
+import { systemErrorCode } from "../system-error.ts";
 
 export interface DirectoryEntry {
   name: string;

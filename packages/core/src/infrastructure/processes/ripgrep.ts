@@ -1,4 +1,4 @@
-import type { Environment } from "./environment.ts";
+import type { Environment } from "../environment.ts";
 import { resolveExecutable } from "./executables.ts";
 import { markEnvironment } from "./process.ts";
 

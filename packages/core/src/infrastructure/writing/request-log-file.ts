@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { now } from "./clock.ts";
-import type { Environment } from "./environment.ts";
+import { now } from "../clock.ts";
+import type { Environment } from "../environment.ts";
+import { userStateDirectory } from "../places/user-directories.ts";
 import { JsonlWriter } from "./jsonl-writer.ts";
-import { userStateDirectory } from "./user-directories.ts";
 
 // A long session repeats its history in every request; this is a few hundred of them.
 const MAX_LOG_BYTES = 200 * 1024 * 1024;

@@ -10,11 +10,11 @@ import {
   unlinkSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { locateFile } from "../reading/file-target.ts";
+import { readWholeFile } from "../reading/regular-file.ts";
+import { systemErrorCode } from "../system-error.ts";
 import { withFileLock } from "./file-lock.ts";
-import { locateFile } from "./file-target.ts";
-import { readWholeFile } from "./regular-file.ts";
 import { temporaryPathBeside, writeAll } from "./replace-file.ts";
-import { systemErrorCode } from "./system-error.ts";
 
 /**
  * Changes a file that only this user may read (0600, directories that are missing 0700), whole or not at all. `change`

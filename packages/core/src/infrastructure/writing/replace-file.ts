@@ -13,8 +13,8 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { randomHex } from "./random-hex.ts";
-import { systemErrorCode } from "./system-error.ts";
+import { randomHex } from "../random-hex.ts";
+import { systemErrorCode } from "../system-error.ts";
 
 const MODE_BITS = 0o7777;
 

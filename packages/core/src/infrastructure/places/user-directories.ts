@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { type Environment, homeDirectory } from "./environment.ts";
+import { type Environment, homeDirectory } from "../environment.ts";
 
 const NAME = "diligent";
 

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { now } from "./clock.ts";
-import type { Environment } from "./environment.ts";
+import { now } from "../clock.ts";
+import type { Environment } from "../environment.ts";
+import { userStateDirectory } from "../places/user-directories.ts";
 import { JsonlWriter } from "./jsonl-writer.ts";
-import { userStateDirectory } from "./user-directories.ts";
 
 // Many years of prompts; beyond it the older half goes.
 const MAX_HISTORY_BYTES = 4 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { mkdirSync, rmdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { systemErrorText } from "./system-error.ts";
+import { systemErrorText } from "../system-error.ts";
 
 /**
  * Makes the directories above `path` that are missing, as any program of the user's would (0777 less the umask), and

@@ -1,4 +1,4 @@
-import { sleep } from "./clock.ts";
+import { sleep } from "../clock.ts";
 import type { ChildProcess } from "./process.ts";
 
 // What was written before the end is in the pipe already and arrives with the next turns of the event loop.

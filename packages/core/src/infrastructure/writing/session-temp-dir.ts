@@ -1,9 +1,9 @@
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { now } from "./clock.ts";
-import { temporaryDirectory } from "./environment.ts";
-import { generateEntryId } from "./ids.ts";
-import { systemErrorCode } from "./system-error.ts";
+import { now } from "../clock.ts";
+import { temporaryDirectory } from "../environment.ts";
+import { generateEntryId } from "../ids.ts";
+import { systemErrorCode } from "../system-error.ts";
 
 // Names the process, so that the directory of a session that is still open is never taken for a leftover.
 const PREFIX = "diligent-session-";

@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import type { Environment } from "./environment.ts";
-import { isInside } from "./real-path.ts";
+import type { Environment } from "../environment.ts";
+import { isInside } from "../reading/real-path.ts";
 
 // What a POSIX system searches when PATH is not set. Never somebody's project, even where `/` is taken for one.
 const SYSTEM_DIRECTORIES: readonly string[] = ["/usr/local/bin", "/usr/bin", "/bin"];

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import { systemErrorCode, systemErrorText } from "./system-error.ts";
+import { systemErrorCode, systemErrorText } from "../system-error.ts";
 
 /** Failures of the file system rather than of the file. */
 const FILE_SYSTEM_CODES: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EIO", "EROFS"]);

@@ -1,6 +1,6 @@
 import { dlopen, FFIType } from "bun:ffi";
 import { arch } from "node:os";
-import { platformName } from "./environment.ts";
+import { platformName } from "../environment.ts";
 
 // Given to every file by the system itself, and given again to the file that takes its place.
 const GIVEN_BY_THE_SYSTEM = new Set(["security.selinux", "com.apple.provenance"]);

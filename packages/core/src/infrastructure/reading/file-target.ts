@@ -1,6 +1,6 @@
 import { type BigIntStats, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { systemErrorCode, systemErrorText } from "./system-error.ts";
+import { systemErrorCode, systemErrorText } from "../system-error.ts";
 
 /** What a path leads to once every symbolic link in it is followed. `stats` is undefined when nothing is there yet. */
 export interface FileTarget {

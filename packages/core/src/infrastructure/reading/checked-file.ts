@@ -1,8 +1,8 @@
 import { lstatSync } from "node:fs";
+import { systemErrorCode, systemErrorText } from "../system-error.ts";
 import { locateFile } from "./file-target.ts";
 import { findOwnershipConcern, isOpenToOthers } from "./ownership.ts";
 import { openRegularFile, readStart } from "./regular-file.ts";
-import { systemErrorCode, systemErrorText } from "./system-error.ts";
 
 /** A regular file, read once; all that is said about it is true of the very bytes in `content`. */
 export interface CheckedFile {

@@ -1,4 +1,4 @@
-import { monotonicMs, sleep } from "./clock.ts";
+import { monotonicMs, sleep } from "../clock.ts";
 import { findProcessTree, hasProcessTable } from "./process-table.ts";
 
 /** How to find a process and what it started: the groups it leads, and a text in the environment of its descendants. */

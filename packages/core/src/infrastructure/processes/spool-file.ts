@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { systemErrorText } from "./system-error.ts";
+import { systemErrorText } from "../system-error.ts";
 
 // More than this is no output that somebody reads: it would only fill the disk.
 const MAX_SPOOL_BYTES = 100 * 1024 * 1024;

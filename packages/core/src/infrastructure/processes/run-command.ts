@@ -1,4 +1,4 @@
-import { sleep } from "./clock.ts";
+import { sleep } from "../clock.ts";
 import { OutputReader } from "./output-reader.ts";
 import { type ChildProcess, type ProcessExit, type ProcessOptions, startProcess } from "./process.ts";
 

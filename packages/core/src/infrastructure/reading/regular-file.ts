@@ -1,7 +1,7 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { systemErrorText } from "../system-error.ts";
 import { specialFileKind } from "./file-target.ts";
-import { systemErrorText } from "./system-error.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
