@@ -29,3 +29,19 @@ test("the project's model is asked, and told what CLAUDE.md says", async () => {
     JSON.stringify(`Instructions from: ${path}\n${instructions.trimEnd()}`).slice(1, -1),
   );
 });
+
+test("sessions held with a service are listed, and the first of the list is gone on with", async () => {
+  await using server = await startSseServer({ events: textAnswer("Done.") });
+  const environment = { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: server.url };
+  await runDiligent(place, ["-p", "refactor config module"], { environment });
+  await runDiligent(place, ["-p", "find all TODO comments"], { environment });
+  const { stdout } = await runDiligent(place, ["--list"]);
+  const time = String.raw`\[\d{4}-\d\d-\d\d \d\d:\d\d\]`;
+  const line = (number: number, prompt: string) => `  ${number}\\. ${time} ${prompt} \\(2 messages\\)\n`;
+  const list = `^Sessions:\n${line(1, "find all TODO comments")}${line(2, "refactor config module")}$`;
+  expect(stdout).toMatch(new RegExp(list));
+  const resumed = await runDiligent(place, ["--continue", "1", "-p", "and now?"], { environment });
+  expect([resumed.stdout, resumed.exitCode]).toEqual(["Done.\n", 0]);
+  expect(JSON.stringify(server.requests.at(-1)?.body)).toMatch(/find all TODO comments.*Done\..*and now\?/);
+  expect(server.problems).toEqual([]);
+});
