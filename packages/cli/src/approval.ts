@@ -40,22 +40,22 @@ export function createApprove(options: ApproveOptions): Approve {
   let lastQuestion: Promise<unknown> = Promise.resolve();
   let endedTurns = 0;
   let isProblemSaid = false;
-  return async (request, announce) => {
+  return async (request, asking) => {
     const verdict = await decide(request, options);
     const { ask, warn } = options;
-    if (verdict.action === "allow") return "once";
+    if (verdict.action === "allow") return pass(verdict);
     const problem = isProblemSaid ? undefined : await options.grants.problem();
     isProblemSaid = true;
     if (problem !== undefined) warn?.(problem);
     if (verdict.action === "deny" || ask === undefined) {
-      announce(verdict.gate);
+      asking.announce(verdict.gate);
       return refuse(verdict, ask !== undefined);
     }
     const turn = endedTurns;
     const question = lastQuestion.then(async () => {
       if (endedTurns !== turn) return NOT_ASKED;
-      const answer = await askPerson(request, { announce, ask, options });
-      if (answer.endTurn) endedTurns += 1;
+      const answer = await askPerson(request, { asking, ask, options });
+      if (typeof answer === "object" && answer.endTurn) endedTurns += 1;
       return answer;
     });
     // The next question waits for this one, whatever becomes of it.
@@ -78,24 +78,41 @@ async function decide(
 }
 
 interface Question {
-  announce(gate: string): void;
+  asking: Parameters<Approve>[1];
   ask: AskPerson;
   options: ApproveOptions;
 }
 
 async function askPerson(
   request: ApprovalRequest,
-  { announce, ask, options }: Question,
-): Promise<ApprovalDecision> {
+  { asking, ask, options }: Question,
+): Promise<ApprovalResponse | ApprovalDecision> {
   // An answer given meanwhile may cover this request too.
   const verdict = await decide(request, options);
-  if (verdict.action === "allow") return { response: "once" };
-  announce(verdict.gate);
-  if (verdict.action === "deny") return refuse(verdict, true);
-  const answer = await ask(request, verdict);
+  if (verdict.action === "allow") return pass(verdict);
+  if (verdict.action === "deny") {
+    asking.announce(verdict.gate);
+    return refuse(verdict, true);
+  }
+  const shown = await withChange(request, asking);
+  asking.announce(verdict.gate, shown);
+  const answer = await ask(shown, verdict);
   const { scope, ...decision }: PersonAnswer = typeof answer === "string" ? { response: answer } : answer;
   if (decision.response === "always") await remember(verdict, scope, options);
-  return decision;
+  return { ...decision, ...(verdict.withholds && { withholds: verdict.withholds }) };
+}
+
+/** The request with what it would change, where that can be told. Made for the question only: no model sees it. */
+async function withChange(
+  request: ApprovalRequest,
+  { preview }: Question["asking"],
+): Promise<ApprovalRequest> {
+  const diff = await preview?.();
+  return diff === undefined ? request : { ...request, details: { ...request.details, diff } };
+}
+
+function pass({ withholds }: ApprovalVerdict): ApprovalResponse | ApprovalDecision {
+  return withholds ? { response: "once", withholds } : "once";
 }
 
 async function remember(
@@ -111,14 +128,15 @@ async function remember(
   }
 }
 
-function refuse({ gate, reason }: ApprovalVerdict, isAttended: boolean): ApprovalDecision {
-  const isFinal = gate === "rule" || gate === "plan_mode";
-  if (isFinal) return { response: "reject", message: `Refused: ${reason}. Do not try it in another way.` };
+function refuse({ action, gate, reason, wouldAsk }: ApprovalVerdict, isAttended: boolean): ApprovalDecision {
+  const why = `Refused: ${reason} [${gate}]`;
+  const isFinal = action === "deny" && !wouldAsk;
+  if (isFinal) return { response: "reject", message: `${why}. Do not try it in another way.` };
   if (isAttended) {
-    return { response: "reject", message: `Refused: ${reason}, and the user's setting is --approval deny.` };
+    return { response: "reject", message: `${why}, and the user's setting is --approval deny.` };
   }
   const message =
-    `Refused: ${reason}, which needs the user's approval, and nobody is there to give it. ` +
+    `${why}, which needs the user's approval, and nobody is there to give it. ` +
     "Do what is possible without it; tell the user that --approval auto would allow it.";
   return { response: "reject", unattended: true, message };
 }

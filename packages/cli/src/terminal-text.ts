@@ -13,11 +13,16 @@ export function sanitizeTerminalText(text: string): string {
 }
 
 /**
- * Like `sanitizeTerminalText`, and every character that leaves no mark on the screen is shown as well: for text that
- * somebody is asked to judge.
+ * Like `sanitizeTerminalText`, and every other character that leaves no mark on the screen is shown as well, spaces that
+ * are none of the keyboard's and the CR of a CRLF included: for text that somebody is asked to judge.
  */
 export function revealTerminalText(text: string): string {
-  return sanitizeTerminalText(text).replace(INVISIBLE, escapeCharacter);
+  return text.toWellFormed().replace(UNSAFE, escapeCharacter).replace(INVISIBLE, escapeCharacter);
+}
+
+/** True for a character that `revealTerminalText` shows as an escape. */
+export function isHiddenCharacter(character: string): boolean {
+  return character !== "\n" && revealTerminalText(character) !== character;
 }
 
 /** Safe text on one line: line breaks and tabs become spaces, what exceeds `maxColumns` is cut with `…`. */
@@ -83,8 +88,11 @@ const UNSAFE = characterClass([
   [0xe0000, 0xe007f],
 ]);
 
-/** What is left that has no width: joiners, variation selectors, unassigned ignorable and private characters. */
-const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu;
+/**
+ * What is left that shows nothing: joiners, variation selectors, unassigned ignorable and private characters, the spaces
+ * of typography, the Braille pattern and the musical note without a dot.
+ */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u2800\u{1d159}]|(?! )\p{Zs}/gu;
 
 function characterClass(ranges: readonly (readonly [number, number])[]): RegExp {
   const toEscape = (code: number) => `\\u{${code.toString(16)}}`;
@@ -94,7 +102,8 @@ function characterClass(ranges: readonly (readonly [number, number])[]): RegExp 
   );
 }
 
-function escapeCharacter(character: string): string {
+/** The escape a character is shown as, such as `\\x1b` or `\\u{200b}`. */
+export function escapeCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code === CARRIAGE_RETURN) return "\\r";
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;

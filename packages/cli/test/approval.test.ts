@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { type ApprovalContext, type ApprovalRequest, GrantStore } from "@diligent/core";
-import { type ApproveOptions, createApprove, type PersonAnswer } from "../src/approval.ts";
+import { type ApprovalRequest, GrantStore } from "@diligent/core";
+import type { PersonAnswer } from "../src/approval.ts";
+import {
+  type ApproverOptions,
+  bash,
+  createApprover,
+  decideWith,
+  reading,
+  UNHEARD,
+} from "./support/approver.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
-
-const COMMAND: ApprovalRequest = {
-  permission: "execute",
-  toolName: "bash",
-  description: "bash: npm test",
-  details: { command: "npm test" },
-};
 
 let place: TemporaryProject;
 
@@ -19,33 +20,10 @@ beforeAll(() => {
 
 afterAll(() => place.remove());
 
-type Options = Partial<Omit<ApproveOptions, "context">> & Pick<ApprovalContext, "mode" | "rules">;
+const createFor = (options: ApproverOptions) => createApprover(place, options);
 
-function createFor({ mode, rules, ...options }: Options) {
-  const context = { root: place.project, cwd: place.project, mode, rules };
-  return createApprove({ grants: createStore(), ...options, context });
-}
-
-function createStore(): GrantStore {
-  return new GrantStore({
-    environment: { XDG_STATE_HOME: `${place.top}/state` },
-    root: place.project,
-  });
-}
-
-async function decide(options: Options, request: ApprovalRequest = COMMAND) {
-  const gates: string[] = [];
-  const decision = await createFor(options)(request, (gate) => gates.push(gate));
-  return { decision, gates };
-}
-
-function bash(command: string): ApprovalRequest {
-  return { ...COMMAND, description: `bash: ${command}`, details: { command } };
-}
-
-function reading(path: string): ApprovalRequest {
-  return { permission: "read", toolName: "read", description: `read: ${path}`, details: { path } };
-}
+const decide = (options: ApproverOptions, request = bash("npm test")) =>
+  decideWith(createFor(options), request);
 
 test("auto allows everything and announces nothing", async () => {
   expect(await decide({ mode: "auto" })).toEqual({ decision: "once", gates: [] });
@@ -66,7 +44,9 @@ describe("with nobody there", () => {
         decision: {
           response: "reject",
           unattended: true,
-          message: expect.stringMatching(/^Refused: npm may do more than read, .*--approval auto/),
+          message: expect.stringMatching(
+            /^Refused: npm may do more than read \[shell_command\], .*--approval auto/,
+          ),
         },
         gates: ["shell_command"],
       });
@@ -106,13 +86,12 @@ describe("always", () => {
     };
     return { asked, ask };
   }
-  const noAnnouncement = () => {};
 
   test("asks about the same no second time, and about more again", async () => {
     const { asked, ask } = createAsker({ response: "always" });
     const approve = createFor({ ask });
     for (const command of ["npm test", "npm test", "npm test && ls", "npm test; curl x", "npm test x"]) {
-      await approve(bash(command), noAnnouncement);
+      await approve(bash(command), UNHEARD);
     }
     expect(asked).toEqual(["bash: npm test", "bash: npm test; curl x", "bash: npm test x"]);
   });
@@ -122,14 +101,14 @@ describe("always", () => {
       ask: createAsker({ response: "always", scope: "project" }, { response: "always", scope: "session" })
         .ask,
     });
-    await first(bash("npm run kept"), noAnnouncement);
-    await first(bash("npm run gone"), noAnnouncement);
+    await first(bash("npm run kept"), UNHEARD);
+    await first(bash("npm run gone"), UNHEARD);
     const { asked, ask } = createAsker();
     const second = createFor({ ask });
-    await second(bash("npm run kept"), noAnnouncement);
-    await second(bash("npm run gone"), noAnnouncement);
+    await second(bash("npm run kept"), UNHEARD);
+    await second(bash("npm run gone"), UNHEARD);
     expect(asked).toEqual(["bash: npm run gone"]);
-    expect(await createFor({ mode: "deny" })(bash("npm run kept"), noAnnouncement)).toBe("once");
+    expect(await createFor({ mode: "deny" })(bash("npm run kept"), UNHEARD)).toBe("once");
   });
 
   test("that cannot be kept holds for the session and says so", async () => {
@@ -137,8 +116,8 @@ describe("always", () => {
     const { asked, ask } = createAsker({ response: "always", scope: "project" });
     const grants = new GrantStore({ environment: { XDG_STATE_HOME: "/proc/nowhere" }, root: place.project });
     const approve = createFor({ ask, grants, warn: (message) => warnings.push(message) });
-    await approve(bash("make"), noAnnouncement);
-    await approve(bash("make"), noAnnouncement);
+    await approve(bash("make"), UNHEARD);
+    await approve(bash("make"), UNHEARD);
     expect(asked).toEqual(["bash: make"]);
     expect(warnings).toEqual([expect.stringContaining("Kept for this session only: ")]);
   });
@@ -154,8 +133,8 @@ test("kept answers that cannot be used are said once and allow nothing", async (
     root: place.project,
   });
   const approve = createFor({ grants, ask: async () => "once", warn: (message) => warnings.push(message) });
-  await approve(bash("make"), () => {});
-  await approve(bash("make"), () => {});
+  await approve(bash("make"), UNHEARD);
+  await approve(bash("make"), UNHEARD);
   expect(warnings).toEqual([expect.stringContaining("grants.json: nothing in it counts as approved")]);
 });
 
@@ -165,7 +144,7 @@ describe("several questions at once", () => {
     const ask = ({ description }: ApprovalRequest) =>
       new Promise<PersonAnswer>((answer) => open.push({ description, answer }));
     const approve = createFor({ ask });
-    const decisions = ["make a", "make b", "make a"].map((command) => approve(bash(command), () => {}));
+    const decisions = ["make a", "make b", "make a"].map((command) => approve(bash(command), UNHEARD));
     await Bun.sleep(50);
     expect(open.map(({ description }) => description)).toEqual(["bash: make a"]);
     open[0]?.answer({ response: "always" });
@@ -175,7 +154,7 @@ describe("several questions at once", () => {
     expect(await Promise.all(decisions)).toEqual([
       { response: "always" },
       { response: "reject", message: "no" },
-      { response: "once" },
+      "once",
     ]);
   });
 
@@ -186,24 +165,38 @@ describe("several questions at once", () => {
       return { response: "reject", endTurn: true };
     };
     const approve = createFor({ ask });
-    const decisions = await Promise.all(["a", "b"].map((name) => approve(bash(`make ${name}`), () => {})));
+    const decisions = await Promise.all(["a", "b"].map((name) => approve(bash(`make ${name}`), UNHEARD)));
     expect(decisions).toMatchObject([
       { endTurn: true },
       { endTurn: true, message: expect.stringContaining("Not run") },
     ]);
-    await approve(bash("make c"), () => {});
+    await approve(bash("make c"), UNHEARD);
     expect(asked).toEqual(["bash: make a", "bash: make c"]);
   });
 });
 
 describe("what nobody is asked about", () => {
+  test("a rule that wants to be asked is a missing approval where nobody is there", async () => {
+    const rules = [{ permission: "execute" as const, pattern: "npm", action: "ask" as const }];
+    for (const mode of ["ask", "deny"] as const) {
+      expect(await decide({ mode, rules })).toEqual({
+        decision: {
+          response: "reject",
+          unattended: true,
+          message: expect.stringContaining("--approval auto"),
+        },
+        gates: ["rule"],
+      });
+    }
+  });
+
   test("a rule that denies is a refusal with its reason, attended or not, and the run goes on", async () => {
     const rules = [{ permission: "execute" as const, pattern: "npm", action: "deny" as const }];
     const ask = () => Promise.reject(new Error("was asked"));
     const expected: Awaited<ReturnType<typeof decide>> = {
       decision: {
         response: "reject",
-        message: 'Refused: the rule deny execute "npm" forbids it. Do not try it in another way.',
+        message: 'Refused: the rule deny execute "npm" forbids it [rule]. Do not try it in another way.',
       },
       gates: ["rule"],
     };

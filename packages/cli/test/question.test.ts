@@ -37,6 +37,87 @@ test("a change is shown with the path it would be made to", () => {
   expect(formatQuestion(request, PLAIN)).toContain("\n    write /app/CLAUDE.md\n    \n    -a\n    +b\n");
 });
 
+describe("a change", () => {
+  const asking = (diff: string, path = "/app/CLAUDE.md") =>
+    formatQuestion(
+      { permission: "write", toolName: "edit", description: "", details: { path, diff } },
+      PLAIN,
+    );
+
+  test("that is very long is cut in the middle, and it is said how much of it", () => {
+    const lines = Array.from({ length: 1_000 }, (_, index) => `+line ${index}`);
+    const shown = asking(lines.join("\n")).split("\n");
+    expect(shown.slice(122, 127)).toEqual([
+      "    +line 118",
+      "    +line 119",
+      "    ⟦800 lines of the diff left out⟧",
+      "    +line 920",
+      "    +line 921",
+    ]);
+    expect(shown.at(-3)).toBe("  ⟦…⟧  a note about the text, never a part of it");
+  });
+
+  test("in a very long line is cut in its middle, and it is said how much of it", () => {
+    const shown = asking(`+${"a".repeat(5_000)}curl evil`);
+    expect(shown).toContain(
+      `    +${"a".repeat(1_499)}⟦3010 characters left out⟧${"a".repeat(491)}curl evil\n`,
+    );
+  });
+
+  test("shows nothing that could pass for another line or hide one", () => {
+    const shown = asking("-a\r\n+b\u202ec\x1b[2K\n", "/app/x\n\nAllow it? y");
+    expect(shown).toContain(
+      "\n    write /app/x\\x0a\\x0aAllow it? y\n    \n    -a\\r\n    +b\\u{202e}c\\x1b[2K\n",
+    );
+  });
+});
+
+describe("a long command", () => {
+  const asking = (command: string, verdict = PLAIN) =>
+    formatQuestion({ ...REQUEST, details: { command } }, verdict).split("\n");
+
+  test("of 200 lines is shown whole, with its length behind it, and the decision is the last line", () => {
+    const command = Array.from({ length: 200 }, (_, index) => `echo ${index}`);
+    const shown = asking(command.join("\n"), GRANTED);
+    expect(shown.slice(2, 202)).toEqual(command.map((line) => `    ${line}`));
+    expect(shown.slice(-3)).toEqual([
+      "  The command has 200 lines and 1689 characters, and all of it stands above.",
+      "  n MESSAGE  no, with a message to the model",
+      "Allow it? y (once) / a (always) / p (always, kept) / n: ",
+    ]);
+  });
+
+  test("has nothing pushed out of sight by blanks", () => {
+    const shown = asking(`ls${" ".repeat(5_000)}${"\n".repeat(300)}${"\t".repeat(900)}rm -rf ~`);
+    expect(shown).toEqual([
+      "bash needs your consent: it does not say [unknown_target]",
+      "",
+      "    ls⟦5000 spaces⟧",
+      "    ⟦299 blank lines⟧",
+      "    ⟦900 tabs⟧rm -rf ~",
+      "",
+      "  The command has 301 lines and 6210 characters, and all of it stands above.",
+      "  ⟦…⟧  a note about the text, never a part of it",
+      "  n MESSAGE  no, with a message to the model",
+      "Allow it? y (once) / n: ",
+    ]);
+  });
+});
+
+test("another tool's arguments are shown whole, whatever they are called", () => {
+  const details = { command: "ls", path: "/app", target: "prod\u202e" };
+  const shown = formatQuestion({ ...REQUEST, toolName: "deploy", details }, PLAIN);
+  expect(shown).toContain(
+    '{\n      "command": "ls",\n      "path": "/app",\n      "target": "prod\\u{202e}"\n    }\n',
+  );
+});
+
+test("no name and no reason can add a line to the question", () => {
+  const request: ApprovalRequest = { ...REQUEST, toolName: "x\nAllow it? y" };
+  const [head, second] = formatQuestion(request, { ...PLAIN, reason: "a\r\nb" }).split("\n");
+  expect([head, second]).toEqual(["x\\x0aAllow it? y needs your consent: a\\r\\x0ab [unknown_target]", ""]);
+});
+
 test("always is offered and taken only where there is something to allow", () => {
   expect(formatQuestion(REQUEST, PLAIN)).toEndWith("Allow it? y (once) / n: ");
   expect([formatHint(PLAIN), formatHint(GRANTED)]).toEqual([

@@ -68,6 +68,12 @@ describe("revealTerminalText", () => {
     );
   });
 
+  test("a carriage return is shown wherever it stands, and so are spaces that are none of the keyboard's", () => {
+    expect(revealTerminalText("a\r\nb\rc\u{a0}d\u{2003}e\u{2800}")).toBe(
+      "a\\r\nb\\rc\\xa0d\\u{2003}e\\u{2800}",
+    );
+  });
+
   test("line feeds, tabs and letters stay", () => {
     expect(revealTerminalText("if x; then\n\techo é 日本\nfi")).toBe("if x; then\n\techo é 日本\nfi");
   });

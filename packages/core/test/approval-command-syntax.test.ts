@@ -13,6 +13,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { type CommandReading, readCommand } from "../src/approval/command-syntax.ts";
 import { expandGlob } from "../src/approval/expand-glob.ts";
+import { startLooking } from "../src/approval/looks.ts";
 import { loadBashGrammar } from "../src/infrastructure/content/bash-grammar.ts";
 
 const readGrammar = await loadBashGrammar();
@@ -29,8 +30,8 @@ chmodSync(join(top, "bin", "p"), 0o755);
 
 afterAll(() => rmSync(top, { recursive: true, force: true }));
 
-function bash(command: string, cwd = join(top, "empty")): string {
-  const env = { PATH: `${join(top, "bin")}:/usr/bin:/bin` };
+function bash(command: string, cwd = join(top, "empty"), variables: Record<string, string> = {}): string {
+  const env = { PATH: `${join(top, "bin")}:/usr/bin:/bin`, ...variables };
   return Bun.spawnSync(["bash", "-c", command], {
     cwd,
     env,
@@ -105,6 +106,7 @@ describe("a line of plain words", () => {
         "\t",
         "é",
       ],
+      ...[" # x", "# '", " 2>&1 ", " >/dev/null ", " 1> /dev/null", " >&2", "2>", " time p "],
       ...["x=1", "$'", "0", "1", "if", "p -a", "; p ", "\np ", " \n "],
     ];
     let compared = 0;
@@ -159,7 +161,10 @@ describe("anything more", () => {
     "a 'b\u200b'": "it holds invisible characters",
     "a\\\nb": "it goes on behind a backslash at the end of a line",
     "a && && b": "a command is missing beside an operator",
-    "time a": "time is a word of the shell's own",
+    "time -p a": "time is a word of the shell's own",
+    "a;#b": "it holds a comment in an unusual place",
+    "a #b\\": "it holds a comment that ends in a backslash",
+    "a >/dev/null/b": "it holds a redirection",
     "export A": "it holds a declaration command",
     "a 'b": "a quote is not closed",
   };
@@ -183,6 +188,8 @@ describe("expandGlob", () => {
       "sub/deep/c.ts",
       "[",
       "a]",
+      "é",
+      "n😀.ts",
     ];
     for (const name of names) {
       mkdirSync(join(place, name, ".."), { recursive: true });
@@ -191,8 +198,10 @@ describe("expandGlob", () => {
     const parts = fc.constantFrom(
       "*",
       "?",
+      "??",
       "a",
       "b",
+      "n",
       ".",
       ".ts",
       "/",
@@ -208,8 +217,10 @@ describe("expandGlob", () => {
     const property = fc.property(fc.array(parts, { minLength: 1, maxLength: 6 }), (pieces) => {
       const pattern = pieces.join("");
       if (pattern.startsWith("/") || !/[*?[]/.test(pattern)) return;
-      const found = bash(`printf '%s\\n' ${pattern}`, place).trimEnd().split("\n");
-      const expected = expandGlob(pattern, place) ?? [];
+      const inLanguage = (LC_ALL: string) => bash(`printf '%s\\n' ${pattern}`, place, { LC_ALL }).trimEnd();
+      const found = ["C", "C.UTF-8"].flatMap((language) => inLanguage(language).split("\n"));
+      const expansion = expandGlob(pattern, place, startLooking());
+      const expected = "names" in expansion ? expansion.names : [];
       const tidy = (path: string) => path.replace(/\/+/g, "/").replace(/(.)\/$/, "$1");
       const known = new Set([pattern, ...expected].map(tidy));
       expect([pattern, found.filter((name) => !known.has(tidy(name)))]).toEqual([pattern, []]);

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { decideApproval } from "../src/approval/policy.ts";
@@ -141,7 +141,11 @@ describe("where a command runs", () => {
   test("a cd moves what comes after it, as far as it is known to have succeeded", async () => {
     expect(await gateOf("cd src && cat ../package.json")).toBe("allow read_only_command");
     expect(await gateOf("cd src && cat ../../outside.txt")).toBe("ask outside_project");
-    expect(await gateOf("cd src; cat ../package.json")).toBe("ask outside_project");
+    expect(await gateOf("cd missing; cat ../package.json")).toBe("ask outside_project");
+    expect(await gateOf("cd src; cat ../package.json")).toBe("allow read_only_command");
+    expect(await gateOf("cd src; cat ../../outside.txt")).toBe("ask outside_project");
+    const makes = [{ permission: "execute", pattern: "make", action: "allow" }] as const;
+    expect(await gateOf("make; cd src; cat ../package.json", { rules: makes })).toBe("ask outside_project");
     expect(await gateOf("cd src | cat ../package.json")).toBe("ask outside_project");
     expect(await gateOf("cd src || cat package.json")).toBe("allow read_only_command");
   });
@@ -170,6 +174,31 @@ describe("which program a name is", () => {
     expect(await gateWith(`${shims}:/usr/bin:/bin`)).toBe("ask shell_command");
     expect(await gateWith(`/usr/bin:/bin:${bin}`)).toBe("allow read_only_command");
     expect(await gateWith(`.:${plain.root}:/usr/bin:/bin`)).toBe("allow read_only_command");
+  });
+
+  test("one that is a script for another is looked up with it", async () => {
+    const bin = join(plain.root, "tools", "bin");
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, "grep"), "#!/bin/sh\n");
+    chmodSync(join(bin, "grep"), 0o755);
+    const environment = { PATH: `${bin}:/usr/bin:/bin` };
+    expect(await gateOf("egrep x README.md", { environment })).toBe("ask shell_command");
+    expect(await gateOf("cat README.md", { environment })).toBe("allow read_only_command");
+  });
+
+  test("a runtime is asked for its version only where it is no stand-in for one", async () => {
+    const bin = join(plain.top, "versions");
+    mkdirSync(bin, { recursive: true });
+    for (const name of ["volta-shim", "node", "bun"]) {
+      writeFileSync(join(bin, name), "#!/bin/sh\n");
+      chmodSync(join(bin, name), 0o755);
+    }
+    const gateWith = (PATH: string) => gateOf("node --version", { environment: { PATH } });
+    expect(await gateWith(bin)).toBe("allow read_only_command");
+    rmSync(join(bin, "node"));
+    symlinkSync("volta-shim", join(bin, "node"));
+    expect(await gateWith(`${bin}:/nowhere`)).toBe("ask shell_command");
+    expect(await gateWith("/nowhere")).toBe("ask shell_command");
   });
 });
 

@@ -106,8 +106,11 @@ describe("what always allows", () => {
     expect(await grantsFor(bash("rm *.log"))).toEqual([
       { kind: "command_line", directory: root, text: "rm *.log" },
     ]);
+    expect(await grantsFor(bash("cd missing; make"))).toEqual([
+      { kind: "command_line", directory: root, text: "cd missing; make" },
+    ]);
     expect(await grantsFor(bash("cd sub; make"))).toEqual([
-      { kind: "command_line", directory: root, text: "cd sub; make" },
+      { kind: "command", directory: join(root, "sub"), words: ["make"] },
     ]);
     expect(await grantsFor(bash("cd sub && make"))).toEqual([
       { kind: "command", directory: join(root, "sub"), words: ["make"] },
@@ -121,11 +124,67 @@ describe("what always allows", () => {
       description: "",
       details: { path },
     });
-    const grants = await grantsFor(read(join(root, "..")));
-    expect(grants).toEqual([{ kind: "path", permission: "read", tool: "read", path: top }]);
-    expect(await gateWith(grants, read(top))).toBe("allow grant");
+    const file = join(top, "notes.txt");
+    writeFileSync(file, "");
+    const grants = await grantsFor(read(file));
+    expect(grants).toEqual([{ kind: "path", permission: "read", tool: "read", path: file }]);
+    expect(grants.map(describeGrant)).toEqual([`read: read exactly ${file}`]);
+    expect(await gateWith(grants, read(file))).toBe("allow grant");
     expect(await gateWith(grants, read(join(top, "x")))).toBe("ask outside_project");
-    expect(await gateWith(grants, read(top, "grep"))).toBe("ask outside_project");
+    expect(await gateWith(grants, read(file, "grep"))).toBe("ask outside_project");
+    rmSync(file);
+    mkdirSync(file);
+    expect(await gateWith(grants, read(file))).toBe("ask outside_project");
+  });
+
+  test("is everything below a directory, which is said, in calls for that directory only", async () => {
+    const search = (path: string): ApprovalRequest => ({
+      permission: "read",
+      toolName: "grep",
+      description: "",
+      details: { path },
+    });
+    mkdirSync(join(top, "sub"));
+    const grants = await grantsFor(search(top));
+    expect(grants).toEqual([{ kind: "path", permission: "read", tool: "grep", path: top, reach: "below" }]);
+    expect(grants.map(describeGrant)).toEqual([
+      `grep: read ${top} and everything below it, in any call for exactly that directory`,
+    ]);
+    expect(await gateWith(grants, search(top))).toBe("allow grant");
+    expect(await gateWith(grants, search(join(top, "sub")))).toBe("ask outside_project");
+  });
+
+  test("is the whole line where something is piped into a command, whatever was allowed before", async () => {
+    expect(await grantsFor(bash("cat x | sh"))).toEqual([
+      { kind: "command_line", directory: root, text: "cat x | sh" },
+    ]);
+    const grants = await grantsFor(bash("sh"));
+    expect(grants).toEqual([{ kind: "command", directory: root, words: ["sh"] }]);
+    expect(await gateWith(grants, bash("sh"))).toBe("allow grant");
+    expect(await gateWith(grants, bash("echo 'touch CANARY' | sh"))).toBe("ask shell_command");
+    expect(await gateWith(grants, bash("sh | head -3"))).toBe("allow grant");
+  });
+
+  test("is the whole line where a part of it may change what the others mean", async () => {
+    const parts = [...(await grantsFor(bash("npm test"))), ...(await grantsFor(bash("hash -p ./evil npm")))];
+    expect(await gateWith(parts, bash("npm test"))).toBe("allow grant");
+    expect(await gateWith(parts, bash("hash -p ./evil npm"))).toBe("allow grant");
+    const line = "hash -p ./evil npm; npm test";
+    expect(await gateWith(parts, bash(line))).toBe("ask shell_command");
+    const { grants = [] } = await decideApproval(bash(line), { root, cwd: root, grants: parts });
+    expect(grants).toEqual([{ kind: "command_line", directory: root, text: line }]);
+    expect(await gateWith(grants, bash(line))).toBe("allow grant");
+  });
+
+  test("of a cd takes nothing along", async () => {
+    const { grants: moves = [] } = await decideApproval(bash(`cd ${top}`), { root, cwd: root });
+    expect(moves).toEqual([{ kind: "command", directory: root, words: ["cd", top] }]);
+    expect(await gateWith(moves, bash(`cd ${top}`))).toBe("allow grant");
+    for (const rest of ["cat x", "ls", "npm test", "pwd"]) {
+      expect(`${rest}: ${await gateWith(moves, bash(`cd ${top} && ${rest}`))}`).toStartWith(`${rest}: ask `);
+    }
+    const strange = await grantsFor(bash(`cd -- ${top}`));
+    expect(await gateWith(strange, bash(`cd -- ${top} && ls`))).toBe("ask shell_command");
   });
 
   test("is one call with its arguments in any order", async () => {
@@ -169,9 +228,10 @@ describe("GrantStore", () => {
     const first = store();
     expect(await first.list()).toEqual([]);
     await first.addForProject([grant("a")]);
-    await store().addForProject([grant("a"), grant("b")]);
+    const below: Grant = { kind: "path", permission: "read", tool: "grep", path: "/x", reach: "below" };
+    await store().addForProject([grant("a"), grant("b"), below]);
     expect(await first.list()).toEqual([grant("a")]);
-    expect(await store().list()).toEqual([grant("a"), grant("b")]);
+    expect(await store().list()).toEqual([grant("a"), grant("b"), below]);
     expect(await store(join(root, "sub")).list()).toEqual([]);
     expect(statSync(file()).mode & 0o777).toBe(0o600);
   });

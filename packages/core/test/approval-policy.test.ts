@@ -202,6 +202,16 @@ describe("other requests", () => {
     });
   });
 
+  test("a tool that calls an argument `command` is no shell", async () => {
+    const request: ApprovalRequest = {
+      permission: "execute",
+      toolName: "deploy",
+      description: "",
+      details: { command: "ls" },
+    };
+    expect((await decideApproval(request, context)).reason).toBe("deploy may do more than read");
+  });
+
   test("a request that names no path asks", async () => {
     const verdict = await decideApproval(
       { permission: "read", toolName: "x", description: "", details: { path: 7 } },

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findRealPath, isInside, splitPath } from "../src/infrastructure/reading/real-path.ts";
+import { findRealPath, followPath, isInside, splitPath } from "../src/infrastructure/reading/real-path.ts";
 
 const top = realpathSync(mkdtempSync(join(tmpdir(), "real-path-")));
 mkdirSync(join(top, "a", "b"), { recursive: true });
@@ -61,4 +61,31 @@ describe("isInside", () => {
 
 test("splitPath leaves out empty components and dots", () => {
   expect(splitPath("/a//b/./c/")).toEqual(["a", "b", "c"]);
+});
+
+describe("followPath", () => {
+  const isPerProcess = (path: string) => followPath(path, top)?.isPerProcess;
+
+  test("says where the way leads through what every process sees differently", () => {
+    symlinkSync("/proc/self/cwd", join(top, "here"));
+    symlinkSync("/dev/fd", join(top, "descriptors"));
+    const through = [
+      "/proc/self",
+      "/proc/1/x",
+      "/dev/stdin",
+      "/dev/null",
+      "here/x",
+      "here/../x",
+      "descriptors",
+    ];
+    expect(through.map(isPerProcess)).toEqual(through.map(() => true));
+    const others = ["a/file", "to-b/x", "/", "/dev", "/dev/shm/x", "a/proc/x", "dev/x", "/processes/x"];
+    expect(others.map(isPerProcess)).toEqual(others.map(() => false));
+  });
+
+  test("does not follow a link to a name that is no valid Unicode", () => {
+    symlinkSync(Buffer.from([0x61, 0xff]), join(top, "to-invalid"));
+    expect(followPath("to-invalid", top)).toBeUndefined();
+    expect(findRealPath("to-invalid/x", top)).toBeUndefined();
+  });
 });

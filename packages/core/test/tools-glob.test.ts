@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { createGlobTool } from "../src/tools/glob.ts";
 import type { Workspace } from "../src/tools/workspace.ts";
 import { createToolWorkspace, runTool } from "./support/tool-workspace.ts";
@@ -87,6 +87,18 @@ describe("mistakes", () => {
   });
 });
 
+test("a path that the pattern leads away from is not looked at: nobody was asked about it", async () => {
+  const workspace = workspaceWith(["a.ts"]);
+  const outside = join(workspace.root, "..", "outputs");
+  writeFileSync(join(outside, "id_rsa"), "");
+  const inside = join(workspace.root, "none");
+  for (const path of [join(outside, "x"), "../outputs/x"]) {
+    for (const pattern of [`${inside}/*`, `${relative(join(outside, "x"), inside)}/*`]) {
+      expect(await glob(workspace, pattern, path)).toBe(`No file matches ${pattern} in ${path}.`);
+    }
+  }
+});
+
 describe("limits", () => {
   test("200 files are shown, and how many are not", async () => {
     const names = Array.from({ length: 230 }, (_, index) => `${1000 + index}.txt`);
@@ -112,7 +124,7 @@ test("the request names the directory that is walked, also when only the pattern
   const workspace = createToolWorkspace();
   const tool = createGlobTool(workspace);
   const pathFor = (pattern: string, path?: string) =>
-    tool.approval?.({ pattern, ...(path !== undefined && { path }) }).details?.path;
+    tool.approval?.({ pattern, ...(path !== undefined && { path }) })?.details?.path;
   expect(pathFor("**/*.ts")).toBe(workspace.root);
   expect(pathFor("link/**", "src")).toBe(join(workspace.root, "src/link"));
   expect(pathFor("/etc/*.conf")).toBe("/etc");

@@ -113,13 +113,13 @@ describe("what is searched", () => {
     const workspace = workspaceWith({
       ".gitignore": "dist/\n*.log\n",
       ".github/workflows/ci.yml": "needle",
-      ".git/config": "needle",
+      ".git/description": "needle",
       "dist/out.js": "needle",
       "run.log": "needle",
     });
     expect(await outputOf(workspace, { pattern: "needle" })).toBe(".github/workflows/ci.yml");
     expect(await outputOf(workspace, { pattern: "needle", path: "dist" })).toBe("dist/out.js");
-    expect(await outputOf(workspace, { pattern: "needle", path: ".git" })).toBe(".git/config");
+    expect(await outputOf(workspace, { pattern: "needle", path: ".git" })).toBe(".git/description");
   });
 
   test("links are not followed", async () => {
@@ -232,4 +232,14 @@ test("a search over a directory leaves out files that hold secrets, whatever the
   expect(await outputOf(workspace, { pattern: "needle" })).toBe("b.ts");
   expect(await outputOf(workspace, { pattern: "needle", glob: "*.pem" })).toStartWith("No");
   expect(await outputOf(workspace, { pattern: "needle", path: ".env" })).toBe(".env");
+});
+
+test("of a repository's own settings those that may hold a password are left out of a search over their directory", async () => {
+  const plain = "[core]\n\tbare = false\n";
+  const signed = '[remote "origin"]\n\turl = https://me:needle@example.org/x.git\n';
+  const workspace = workspaceWith({ ".git/config": `${plain}${signed}`, "lib/.git/config": plain });
+  expect(
+    await outputOf(workspace, { pattern: "needle|bare", path: ".git", output_mode: "content" }),
+  ).toStartWith("No");
+  expect(await outputOf(workspace, { pattern: "needle|bare", path: "lib/.git" })).toBe("lib/.git/config");
 });

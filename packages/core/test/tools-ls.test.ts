@@ -59,6 +59,7 @@ describe("mistakes", () => {
     mkdirSync(join(workspace.root, "locked"));
     chmodSync(join(workspace.root, "locked"), 0);
     await expect(ls(workspace, "locked")).rejects.toThrow("cannot be listed: permission denied (EACCES)");
+    chmodSync(join(workspace.root, "locked"), 0o700);
   });
 });
 

@@ -1,19 +1,29 @@
 import { type ApprovalRequest, type ApprovalVerdict, describeGrant } from "@diligent/core/run";
 import type { PersonAnswer } from "../approval.ts";
-import { revealTerminalText } from "../terminal-text.ts";
+import { formatJudgedLine, formatJudgedText, formatMark, hasMark } from "../judged-text.ts";
+
+// What a person may read of a change before consenting to it; whoever wants more can say no and look.
+const DIFF_HEAD_LINES = 120;
+const DIFF_TAIL_LINES = 80;
+const DIFF_HEAD_CHARS = 1_500;
+const DIFF_TAIL_CHARS = 500;
+
+// A screen of a common terminal: what is longer has scrolled out of it by the time of the answer.
+const SCREEN_LINES = 20;
+const SCREEN_CHARS = 1_600;
 
 /**
  * What the person is asked: the whole of what would be done, every invisible character shown, what asked, what each
- * answer means, the question last.
+ * answer means, the question last. Only a diff is cut where it is very long, and it is said how much of it.
  */
 export function formatQuestion(request: ApprovalRequest, verdict: ApprovalVerdict): string {
   const { gate, reason, grants = [] } = verdict;
+  const head = `${formatJudgedLine(request.toolName)} needs your consent: ${formatJudgedLine(reason)} [${gate}]`;
+  const shown = [head, "", ...indent(describeSubject(request)), "", ...describeAlways(grants)];
   return [
-    `${revealTerminalText(request.toolName)} needs your consent: ${revealTerminalText(reason)} [${gate}]`,
-    "",
-    ...indent(describeSubject(request)),
-    "",
-    ...describeAlways(grants),
+    ...shown,
+    ...describeLength(request),
+    ...(shown.some(hasMark) ? [`  ${formatMark("…")}  a note about the text, never a part of it`] : []),
     "  n MESSAGE  no, with a message to the model",
     `Allow it? y (once) / ${grants.length > 0 ? "a (always) / p (always, kept) / " : ""}n: `,
   ].join("\n");
@@ -45,18 +55,54 @@ function reject(message: string): PersonAnswer {
 
 function describeAlways(grants: NonNullable<ApprovalVerdict["grants"]>): string[] {
   if (grants.length === 0) return [];
-  const lines = grants.map((grant) => revealTerminalText(describeGrant(grant)).replaceAll("\n", "\\x0a"));
+  const lines = grants.map((grant) => formatJudgedLine(describeGrant(grant)));
   return [
     "  a  always in this session, p  always in this project, which allows:",
     ...lines.map((line) => `       ${line}`),
   ];
 }
 
-function describeSubject({ permission, details = {} }: ApprovalRequest): string {
-  if (typeof details.command === "string") return revealTerminalText(details.command);
-  if (typeof details.path !== "string") return revealTerminalText(JSON.stringify(details, undefined, 2));
-  const change = typeof details.diff === "string" ? `\n\n${details.diff}` : "";
-  return revealTerminalText(`${permission} ${details.path}${change}`);
+function describeSubject(request: ApprovalRequest): string {
+  const { permission, details = {} } = request;
+  const command = commandOf(request);
+  if (command !== undefined) return formatJudgedText(command);
+  if (permission === "execute" || typeof details.path !== "string") {
+    return formatJudgedText(JSON.stringify(details, undefined, 2));
+  }
+  const subject = `${permission} ${formatJudgedLine(details.path)}`;
+  return typeof details.diff === "string" ? `${subject}\n\n${describeDiff(details.diff)}` : subject;
+}
+
+/** The shell's; another tool may have an argument of that name beside others that matter as much. */
+function commandOf({ toolName, details }: ApprovalRequest): string | undefined {
+  return toolName === "bash" && typeof details?.command === "string" ? details.command : undefined;
+}
+
+/** So that nobody takes the end of a long command for all of it. */
+function describeLength(request: ApprovalRequest): string[] {
+  const command = commandOf(request);
+  if (command === undefined) return [];
+  const lines = command.split("\n").length;
+  if (lines <= SCREEN_LINES && command.length <= SCREEN_CHARS) return [];
+  return [`  The command has ${lines} lines and ${command.length} characters, and all of it stands above.`];
+}
+
+function describeDiff(diff: string): string {
+  const lines = diff.trimEnd().split("\n");
+  const left = lines.length - DIFF_HEAD_LINES - DIFF_TAIL_LINES;
+  if (left <= 0) return lines.map(describeDiffLine).join("\n");
+  return [
+    ...lines.slice(0, DIFF_HEAD_LINES).map(describeDiffLine),
+    formatMark(`${left} lines of the diff left out`),
+    ...lines.slice(-DIFF_TAIL_LINES).map(describeDiffLine),
+  ].join("\n");
+}
+
+function describeDiffLine(line: string): string {
+  const left = line.length - DIFF_HEAD_CHARS - DIFF_TAIL_CHARS;
+  if (left <= 0) return formatJudgedLine(line);
+  const [head, tail] = [line.slice(0, DIFF_HEAD_CHARS), line.slice(-DIFF_TAIL_CHARS)];
+  return formatJudgedLine(head) + formatMark(`${left} characters left out`) + formatJudgedLine(tail);
 }
 
 function indent(text: string): string[] {

@@ -1,11 +1,12 @@
 import { NOT_STARTED } from "../result-texts.ts";
 import { executeToolCall } from "../tool/execute.ts";
 import { toToolResultMessage } from "../tool/tool-result.ts";
-import type { ApprovalDecision, ApprovalRequest } from "../tool/types.ts";
+import type { ApprovalDecision, ApprovalRequest, Preview } from "../tool/types.ts";
 import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "../types.ts";
 import { toolCallsOf } from "../types.ts";
 import { LOOP_WINDOW, type LoopVerdict } from "./loop-detector.ts";
 import type { Run } from "./run.ts";
+import type { Asking } from "./types.ts";
 
 /** The results of one reply's calls, in call order, and whether they end the run. */
 export interface ToolCallsOutcome {
@@ -70,7 +71,7 @@ async function runToolCall(
   const execution = await executeToolCall(call, run.registry, {
     signal: run.signal,
     keepOutput: run.config.keepOutput,
-    decide: (request) => decide(run, request),
+    decide: (request, preview) => decide(run, request, preview),
     onUpdate: (partialResult) =>
       run.emit({
         type: "tool_update",
@@ -105,11 +106,15 @@ function stopAfter(
   return verdict.action === "stop" ? { stop: "loop" } : {};
 }
 
-async function decide(run: Run, request: ApprovalRequest): Promise<ApprovalDecision> {
+async function decide(
+  run: Run,
+  request: ApprovalRequest,
+  preview: Preview | undefined,
+): Promise<ApprovalDecision> {
   if (!run.config.approve) return { response: "once" };
-  const announce = (gate: string) =>
-    run.emit({ type: "approval_request", requestId: run.nextItemId("approval"), request, gate });
-  const answer = await run.config.approve(request, announce);
+  const announce: Asking["announce"] = (gate, shown = request) =>
+    run.emit({ type: "approval_request", requestId: run.nextItemId("approval"), request: shown, gate });
+  const answer = await run.config.approve(request, { announce, preview });
   return typeof answer === "string" ? { response: answer } : answer;
 }
 

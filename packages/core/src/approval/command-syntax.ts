@@ -1,5 +1,6 @@
 import type { GrammarReading, ReadGrammar } from "../infrastructure/content/bash-grammar.ts";
 import { readTokens, type Token, type Word } from "./command-tokens.ts";
+import { guessCommands } from "./guess-commands.ts";
 
 /** A program's name and its operands. */
 export type SimpleCommand = readonly Word[];
@@ -40,47 +41,63 @@ const MAX_COMMANDS = 500;
 
 /**
  * Reads a command line. It is plain only if two readers agree: ours, which knows nothing but words, quotes and four
- * operators, and the grammar of bash, which has to find the same commands with the same words and nothing else.
+ * operators, and the grammar of bash, which has to find the same commands with the same words and nothing else. What is
+ * timed counts as what it is.
  */
 export function readCommand(line: string, readGrammar: ReadGrammar): CommandReading {
   const read = readTokens(line);
-  if ("obstacle" in read) return toOpaque(line, read.obstacle, { readGrammar, found: [] });
-  const pipelines = toPipelines(read.tokens);
+  const toOpaque = (obstacle: string, found: readonly SimpleCommand[]): CommandReading => {
+    return { kind: "opaque", obstacle, commands: guessCommands(line, { readGrammar, found }) };
+  };
+  if ("obstacle" in read) return toOpaque(read.obstacle, []);
+  const tokens = read.tokens.filter((token) => token.kind !== "aside");
+  const pipelines = toPipelines(tokens);
   const found = pipelines?.flatMap(({ commands }) => commands) ?? [];
+  const timed = pipelines?.map(withoutTime);
   const obstacle =
-    findObstacle(pipelines, found) ?? findDisagreement(found, readGrammar(joinLines(line, read.tokens)));
-  if (pipelines && obstacle === undefined) return { kind: "plain", pipelines };
-  return toOpaque(line, obstacle ?? "", { readGrammar, found });
+    findObstacle(timed) ?? findDisagreement(found, readGrammar(toGrammarText(line, read.tokens)));
+  return timed && obstacle === undefined
+    ? { kind: "plain", pipelines: timed }
+    : toOpaque(obstacle ?? "", found);
 }
 
-function findObstacle(
-  pipelines: readonly Pipeline[] | undefined,
-  commands: readonly SimpleCommand[],
-): string | undefined {
+/** `time` in front of a pipeline is a word of the shell's; where a shell has no such word it runs the same program. */
+function withoutTime({ runs, commands }: Pipeline): Pipeline {
+  const [[time, program, ...words] = [], ...others] = commands;
+  const isTimed = time?.text === "time" && time.isBare && program && !/^(?:-.*|cd)$/.test(program.text);
+  return isTimed ? { runs, commands: [[program, ...words], ...others] } : { runs, commands };
+}
+
+function findObstacle(pipelines: readonly Pipeline[] | undefined): string | undefined {
   if (pipelines === undefined) return "a command is missing beside an operator";
+  const commands = pipelines.flatMap((pipeline) => pipeline.commands);
   if (commands.length === 0) return "it holds no command";
   if (commands.length > MAX_COMMANDS) return `it holds more than ${MAX_COMMANDS} commands`;
   return commands.map(findProgramObstacle).find((obstacle) => obstacle !== undefined);
 }
 
 /**
- * The line with a semicolon or space in the place of each line end, all else where it was: the grammar sometimes takes
- * a line end behind a pipeline for a space, and two commands for one.
+ * The line with spaces in the place of what is no part of a command, and a semicolon or space in that of each line end,
+ * all else where it was: the grammar sometimes takes a line end behind a pipeline for a space, and two commands for one.
  */
-function joinLines(line: string, tokens: readonly Token[]): string {
+function toGrammarText(line: string, all: readonly Token[]): string {
+  const tokens = all.filter((token) => token.kind !== "aside");
   const lastWord = tokens.findLastIndex(({ kind }) => kind === "word");
   const lineEnds = tokens.flatMap((token, index) => {
-    if (token.kind === "word" || token.text !== "\n") return [];
+    if (token.kind !== "operator" || token.text !== "\n") return [];
     const isEnd = tokens[index - 1]?.kind === "word" && index < lastWord;
-    return [{ at: token.start, text: isEnd ? ";" : " " }];
+    return [{ start: token.start, end: token.start + 1, text: isEnd ? ";" : " " }];
   });
-  let joined = "";
+  const asides = all.flatMap((token) =>
+    token.kind === "aside" ? [{ ...token, text: " ".repeat(token.end - token.start) }] : [],
+  );
+  let text = "";
   let from = 0;
-  for (const { at, text } of lineEnds) {
-    joined += line.slice(from, at) + text;
-    from = at + 1;
+  for (const piece of [...lineEnds, ...asides].sort((left, right) => left.start - right.start)) {
+    text += line.slice(from, piece.start) + piece.text;
+    from = piece.end;
   }
-  return joined + line.slice(from);
+  return text + line.slice(from);
 }
 
 const CONDITIONS = { "&&": "after_success", "||": "after_failure" } as const;
@@ -97,6 +114,7 @@ function toPipelines(tokens: readonly Token[]): Pipeline[] | undefined {
       command.push(token.word);
       continue;
     }
+    if (token.kind === "aside") continue;
     if (command.length === 0) {
       // Empty lines are no commands, and a line may be broken behind an operator.
       if (token.text === "\n") continue;
@@ -146,32 +164,4 @@ function isSameCommand(
       ({ start, end }, index) => other.words[index]?.start === start && other.words[index]?.end === end,
     )
   );
-}
-
-interface Readers {
-  readGrammar: ReadGrammar;
-  /** What our own reader has found, as far as it came. */
-  found: readonly SimpleCommand[];
-}
-
-/** With what the line may run: as our reader sees it, as the grammar does, and where that errs as plain splitting does. */
-function toOpaque(line: string, obstacle: string, { readGrammar, found }: Readers): CommandReading {
-  const grammar = readGrammar(line);
-  const own = found.map((command) => command.map(({ text }) => text));
-  const parsed = grammar.commands.map(({ words }) =>
-    guessWords(words.map(({ start, end }) => line.slice(start, end))),
-  );
-  const split = (text: string) => text.split(/[;&|\n\r(){}`]/).map((piece) => guessWords(piece.split(/\s+/)));
-  const doubtful = grammar.hasError
-    ? [line]
-    : grammar.commands.map(({ start, end }) => line.slice(start, end)).filter((text) => text.includes("\n"));
-  const commands = [...own, ...parsed, ...doubtful.flatMap(split)].filter((words) => words.length > 0);
-  return { kind: "opaque", obstacle, commands };
-}
-
-/** Without quotes, backslashes and the variables set in front. */
-function guessWords(words: readonly string[]): string[] {
-  const bare = words.map((word) => word.replace(/["'\\]|\$(?=["'])/g, "")).filter((word) => word !== "");
-  const program = bare.findIndex((word) => !/^\w+\+?=/.test(word));
-  return program < 0 ? [] : bare.slice(program);
 }

@@ -10,7 +10,11 @@ export interface Word {
   end: number;
 }
 
-export type Token = { kind: "word"; word: Word } | { kind: "operator"; text: Operator; start: number };
+export type Token =
+  | { kind: "word"; word: Word }
+  | { kind: "operator"; text: Operator; start: number }
+  /** What changes nothing of what is run: a comment, or output that goes to another stream or to `/dev/null`. */
+  | { kind: "aside"; isComment: boolean; start: number; end: number };
 
 export type Operator = "&&" | "||" | ";" | "|" | "\n";
 
@@ -30,7 +34,7 @@ const OBSTACLES: Readonly<Record<string, string>> = {
   ")": "it holds a subshell, function or extended pattern",
   "{": "it holds a brace expansion or group",
   "}": "it holds a brace expansion or group",
-  "#": "it holds a comment",
+  "#": "it holds a comment in an unusual place",
   "~": "it holds a home directory to be expanded",
 };
 
@@ -40,17 +44,29 @@ const OBSTACLES: Readonly<Record<string, string>> = {
  */
 const INVISIBLE = /(?![\n\t ])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
+// Of all redirections these two write no file, in any shell. Not `&>`, which some take for a background command.
+const HARMLESS_REDIRECTION = /(?:[12]?>>?[ \t]*\/dev\/null|[12]?>&[12])(?=[ \t\n;|]|&&|$)/y;
+
+// Where a backslash ends it, readers of lines differ about what comes next.
+const COMMENT = /#[^\n]*/y;
+
 /**
  * Takes a command line apart as far as that needs no knowledge of shells: words of plain characters and quotes without
- * expansion, joined by `&&`, `||`, `;`, `|` and line ends. Anything else is an obstacle.
+ * expansion, joined by `&&`, `||`, `;`, `|` and line ends. Anything else is an obstacle, but for comments and the
+ * redirections that throw output away or join it.
  */
 export function readTokens(line: string): Tokens {
   if (!line.isWellFormed() || INVISIBLE.test(line)) return { obstacle: "it holds invisible characters" };
   const tokens: Token[] = [];
   for (let at = 0; at < line.length; ) {
     const operator = operatorAt(line, at);
+    const aside = asideAt(line, at);
     if (line[at] === " " || line[at] === "\t") at += 1;
-    else if (operator) {
+    else if (aside) {
+      if (line[aside.end - 1] === "\\") return { obstacle: "it holds a comment that ends in a backslash" };
+      tokens.push(aside);
+      at = aside.end;
+    } else if (operator) {
       tokens.push({ kind: "operator", text: operator, start: at });
       at += operator.length;
     } else {
@@ -68,6 +84,17 @@ function operatorAt(line: string, at: number): Operator | undefined {
   if (two === "&&" || two === "||") return two;
   const one = line[at];
   return one === ";" || one === "|" || one === "\n" ? one : undefined;
+}
+
+/** Only where a word could begin: behind a space or at the start of a line. */
+function asideAt(line: string, at: number): (Token & { kind: "aside" }) | undefined {
+  if (at > 0 && !/[ \t\n]/.test(line[at - 1] ?? "")) return undefined;
+  const pattern = line[at] === "#" ? COMMENT : HARMLESS_REDIRECTION;
+  pattern.lastIndex = at;
+  const match = pattern.exec(line);
+  return match
+    ? { kind: "aside", isComment: line[at] === "#", start: at, end: at + match[0].length }
+    : undefined;
 }
 
 interface Piece {

@@ -1,81 +1,64 @@
 import { foldName } from "../infrastructure/fold-name.ts";
 import { splitPath } from "../infrastructure/reading/real-path.ts";
+import { CONTROL_NAMES, CONTROL_PLACES, HOME_NAMES } from "./control-file-names.ts";
 
-/** Directories whose files steer a program that people run: version control, this agent, editors, CI. */
-const CONTROL_DIRECTORIES: readonly (readonly string[])[] = [
-  [".git"],
-  [".diligent"],
-  [".vscode"],
-  [".ci"],
-  [".circleci"],
-  [".buildkite"],
-  [".woodpecker"],
-  [".teamcity"],
-  [".husky"],
-  [".idea"],
-  [".devcontainer"],
-  [".claude"],
-  [".agents"],
-  [".forgejo", "workflows"],
-  [".gitea", "workflows"],
-  [".github", "workflows"],
-  [".github", "actions"],
-  [".gitlab", "ci"],
-  [".config", "fish"],
-];
-
-const CONTROL_FILES: ReadonlySet<string> = new Set([
-  "diligent.jsonc",
-  "diligent.json",
-  "claude.md",
-  "agents.md",
-  "agents.override.md",
-  ".mcp.json",
-  "bunfig.toml",
-  ".npmrc",
-  ".yarnrc.yml",
-  ".cirrus.yml",
-  "appveyor.yml",
-  ".gitlab-ci.yml",
-  ".travis.yml",
-  ".drone.yml",
-  ".woodpecker.yml",
-  "azure-pipelines.yml",
-  "bitbucket-pipelines.yml",
-  "jenkinsfile",
-  ".profile",
-  ".login",
-  ".logout",
-  ".bashrc",
-  ".bash_profile",
-  ".bash_login",
-  ".bash_logout",
-  ".bash_aliases",
-  ".zshrc",
-  ".zshenv",
-  ".zprofile",
-  ".zlogin",
-  ".zlogout",
-  ".zsh_logout",
-  ".xprofile",
-  ".kshrc",
-  ".cshrc",
-  ".tcshrc",
-  ".inputrc",
-]);
-
-/**
- * True for a path whose content decides what other programs do later: writing one needs a person's consent even inside
- * the project. Names count at any depth, since a project can hold other repositories, and in any case and Unicode form,
- * since some file systems take `.GIT` and `.g\u200cit` for `.git`.
- */
-export function isControlFile(path: string): boolean {
-  const parts = splitPath(path).map(foldName);
-  const name = parts.at(-1) ?? "";
-  if (CONTROL_FILES.has(name) || name.startsWith(".env")) return true;
-  return CONTROL_DIRECTORIES.some((directory) => containsSequence(parts, directory));
+/** Where a path is looked at from; absolute. */
+export interface ControlView {
+  /** The project that the path lies in. What this directory itself is called says nothing about a file in it. */
+  root?: string | undefined;
+  home?: string | undefined;
 }
 
-function containsSequence(parts: readonly string[], sequence: readonly string[]): boolean {
-  return parts.some((_, start) => sequence.every((part, offset) => parts[start + offset] === part));
+/**
+ * `listed`: its name, or that of a directory it lies in, is known to decide what other programs do. `home`: it is one of
+ * the settings that lie in a home directory, whatever reads them.
+ */
+export type ControlKind = "listed" | "home";
+
+/**
+ * Says of an absolute path whether its content decides what other programs do later: writing it needs a person's consent
+ * even inside the project. Names count at any depth, since a project can hold other repositories, and in any case and
+ * Unicode form, since some file systems take `.GIT` and `.g\u200cit` for `.git`.
+ */
+export function findControlKind(path: string, { root, home }: ControlView): ControlKind | undefined {
+  const parts = splitPath(path).map(foldName);
+  const depth = root === undefined ? 0 : splitPath(root).length;
+  if (parts.some((name, index) => index >= depth && isControlName(name))) return "listed";
+  if (CONTROL_PLACES.some((place) => holdsPlace(parts, place, depth))) return "listed";
+  return home !== undefined && isHomeSetting(parts, splitPath(home).map(foldName), depth)
+    ? "home"
+    : undefined;
+}
+
+const NAME_PATTERN = new RegExp(
+  `^(?:${CONTROL_NAMES.map((name) => name.replaceAll(".", "\\.").replaceAll("*", ".*")).join("|")})$`,
+  "s",
+);
+
+const knownNames = new Map<string, boolean>();
+const MAX_KNOWN_NAMES = 10_000;
+
+function isControlName(name: string): boolean {
+  const known = knownNames.get(name);
+  if (known !== undefined) return known;
+  if (knownNames.size >= MAX_KNOWN_NAMES) knownNames.clear();
+  const isControl = NAME_PATTERN.test(name);
+  knownNames.set(name, isControl);
+  return isControl;
+}
+
+/** True when the place ends below the first `depth` components. */
+function holdsPlace(parts: readonly string[], place: readonly string[], depth: number): boolean {
+  return parts.some(
+    (_, start) =>
+      start + place.length > depth && place.every((part, offset) => parts[start + offset] === part),
+  );
+}
+
+function isHomeSetting(parts: readonly string[], home: readonly string[], depth: number): boolean {
+  const name = parts[home.length];
+  if (name === undefined || home.length < depth || !home.every((part, index) => parts[index] === part)) {
+    return false;
+  }
+  return name.startsWith(".") || HOME_NAMES.has(name);
 }

@@ -17,6 +17,7 @@ const GrantSchema = z.discriminatedUnion("kind", [
     permission: z.enum(["read", "write"]),
     tool: z.string(),
     path: z.string(),
+    reach: z.literal("below").optional(),
   }),
   z.strictObject({ kind: z.literal("call"), tool: z.string(), details: z.string() }),
 ]);
@@ -32,6 +33,12 @@ const GrantFileSchema = z.looseObject({ version: z.literal(VERSION), projects: z
 
 type GrantFile = z.infer<typeof GrantFileSchema>;
 
+/** How far a grant reaches: this session, or every session of the project. */
+export interface ScopedGrant {
+  grant: Grant;
+  scope: "session" | "project";
+}
+
 export interface GrantStoreOptions {
   environment: Environment;
   /** The project root, real. */
@@ -43,7 +50,9 @@ export interface GrantStoreOptions {
  * directory, which nothing in the project can write to without being asked about.
  */
 export class GrantStore {
-  private readonly session: Grant[] = [];
+  private session: Grant[] = [];
+  /** Those of `session` that were kept for the project too. */
+  private kept: Grant[] = [];
   private loading: Promise<{ grants: Grant[]; problem: string | undefined }> | undefined;
 
   constructor(private readonly options: GrantStoreOptions) {}
@@ -51,6 +60,16 @@ export class GrantStore {
   /** All that counts here. The file is read once, the first time; one that cannot be used allows nothing. */
   async list(): Promise<readonly Grant[]> {
     return [...(await this.load()).grants, ...this.session];
+  }
+
+  /** The same, each once, those of the project first. */
+  async listByScope(): Promise<ScopedGrant[]> {
+    const ofProject = [...(await this.load()).grants, ...this.kept];
+    const all = [...ofProject, ...this.session];
+    return all.flatMap((grant, index): ScopedGrant[] => {
+      if (isGranted(grant, all.slice(0, index))) return [];
+      return [{ grant, scope: index < ofProject.length ? "project" : "session" }];
+    });
   }
 
   /** Why what was kept for the project does not count, or undefined. */
@@ -72,11 +91,31 @@ export class GrantStore {
     if (path === undefined) throw new Error("Approvals cannot be kept: there is no home directory.");
     const { problem } = await readGrants(this.options);
     if (problem !== undefined) throw new Error(`${problem}. Mend or remove it to keep approvals.`);
+    await this.update(path, (file) => withGrants(file, this.options.root, grants));
+    this.kept.push(...grants);
+  }
+
+  /**
+   * Takes a grant back: what it allowed is asked about again, from now on and in later sessions of this project.
+   * @throws Error when the file cannot be changed; later sessions still have it then.
+   */
+  async remove(grant: Grant): Promise<void> {
+    const isOther = (other: Grant) => !isGranted(other, [grant]);
+    const loaded = await this.load();
+    const wasKept = isGranted(grant, [...loaded.grants, ...this.kept]);
+    this.session = this.session.filter(isOther);
+    this.kept = this.kept.filter(isOther);
+    loaded.grants = loaded.grants.filter(isOther);
+    const path = findGrantFile(this.options.environment);
+    if (!wasKept || path === undefined) return;
+    await this.update(path, (file) => withoutGrant(file, this.options.root, grant));
+  }
+
+  private async update(path: string, change: (file: GrantFile) => GrantFile): Promise<void> {
     await updatePrivateFile(path, (content) => {
       const file: GrantFile =
         content === undefined ? { version: VERSION, projects: [] } : parseGrantFile(content);
-      const changed = withGrants(file, this.options.root, grants);
-      return new TextEncoder().encode(`${JSON.stringify(changed, null, 2)}\n`);
+      return new TextEncoder().encode(`${JSON.stringify(change(file), null, 2)}\n`);
     });
   }
 
@@ -131,6 +170,20 @@ function withGrants(file: GrantFile, root: string, grants: readonly Grant[]): Gr
     ...file,
     projects: projects.map((project) =>
       project.directory === root ? { ...project, grants: [...project.grants, ...added] } : project,
+    ),
+  };
+}
+
+/** What a later version has added and this one does not understand stays. */
+function withoutGrant(file: GrantFile, root: string, grant: Grant): GrantFile {
+  const isOther = (other: unknown) => {
+    const parsed = GrantSchema.safeParse(other);
+    return !parsed.success || !isGranted(parsed.data, [grant]);
+  };
+  return {
+    ...file,
+    projects: file.projects.map((project) =>
+      project.directory === root ? { ...project, grants: project.grants.filter(isOther) } : project,
     ),
   };
 }

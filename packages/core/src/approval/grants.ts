@@ -2,12 +2,24 @@ import type { ApprovalRequest } from "../tool/types.ts";
 
 /** What "always" allows: exactly what was asked about, wherever it is asked again; nothing longer, nothing else. */
 export type Grant =
-  /** One simple command, word for word, run in this directory (absolute, real). */
+  /**
+   * One simple command, word for word, run in this directory (absolute, real), alone or as a part of a line that changes
+   * nothing of what its words mean. Never one that another command is piped into.
+   */
   | { kind: "command"; directory: string; words: readonly string[] }
   /** A whole command line, character for character: one that is more than plain words. */
   | { kind: "command_line"; directory: string; text: string }
-  /** One file or directory (absolute, real; nothing below it), touched by this tool. */
-  | { kind: "path"; permission: "read" | "write"; tool: string; path: string }
+  /**
+   * One file or directory (absolute, real), touched by this tool in any call for it. `reach` is there for a directory:
+   * what lies below it is touched with it, but a call for a directory or file below it is another one.
+   */
+  | {
+      kind: "path";
+      permission: "read" | "write";
+      tool: string;
+      path: string;
+      reach?: "below" | undefined;
+    }
   /** One call of another tool with exactly these arguments, as JSON. */
   | { kind: "call"; tool: string; details: string };
 
@@ -24,7 +36,9 @@ export function describeGrant(grant: Grant): string {
     case "command_line":
       return `exactly this command line in ${grant.directory}`;
     case "path":
-      return `${grant.tool}: ${grant.permission} exactly ${grant.path}`;
+      return grant.reach === undefined
+        ? `${grant.tool}: ${grant.permission} exactly ${grant.path}`
+        : `${grant.tool}: ${grant.permission} ${grant.path} and everything below it, in any call for exactly that directory`;
     case "call":
       return `${grant.tool} with exactly these arguments`;
   }
@@ -42,7 +56,7 @@ function toKey(grant: Grant): string {
     case "command_line":
       return JSON.stringify([grant.directory, grant.text]);
     case "path":
-      return JSON.stringify([grant.permission, grant.tool, grant.path]);
+      return JSON.stringify([grant.permission, grant.tool, grant.path, grant.reach]);
     case "call":
       return JSON.stringify([grant.tool, grant.details]);
   }

@@ -1,44 +1,62 @@
 import { join } from "node:path";
 import { type DirectoryEntry, readDirectory } from "../infrastructure/reading/directory-entries.ts";
+import { pathKind } from "../infrastructure/reading/path-kind.ts";
+import { isReadable } from "../infrastructure/reading/real-path.ts";
+import type { Looks } from "./looks.ts";
 
-export interface WalkOptions {
-  /** True when a file of this path may not be read without being asked about. */
-  isGuarded(path: string): boolean;
-  /** True when names that begin with a dot are passed over. */
-  skipsHidden: boolean;
-  /** True when links are followed. */
-  followsLinks: boolean;
-}
-
-/** What stands in the way of reading everything below a directory. */
-export type WalkFinding =
-  | { kind: "guarded"; path: string }
-  | { kind: "link"; path: string }
+/** What a search through a directory comes by; `path` begins with that directory. */
+export type WalkStep =
+  | { kind: "file" | "link" | "special"; path: string }
+  /** A name that is no valid Unicode: nothing can be said about it, or what lies below it. */
+  | { kind: "unreadable"; path: string }
+  /** There is more than can be looked at. */
   | { kind: "too_large" };
 
 // Some ten milliseconds; whoever searches more than that can be asked, or uses the grep tool.
 const MAX_ENTRIES = 10_000;
 
-// What packages bring is public, and there is a test key in many of them; Git keeps no files under their names.
-const PASSED_OVER: ReadonlySet<string> = new Set(["node_modules", ".git"]);
+// What packages bring is public, and there is a test key in many of them.
+const PACKAGES = "node_modules";
 
-/** Looks for what a program that reads everything below a directory would read without being asked about. */
-export function findGuarded(directory: string, options: WalkOptions): WalkFinding | undefined {
+// Of what Git keeps, that which has no settings in it, and many files.
+const GIT_DIRECTORIES: ReadonlySet<string> = new Set(["objects", "refs", "logs", "lfs"]);
+
+export interface WalkOptions {
+  /** False passes over what is public or made by Git. */
+  isThorough: boolean;
+  looks: Looks;
+}
+
+/** Goes through everything below a directory. Links are named, not followed. */
+export function* walkFiles(directory: string, { isThorough, looks }: WalkOptions): Generator<WalkStep, void> {
   const waiting = [directory];
   let left = MAX_ENTRIES;
   for (let current = waiting.pop(); current !== undefined; current = waiting.pop()) {
     const entries = listEntries(current);
     left -= entries.length;
-    if (left < 0) return { kind: "too_large" };
-    for (const entry of entries) {
-      if (options.skipsHidden && entry.name.startsWith(".")) continue;
-      const path = join(current, entry.name);
-      if (entry.kind === "link" && options.followsLinks) return { kind: "link", path };
-      if (entry.kind === "directory" && !PASSED_OVER.has(entry.name)) waiting.push(path);
-      else if (entry.kind === "file" && options.isGuarded(path)) return { kind: "guarded", path };
+    looks.left -= entries.length + 1;
+    if (Math.min(left, looks.left) < 0) {
+      yield { kind: "too_large" };
+      return;
+    }
+    for (const { name, kind } of entries) {
+      const path = join(current, name);
+      const known = kind === "other" ? kindOfOther(path) : kind;
+      if (!isReadable(name)) yield { kind: "unreadable", path };
+      else if (known !== "directory") yield { kind: known, path };
+      else if (isThorough || !isPassedOver(name, current)) waiting.push(path);
     }
   }
-  return undefined;
+}
+
+function isPassedOver(name: string, parent: string): boolean {
+  return name === PACKAGES || (GIT_DIRECTORIES.has(name) && /\/\.git(?:\/|$)/.test(parent));
+}
+
+/** Some file systems do not say what an entry is until it is looked at. */
+function kindOfOther(path: string): "directory" | "file" | "link" | "special" {
+  const kind = pathKind(path);
+  return kind === "missing" || kind === "unknown" ? "special" : kind;
 }
 
 function listEntries(directory: string): DirectoryEntry[] {

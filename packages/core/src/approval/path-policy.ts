@@ -1,9 +1,8 @@
-import { dirname, relative, resolve } from "node:path";
-import { isSecretFile } from "../infrastructure/places/secret-files.ts";
-import { isLink } from "../infrastructure/reading/directory-entries.ts";
-import { findRealPath, isInside } from "../infrastructure/reading/real-path.ts";
-import { isControlFile } from "./control-files.ts";
+import { resolve } from "node:path";
+import { pathKind } from "../infrastructure/reading/path-kind.ts";
+import { findRealPath, followPath, isInside } from "../infrastructure/reading/real-path.ts";
 import { type Grant, isGranted } from "./grants.ts";
+import { findSurroundings, isOwnPlace, judgeDanger, namesDanger, type Surroundings } from "./path-dangers.ts";
 import { findPathRule } from "./rules.ts";
 import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
 import { allow, ask, strictest, verdictOf } from "./verdicts.ts";
@@ -11,6 +10,11 @@ import { allow, ask, strictest, verdictOf } from "./verdicts.ts";
 export interface PathUse {
   /** As it was given; relative to `context.cwd`. */
   path: string;
+  /**
+   * Where the caller has found it to lead, absolute and real: the very place that will be opened. Links may be turned
+   * between two looks, so it counts beside what is found here.
+   */
+  leadsTo?: string | undefined;
   permission: "read" | "write";
   /** False when only names, sizes and the like are looked at: a secret file then need not ask. */
   readsContent: boolean;
@@ -20,128 +24,103 @@ export interface PathUse {
 interface PathNames {
   real: string[];
   named: string;
-  root: string;
+  /** See `followPath`. */
+  isPerProcess: boolean;
 }
 
 /**
  * Decides about touching one path, by where it really leads and by the name it is reached under: the stricter counts.
  * Follows links at this moment; who acts on the verdict has to look again.
  */
-export function judgePath(use: PathUse, context: ApprovalContext): ApprovalVerdict {
-  const names = nameThe(use.path, context);
+export function judgePath(
+  use: PathUse,
+  context: ApprovalContext,
+  surroundings = findSurroundings(context),
+): ApprovalVerdict {
+  const names = nameThe(use, context);
   if (!names) return ask("unknown_target", `${use.path} cannot be followed to where it leads`);
+  const { root } = surroundings;
   const refineOne = (path: string, verdict: ApprovalVerdict) => {
-    const root = isInside(path, names.root) ? names.root : resolve(context.root);
-    return refine(path, verdict, { use, root, context });
+    const view = isInside(path, root) ? surroundings : { ...surroundings, root: resolve(context.root) };
+    return refine(path, verdict, { use, surroundings: view, context });
   };
   const verdicts = [
-    ...names.real.map((real) => refineOne(real, judgeRealPath(real, use, { names, context }))),
-    refineOne(names.named, judgeGivenName(use, { names, context })),
+    ...names.real.map((real) => refineOne(real, judgeRealPath(real, use, { surroundings, context }))),
+    refineOne(names.named, judgeGivenName(names.named, use, { surroundings, context })),
   ];
+  // No rule speaks of what the path would be elsewhere.
+  if (names.isPerProcess)
+    verdicts.push(ask("unknown_target", `${use.path} is another file for every process`));
   return strictest(verdicts) ?? ask("unknown_target", use.path);
-}
-
-/**
- * `judgePath` for reading many paths at one moment: a directory that several lie in is followed once.
- */
-export function judgeReads(
-  paths: readonly string[],
-  readsContent: boolean,
-  context: ApprovalContext,
-): ApprovalVerdict | undefined {
-  const root = findRealPath(context.root, context.cwd) ?? context.root;
-  const plain = new Map<string, boolean>();
-  const isPlain = (directory: string) => {
-    const known = plain.get(directory) ?? findRealPath(directory, context.cwd) === directory;
-    plain.set(directory, known);
-    return known;
-  };
-  return strictest(
-    paths.map((path) => {
-      const named = resolve(context.cwd, path);
-      const isItself =
-        !/(?:^|\/)\.{0,2}$|\.\.|\0/.test(path) &&
-        isPlain(dirname(named)) &&
-        isInside(named, root) &&
-        !isLink(named);
-      return isItself
-        ? judgeRealFile(named, { root, readsContent, context })
-        : judgePath({ path, permission: "read", readsContent }, context);
-    }),
-  );
 }
 
 /** Decides about reading a path that is known to be real and inside the project. */
 export function judgeRealFile(
   path: string,
-  { root, readsContent, context }: { root: string; readsContent: boolean; context: ApprovalContext },
+  readsContent: boolean,
+  { surroundings, context }: Judging,
 ): ApprovalVerdict {
   const use: PathUse = { path, permission: "read", readsContent };
-  return refine(path, judgeInside(relative(root, path), use), { use, root, context });
+  const verdict = judgeDanger(path, use, surroundings) ?? INSIDE;
+  return refine(path, verdict, { use, surroundings, context });
 }
 
 /** `judgePath` for a tool's request, with what a person has allowed for good. */
 export function decidePath(use: PathUse, tool: string, context: ApprovalContext): ApprovalVerdict {
-  const verdict = judgePath(use, context);
+  const surroundings = findSurroundings(context);
+  const verdict = judgePath(use, context, surroundings);
   if (verdict.action !== "ask") return verdict;
   const { permission } = use;
-  const real = nameThe(use.path, context)?.real ?? [];
-  const wanted = real.map((path): Grant => ({ kind: "path", permission, tool, path }));
-  if (wanted.length === 0) return verdict;
+  const real = nameThe(use, context)?.real ?? [];
+  // Who could write there for good could allow itself everything.
+  if (real.length === 0 || real.some((path) => isOwnPlace(path, surroundings))) return verdict;
+  const wanted = real.map((path): Grant => {
+    const grant = { kind: "path", permission, tool, path } as const;
+    return pathKind(path) === "directory" ? { ...grant, reach: "below" } : grant;
+  });
   return wanted.every((grant) => isGranted(grant, context.grants ?? []))
     ? allow("grant", "you have allowed exactly this for good")
     : { ...verdict, grants: wanted };
 }
 
 /** Undefined when it cannot be told where the path leads. */
-function nameThe(path: string, context: ApprovalContext): PathNames | undefined {
-  const { cwd } = context;
+function nameThe({ path, leadsTo }: PathUse, { cwd }: ApprovalContext): PathNames | undefined {
   const named = resolve(cwd, path);
   // Behind a link, `..` means one place to the kernel and another once a program has tidied the path up: both count.
-  const tidied = findRealPath(named, cwd);
-  const raw = findRealPath(path, cwd);
+  const tidied = followPath(named, cwd);
+  const raw = followPath(path, cwd);
   if (tidied === undefined || raw === undefined || path.includes("\0")) return undefined;
-  const root = findRealPath(context.root, cwd) ?? context.root;
-  return { real: tidied === raw ? [tidied] : [tidied, raw], named, root };
+  return {
+    real: [...new Set([tidied.path, raw.path, leadsTo ?? tidied.path])],
+    named,
+    isPerProcess: tidied.isPerProcess || raw.isPerProcess,
+  };
 }
 
-interface Surroundings {
-  names: PathNames;
+/** What is the same for every path of one decision. */
+export interface Judging {
+  surroundings: Surroundings;
   context: ApprovalContext;
 }
 
-function judgeRealPath(real: string, use: PathUse, { names, context }: Surroundings): ApprovalVerdict {
-  if (isInside(real, names.root)) return judgeInside(relative(names.root, real), use);
+const INSIDE = allow("project", "it stays inside the project");
+
+function judgeRealPath(real: string, use: PathUse, { surroundings, context }: Judging): ApprovalVerdict {
+  if (isInside(real, surroundings.root)) return judgeDanger(real, use, surroundings) ?? INSIDE;
   if (use.permission === "read" && isInTemporaryDirectory(real, context)) {
     return allow("session_files", "it reads the session's own temporary files");
   }
   const target = real === use.path ? use.path : `${use.path} leads to ${real}, which`;
-  return ask("outside_project", `${target} is outside the project ${names.root}`);
+  return ask("outside_project", `${target} is outside the project ${surroundings.root}`);
 }
 
 /** A link with the name of a control file or secret is one, wherever it leads. */
-function judgeGivenName(use: PathUse, { names, context }: Surroundings): ApprovalVerdict {
-  const { named } = names;
-  const top = [names.root, resolve(context.root)].find((root) => isInside(named, root));
-  return top === undefined
+function judgeGivenName(named: string, use: PathUse, { surroundings, context }: Judging): ApprovalVerdict {
+  const given = resolve(context.root);
+  const view = [surroundings, { ...surroundings, root: given }].find(({ root }) => isInside(named, root));
+  return view === undefined
     ? allow("project", "where it leads is what counts")
-    : judgeInside(relative(top, named), use);
-}
-
-/** By its name alone; `path` is from the root, or absolute outside of it. */
-function judgeInside(path: string, use: PathUse): ApprovalVerdict {
-  return judgeName(path, use) ?? allow("project", "it stays inside the project");
-}
-
-/** For what asks wherever it lies: control files that are written and secrets that are read. */
-function judgeName(path: string, { permission, readsContent }: PathUse): ApprovalVerdict | undefined {
-  if (permission === "write" && isControlFile(path)) {
-    return ask("control_file", `${path} steers what other programs do`);
-  }
-  if (permission === "read" && readsContent && isSecretFile(path)) {
-    return ask("secret", `${path} may hold keys or passwords`);
-  }
-  return undefined;
+    : (judgeDanger(named, use, view) ?? INSIDE);
 }
 
 /**
@@ -151,13 +130,14 @@ function judgeName(path: string, { permission, readsContent }: PathUse): Approva
 function refine(
   path: string,
   verdict: ApprovalVerdict,
-  { use, root, context }: { use: PathUse; root: string; context: ApprovalContext },
+  { use, surroundings, context }: Judging & { use: PathUse },
 ): ApprovalVerdict {
-  const rule = findPathRule({ path, root, home: context.home }, use.permission, context.rules ?? []);
+  const { rules = [], home } = context;
+  if (rules.length === 0) return verdict;
+  const rule = findPathRule({ path, root: surroundings.root, home }, use.permission, rules);
   if (!rule) return verdict;
-  const named = isInside(path, root) ? relative(root, path) : path;
-  const danger = rule.action === "allow" ? judgeName(named, use) : undefined;
-  return danger && judgeName(rule.pattern, use) === undefined ? danger : verdictOf(rule);
+  const danger = rule.action === "allow" ? judgeDanger(path, use, surroundings) : undefined;
+  return danger && !namesDanger(rule.pattern, { ...use, path }, surroundings) ? danger : verdictOf(rule);
 }
 
 function isInTemporaryDirectory(real: string, context: ApprovalContext): boolean {

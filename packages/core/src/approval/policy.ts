@@ -42,9 +42,9 @@ function settle(verdict: ApprovalVerdict, mode: ApprovalMode): ApprovalVerdict {
     case "plan":
       return verdict;
     case "auto":
-      return AUTO;
+      return { ...AUTO, ...(verdict.withholds && { withholds: verdict.withholds }) };
     case "deny":
-      return deny(verdict.gate, verdict.reason);
+      return { ...deny(verdict.gate, verdict.reason), wouldAsk: true };
     default:
       return assertNever(mode);
   }
@@ -55,16 +55,23 @@ function settle(verdict: ApprovalVerdict, mode: ApprovalMode): ApprovalVerdict {
 async function judge(request: ApprovalRequest, context: ApprovalContext): Promise<ApprovalVerdict> {
   const { permission, toolName, details = {} } = request;
   if (permission === "execute") return judgeExecution(request, context);
-  const { path } = details;
+  const { path, realPath } = details;
+  if (typeof path !== "string" || path === "") {
+    return judgeCall(request, ask("unknown_target", "it does not say which path it touches"), context);
+  }
   const { decidePath } = await import("./path-policy.ts");
-  return typeof path === "string" && path !== ""
-    ? decidePath({ path, permission, readsContent: true }, toolName, context)
-    : judgeCall(request, ask("unknown_target", "it does not say which path it touches"), context);
+  const leadsTo = typeof realPath === "string" ? realPath : undefined;
+  const verdict = decidePath({ path, leadsTo, permission, readsContent: true }, toolName, context);
+  if (permission !== "read") return verdict;
+  const { createWithholding } = await import("./withheld-files.ts");
+  const withholds = createWithholding(context);
+  return withholds ? { ...verdict, withholds } : verdict;
 }
 
 async function judgeExecution(request: ApprovalRequest, context: ApprovalContext): Promise<ApprovalVerdict> {
   const command = request.details?.command;
-  if (typeof command === "string") {
+  // Another tool may have an argument of that name and do anything with it.
+  if (request.toolName === "bash" && typeof command === "string") {
     const { judgeCommand } = await import("./command-policy.ts");
     return judgeCommand(command, context, await loadGrammar());
   }

@@ -1,22 +1,22 @@
-import { basename, relative, resolve } from "node:path";
 import { processEnvironment } from "../infrastructure/environment.ts";
-import { isSecretFile } from "../infrastructure/places/secret-files.ts";
 import { findProgramPlace } from "../infrastructure/processes/program-place.ts";
-import { findRealPath } from "../infrastructure/reading/real-path.ts";
+import { isInside } from "../infrastructure/reading/real-path.ts";
 import type { SimpleCommand } from "./command-syntax.ts";
 import type { Word } from "./command-tokens.ts";
 import { expandGlob } from "./expand-glob.ts";
-import { findGuarded } from "./guarded-walk.ts";
-import { judgePath, judgeReads, judgeRealFile } from "./path-policy.ts";
-import { type Operand, readOptions } from "./program-options.ts";
-import type { ProgramReading, ProgramUse } from "./program-spec.ts";
-import { READ_ONLY_PROGRAMS } from "./read-only-programs.ts";
-import { SPECIAL_PROGRAMS } from "./special-programs.ts";
-import { matchesText } from "./text-pattern.ts";
+import { judgeReads } from "./judge-reads.ts";
+import type { Looks } from "./looks.ts";
+import type { Surroundings } from "./path-dangers.ts";
+import { type Operand, readProgramUse } from "./programs/program-options.ts";
+import { namesOnly, type ProgramReading, type ProgramUse } from "./programs/program-spec.ts";
+import { READ_ONLY_PROGRAMS } from "./programs/read-only-programs.ts";
+import { SPECIAL_PROGRAMS } from "./programs/special-programs.ts";
+import { isRuntime, isVersionQuery } from "./programs/version-query.ts";
+import { judgeSearch, type LookingJudge } from "./search-policy.ts";
 import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
 import { allow, ask, strictest } from "./verdicts.ts";
 
-const READS_ONLY = allow("read_only_command", "it only reads, inside the project");
+export const READS_ONLY = allow("read_only_command", "it only reads, inside the project");
 
 export interface ReadingCommand {
   command: SimpleCommand;
@@ -29,129 +29,93 @@ export interface ReadingCommand {
 /** Decides whether a command, run in `context.cwd`, is known to only read, and only what needs no consent. */
 export function judgeReading(
   { command, isPiped, startsIn }: ReadingCommand,
-  context: ApprovalContext,
+  judging: LookingJudge,
 ): ApprovalVerdict {
-  const [program, ...words] = command;
-  const name = program?.text ?? "";
-  const operands = expandWords(words, context.cwd);
-  if (typeof operands === "string") return ask("shell_command", `${name}: ${operands}`);
-  const reading = readProgram(name, operands, isPiped);
+  const { context, surroundings } = judging;
+  const name = command[0]?.text ?? "";
+  const reading = readSimpleCommand({ command, isPiped }, judging);
   if (reading === undefined) return ask("shell_command", `${name} may do more than read`);
   if ("obstacle" in reading) {
     return ask("shell_command", `${name} may do more than read, because of ${reading.obstacle}`);
   }
-  if (!isBuiltin(name) && placeOf(name, startsIn, context) === "project") {
+  if (!isInside(context.cwd, surroundings.root)) {
+    return ask("outside_project", `${name} would run in ${context.cwd}, outside the project`);
+  }
+  const isProjects = (program: string) => placeOf(program, { startsIn, context, surroundings }) === "project";
+  if (programsBehind(name).some(isProjects)) {
     return ask("shell_command", `${name} is the project's own program of that name`);
   }
-  return judgeUse(reading.use, context);
+  return judgeUse(reading.use, judging);
 }
 
-function readProgram(
-  name: string,
-  operands: readonly Operand[],
-  isPiped: boolean,
+/** What a command would touch, why it may do more than read, or undefined for a program of which nothing is known. */
+export function readSimpleCommand(
+  { command, isPiped }: Pick<ReadingCommand, "command" | "isPiped">,
+  { context, looks }: Pick<LookingJudge, "context" | "looks">,
 ): ProgramReading | undefined {
-  const special = Object.hasOwn(SPECIAL_PROGRAMS, name) ? SPECIAL_PROGRAMS[name] : undefined;
-  if (special) return special.read(operands, isPiped);
+  const [program, ...words] = command;
+  const name = program?.text ?? "";
   const spec = Object.hasOwn(READ_ONLY_PROGRAMS, name) ? READ_ONLY_PROGRAMS[name] : undefined;
-  return spec && readOptions(operands, spec);
+  const special = Object.hasOwn(SPECIAL_PROGRAMS, name) ? SPECIAL_PROGRAMS[name] : undefined;
+  const operands = expandWords(words, { cwd: context.cwd, looks });
+  if (!spec && !special) {
+    const isQuery = "names" in operands && isVersionQuery(operands.names) && isRuntime(name, context);
+    return isQuery ? namesOnly([]) : undefined;
+  }
+  if ("obstacle" in operands) return operands;
+  if (isVersionQuery(operands.names) && !isBuiltin(name)) return namesOnly([]);
+  if (special) return special.read(operands.names, isPiped);
+  return spec && readProgramUse(operands.names, spec);
+}
+
+function programsBehind(name: string): string[] {
+  const runs = Object.hasOwn(READ_ONLY_PROGRAMS, name) ? READ_ONLY_PROGRAMS[name]?.runs : undefined;
+  return isBuiltin(name) ? [] : [name, ...(runs === undefined ? [] : [runs])];
 }
 
 function isBuiltin(name: string): boolean {
   return Boolean(SPECIAL_PROGRAMS[name]?.isBuiltin ?? READ_ONLY_PROGRAMS[name]?.isBuiltin);
 }
 
-function placeOf(name: string, startsIn: string, context: ApprovalContext) {
+function placeOf(
+  name: string,
+  {
+    startsIn,
+    context,
+    surroundings,
+  }: { startsIn: string; context: ApprovalContext; surroundings: Surroundings },
+) {
   const { environment = processEnvironment() } = context;
-  const root = findRealPath(context.root, startsIn) ?? context.root;
-  return findProgramPlace(name, { environment, root, cwd: startsIn });
+  return findProgramPlace(name, { environment, root: surroundings.root, cwd: startsIn });
 }
 
 /** The operands with the names that patterns stand for, or why that cannot be told. */
-function expandWords(words: readonly Word[], cwd: string): Operand[] | string {
-  const operands: Operand[] = [];
+function expandWords(
+  words: readonly Word[],
+  { cwd, looks }: { cwd: string; looks: Looks },
+): { names: Operand[] } | { obstacle: string } {
+  const names: Operand[] = [];
   for (const { text, isGlob } of words) {
-    const found = isGlob ? expandGlob(text, cwd) : [];
-    if (found === undefined) return "a pattern stands for too many files to look at";
+    const found = isGlob ? expandGlob(text, cwd, looks) : { names: [] };
+    if ("obstacle" in found) return found;
     // A file may be called `-o`, and is then taken for an option.
-    const option = found.find((name) => name.startsWith("-"));
-    if (option !== undefined) return `${text} stands for ${option}, which looks like an option`;
+    const option = found.names.find((name) => name.startsWith("-"));
+    if (option !== undefined)
+      return { obstacle: `${option}, which ${text} stands for: it looks like an option` };
     // More may have been found than the shell finds, and then the word stays as it is.
-    operands.push({ text, names: found.length === 0 ? undefined : [...found, text] });
+    names.push({ text, names: found.names.length === 0 ? undefined : [...found.names, text] });
   }
-  return operands;
+  return { names };
 }
 
 /** Not files: standard input, and what is always empty. */
 const HARMLESS: ReadonlySet<string> = new Set(["-", "/dev/null", ""]);
 
-function judgeUse(use: ProgramUse, context: ApprovalContext): ApprovalVerdict {
-  const paths = use.paths.filter((path) => !HARMLESS.has(path));
-  const { readsContent } = use;
-  const verdict = judgeReads(paths, readsContent, context);
+function judgeUse({ paths, readsContent, search }: ProgramUse, judging: LookingJudge): ApprovalVerdict {
+  const isFile = (path: string) => !HARMLESS.has(path);
+  const verdict = judgeReads(paths.filter(isFile), readsContent, judging);
   if (verdict && verdict.action !== "allow") return verdict;
-  if (!use.isRecursive || !readsContent) return READS_ONLY;
-  const places = use.paths.length === 0 ? ["."] : paths;
-  return strictest([READS_ONLY, ...places.map((place) => judgeSearch(place, use, context))]) ?? READS_ONLY;
-}
-
-function judgeSearch(place: string, use: ProgramUse, context: ApprovalContext): ApprovalVerdict {
-  const directory = findRealPath(place, context.cwd) ?? resolve(context.cwd, place);
-  const { followsLinks, skipsHidden } = use;
-  const root = findRealPath(context.root, context.cwd) ?? context.root;
-  const judge = (path: string) => judgeRealFile(path, { root, readsContent: true, context });
-  const search = (isGuarded: (path: string) => boolean) =>
-    findGuarded(directory, { followsLinks, skipsHidden, isGuarded });
-  const suspects = createSuspicion(directory, { use, root, context });
-  // What a rule denies comes before what a person may allow.
-  const finding =
-    (hasRule("deny", context)
-      ? search((path) => suspects(path) && judge(path).action === "deny")
-      : undefined) ?? search((path) => suspects(path) && judge(path).action !== "allow");
-  switch (finding?.kind) {
-    case undefined:
-      return READS_ONLY;
-    case "guarded":
-      return {
-        ...judge(finding.path),
-        reason: `it would also read ${finding.path}: ${judge(finding.path).reason}`,
-      };
-    case "link":
-      return ask("outside_project", `it would follow the link ${finding.path}`);
-    case "too_large":
-      return ask("secret", `${directory} is too large to look for files with keys in it`);
-  }
-}
-
-/** A quick look at a name, so that few need a closer one. */
-function createSuspicion(
-  directory: string,
-  { use: { includes }, root, context }: { use: ProgramUse; root: string; context: ApprovalContext },
-): (path: string) => boolean {
-  const isRuled = hasRule("deny", context) || hasRule("ask", context);
-  const isRead = (path: string) =>
-    includes.length === 0 ||
-    includes.some((pattern) => /[[\\]/.test(pattern) || matchesText(pattern, basename(path)));
-  const parents = relative(root, directory);
-  return (path) => (isRuled || isSecretFile(`${parents}/${path.slice(directory.length)}`)) && isRead(path);
-}
-
-function hasRule(action: "deny" | "ask", { rules = [] }: ApprovalContext): boolean {
-  return rules.some((rule) => rule.permission === "read" && rule.action === action);
-}
-
-/** Decides about a `cd`: to a plain place inside the project, which is then where the next commands start. */
-export function judgeDirectoryChange(
-  [, target, ...others]: SimpleCommand,
-  context: ApprovalContext,
-): ApprovalVerdict {
-  if (!target || others.length > 0 || target.isGlob || target.text.startsWith("-") || target.text === "") {
-    return ask("shell_command", "where this cd leads cannot be told");
-  }
-  const place = resolve(context.cwd, target.text);
-  // A shell remembers the names of links, programs see where they lead: `..` would mean two places afterwards.
-  if (findRealPath(place, context.cwd) !== place)
-    return ask("shell_command", `${place} is reached by a link`);
-  const verdict = judgePath({ path: place, permission: "read", readsContent: false }, context);
-  return verdict.action === "allow" ? READS_ONLY : verdict;
+  if (!search || !readsContent) return READS_ONLY;
+  const findings = search.places.filter(isFile).map((place) => judgeSearch(place, search, judging));
+  return strictest(findings.filter((finding) => finding !== undefined)) ?? READS_ONLY;
 }

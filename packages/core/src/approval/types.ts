@@ -73,4 +73,8 @@ export interface ApprovalVerdict {
   reason: string;
   /** For `ask`: what "always" would allow from now on, to be shown with the question. */
   grants?: readonly Grant[] | undefined;
+  /** For `deny`: only the mode refuses it; a person could have allowed it. */
+  wouldAsk?: boolean | undefined;
+  /** For reading a directory: true for a file (absolute, real) below it of which nothing may be shown. */
+  withholds?: ((path: string) => boolean) | undefined;
 }

@@ -43,11 +43,20 @@ export async function ensureDiligentDir(projectRoot: string): Promise<DiligentPa
 /** The same at once, for a directory that went away while a session was open. */
 export function makeDiligentDir(paths: DiligentPaths): void {
   for (const directory of [paths.root, paths.sessions, paths.knowledge]) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     checkOwnDirectory(directory);
   }
   unlessThere(() => mkdirSync(paths.skills, { recursive: true }));
   unlessThere(() => writeFileSync(join(paths.root, ".gitignore"), GITIGNORE, { mode: 0o600, flag: "wx" }));
+}
+
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if (systemErrorCode(error) === "EEXIST") throw new Error(`${directory} is a file, not a directory`);
+    throw error;
+  }
 }
 
 /** What is there stays as it is, a link that leads nowhere included: nothing is written through one. */

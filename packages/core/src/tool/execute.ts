@@ -9,6 +9,7 @@ import type {
   ApprovalDecision,
   ApprovalRequest,
   KeepOutput,
+  Preview,
   Tool,
   ToolContext,
   ToolResult,
@@ -19,7 +20,8 @@ const ABORT_GRACE_MS = 900;
 
 export interface ToolExecutionOptions {
   signal: AbortSignal;
-  decide(request: ApprovalRequest): Promise<ApprovalDecision>;
+  /** `preview` where the call can say beforehand what it would change. */
+  decide(request: ApprovalRequest, preview?: Preview): Promise<ApprovalDecision>;
   onUpdate?(partialResult: string): void;
   keepOutput?: KeepOutput | undefined;
 }
@@ -42,10 +44,10 @@ export async function executeToolCall(
 ): Promise<ToolExecution> {
   const rejections: ApprovalDecision[] = [];
   let isOver = false;
-  const decide = async (request: ApprovalRequest) => {
+  const decide = async (request: ApprovalRequest, preview?: Preview) => {
     // A tool that was left behind may still ask, but nobody waits for it any more.
     if (options.signal.aborted || isOver) return STOPPED;
-    const decision = await orAborted(options.decide(request), options.signal, 0);
+    const decision = await orAborted(options.decide(request, preview), options.signal, 0);
     if (decision?.response === "reject") rejections.push(decision);
     return decision ?? STOPPED;
   };
@@ -89,29 +91,41 @@ async function runValidated(
     );
   }
   if (options.signal.aborted) return failure(NOT_STARTED);
-  const decision = await options.decide(approvalRequest(tool, parsed.data));
-  if (decision.response === "reject") return failure(decision.message ?? "The user rejected this call.");
-  return runTool(tool, parsed.data, { call, options });
+  const request = approvalRequest(tool, parsed.data);
+  const decision = request && (await options.decide(request, toPreview(tool, parsed.data)));
+  if (decision?.response === "reject") return failure(decision.message ?? "The user rejected this call.");
+  return runTool(tool, parsed.data, { call, options, isWithheld: decision?.withholds });
 }
 
 async function runTool(
   tool: Tool,
   args: Record<string, unknown>,
-  { call, options }: { call: ToolCallBlock; options: ToolExecutionOptions },
+  {
+    call,
+    options,
+    isWithheld,
+  }: { call: ToolCallBlock; options: ToolExecutionOptions; isWithheld: ToolContext["isWithheld"] },
 ): Promise<ToolResult> {
   const context: ToolContext = {
     toolCallId: call.id,
     signal: options.signal,
     approve: async (request) => (await options.decide(request)).response,
+    isWithheld,
     ...(options.onUpdate && { onUpdate: options.onUpdate }),
   };
   const result = await orAborted(tool.execute(args, context), options.signal, ABORT_GRACE_MS);
   return result ?? failure(INTERRUPTED);
 }
 
-function approvalRequest(tool: Tool, args: Record<string, unknown>): ApprovalRequest {
+function approvalRequest(tool: Tool, args: Record<string, unknown>): ApprovalRequest | undefined {
   if (tool.approval) return tool.approval(args);
   return { permission: "execute", toolName: tool.name, description: tool.name, details: args };
+}
+
+function toPreview(tool: Tool, args: Record<string, unknown>): Preview | undefined {
+  if (!tool.preview) return undefined;
+  // Why no diff can be made is said by the call itself, if it is allowed.
+  return async () => tool.preview?.(args).catch(() => undefined);
 }
 
 /** The promise's value, or undefined once `signal` has been aborted for `graceMs`. */

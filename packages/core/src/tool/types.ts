@@ -22,13 +22,23 @@ export interface ApprovalDecision {
   unattended?: boolean;
   /** Rejected by a person who wants the turn to end. */
   endTurn?: boolean;
+  /** Allowed but for some of the files below it; see `ToolContext.isWithheld`. */
+  withholds?: ((path: string) => boolean) | undefined;
 }
+
+/** What a call would change, as a unified diff for a person; undefined where none can be made. Never rejects. */
+export type Preview = () => Promise<string | undefined>;
 
 export interface ToolContext {
   toolCallId: string;
   signal: AbortSignal;
   /** For a tool that finds out only while it runs that it needs more than `Tool.approval` asked for. */
   approve(request: ApprovalRequest): Promise<ApprovalResponse>;
+  /**
+   * True for a file (absolute, real) below the place that was asked for of which nothing may be shown, since a rule keeps
+   * it from being read or wants to be asked first. Left out where there is no such rule.
+   */
+  isWithheld?: ((path: string) => boolean) | undefined;
   /** The newest output of a tool that takes long, as text to show; not what the model gets. */
   onUpdate?(partialResult: string): void;
 }
@@ -58,8 +68,16 @@ export interface Tool<P extends z.ZodObject = z.ZodObject> {
   changesFiles?: boolean;
   /** Which end of a long output is kept; `head` when left out. */
   keep?: "head" | "tail";
-  /** What to ask before it runs; a tool without this asks for `execute` with its arguments. */
-  approval?(args: z.output<P>): ApprovalRequest;
+  /**
+   * What to ask before it runs; undefined: nothing needs to be asked. A tool without this asks for `execute` with its
+   * arguments.
+   */
+  approval?(args: z.output<P>): ApprovalRequest | undefined;
+  /**
+   * What the call would change, as a unified diff, for the person who is asked; undefined where that cannot be told now.
+   * Called only when somebody is asked. It changes nothing and remembers nothing, and no model sees the diff.
+   */
+  preview?(args: z.output<P>): Promise<string | undefined>;
   execute(args: z.output<P>, context: ToolContext): Promise<ToolResult>;
 }
 

@@ -3,14 +3,20 @@ import { z } from "zod";
 import { type RipgrepEnd, runRipgrep } from "../infrastructure/processes/ripgrep.ts";
 import { modificationTime } from "../infrastructure/reading/directory-entries.ts";
 import { isExistingPath } from "../infrastructure/reading/directory-names.ts";
+import { isInside } from "../infrastructure/reading/real-path.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
 import { createGlobMatcher, splitGlobPattern } from "./search/glob-pattern.ts";
 import {
   createSearchGate,
   displayFound,
+  MOVED_NOTE,
+  openSearchPlace,
+  type SearchPlace,
   type SearchTarget,
   toRipgrepOptions,
+  WITHHELD_NOTE,
 } from "./search/search-target.ts";
+import { searchSteadily } from "./search/steady-search.ts";
 import { resolveFilePath } from "./target/file-path.ts";
 import { missingFileError } from "./target/missing-file.ts";
 import type { Workspace } from "./workspace.ts";
@@ -41,13 +47,31 @@ export function createGlobTool(workspace: Workspace): Tool<typeof parameters> {
     parameters,
     readOnly: true,
     approval: gate.approval,
-    async execute(args, { signal }) {
+    async execute(args, { signal, isWithheld = () => false }) {
       const target = locateDirectory(args);
-      if (!target) return toResult(args, [], { show: String });
-      const matches = createGlobMatcher(splitGlobPattern(args.pattern));
-      const { files, end } = await collectFiles(workspace, { target, matches, signal });
-      const show = (file: string) => displayFound(workspace, target, file);
-      return toResult(args, sortFiles(files, target.realPath), { show, stopped: end.stopped });
+      if (!target) return toResult(args, [], { show: String, notes: [] });
+      const isMatch = createGlobMatcher(splitGlobPattern(args.pattern));
+      using place = openSearchPlace(target);
+      let isPartlyWithheld = false;
+      const matches = (file: string) => {
+        if (!isMatch(file)) return false;
+        const isShown = !isWithheld(join(target.realPath, file));
+        isPartlyWithheld ||= !isShown;
+        return isShown;
+      };
+      const { found, isSteady } = await searchSteadily(place, {
+        run: () => collectFiles(workspace, { place, matches, signal }),
+        filesOf: ({ files }) => files.slice(0, MAX_SHOWN),
+      });
+      const files = found.files.filter((file, index) => index >= MAX_SHOWN || isSteady(file));
+      return toResult(args, files, {
+        show: (file) => displayFound(workspace, target, file),
+        stopped: found.stopped,
+        notes: [
+          ...(files.length < found.files.length ? [MOVED_NOTE] : []),
+          ...(isPartlyWithheld ? [WITHHELD_NOTE] : []),
+        ],
+      });
     },
   };
 
@@ -56,7 +80,9 @@ export function createGlobTool(workspace: Workspace): Tool<typeof parameters> {
     const target = gate.locateIfThere(args);
     if (target?.isDirectory) return target;
     const path = resolveFilePath(workspace, args.path || ".");
-    if (!isExistingPath(path)) throw missingFileError(workspace, path);
+    // Where the pattern leads away from it, nobody was asked about `path`.
+    if (!isInside(gate.pathOf(args), path)) return undefined;
+    if (!isExistingPath(path)) throw missingFileError(workspace, { path, realPath: path });
     if (target?.path === path) throw new Error(`${path} is a file, not a directory.`);
     return undefined;
   }
@@ -69,16 +95,16 @@ function searchDirectory({ pattern, path }: GlobArguments): string {
 }
 
 interface FileSearch {
-  target: SearchTarget;
+  place: SearchPlace;
   matches(path: string): boolean;
   signal: AbortSignal;
 }
 
-async function collectFiles(workspace: Workspace, { target, matches, signal }: FileSearch) {
+async function collectFiles(workspace: Workspace, { place, matches, signal }: FileSearch) {
   const files: string[] = [];
   const end = await runRipgrep({
     // A pattern given to ripgrep would win over .gitignore, so the names are matched here.
-    ...toRipgrepOptions(workspace, { flags: ["--files", "--null"], target, signal }),
+    ...toRipgrepOptions(workspace, { flags: ["--files", "--null"], place, signal }),
     separator: "\0",
     onRecord(record) {
       const file = record.replace(/^\.\//, "");
@@ -88,23 +114,30 @@ async function collectFiles(workspace: Workspace, { target, matches, signal }: F
   });
   if (end.stopped === "abort") throw new Error("The search was interrupted.");
   if (end.errors !== "") throw new Error(end.errors);
-  return { files, end };
+  return { files: sortFiles(files, place), stopped: end.stopped };
 }
 
 /** Newest first while they are few enough, else by path: ripgrep's own order changes from run to run. */
-function sortFiles(files: string[], directory: string): string[] {
+function sortFiles(files: string[], place: SearchPlace): string[] {
   const byPath = files.sort();
   if (files.length > MAX_SORTED_BY_TIME) return byPath;
-  const times = new Map(byPath.map((file) => [file, modificationTime(join(directory, file))]));
+  const times = new Map(byPath.map((file) => [file, modificationTime(place.at(file))]));
   return byPath.sort((left, right) => (times.get(right) ?? 0) - (times.get(left) ?? 0));
+}
+
+interface FoundFiles {
+  show(file: string): string;
+  stopped?: RipgrepEnd["stopped"];
+  /** What else there is to know about the search. */
+  notes: readonly string[];
 }
 
 function toResult(
   { pattern, path }: GlobArguments,
   files: string[],
-  { show, stopped }: { show(file: string): string; stopped?: RipgrepEnd["stopped"] },
+  { show, stopped, notes: given }: FoundFiles,
 ): ToolResult {
-  const notes: string[] = [];
+  const notes = [...given];
   if (stopped === "timeout") notes.push("[the search was stopped after a minute; there may be more]");
   if (files.length === 0) {
     const place = path ? ` in ${path}` : "";

@@ -6,9 +6,10 @@ import {
   linkTarget,
   readDirectory,
 } from "../infrastructure/reading/directory-entries.ts";
+import { HeldDirectory } from "../infrastructure/reading/held-directory.ts";
 import { systemErrorText } from "../infrastructure/system-error.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
-import { createSearchGate, displayPath } from "./search/search-target.ts";
+import { createSearchGate, displayPath, WITHHELD_NOTE } from "./search/search-target.ts";
 import { formatBytes } from "./target/format-bytes.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -26,34 +27,45 @@ export function createLsTool(workspace: Workspace): Tool<typeof parameters> {
     parameters,
     readOnly: true,
     approval: gate.approval,
-    async execute(args) {
+    async execute(args, { isWithheld = () => false }) {
       const { path, realPath, isDirectory } = gate.locate(args);
       if (!isDirectory) throw new Error(`${path} is a file, not a directory. Use read to see what is in it.`);
-      return describeDirectory(displayPath(workspace, path), realPath);
+      using place = HeldDirectory.open(realPath);
+      const all = readEntries(place);
+      const entries = all.filter(({ name }) => !isWithheld(join(realPath, name)));
+      const notes = entries.length < all.length ? [WITHHELD_NOTE] : [];
+      return describeDirectory(displayPath(workspace, path), { place, entries, notes });
     },
   };
 }
 
-function describeDirectory(shownPath: string, directory: string): ToolResult {
-  const entries = sortEntries(readEntries(directory));
-  if (entries.length === 0) return { output: `${shownPath} is empty.`, metadata: { count: 0 } };
-  const lines = entries.slice(0, MAX_ENTRIES).map((entry) => describeEntry(directory, entry));
-  if (entries.length > MAX_ENTRIES)
-    lines.push(`[${entries.length - MAX_ENTRIES} more entries are not shown]`);
-  return { output: lines.join("\n"), metadata: { count: entries.length } };
+interface Listing {
+  place: HeldDirectory;
+  entries: readonly DirectoryEntry[];
+  notes: readonly string[];
 }
 
-function readEntries(directory: string): DirectoryEntry[] {
+function describeDirectory(shownPath: string, { place, entries, notes }: Listing): ToolResult {
+  const lines = sortEntries(entries)
+    .slice(0, MAX_ENTRIES)
+    .map((entry) => describeEntry(place.at("."), entry));
+  if (entries.length === 0 && notes.length === 0) lines.push(`${shownPath} is empty.`);
+  if (entries.length > MAX_ENTRIES)
+    lines.push(`[${entries.length - MAX_ENTRIES} more entries are not shown]`);
+  return { output: [...lines, ...notes].join("\n"), metadata: { count: entries.length } };
+}
+
+function readEntries(place: HeldDirectory): DirectoryEntry[] {
   try {
-    return readDirectory(directory);
+    return readDirectory(place.at("."));
   } catch (error) {
-    throw new Error(`${directory} cannot be listed: ${systemErrorText(error)}.`);
+    throw new Error(`${place.realPath} cannot be listed: ${systemErrorText(error)}.`);
   }
 }
 
-function sortEntries(entries: DirectoryEntry[]): DirectoryEntry[] {
+function sortEntries(entries: readonly DirectoryEntry[]): DirectoryEntry[] {
   const rank = ({ kind }: DirectoryEntry) => (kind === "directory" ? 0 : 1);
-  return entries.sort((left, right) => rank(left) - rank(right) || (left.name < right.name ? -1 : 1));
+  return entries.toSorted((left, right) => rank(left) - rank(right) || (left.name < right.name ? -1 : 1));
 }
 
 function describeEntry(directory: string, { name, kind }: DirectoryEntry): string {

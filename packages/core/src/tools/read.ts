@@ -57,8 +57,9 @@ export function createReadTool(workspace: Workspace): Tool<typeof parameters> {
   };
 }
 
-function assertReadable(workspace: Workspace, { path, stats }: ApprovedTarget): void {
-  if (!stats) throw missingFileError(workspace, path);
+function assertReadable(workspace: Workspace, target: ApprovedTarget): void {
+  const { path, stats } = target;
+  if (!stats) throw missingFileError(workspace, target);
   const kind = specialFileKind(stats);
   if (kind === "a directory") throw new Error(`${path} is a directory. Use ls to see what is in it.`);
   if (kind !== undefined) throw new Error(`${path} is ${kind}, which cannot be read like a file.`);

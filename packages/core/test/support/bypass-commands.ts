@@ -1,3 +1,4 @@
+import { BYPASSES_BY_OPTION } from "./bypass-options.ts";
 import { BYPASSES_BY_PROGRAM } from "./bypass-programs.ts";
 import { BYPASSES_BY_SYNTAX } from "./bypass-syntax.ts";
 
@@ -18,4 +19,8 @@ export const BYPASS_ALLOW_PATTERNS: readonly string[] = [
  * Ways that command readers were, or could be, talked into letting something through. Every one has to ask, in a hostile
  * project as `createEverydayProject` makes it.
  */
-export const BYPASS_COMMANDS: readonly string[] = [...BYPASSES_BY_SYNTAX, ...BYPASSES_BY_PROGRAM];
+export const BYPASS_COMMANDS: readonly string[] = [
+  ...BYPASSES_BY_SYNTAX,
+  ...BYPASSES_BY_PROGRAM,
+  ...BYPASSES_BY_OPTION,
+];

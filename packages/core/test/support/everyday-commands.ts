@@ -1,3 +1,5 @@
+import { EVERYDAY_LINES } from "./everyday-lines.ts";
+
 /**
  * What a coding agent runs all day only to look around, in a project with the files of `createEverydayProject`. Every
  * one has to pass without a question.
@@ -273,4 +275,5 @@ export const EVERYDAY_COMMANDS: readonly string[] = [
   "ls\n",
   "ls;",
   "cat README.md | sort | uniq | wc -l | cat",
+  ...EVERYDAY_LINES,
 ];

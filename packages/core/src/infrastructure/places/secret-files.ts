@@ -58,6 +58,9 @@ const SECRET_DIRECTORIES: readonly (readonly string[])[] = [
   [".azure"],
   [".config", "gcloud"],
   [".password-store"],
+  // Our own keys, and what was said and allowed in other projects.
+  [".config", "diligent"],
+  [".local", "state", "diligent"],
 ];
 
 // Public halves and certificates, which are made to be handed on.

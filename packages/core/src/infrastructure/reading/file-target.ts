@@ -25,16 +25,21 @@ export function locateFile(path: string): FileTarget {
 
 /** Where a file would come to lie: the links of the directories that exist are followed, the rest is appended. */
 function locateMissing(path: string): string {
-  if (isSymbolicLink(path)) {
+  const linkTarget = readLink(path);
+  if (linkTarget !== undefined) {
     throw new Error(
-      `${path} is a symbolic link to ${readlinkSync(path)}, which does not exist. Use the path of a real file.`,
+      `${path} is a symbolic link to ${linkTarget}, which does not exist. Use the path of a real file.`,
     );
   }
   return join(locateFile(dirname(path)).realPath, basename(path));
 }
 
-function isSymbolicLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined; // Nothing there, or no link.
+  }
 }
 
 /** What a thing that is no regular file is, with its article; undefined for a regular file. */

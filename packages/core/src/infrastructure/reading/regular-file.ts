@@ -2,19 +2,22 @@ import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSy
 import { type FileHandle, open } from "node:fs/promises";
 import { systemErrorText } from "../system-error.ts";
 import { specialFileKind } from "./file-target.ts";
+import { assertOpenedAt, MovedPathError, pathForChildrenOf } from "./opened-path.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
  * Opens a regular file for reading. A pipe, socket or device is refused, also one that took the file's place a moment
- * ago: opening never waits (`O_NONBLOCK`) and never follows a link (`O_NOFOLLOW`), so `realPath` must be real.
+ * ago: opening never waits (`O_NONBLOCK`) and never follows a link (`O_NOFOLLOW`), so `realPath` must be real. So is a
+ * file that was reached because a directory of the path has been swapped for a link (`MovedPathError`).
  */
 export async function openRegularFile(realPath: string): Promise<{ handle: FileHandle; stats: BigIntStats }> {
   const handle = await open(realPath, OPEN_FLAGS).catch((error: unknown) => {
     throw new Error(`Cannot open ${realPath}: ${systemErrorText(error)}.`);
   });
   try {
+    assertOpenedAt(handle.fd, realPath);
     const stats = await handle.stat({ bigint: true });
     assertRegular(realPath, stats);
     return { handle, stats };
@@ -26,16 +29,35 @@ export async function openRegularFile(realPath: string): Promise<{ handle: FileH
 
 /** The whole content, with the same care in opening. */
 export function readWholeFile(realPath: string): Uint8Array {
-  let fd: number | undefined;
+  using file = holdRegularFile(realPath);
   try {
-    fd = openSync(realPath, OPEN_FLAGS);
-    assertRegular(realPath, fstatSync(fd, { bigint: true }));
-    return readFileSync(fd);
+    return readFileSync(file.descriptor);
   } catch (error) {
     throw new Error(`Cannot read ${realPath}: ${systemErrorText(error)}.`);
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
+}
+
+/** A regular file, open for reading until it is disposed of. */
+export interface HeldFile extends Disposable {
+  descriptor: number;
+  /** Its path for a child process: that of the open file where the system has one. */
+  pathForChildren: string;
+}
+
+/** Opens a regular file with the same care, and keeps it open. */
+export function holdRegularFile(realPath: string): HeldFile {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(realPath, OPEN_FLAGS);
+    assertOpenedAt(descriptor, realPath);
+    assertRegular(realPath, fstatSync(descriptor, { bigint: true }));
+  } catch (error) {
+    if (descriptor !== undefined) closeSync(descriptor);
+    if (error instanceof MovedPathError) throw error;
+    throw new Error(`Cannot read ${realPath}: ${systemErrorText(error)}.`);
+  }
+  const pathForChildren = pathForChildrenOf(descriptor) ?? realPath;
+  return { descriptor, pathForChildren, [Symbol.dispose]: () => closeSync(descriptor) };
 }
 
 function assertRegular(realPath: string, stats: BigIntStats): void {

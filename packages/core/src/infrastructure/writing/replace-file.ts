@@ -14,13 +14,24 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { randomHex } from "../random-hex.ts";
+import type { HeldDirectory } from "../reading/held-directory.ts";
 import { systemErrorCode } from "../system-error.ts";
 
 const MODE_BITS = 0o7777;
 
-/** A name in the same directory, so that a rename stays within one file system. Short: the file's own may be the longest allowed. */
+/** A file by the directory it lies in, which stays the same whatever becomes of its path. */
+export interface FilePlace {
+  directory: HeldDirectory;
+  name: string;
+}
+
+/** A name beside a file, so that a rename stays within one file system. Short: the file's own may be the longest allowed. */
+export function temporaryName(): string {
+  return `.diligent-${randomHex(6)}.tmp`;
+}
+
 export function temporaryPathBeside(path: string): string {
-  return join(dirname(path), `.diligent-${randomHex(6)}.tmp`);
+  return join(dirname(path), temporaryName());
 }
 
 /** Writes all bytes from `position` on; one `write` may take fewer than it was given. */
@@ -31,8 +42,9 @@ export function writeAll(fd: number, content: Uint8Array, position = 0): void {
 }
 
 /** Makes a file that was not there; `alreadyThere` makes the error if it is by now. */
-export function createFile(path: string, content: Uint8Array, alreadyThere: () => Error): void {
-  withTemporaryFile(path, 0o666, (temporaryPath, fd) => {
+export function createFile(place: FilePlace, content: Uint8Array, alreadyThere: () => Error): void {
+  const path = place.directory.at(place.name);
+  withTemporaryFile(place, 0o666, (temporaryPath, fd) => {
     writeAll(fd, content);
     fsyncSync(fd);
     try {
@@ -48,22 +60,26 @@ export function createFile(path: string, content: Uint8Array, alreadyThere: () =
 }
 
 export interface Replacement {
-  path: string;
-  content: Uint8Array;
   before: BigIntStats;
   /** Called at the last moment; throws to stop. */
   assertUnchanged: () => void;
 }
 
 /** False, with nothing changed, where the file cannot be replaced by one with the same owner and mode. */
-export function replaceByRename({ path, content, before, assertUnchanged }: Replacement): boolean {
+export function replaceByRename(
+  place: FilePlace,
+  content: Uint8Array,
+  { before, assertUnchanged }: Replacement,
+): boolean {
   try {
-    return withTemporaryFile(path, 0o600, (temporaryPath, fd) => {
+    return withTemporaryFile(place, 0o600, (temporaryPath, fd) => {
       if (!adoptOwnerAndMode(fd, before)) return false;
       writeAll(fd, content);
+      // Writing takes the setuid and setgid bits away from whoever is not the superuser.
+      if (!adoptOwnerAndMode(fd, before)) return false;
       fsyncSync(fd);
       assertUnchanged();
-      renameSync(temporaryPath, path);
+      renameSync(temporaryPath, place.directory.at(place.name));
       return true;
     });
   } catch (error) {
@@ -73,10 +89,16 @@ export function replaceByRename({ path, content, before, assertUnchanged }: Repl
   }
 }
 
-function withTemporaryFile<T>(path: string, mode: number, use: (temporaryPath: string, fd: number) => T): T {
-  const temporaryPath = temporaryPathBeside(path);
+function withTemporaryFile<T>(
+  { directory }: FilePlace,
+  mode: number,
+  use: (temporaryPath: string, fd: number) => T,
+): T {
+  const name = temporaryName();
+  const temporaryPath = directory.at(name);
   const fd = openSync(temporaryPath, "wx", mode);
   try {
+    directory.assertHolds(fd, name);
     return use(temporaryPath, fd);
   } finally {
     closeSync(fd);

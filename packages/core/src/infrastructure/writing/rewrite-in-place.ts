@@ -10,8 +10,9 @@ import {
   readFileSync,
   unlinkSync,
 } from "node:fs";
+import { join } from "node:path";
 import { systemErrorCode, systemErrorText } from "../system-error.ts";
-import { temporaryPathBeside, writeAll } from "./replace-file.ts";
+import { type FilePlace, temporaryName, writeAll } from "./replace-file.ts";
 
 const MODE_BITS = 0o7777;
 
@@ -24,19 +25,21 @@ export class DamagedFileError extends Error {
  * Gives an existing file new content and keeps everything else: its other names, owner, mode and attributes. The old
  * content stands in a file beside it meanwhile, which stays only if it could not be put back; the error then names it.
  */
-export function rewriteInPlace(path: string, content: Uint8Array, before: BigIntStats): void {
-  const fd = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+export function rewriteInPlace(place: FilePlace, content: Uint8Array, before: BigIntStats): void {
+  const { directory, name } = place;
+  const fd = openSync(directory.at(name), constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
+    directory.assertHolds(fd, name);
     const old = readFileSync(fd);
-    const backupPath = keepBackup(path, old);
+    const backup = keepBackup(place, old);
     try {
       overwrite(fd, content, old.length);
     } catch (error) {
-      restore(fd, old, { path, backupPath, error });
-      if (backupPath !== undefined) unlinkSync(backupPath);
+      restore(fd, old, { place, backup, error });
+      removeBackup(place, backup);
       throw error;
     }
-    if (backupPath !== undefined) unlinkSync(backupPath);
+    removeBackup(place, backup);
     restoreMode(fd, before);
   } finally {
     closeSync(fd);
@@ -51,41 +54,47 @@ function overwrite(fd: number, content: Uint8Array, oldLength: number): void {
   fsyncSync(fd);
 }
 
-/** Undefined where the directory takes no new file; then only memory holds the old content. */
-function keepBackup(path: string, old: Uint8Array): string | undefined {
-  const backupPath = temporaryPathBeside(path);
+/** The name of the copy; undefined where the directory takes no new file: then only memory holds the old content. */
+function keepBackup({ directory }: FilePlace, old: Uint8Array): string | undefined {
+  const name = temporaryName();
   let fd: number;
   try {
-    fd = openSync(backupPath, "wx", 0o600);
+    fd = openSync(directory.at(name), "wx", 0o600);
   } catch (error) {
     if (["EACCES", "EPERM"].includes(systemErrorCode(error) ?? "")) return undefined;
     throw error;
   }
   try {
+    directory.assertHolds(fd, name);
     writeAll(fd, old);
     fsyncSync(fd);
-    return backupPath;
+    return name;
   } catch (error) {
-    unlinkSync(backupPath);
+    unlinkSync(directory.at(name));
     throw error;
   } finally {
     closeSync(fd);
   }
 }
 
+function removeBackup({ directory }: FilePlace, name: string | undefined): void {
+  if (name !== undefined) unlinkSync(directory.at(name));
+}
+
 function restore(
   fd: number,
   old: Uint8Array,
-  { path, backupPath, error }: { path: string; backupPath: string | undefined; error: unknown },
+  { place, backup, error }: { place: FilePlace; backup: string | undefined; error: unknown },
 ): void {
   try {
     ftruncateSync(fd, old.length);
     writeAll(fd, old);
     fsyncSync(fd);
   } catch {
-    const place = backupPath === undefined ? "" : ` The old content is in ${backupPath}.`;
+    const { realPath } = place.directory;
+    const copy = backup === undefined ? "" : ` The old content is in ${join(realPath, backup)}.`;
     throw new DamagedFileError(
-      `${path} was damaged while it was written: ${systemErrorText(error)}.${place}`,
+      `${join(realPath, place.name)} was damaged while it was written: ${systemErrorText(error)}.${copy}`,
     );
   }
 }

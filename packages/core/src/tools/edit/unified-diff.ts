@@ -5,8 +5,14 @@ const CONTEXT_LINES = 3;
 // The time grows with the square of this: 1,000 differing lines take some tens of milliseconds.
 const MAX_EDIT_LENGTH = 1_000;
 const MAX_COMPARED_CHARS = 2 * 1024 * 1024;
-const MAX_SHOWN_LINES = 2_000;
-const MAX_LINE_CHARS = 500;
+
+/** How much of a diff is shown. */
+export interface DiffLimits {
+  maxLines: number;
+  maxLineChars: number;
+}
+
+const RESULT_LIMITS: DiffLimits = { maxLines: 2_000, maxLineChars: 500 };
 
 export interface UnifiedDiff {
   /** Unified diff with file headers. Long lines are cut and long diffs end early: it is for showing, not for patching. */
@@ -21,7 +27,12 @@ export interface UnifiedDiff {
  * Compares two texts by line. When that would take long, everything from the first to the last difference counts as
  * replaced. Where every line ends with CRLF in both, the CR is left out of the diff.
  */
-export async function createUnifiedDiff(path: string, before: string, after: string): Promise<UnifiedDiff> {
+export async function createUnifiedDiff(
+  path: string,
+  before: string,
+  after: string,
+  limits = RESULT_LIMITS,
+): Promise<UnifiedDiff> {
   const [old, current] =
     isCrlf(before) && isCrlf(after) ? [toLineFeeds(before), toLineFeeds(after)] : [before, after];
   const span = findChangedSpan(old, current);
@@ -30,7 +41,12 @@ export async function createUnifiedDiff(path: string, before: string, after: str
   const hunks = await findHunks(span);
   const lines = hunks.flatMap((hunk) => hunk.lines);
   return {
-    diff: header + joinShown(hunks.flatMap((hunk) => [hunkHeader(hunk, span.lineOffset), ...hunk.lines])),
+    diff:
+      header +
+      joinShown(
+        hunks.flatMap((hunk) => [hunkHeader(hunk, span.lineOffset), ...hunk.lines]),
+        limits,
+      ),
     added: lines.filter((line) => line.startsWith("+")).length,
     removed: lines.filter((line) => line.startsWith("-")).length,
     firstLine: span.firstLine,
@@ -153,12 +169,14 @@ function countLineFeeds(text: string): number {
   return text.split("\n").length - 1;
 }
 
-function cutLine(line: string): string {
-  return line.length > MAX_LINE_CHARS ? `${withoutHalfCharacter(line.slice(0, MAX_LINE_CHARS))}…` : line;
+function cutLine(line: string, maxChars: number): string {
+  if (line.length <= maxChars) return line;
+  const shown = withoutHalfCharacter(line.slice(0, maxChars));
+  return `${shown}… [${line.length - shown.length} more characters]`;
 }
 
-function joinShown(lines: readonly string[]): string {
-  const shown = lines.slice(0, MAX_SHOWN_LINES).map(cutLine);
+function joinShown(lines: readonly string[], { maxLines, maxLineChars }: DiffLimits): string {
+  const shown = lines.slice(0, maxLines).map((line) => cutLine(line, maxLineChars));
   if (lines.length > shown.length)
     shown.push(`\\ ${lines.length - shown.length} more lines of the diff are not shown`);
   return `${shown.join("\n")}\n`;

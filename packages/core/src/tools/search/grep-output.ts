@@ -9,21 +9,47 @@ export interface GrepLine {
   isContext: boolean;
   /** The text of the line, or the count, or nothing. */
   text: string;
+  /** True where `text` is ripgrep's own word about the file. */
+  isMessage?: boolean;
 }
 
 const CONTENT_LINE = /^(\d+)([:-])([\s\S]*)$/;
+const BINARY_MATCH =
+  /^([\s\S]+): ((?:binary file matches|WARNING: stopped searching binary file after match) \(.*)$/;
 
-/** Reads a record that ripgrep printed with `--null`; undefined for a separator between groups. */
-export function parseGrepRecord(record: string, mode: GrepMode): GrepLine | undefined {
-  const end = record.indexOf("\0");
-  const path = (end === -1 ? record : record.slice(0, end)).replace(/^\.\//, "");
-  if (mode === "files_with_matches") return { path, line: 0, isContext: false, text: "" };
-  if (record === "--" || record === "") return undefined;
-  if (end === -1) return { path: "", line: 0, isContext: false, text: path };
-  const rest = record.slice(end + 1);
+/** Reads the records that ripgrep prints with `--null`, one after the other; undefined for what is no line yet. */
+export type GrepReader = (record: string) => GrepLine | undefined;
+
+/**
+ * A path ends with a NUL, so that one with line feeds in it is told from what follows; it comes in several records.
+ * Paths below a searched directory begin with `./`.
+ */
+export function createGrepReader(mode: GrepMode): GrepReader {
+  let begun = "";
+  return (record) => {
+    const text = begun + record;
+    begun = "";
+    const end = text.indexOf("\0");
+    if (mode === "files_with_matches") return { path: plainPath(text), line: 0, isContext: false, text: "" };
+    if (end !== -1) return parseLine(plainPath(text.slice(0, end)), text.slice(end + 1), mode);
+    const [, binary, message] = BINARY_MATCH.exec(text) ?? [];
+    if (binary !== undefined && message !== undefined) {
+      return { path: plainPath(binary), line: 0, isContext: false, text: message, isMessage: true };
+    }
+    if (text.startsWith("./")) begun = `${text}\n`;
+    else if (text !== "--" && text !== "") return { path: "", line: 0, isContext: false, text };
+    return undefined;
+  };
+}
+
+function parseLine(path: string, rest: string, mode: GrepMode): GrepLine {
   if (mode === "count") return { path, line: 0, isContext: false, text: rest };
   const [, line, sign, text] = CONTENT_LINE.exec(rest) ?? [];
   return { path, line: Number(line ?? 0), isContext: sign === "-", text: text ?? rest };
+}
+
+function plainPath(path: string): string {
+  return path.replace(/^\.\//, "");
 }
 
 /** By path, and within a file in its order: ripgrep searches files side by side, so its own order changes. */
@@ -49,9 +75,10 @@ export function formatGrepLines(lines: readonly GrepLine[], layout: GrepLayout):
   });
 }
 
-function formatLine({ path, line, isContext, text }: GrepLine, layout: GrepLayout): string {
+function formatLine({ path, line, isContext, text, isMessage }: GrepLine, layout: GrepLayout): string {
   if (path === "") return text;
   const shownPath = layout.showPath(path);
+  if (isMessage) return `${shownPath}: ${text}`;
   if (layout.mode === "files_with_matches") return shownPath;
   const sign = isContext ? "-" : ":";
   const number = layout.mode === "content" && layout.showLineNumbers ? `${line}${sign}` : "";

@@ -1,10 +1,13 @@
-import { basename, dirname, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import { createChildEnvironment } from "../../infrastructure/processes/child-environment.ts";
 import type { RipgrepOptions } from "../../infrastructure/processes/ripgrep.ts";
 import { specialFileKind } from "../../infrastructure/reading/file-target.ts";
+import { HeldDirectory } from "../../infrastructure/reading/held-directory.ts";
 import { isInside } from "../../infrastructure/reading/real-path.ts";
+import { holdRegularFile } from "../../infrastructure/reading/regular-file.ts";
 import type { ApprovalRequest } from "../../tool/types.ts";
 import { type ApprovedTarget, createTargetGate } from "../target/approved-target.ts";
+import { resolveFilePath } from "../target/file-path.ts";
 import { missingFileError } from "../target/missing-file.ts";
 import type { Workspace } from "../workspace.ts";
 
@@ -16,6 +19,12 @@ export interface SearchTarget {
   realPath: string;
   isDirectory: boolean;
 }
+
+/** Said with a result where a rule keeps something from being read. */
+export const WITHHELD_NOTE = "[what a rule of the user's keeps from being read is left out]";
+
+/** Said with a result where something was left out because it could not be told where it lies. */
+export const MOVED_NOTE = "[what was moved by another program during the search is left out; search again]";
 
 export interface SearchGateOptions<A> {
   toolName: string;
@@ -32,6 +41,7 @@ export function createSearchGate<A extends object>(
 ) {
   const gate = createTargetGate(workspace, { toolName, permission: "read" });
   const places = new WeakMap<A, { file_path: string }>();
+  const pathOf = (args: A) => resolveFilePath(workspace, placeOf(args));
   const placeFor = (args: A) => {
     const place = places.get(args) ?? { file_path: placeOf(args) };
     places.set(args, place);
@@ -42,6 +52,8 @@ export function createSearchGate<A extends object>(
       const request = gate.approval(placeFor(args));
       return { ...request, description: `${toolName}: ${describe(args)}`.replace(/\s+/g, " ") };
     },
+    /** The place of a call, absolute; the links in it are not followed. */
+    pathOf,
     /** Undefined where nothing is; throws for what is neither file nor directory. */
     locateIfThere(args: A): SearchTarget | undefined {
       return toSearchTarget(gate.locate(placeFor(args)));
@@ -50,7 +62,7 @@ export function createSearchGate<A extends object>(
     locate(args: A): SearchTarget {
       const target = gate.locate(placeFor(args));
       const found = toSearchTarget(target);
-      if (!found) throw missingFileError(workspace, target.path);
+      if (!found) throw missingFileError(workspace, target);
       return found;
     },
   };
@@ -63,6 +75,35 @@ function toSearchTarget({ path, realPath, stats }: ApprovedTarget): SearchTarget
   // A named pipe would keep the search waiting for ever.
   if (!isDirectory && kind !== undefined) throw new Error(`${path} is ${kind}, which cannot be searched.`);
   return { path, realPath, isDirectory };
+}
+
+/** What is searched, open, so that it stays what was allowed whatever becomes of its path. */
+export interface SearchPlace extends Disposable {
+  /** Where ripgrep runs, and what it is given to search. */
+  cwd: string;
+  operand: string;
+  /** The path of a name in the searched directory. */
+  at(name: string): string;
+}
+
+/** @throws MovedPathError when the target leads elsewhere by now. */
+export function openSearchPlace({ realPath, isDirectory }: SearchTarget): SearchPlace {
+  if (isDirectory) {
+    const directory = HeldDirectory.open(realPath);
+    return {
+      cwd: directory.pathForChildren,
+      operand: "./",
+      at: (name) => directory.at(name),
+      [Symbol.dispose]: () => directory[Symbol.dispose](),
+    };
+  }
+  const file = holdRegularFile(realPath);
+  return {
+    cwd: "/",
+    operand: file.pathForChildren,
+    at: () => realPath,
+    [Symbol.dispose]: () => file[Symbol.dispose](),
+  };
 }
 
 /**
@@ -87,19 +128,18 @@ const WALK = [
 export interface RipgrepSearch {
   /** What to search for and how; patterns behind `-e`, so that one may begin with a hyphen. */
   flags: readonly string[];
-  target: SearchTarget;
+  place: SearchPlace;
   signal: AbortSignal;
 }
 
-/** Ripgrep's options, but for what becomes of its output. The paths in that are relative to the target's directory. */
+/** Ripgrep's options, but for what becomes of its output. The paths in that are relative to the searched directory. */
 export function toRipgrepOptions(
   workspace: Workspace,
-  { flags, target, signal }: RipgrepSearch,
+  { flags, place, signal }: RipgrepSearch,
 ): Omit<RipgrepOptions, "onRecord" | "separator"> {
-  const { realPath, isDirectory } = target;
   return {
-    args: [...flags, ...WALK, "--", isDirectory ? "./" : `./${basename(realPath)}`],
-    cwd: isDirectory ? realPath : dirname(realPath),
+    args: [...flags, ...WALK, "--", place.operand],
+    cwd: place.cwd,
     signal,
     environment: createChildEnvironment(workspace),
     search: { environment: workspace.environment, outside: workspace.root },

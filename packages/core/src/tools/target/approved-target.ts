@@ -1,4 +1,5 @@
 import { type FileTarget, locateFile } from "../../infrastructure/reading/file-target.ts";
+import { isInside } from "../../infrastructure/reading/real-path.ts";
 import type { ApprovalRequest } from "../../tool/types.ts";
 import type { Workspace } from "../workspace.ts";
 import { resolveFilePath } from "./file-path.ts";
@@ -15,7 +16,10 @@ export interface ApprovedTarget extends FileTarget {
 /** The two moments of a call that works on one file: asking for it, and using exactly what was asked for. */
 export interface TargetGate {
   approval(args: FileArguments): ApprovalRequest;
-  /** Throws when the path leads elsewhere than it did when `approval` was called with the same arguments object. */
+  /**
+   * Throws when the path leads elsewhere than it did when `approval` was called with the same arguments object. What is
+   * opened afterwards has to be opened at `realPath`, with a look at where it was opened: links may be turned any time.
+   */
   locate(args: FileArguments): ApprovedTarget;
 }
 
@@ -28,12 +32,15 @@ export function createTargetGate(
   return {
     approval(args) {
       const path = resolveFilePath(workspace, args.file_path);
-      realPaths.set(args, realPathOf(path));
+      const realPath = realPathOf(path);
+      realPaths.set(args, realPath);
+      // A path in the project that is real says itself where it leads.
+      const isPlain = realPath === undefined || (realPath === path && isInside(path, workspace.root));
       return {
         permission,
         toolName,
         description: `${toolName}: ${onOneLine(args.file_path)}`,
-        details: { path },
+        details: { path, ...(!isPlain && { realPath }) },
       };
     },
     locate(args) {

@@ -1,22 +1,34 @@
 import { basename, dirname, join, relative } from "node:path";
 import { nearestNames } from "../../infrastructure/nearest-name.ts";
 import { isExistingPath, listNames } from "../../infrastructure/reading/directory-names.ts";
+import { HeldDirectory } from "../../infrastructure/reading/held-directory.ts";
+import { findRealPath, isInside } from "../../infrastructure/reading/real-path.ts";
 import type { Workspace } from "../workspace.ts";
+import type { ApprovedTarget } from "./approved-target.ts";
 
 const MAX_LISTED = 20;
 const MAX_COMPARED = 10_000;
 
-/** The error for a path where nothing is: it names what is there instead, so that the next try can be right. */
-export function missingFileError(workspace: Workspace, path: string): Error {
-  return new Error(`There is no file or directory ${path}. ${suggestion(workspace, path)}`);
+/**
+ * The error for a place where nothing is: it names what is there instead, so that the next try can be right. Only names
+ * from where the call was allowed to look are told.
+ */
+export function missingFileError(
+  workspace: Workspace,
+  target: Pick<ApprovedTarget, "path" | "realPath">,
+): Error {
+  return new Error(`There is no file or directory ${target.path}. ${suggestion(workspace, target)}`);
 }
 
-function suggestion(workspace: Workspace, path: string): string {
+function suggestion(
+  workspace: Workspace,
+  { path, realPath }: Pick<ApprovedTarget, "path" | "realPath">,
+): string {
   const fromRoot = join(workspace.root, relative(workspace.cwd, path));
-  if (fromRoot !== path && isExistingPath(fromRoot)) return `Did you mean ${fromRoot}?`;
+  if (fromRoot !== path && isExistingInside(workspace, fromRoot)) return `Did you mean ${fromRoot}?`;
   const directory = dirname(path);
-  const names = listNames(directory);
-  if (names === undefined) return missingDirectory(directory);
+  const names = namesIn(dirname(realPath));
+  if (names === undefined) return describeUnlisted({ path: directory, realPath: dirname(realPath) });
   if (names.length === 0) return `The directory ${directory} is empty.`;
   const near = nearestNames(basename(path), names.slice(0, MAX_COMPARED));
   if (near.length > 0) return `Did you mean ${near.map((name) => join(directory, name)).join(" or ")}?`;
@@ -24,15 +36,28 @@ function suggestion(workspace: Workspace, path: string): string {
   return `In ${directory} there are: ${names.slice(0, MAX_LISTED).join(", ")}${more}. Or search for it with glob.`;
 }
 
-function missingDirectory(directory: string): string {
-  let existing = dirname(directory);
-  let missing = basename(directory);
-  while (!isExistingPath(existing) && existing !== dirname(existing)) {
-    missing = basename(existing);
-    existing = dirname(existing);
+function isExistingInside({ root, cwd }: Workspace, path: string): boolean {
+  const realPath = findRealPath(path, cwd);
+  return realPath !== undefined && isInside(realPath, root) && isExistingPath(realPath);
+}
+
+/** Of that very directory: what a link leads to that was put in its place meanwhile is nobody's business. */
+function namesIn(realPath: string): string[] | undefined {
+  try {
+    using directory = HeldDirectory.open(realPath);
+    return listNames(directory.at("."));
+  } catch {
+    return undefined; // Missing, or not to be looked into: no names are known then.
   }
-  const near = nearestNames(missing, (listNames(existing) ?? []).slice(0, MAX_COMPARED));
+}
+
+/** What is missing in both is missing under the same names: links are followed in the part that exists. */
+function describeUnlisted(directory: { path: string; realPath: string }): string {
+  let { path: missing, realPath } = directory;
+  if (isExistingPath(realPath)) return `The directory ${missing} cannot be listed.`;
+  for (; !isExistingPath(dirname(realPath)); realPath = dirname(realPath)) missing = dirname(missing);
+  const near = nearestNames(basename(missing), (namesIn(dirname(realPath)) ?? []).slice(0, MAX_COMPARED));
   const hint =
-    near.length > 0 ? ` Did you mean ${near.map((name) => join(existing, name)).join(" or ")}?` : "";
-  return `The directory ${join(existing, missing)} does not exist either.${hint || " Search for it with glob."}`;
+    near.length > 0 ? ` Did you mean ${near.map((name) => join(dirname(missing), name)).join(" or ")}?` : "";
+  return `The directory ${missing} does not exist either.${hint || " Search for it with glob."}`;
 }

@@ -7,6 +7,7 @@ import {
 } from "../../infrastructure/content/text-file.ts";
 import { createFingerprint } from "../../infrastructure/reading/file-fingerprint.ts";
 import { specialFileKind } from "../../infrastructure/reading/file-target.ts";
+import { MovedPathError } from "../../infrastructure/reading/opened-path.ts";
 import { readWholeFile } from "../../infrastructure/reading/regular-file.ts";
 import { systemErrorText } from "../../infrastructure/system-error.ts";
 import { DamagedFileError } from "../../infrastructure/writing/rewrite-in-place.ts";
@@ -61,7 +62,7 @@ export function saveChange(workspace: Workspace, target: ApprovedTarget, content
     workspace.files.recordModified(target.realPath, createFingerprint(stats, bytes));
   } catch (error) {
     if (error instanceof FileChangedError) throw changedError(target.path);
-    if (error instanceof DamagedFileError) throw error;
+    if (error instanceof DamagedFileError || error instanceof MovedPathError) throw error;
     const kept = target.stats ? "The file was left as it was." : "No file was made.";
     throw new Error(`Cannot write ${target.path}: ${systemErrorText(error)}. ${kept}`);
   }

@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { loadedFiles } from "./support/loaded-files.ts";
+
+/** What the first decision, search or change needs, and no request before it. */
+const LATER = [
+  "infrastructure/content/bash-grammar.ts",
+  "approval/command-policy.ts",
+  "approval/path-policy.ts",
+  "approval/withheld-files.ts",
+  "tools/shell/run-shell.ts",
+  "tools/edit/edit-file.ts",
+  "tools/edit/unified-diff.ts",
+  "tools/write/write-content.ts",
+  "tools/target/preview-change.ts",
+  "infrastructure/writing/write-file.ts",
+];
+
+test("what judges, changes and compares is not loaded on the way to the first request", () => {
+  const loaded = loadedFiles("run.ts");
+  expect(loaded.has("approval/policy.ts")).toBe(true);
+  expect(LATER.filter((file) => !existsSync(join(import.meta.dir, "..", "src", file)))).toEqual([]);
+  expect(LATER.filter((file) => loaded.has(file))).toEqual([]);
+});
