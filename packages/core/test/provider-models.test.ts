@@ -7,6 +7,73 @@ import {
   resolveModel,
 } from "../src/provider/models.ts";
 
+/** The ids that the vendors' own libraries name. */
+const VENDOR_IDS: Readonly<Record<string, readonly string[]>> = {
+  anthropic: [
+    ...["sonnet-5-5", "sonnet-5", "opus-5-5", "opus-5", "haiku-5-5", "fable-5-2", "fable-5-1", "fable-5"],
+    ...["mythos-5-2", "mythos-5-1", "mythos-5", "mythos-preview", "opus-4-8", "opus-4-7", "opus-4-6"],
+    ...["opus-4-5", "opus-4-5-20251101", "sonnet-4-6", "sonnet-4-5", "sonnet-4-5-20250929"],
+    ...["haiku-4-5", "haiku-4-5-20251001"],
+  ].map((name) => `claude-${name}`),
+  openai: [
+    ...["gpt-6-astra", "gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-sol", "gpt-6-luna", "gpt-5.6-sol", "gpt-5.5"],
+    ...["gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano", "gpt-5.1-codex", "gpt-5", "gpt-5-mini", "gpt-5-nano"],
+    ...["gpt-4.1", "gpt-4o", "gpt-4o-mini", "o4-mini", "o3"],
+  ],
+};
+
+describe("KNOWN_MODELS", () => {
+  test.each([
+    ["claude-sonnet-4-20250514", "anthropic", 200_000, 16_384, 3, 15],
+    ["claude-haiku-3-5-20241022", "anthropic", 200_000, 8_192, 0.8, 4],
+    ["gpt-4o", "openai", 128_000, 16_384, 2.5, 10],
+    ["gpt-4o-mini", "openai", 128_000, 16_384, 0.15, 0.6],
+    ["o3", "openai", 200_000, 100_000, 10, 40],
+  ])(
+    "%s is known with its limits and prices",
+    (id, provider, contextWindow, maxOutputTokens, input, output) => {
+      const figures = { contextWindow, maxOutputTokens, inputCostPer1M: input, outputCostPer1M: output };
+      expect(KNOWN_MODELS.find((model) => model.id === id)).toMatchObject({ id, provider, ...figures });
+    },
+  );
+
+  test("holds every model of both vendors' families", () => {
+    for (const [provider, ids] of Object.entries(VENDOR_IDS)) {
+      expect(ids.filter((id) => findKnownModel(id)?.provider !== provider)).toEqual([]);
+    }
+  });
+
+  test.each([
+    ["sonnet", "claude-sonnet-5-5"],
+    ["claude-sonnet", "claude-sonnet-5-5"],
+    ["haiku", "claude-haiku-5-5"],
+    ["claude-haiku", "claude-haiku-5-5"],
+    ["4o", "gpt-4o"],
+    ["4o-mini", "gpt-4o-mini"],
+  ])("the alias %s means %s", (alias, id) => {
+    expect(resolveModel(alias).id).toBe(id);
+  });
+
+  test("what is known can be: an answer and its input fit into the window, and a price has both sides", () => {
+    for (const model of KNOWN_MODELS) {
+      const { contextWindow, maxOutputTokens, maxInputTokens = 0 } = model;
+      expect([model.id, maxOutputTokens < contextWindow, maxInputTokens < contextWindow]).toEqual([
+        model.id,
+        true,
+        true,
+      ]);
+      expect(model.inputCostPer1M === undefined).toBe(model.outputCostPer1M === undefined);
+    }
+  });
+
+  test("reading the cache costs what each model's own price list says", () => {
+    const read = (id: string) => resolveModel(id).cacheReadCostPer1M;
+    expect(["haiku", "sonnet", "opus", "claude-opus-5", "fable"].map(read)).toEqual([
+      0.01, 0.1, 0.2, 0.5, 0.25,
+    ]);
+  });
+});
+
 describe("resolveModel", () => {
   test("the default model is a known one", () => {
     expect(findKnownModel(DEFAULT_MODEL)?.id).toBe(DEFAULT_MODEL);

@@ -51,7 +51,14 @@ describe("a request that is too long is told by", () => {
       "llama.cpp",
       "request (33056 tokens) exceeds the available context size (32768 tokens), try increasing it",
     ],
+    ["llama.cpp", "request (33056 tokens) exceeds the context of a slot"],
+    ["vLLM", "The prompt (total length 9000) is too long to fit into the model (context length 8192)."],
     ["LM Studio", "Context size has been exceeded."],
+    [
+      "LM Studio",
+      "Reached context length of 4096 tokens, but this model does not currently support mid-generation context overflow.",
+    ],
+    ["LM Studio", "Cannot truncate prompt with n_keep (4098) >= n_ctx (4096)"],
     [
       "LM Studio",
       "Trying to keep the first 15857 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough. Try to load the model with a larger context length, or provide a shorter input",

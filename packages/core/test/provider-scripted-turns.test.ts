@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createScriptedStream, type ScriptedStreamOptions } from "../src/provider/scripted.ts";
-import { findStartTurn } from "../src/provider/scripted-turns.ts";
+import { findStart, findStartTurn } from "../src/provider/scripted-turns.ts";
 import type { AssistantMessage, Message } from "../src/types.ts";
 import {
   ask,
@@ -113,5 +113,19 @@ describe("a request for a summary", () => {
     const stream = createScriptedStream({ version: 1, turns });
     expect(textOf((await stream(MODEL, context, summarise).result()).message)).toBe("one");
     expect(textOf(messageOf(await ask(stream)))).toBe("two");
+  });
+});
+
+describe("a session that was summarised", () => {
+  const turns = [{ text: "one" }, { text: "two" }, { text: "three" }];
+  const messages = conversation(2);
+
+  test("goes on behind its replies, and behind the summaries it has had", () => {
+    const script = { version: 1 as const, turns, summaries: [{ text: "s" }] };
+    expect(findStart(script, { messages, summaries: 1 })).toEqual({ startAtTurn: 2, startAtSummary: 1 });
+  });
+
+  test("goes on behind both where summaries are turns like all others", () => {
+    expect(findStart({ version: 1, turns }, { messages, summaries: 1 })).toEqual({ startAtTurn: 3 });
   });
 });

@@ -20,6 +20,13 @@ export function toConnectionError(error: unknown, endpoint: Endpoint, vendor: Ve
   return new ProviderError(message, kindOf(error, code));
 }
 
+/** True when nobody listens at the address, or at that of the proxy before it. */
+export function isRefusedConnection(error: unknown): boolean {
+  return (
+    codeOf(error) === "ECONNREFUSED" || (error instanceof Error && codeOf(error.cause) === "ECONNREFUSED")
+  );
+}
+
 function kindOf(error: unknown, code: string): ProviderErrorType {
   if (error instanceof SyntaxError) return "stream_cut";
   if (isTimeout(error)) return "timeout";

@@ -13,6 +13,11 @@ export function asString(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** A number that may be missing, which is zero. */
+export function countOf(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}
+
 // Deeper values overflow the stack of whoever walks them, JSON.stringify included; nothing real comes near.
 const MAX_DEPTH = 1_000;
 

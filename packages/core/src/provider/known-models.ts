@@ -1,30 +1,57 @@
 import type { Model, ModelPrice, ThinkingSupport } from "./types.ts";
 
+/** A limit that a model may have without our knowing it. */
+export type ModelLimit = "contextWindow" | "maxOutputTokens";
+
 export interface ModelDefinition extends Model {
   aliases?: string[];
+  /** Limits that nobody has published or configured: a cautious number stands in for them. */
+  assumed?: readonly ModelLimit[];
 }
 
 /** What OpenAI's models with a window of a million tokens have in common: longer input costs more. */
 const LONG = { window: 1_050_000, input: 922_000, output: 128_000, longInput: 272_000 };
 const GPT_5 = { window: 400_000, input: 272_000, output: 128_000 };
+/** What Anthropic's models had in common before their windows grew to a million tokens. */
+const CLAUDE_4_5 = { window: 200_000, output: 64_000, thinking: "budget" } as const;
 
 /**
- * The models we have figures for. Windows, limits and prices are the vendors' published ones of November 2026; what
- * could not be checked is left out.
+ * The models we have figures for. Windows, limits and prices are the vendors' published ones of November 2026
+ * (platform.claude.com: the models' overviews and "Pricing"; developers.openai.com: the models' pages); what could not
+ * be checked is left out.
  */
 export const KNOWN_MODELS: readonly ModelDefinition[] = [
-  claude("claude-sonnet-5-5", { price: [2, 10], aliases: ["sonnet", "claude-sonnet"] }),
-  claude("claude-opus-5-5", { price: [4, 20], thinking: "always", aliases: ["opus", "claude-opus"] }),
+  claude("claude-sonnet-5-5", { price: [2, 10, 0.05], aliases: ["sonnet", "claude-sonnet"] }),
+  claude("claude-opus-5-5", { price: [4, 20, 0.05], thinking: "always", aliases: ["opus", "claude-opus"] }),
   claude("claude-haiku-5-5", {
     price: [0.1, 0.5],
-    longContext: { aboveInputTokens: 100_000, ...anthropicPrice(0.5, 2.5) },
+    longContext: { aboveInputTokens: 100_000, ...anthropicPrice([0.5, 2.5]) },
     aliases: ["haiku", "claude-haiku"],
   }),
-  claude("claude-fable-5-1", { price: [10, 50], thinking: "always", aliases: ["fable"] }),
+  claude("claude-fable-5-2", { thinking: "always" }),
+  claude("claude-fable-5-1", { price: [10, 50, 0.025], thinking: "always", aliases: ["fable"] }),
+  claude("claude-fable-5", { price: [10, 50], thinking: "always" }),
+  // Each is its Fable twin without some safeguards, for organizations that Anthropic has approved.
+  claude("claude-mythos-5-2", { thinking: "always" }),
+  claude("claude-mythos-5-1", { price: [10, 50, 0.025], thinking: "always" }),
+  claude("claude-mythos-5", { price: [10, 50], thinking: "always" }),
+  // Retired in June 2026; its limits could not be checked.
+  {
+    ...claude("claude-mythos-preview", { window: 200_000, output: 16_384 }),
+    assumed: ["contextWindow", "maxOutputTokens"],
+  },
   claude("claude-sonnet-5", { price: [2, 10] }),
   claude("claude-opus-5", { price: [5, 25] }),
-  claude("claude-haiku-4-5", { price: [1, 5], window: 200_000, output: 64_000, thinking: "budget" }),
-  claude("claude-sonnet-4-5", { price: [3, 15], window: 200_000, output: 64_000, thinking: "budget" }),
+  claude("claude-opus-4-8", { price: [5, 25] }),
+  claude("claude-opus-4-7", { price: [5, 25] }),
+  claude("claude-opus-4-6", { price: [5, 25] }),
+  claude("claude-sonnet-4-6", { price: [3, 15] }),
+  claude("claude-opus-4-5", { price: [5, 25], ...CLAUDE_4_5 }),
+  claude("claude-opus-4-5-20251101", { price: [5, 25], ...CLAUDE_4_5 }),
+  claude("claude-sonnet-4-5", { price: [3, 15], ...CLAUDE_4_5 }),
+  claude("claude-sonnet-4-5-20250929", { price: [3, 15], ...CLAUDE_4_5 }),
+  claude("claude-haiku-4-5", { price: [1, 5], ...CLAUDE_4_5 }),
+  claude("claude-haiku-4-5-20251001", { price: [1, 5], ...CLAUDE_4_5 }),
   claude("claude-sonnet-4-20250514", { price: [3, 15], window: 200_000, output: 16_384, thinking: "budget" }),
   claude("claude-haiku-3-5-20241022", { price: [0.8, 4], window: 200_000, output: 8_192, thinking: "none" }),
   gpt("gpt-6.2-astra", { price: [8, 40, 0.4], ...LONG, thinking: "always", aliases: ["astra"] }),
@@ -51,9 +78,9 @@ export const KNOWN_MODELS: readonly ModelDefinition[] = [
   gpt("o3", { price: [10, 40], window: 200_000, output: 100_000, thinking: "always" }),
 ];
 
-interface Figures {
-  /** US dollars for a million tokens of input and of output. */
-  price: [input: number, output: number];
+interface ClaudeFigures {
+  /** US dollars for a million tokens of input and of output, and what part of the input price reading the cache costs. */
+  price?: [input: number, output: number, cacheReadShare?: number];
   window?: number;
   output?: number;
   thinking?: ThinkingSupport;
@@ -61,28 +88,42 @@ interface Figures {
   aliases?: string[];
 }
 
-function claude(id: string, figures: Figures): ModelDefinition {
-  const { window = 1_000_000, output = 128_000, thinking = "adaptive", longContext, aliases } = figures;
+function claude(id: string, figures: ClaudeFigures): ModelDefinition {
+  const {
+    price,
+    window = 1_000_000,
+    output = 128_000,
+    thinking = "adaptive",
+    longContext,
+    aliases,
+  } = figures;
   return {
     id,
     provider: "anthropic",
     contextWindow: window,
     maxOutputTokens: output,
-    ...anthropicPrice(...figures.price),
+    ...(price && anthropicPrice(price)),
     thinking,
     ...(longContext && { longContext }),
     ...(aliases && { aliases }),
   };
 }
 
-/** Anthropic charges a tenth of the input price for reading its cache and a quarter more for writing it. */
-function anthropicPrice(input: number, output: number): ModelPrice {
+/** Writing Anthropic's cache costs a quarter more than input; reading it a tenth of that, or less where it is said. */
+function anthropicPrice([input, output, cacheReadShare = 0.1]: NonNullable<
+  ClaudeFigures["price"]
+>): ModelPrice {
   return {
     inputCostPer1M: input,
     outputCostPer1M: output,
-    cacheReadCostPer1M: input * 0.1,
-    cacheWriteCostPer1M: input * 1.25,
+    cacheReadCostPer1M: toPrice(input * cacheReadShare),
+    cacheWriteCostPer1M: toPrice(input * 1.25),
   };
+}
+
+/** Without the noise of binary fractions. */
+function toPrice(amount: number): number {
+  return Number(amount.toPrecision(6));
 }
 
 interface GptFigures {

@@ -1,4 +1,5 @@
 import { KNOWN_MODELS, type ModelDefinition } from "./known-models.ts";
+import type { CatalogueSettings } from "./model-catalogue.ts";
 import type { Model } from "./types.ts";
 
 export { KNOWN_MODELS, type ModelDefinition };
@@ -10,6 +11,47 @@ const PROVIDER_PREFIXES: readonly { provider: string; pattern: RegExp }[] = [
   { provider: "anthropic", pattern: /^claude-/ },
   { provider: "openai", pattern: /^(gpt-|o\d)/ },
 ];
+
+/** What a configuration says of a model cannot be meant. */
+export class ModelSettingError extends Error {
+  override name = "ModelSettingError";
+
+  /**
+   * @param key such as `models[0].aliases[1]`.
+   * @param problem what is wrong with it, and what to do.
+   */
+  constructor(
+    readonly key: string,
+    problem: string,
+  ) {
+    super(`key "${key}": ${problem}`);
+  }
+}
+
+/** The models there are: the known ones, and what a configuration says of them and of further ones. */
+export interface ModelCatalogue {
+  /** The model with this id or alias; also any `NAME/MODEL` of a server that is configured. */
+  find(idOrAlias: string): ModelDefinition | undefined;
+  /** The same, and for everything else what `resolveModel` makes of it. */
+  resolve(idOrAlias: string): Model;
+  /** All models that are known or listed, those of one provider next to each other. */
+  list(): readonly ModelDefinition[];
+}
+
+/**
+ * The models that hold for a configuration. What reads one is loaded only where it says something about models.
+ * @throws ModelSettingError for a setting that cannot be meant.
+ */
+export async function loadModelCatalogue(settings: CatalogueSettings = {}): Promise<ModelCatalogue> {
+  if (settings.models === undefined && settings.compatible === undefined) return KNOWN_CATALOGUE;
+  return (await import("./model-catalogue.ts")).createModelCatalogue(settings);
+}
+
+const KNOWN_CATALOGUE: ModelCatalogue = {
+  find: findKnownModel,
+  resolve: resolveModel,
+  list: () => KNOWN_MODELS,
+};
 
 /** The model with this id or alias among the known ones; `anthropic/ID` and `openai/ID` are accepted too. */
 export function findKnownModel(idOrAlias: string): ModelDefinition | undefined {
@@ -33,16 +75,23 @@ export function inferProvider(modelId: string): string | undefined {
  */
 export function resolveModel(modelId: string): Model {
   const known = findKnownModel(modelId);
-  if (known) {
-    const { aliases: _, ...model } = known;
-    return model;
-  }
+  return known ? toModel(known) : assumeModel(modelId);
+}
+
+/** A model without what only a list of models needs to know. */
+export function toModel({ aliases: _, assumed: __, ...model }: ModelDefinition): Model {
+  return model;
+}
+
+/** What is taken for granted of a model whose id tells no more than, perhaps, its provider. */
+export function assumeModel(modelId: string): Model {
   const { id } = splitProvider(modelId);
   const provider = inferProvider(modelId) ?? "anthropic";
   return { id, provider, contextWindow: provider === "openai" ? 128_000 : 200_000, maxOutputTokens: 16_384 };
 }
 
-function splitProvider(modelId: string): { provider?: string; id: string } {
+/** Takes `anthropic/ID` and `openai/ID` apart; any other id stays whole. */
+export function splitProvider(modelId: string): { provider?: string; id: string } {
   const match = /^(anthropic|openai)\/(.+)$/.exec(modelId);
   const [, provider, id] = match ?? [];
   return provider !== undefined && id !== undefined ? { provider, id } : { id: modelId };

@@ -1,6 +1,6 @@
 import type { Usage } from "../types.ts";
 import { EMPTY_USAGE } from "../types.ts";
-import { asRecord, asString } from "./json-value.ts";
+import { asRecord, asString, countOf } from "./json-value.ts";
 import {
   announceItem,
   completeItem,
@@ -16,7 +16,7 @@ import {
   type TextKind,
 } from "./openai-drafts.ts";
 import { thinkingText, toToolCall } from "./openai-items.ts";
-import { countOf, toUsage } from "./openai-message.ts";
+import { toUsage } from "./openai-message.ts";
 import type { ProviderEvent } from "./types.ts";
 
 type Fields = Record<string, unknown>;

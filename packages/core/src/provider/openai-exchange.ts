@@ -1,7 +1,8 @@
 import type { ProviderEndpoint } from "./endpoint.ts";
+import { loadOpenAISdk } from "./openai-client.ts";
 import { refusedPartOf, toOpenAIError } from "./openai-errors.ts";
 import { refusalKeysOf, toOpenAIRequest } from "./openai-request.ts";
-import { loadOpenAISdk, sendOpenAIRequest } from "./openai-transport.ts";
+import { sendOpenAIRequest } from "./openai-transport.ts";
 import type { Model, StreamContext, StreamOptions } from "./types.ts";
 
 export interface OpenAIRequest {

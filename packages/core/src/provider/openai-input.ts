@@ -8,6 +8,7 @@ import { isBlank } from "../result-texts.ts";
 import type { ImageBlock, Message, ToolResultMessage, UserMessage } from "../types.ts";
 import { createWireIds } from "./call-names.ts";
 import { limitImages } from "./image-limits.ts";
+import { toImageUrl, toUnsentImageNote } from "./image-url.ts";
 import { findUnansweredItems } from "./openai-server-items.ts";
 import { toTurnItems } from "./openai-turn.ts";
 import { withToolsAsText } from "./tool-text.ts";
@@ -77,13 +78,8 @@ function toTextPart(text: string) {
   return { type: "input_text" as const, text: text.toWellFormed() };
 }
 
-function toImagePart({ source: { mediaType, data } }: ImageBlock) {
-  if (!/^image\/(png|jpeg|gif|webp)$/.test(mediaType)) {
-    return toTextPart(`[An image of type ${mediaType} cannot be sent.]`);
-  }
-  return {
-    type: "input_image" as const,
-    detail: "auto" as const,
-    image_url: `data:${mediaType};base64,${data}`,
-  };
+function toImagePart(image: ImageBlock) {
+  const url = toImageUrl(image);
+  if (url === undefined) return toTextPart(toUnsentImageNote(image));
+  return { type: "input_image" as const, detail: "auto" as const, image_url: url };
 }

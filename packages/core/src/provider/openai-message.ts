@@ -1,5 +1,5 @@
 import type { AssistantMessage, ContentBlock, StopReason, Usage } from "../types.ts";
-import { asRecord } from "./json-value.ts";
+import { asRecord, countOf } from "./json-value.ts";
 import type { OpenAIAnswer } from "./openai-events.ts";
 import { toContentBlocks } from "./openai-items.ts";
 
@@ -40,11 +40,6 @@ export function toUsage(raw: Record<string, unknown>): Usage {
     cacheReadTokens,
     cacheWriteTokens,
   };
-}
-
-/** A number that may be missing, which is zero. */
-export function countOf(value: unknown): number {
-  return typeof value === "number" ? value : 0;
 }
 
 function toContent({ drafts, isFinished, isIncomplete }: OpenAIAnswer): ContentBlock[] {

@@ -1,18 +1,10 @@
-import type * as OpenAISdk from "openai";
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses";
-import { checkEndpoint, fetchOptionsFor, type ProviderEndpoint, toEndpoint } from "./endpoint.ts";
+import { checkEndpoint, type ProviderEndpoint, toEndpoint } from "./endpoint.ts";
+import { createOpenAIClient } from "./openai-client.ts";
 import { OPENAI_VENDOR } from "./openai-errors.ts";
-import { HEADERS_TIMEOUT_MS, toEvents } from "./sdk-answer.ts";
+import { toEvents } from "./sdk-answer.ts";
 
 const DEFAULT_BASE_URL = "https://api.openai.com/v1";
-
-let sdk: Promise<typeof OpenAISdk> | undefined;
-
-/** The SDK, loaded when it is first needed: it takes longer to load than everything else together. */
-export function loadOpenAISdk(): Promise<typeof OpenAISdk> {
-  sdk ??= import("openai");
-  return sdk;
-}
 
 /** `baseUrl` is taken as it is: with `/v1`, where the server has that. */
 export function toOpenAIEndpoint(apiKey: string, baseUrl: string | undefined): ProviderEndpoint {
@@ -26,34 +18,6 @@ export async function sendOpenAIRequest(
   signal: AbortSignal,
 ): Promise<AsyncIterable<unknown>> {
   checkEndpoint(endpoint, OPENAI_VENDOR);
-  const client = await createClient(endpoint);
+  const client = await createOpenAIClient(endpoint);
   return toEvents(await client.responses.create(body, { signal }).withResponse(), endpoint, OPENAI_VENDOR);
-}
-
-async function createClient(endpoint: ProviderEndpoint): Promise<OpenAISdk.OpenAI> {
-  const { OpenAI } = await loadOpenAISdk();
-  return new OpenAI({
-    apiKey: endpoint.apiKey,
-    baseURL: endpoint.baseUrl,
-    // The SDK would look for these in the environment.
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    webhookSecret: null,
-    maxRetries: 0,
-    timeout: HEADERS_TIMEOUT_MS,
-    logLevel: "off",
-    fetchOptions: fetchOptionsFor(endpoint),
-    // It also takes headers from the environment, and there is no option against that.
-    fetch: (url, init) => fetch(url, { ...init, headers: toHeaders(endpoint.apiKey) }),
-  });
-}
-
-function toHeaders(apiKey: string): Record<string, string> {
-  return {
-    accept: "text/event-stream",
-    authorization: `Bearer ${apiKey}`,
-    "content-type": "application/json",
-    "user-agent": "diligent",
-  };
 }

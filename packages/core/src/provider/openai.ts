@@ -1,10 +1,11 @@
 import { now } from "../infrastructure/clock.ts";
 import { type Exchange, streamAnswer } from "./answer-stream.ts";
+import { loadOpenAISdk } from "./openai-client.ts";
 import { OPENAI_VENDOR, toOpenAIError } from "./openai-errors.ts";
 import { applyOpenAIEvent, createOpenAIAnswer } from "./openai-events.ts";
 import { type OpenAIRequest, openOpenAIAnswer } from "./openai-exchange.ts";
 import { toAssistantMessage } from "./openai-message.ts";
-import { loadOpenAISdk, toOpenAIEndpoint } from "./openai-transport.ts";
+import { toOpenAIEndpoint } from "./openai-transport.ts";
 import { classifyResponse } from "./response-errors.ts";
 import type { StreamFunction } from "./types.ts";
 

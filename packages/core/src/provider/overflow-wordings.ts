@@ -18,15 +18,16 @@ const WORDINGS: readonly RegExp[] = [
   /input tokens exceed the configured limit/i,
   /string too long\. expected a string with maximum length \d{6,}|'input': array too long/i,
   // vLLM; "Prompt length (N) exceeds max length" and "longer than the maximum model length".
-  /maximum model length|max_model_len/i,
+  /maximum model length|max_model_len|too long to fit into the model/i,
   /(prompt|input) length.* exceeds/i,
   /(context length is only|configured context size is) [\d,]+/i,
   // Together, SGLang.
   /longer than the model'?s context length/i,
   // llama.cpp and llamafile.
-  /exceed_context_size|available context size|context size has been exceeded/i,
-  // LM Studio.
+  /exceed_context_size|available context size|context size has been exceeded|request \([\d,]+ tokens\) exceeds/i,
+  // LM Studio; what it says of a limit met in the middle of an answer, and of a system prompt too long to keep.
   /greater than the context length|when context the overflows|not enough.*larger context length/i,
+  /reached context length of|mid-generation context overflow|n_keep \(?\d+\)? ?>=? ?n_ctx/i,
   // Ollama.
   /prompt too long|input length exceeds the context length/i,
   // Text Generation Inference.

@@ -2,7 +2,7 @@ import type { AssistantMessage, Message } from "../types.ts";
 import { toolCallsOf } from "../types.ts";
 import { ProviderError } from "./errors.ts";
 import type { NumberedScript, NumberedTurn } from "./scripted-calls.ts";
-import type { ScriptTurn } from "./scripted-schema.ts";
+import type { Script, ScriptTurn } from "./scripted-schema.ts";
 
 /** Takes the next turn for a request with these messages; an error when the script has none left. */
 export type TakeTurn = (
@@ -10,10 +10,18 @@ export type TakeTurn = (
   purpose: "summary" | undefined,
 ) => NumberedTurn | ProviderError;
 
-export function createTurnSource(script: NumberedScript, startAtTurn: number | undefined): TakeTurn {
-  const { turns, summaries } = script;
+/** Where playing begins; see `ScriptedOptions`. */
+export interface ScriptStart {
+  startAtTurn?: number | undefined;
+  startAtSummary?: number | undefined;
+}
+
+export function createTurnSource(
+  { turns, summaries }: NumberedScript,
+  { startAtTurn, startAtSummary = 0 }: ScriptStart = {},
+): TakeTurn {
   let turnIndex = startAtTurn;
-  let summaryIndex = 0;
+  let summaryIndex = startAtSummary;
   return (messages, purpose) => {
     if (purpose === "summary" && summaries) {
       return summaries[summaryIndex++] ?? scriptEnded(`summary ${summaries.length}`);
@@ -37,6 +45,20 @@ export function findStartTurn(turns: readonly ScriptTurn[], messages: readonly M
   let passed = 0;
   const last = turns.findIndex((turn) => !turn.error && ++passed === replies);
   return last < 0 ? turns.length : last + 1;
+}
+
+/**
+ * Where a script goes on for a session whose requests no longer hold all of it, since its older part was summarised.
+ * @param messages the whole conversation.
+ * @param summaries how often it was summarised.
+ */
+export function findStart(
+  script: Script,
+  { messages, summaries }: { messages: readonly Message[]; summaries: number },
+): ScriptStart {
+  const turn = findStartTurn(script.turns, messages);
+  if (script.summaries) return { startAtTurn: turn, startAtSummary: summaries };
+  return { startAtTurn: turn + summaries };
 }
 
 function isBrokenOff({ stopReason, rawStopReason }: AssistantMessage): boolean {

@@ -10,6 +10,7 @@ import { estimateRequestTokens } from "./scripted-usage.ts";
 import type { Model, StreamContext, StreamFunction, StreamOptions } from "./types.ts";
 
 export { parseScript, readScript } from "./scripted-parse.ts";
+export { findStart } from "./scripted-turns.ts";
 
 const DEFAULT_CONTEXT_WINDOW = 200_000;
 const MAX_OUTPUT_TOKENS = 16_384;
@@ -29,6 +30,8 @@ export function scriptedModel(path: string, script: Script): Model {
 export interface ScriptedOptions {
   /** Index of the first turn to play. Left out, it is found from the first request: see `findStartTurn`. */
   startAtTurn?: number | undefined;
+  /** Index of the first summary to play. */
+  startAtSummary?: number | undefined;
   /** Milliseconds since the epoch. */
   now?: (() => number) | undefined;
 }
@@ -43,7 +46,7 @@ export interface ScriptedStreamOptions extends StreamOptions {
  * request that a real API would refuse is refused, saying where, and takes no turn; nor does one aborted beforehand.
  */
 export function createScriptedStream(script: Script, options: ScriptedOptions = {}): StreamFunction {
-  const takeTurn = createTurnSource(numberToolCalls(script), options.startAtTurn);
+  const takeTurn = createTurnSource(numberToolCalls(script), options);
   const now = options.now ?? clockNow;
   return (model: Model, context: StreamContext, streamOptions: ScriptedStreamOptions) => {
     const request: PlayedRequest = {

@@ -49,7 +49,8 @@ export function toSdkError(
   return classifyResponse({ status, headers, body: error.error ?? text }, endpoint, vendor);
 }
 
-async function readBeginning(response: Response): Promise<string> {
+/** As much of a body as an error message may show. */
+export async function readBeginning(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of response.body ?? []) {

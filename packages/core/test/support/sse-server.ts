@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import { checkAnthropicRequest } from "./anthropic-wire-check.ts";
+import { checkCompatibleRequest } from "./compatible-wire-check.ts";
 import { checkOpenAIRequest } from "./openai-wire-check.ts";
 
 /** What the server does with one request. Without `body`, it answers with an event stream of `events`. */
@@ -24,6 +25,9 @@ export interface ReceivedRequest {
   body: unknown;
 }
 
+/** A reply that depends on the request; the server waits for it. */
+export type MakeReply = (request: ReceivedRequest) => Reply | Promise<Reply>;
+
 export interface SseServer extends AsyncDisposable {
   url: string;
   requests: ReceivedRequest[];
@@ -33,9 +37,10 @@ export interface SseServer extends AsyncDisposable {
 
 /**
  * An HTTP server on loopback that answers each request with the next reply, the last one again and again. It refuses
- * what the real API refuses (Responses for a path that ends so, else Messages), with the problems in its message.
+ * what the real API refuses (Responses or Chat Completions for a path that ends so, else Messages), with the problems
+ * in its message.
  */
-export async function startSseServer(...replies: Reply[]): Promise<SseServer> {
+export async function startSseServer(...replies: (Reply | MakeReply)[]): Promise<SseServer> {
   const requests: ReceivedRequest[] = [];
   const problems: string[] = [];
   const http = createServer((request, response) => {
@@ -44,13 +49,12 @@ export async function startSseServer(...replies: Reply[]): Promise<SseServer> {
     request.on("end", () => {
       const body: unknown = JSON.parse(Buffer.concat(chunks).toString("utf8"));
       const reply = replies[Math.min(requests.length, replies.length - 1)] ?? {};
-      requests.push({ path: request.url ?? "", headers: request.headers, body });
+      const received = { path: request.url ?? "", headers: request.headers, body };
+      requests.push(received);
       const found = checkerFor(request.url)(body);
       problems.push(...found);
-      void send(
-        response,
-        found.length > 0 ? errorReply(400, "invalid_request_error", found.join("; ")) : reply,
-      );
+      if (found.length > 0) void send(response, errorReply(400, "invalid_request_error", found.join("; ")));
+      else void answer(response, reply, received);
     });
   });
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
@@ -67,7 +71,12 @@ export async function startSseServer(...replies: Reply[]): Promise<SseServer> {
   };
 }
 
+async function answer(response: ServerResponse, reply: Reply | MakeReply, request: ReceivedRequest) {
+  await send(response, typeof reply === "function" ? await reply(request) : reply);
+}
+
 function checkerFor(path = ""): (body: unknown) => string[] {
+  if (path.endsWith("/chat/completions")) return checkCompatibleRequest;
   return path.endsWith("/responses") ? checkOpenAIRequest : checkAnthropicRequest;
 }
 

@@ -1,0 +1,156 @@
+import type { ModelDefinition } from "@diligent/core/run";
+import { sanitizeTerminalText, toSingleLine } from "../terminal-text.ts";
+
+export interface ListedModel extends ModelDefinition {
+  /** Used when nobody names a model. */
+  isDefault: boolean;
+  /** Named by the configuration. */
+  isConfigured: boolean;
+}
+
+export interface ModelProvider {
+  name: string;
+  hasKey: boolean;
+  /** The variable that would hold the key; a server of the user's own has none. */
+  keyVariable?: string;
+  /** Where it is reached, if that is configured. */
+  baseUrl?: string;
+}
+
+interface TableContext {
+  /** In the order of the table. */
+  providers: readonly ModelProvider[];
+  /** The configured model and where that is said. */
+  configured: string | undefined;
+}
+
+const MAX_COLUMNS = 80;
+// The longest id of the known models, the marks before it included. Longer ones stand on a line of their own.
+const NAME_COLUMNS = 29;
+const MAX_NAME_COLUMNS = 200;
+const HEADINGS = ["   model", "window", "output", "$ in/out", "thinking", "aliases"] as const;
+
+type Row = readonly [name: string, window: string, output: string, price: string, thinking: string];
+
+/** The models as a table of 80 columns, grouped by provider, for people. Ends with a line feed. */
+export function formatModels(models: readonly ListedModel[], context: TableContext): string {
+  const rows = models.map((model) => ({ model, row: toRow(model) }));
+  const [, ...headings] = HEADINGS;
+  const widths = headings.map((heading, index) =>
+    Math.max(heading.length, ...rows.map(({ row }) => Bun.stringWidth(row[index + 1] ?? ""))),
+  );
+  const lines = context.providers.flatMap((provider) => {
+    const own = rows.filter(({ model }) => model.provider === provider.name);
+    return [
+      ...describeProvider(provider, own.length),
+      ...own.flatMap(({ model, row }) => formatRow(row, model.aliases ?? [], widths)),
+      "",
+    ];
+  });
+  const heading = formatRow(
+    [HEADINGS[0], HEADINGS[1], HEADINGS[2], HEADINGS[3], HEADINGS[4]],
+    [HEADINGS[5]],
+    widths,
+  );
+  return sanitizeTerminalText([...heading, ...lines, ...describeMarks(models, context), ""].join("\n"));
+}
+
+function toRow(model: ListedModel): Row {
+  const marks = `${model.isConfigured ? ">" : " "}${model.isDefault ? "*" : " "} `;
+  const limit = (name: "contextWindow" | "maxOutputTokens") =>
+    model.assumed?.includes(name) ? "unknown" : formatTokens(model[name]);
+  return [
+    marks + toSingleLine(model.id, MAX_NAME_COLUMNS),
+    limit("contextWindow"),
+    limit("maxOutputTokens"),
+    formatPrice(model),
+    model.thinking ?? "unknown",
+  ];
+}
+
+function formatRow(row: Row, aliases: readonly string[], widths: readonly number[]): string[] {
+  const [name, window, output, price, thinking] = row;
+  const [windowColumns = 0, outputColumns = 0, priceColumns = 0, thinkingColumns = 0] = widths;
+  const isLong = Bun.stringWidth(name) > NAME_COLUMNS;
+  const figures = [
+    padEnd(isLong ? "" : name, NAME_COLUMNS),
+    window.padStart(windowColumns),
+    output.padStart(outputColumns),
+    "",
+    price.padEnd(priceColumns),
+    "",
+    thinking.padEnd(thinkingColumns),
+    "",
+  ].join(" ");
+  const [first = "", ...more] = wrapNames(aliases, MAX_COLUMNS - figures.length);
+  const indent = " ".repeat(figures.length);
+  const lines = [figures + first, ...more.map((names) => indent + names)].map((line) => line.trimEnd());
+  return isLong ? [name, ...lines] : lines;
+}
+
+/** The names with commas between them, in lines of at most so many columns where they can be. */
+function wrapNames(names: readonly string[], columns: number): string[] {
+  const lines: string[] = [];
+  for (const [index, alias] of names.entries()) {
+    const name = toSingleLine(alias, MAX_NAME_COLUMNS) + (index < names.length - 1 ? "," : "");
+    const joined = `${lines.at(-1)} ${name}`;
+    if (lines.length > 0 && Bun.stringWidth(joined) <= columns) lines[lines.length - 1] = joined;
+    else lines.push(name);
+  }
+  return lines;
+}
+
+function padEnd(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - Bun.stringWidth(text)));
+}
+
+/** Such as `200k`, `1.05M` or `8.2k`. */
+function formatTokens(tokens: number): string {
+  if (tokens < 1_000) return String(tokens);
+  const thousands = Number((tokens / 1_000).toFixed(1));
+  return thousands < 1_000 ? `${thousands}k` : `${Number((tokens / 1_000_000).toFixed(2))}M`;
+}
+
+/** US dollars for a million tokens of input and of output. */
+function formatPrice({ inputCostPer1M, outputCostPer1M }: ListedModel): string {
+  if (inputCostPer1M === undefined && outputCostPer1M === undefined) return "unknown";
+  const format = (price: number | undefined) => (price === undefined ? "?" : Number(price.toPrecision(4)));
+  return `${format(inputCostPer1M)}/${format(outputCostPer1M)}`;
+}
+
+function describeProvider(provider: ModelProvider, listed: number): string[] {
+  const { name, hasKey, keyVariable, baseUrl } = provider;
+  const missing = keyVariable === undefined ? "no key" : `no key: set ${keyVariable}`;
+  const notes = [...(baseUrl === undefined ? [] : [placeOf(baseUrl)]), ...(hasKey ? [] : [missing])];
+  const heading = notes.length === 0 ? name : `${name} (${notes.join(", ")})`;
+  const isOwn = keyVariable === undefined;
+  return listed === 0 && isOwn ? [heading, `   none is listed; any works as ${name}/MODEL`] : [heading];
+}
+
+/** An address without what it may hold besides the place: a password, a key. */
+function placeOf(baseUrl: string): string {
+  const { protocol, host, pathname } = new URL(baseUrl);
+  return `${protocol}//${host}${pathname}`;
+}
+
+const GUESSES = [
+  "Where a limit is unknown, a cautious one is used; what the configuration says",
+  "with contextWindow and maxOutputTokens counts instead.",
+];
+
+const SERVERS = [
+  "Your servers take any of their models as NAME/MODEL, with a window of 32,768",
+  "tokens unless contextWindow says another.",
+];
+
+function describeMarks(models: readonly ListedModel[], { providers, configured }: TableContext): string[] {
+  const isGuessed = models.some(({ assumed = [] }) => assumed.length > 0);
+  const hasServer = providers.some(({ keyVariable }) => keyVariable === undefined);
+  return [
+    `* the default${configured === undefined ? ", which is in use here" : ""}`,
+    ...(configured === undefined ? [] : [`> configured: ${toSingleLine(configured, MAX_NAME_COLUMNS)}`]),
+    "Prices are US dollars for a million tokens of input/output.",
+    ...(isGuessed ? GUESSES : []),
+    ...(hasServer ? SERVERS : []),
+  ];
+}

@@ -1,0 +1,25 @@
+import type { Usage } from "../types.ts";
+import { asRecord, countOf, isRecord } from "./json-value.ts";
+
+/**
+ * The tokens of an answer; undefined where none are told. Input includes what was read from the cache, whose number
+ * DeepSeek and Moonshot have under names of their own.
+ */
+export function readUsage(usage: unknown): Usage | undefined {
+  if (!isRecord(usage)) return undefined;
+  const details = asRecord(usage.prompt_tokens_details);
+  const cacheReadTokens = tokensOf(
+    details.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens,
+  );
+  const cacheWriteTokens = tokensOf(details.cache_write_tokens);
+  return {
+    inputTokens: Math.max(0, tokensOf(usage.prompt_tokens) - cacheReadTokens - cacheWriteTokens),
+    outputTokens: tokensOf(usage.completion_tokens),
+    cacheReadTokens,
+    cacheWriteTokens,
+  };
+}
+
+function tokensOf(value: unknown): number {
+  return Math.max(0, countOf(value));
+}

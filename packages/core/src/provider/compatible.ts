@@ -1,0 +1,40 @@
+import { now } from "../infrastructure/clock.ts";
+import { toolCallsOf } from "../types.ts";
+import { type Exchange, streamAnswer } from "./answer-stream.ts";
+import { applyCompatibleEvent, createCompatibleAnswer } from "./compatible-events.ts";
+import { type CompatibleRequest, describeFailure, openCompatibleAnswer } from "./compatible-exchange.ts";
+import { toAssistantMessage } from "./compatible-message.ts";
+import { toCompatibleServer } from "./compatible-server.ts";
+import { readCompatibleAnswer } from "./compatible-transport.ts";
+import type { StreamFunction } from "./types.ts";
+
+/**
+ * Answers of any server that speaks OpenAI's Chat Completions, such as Ollama, llama.cpp, vLLM, LM Studio or a gateway.
+ * `name` is what the configuration calls it: models are `NAME/MODEL`, of which MODEL is sent. `baseUrl` ends in `/v1` as a
+ * rule. Nothing is retried here, and no key is looked for elsewhere. An abort takes effect at once, even when the server
+ * is silent.
+ */
+export function createCompatibleStream(
+  name: string,
+  server: { baseUrl: string; apiKey?: string | undefined },
+): StreamFunction {
+  const described = toCompatibleServer(name, server);
+  const refused = new Set<string>();
+  return (model, context, options) =>
+    streamAnswer(createExchange({ server: described, model, context, options, refused }), options.signal);
+}
+
+function createExchange(request: CompatibleRequest): Exchange {
+  const { server, model, context } = request;
+  const turns = context.messages.filter((message) => message.role === "assistant");
+  const answer = createCompatibleAnswer(turns.flatMap(toolCallsOf).map(({ id }) => id));
+  return {
+    host: server.endpoint.host,
+    open: async (signal) =>
+      readCompatibleAnswer(await openCompatibleAnswer(request, signal), { server, answer }),
+    apply: (event) => applyCompatibleEvent(answer, event),
+    isFinished: () => answer.isFinished,
+    toMessage: () => toAssistantMessage(answer, { model: model.id, provider: server.name, timestamp: now() }),
+    toError: (error) => describeFailure(error, request),
+  };
+}
