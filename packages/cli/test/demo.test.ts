@@ -9,7 +9,7 @@ import { runSampleTests } from "../src/demo/sample-tests.ts";
 
 const ENTRY = join(import.meta.dir, "..", "src", "index.ts");
 const MAX_DURATION_MS = 20_000;
-const TOOLS = ["bash", "edit", "glob", "grep", "ls", "read", "write"];
+const TOOLS = ["add_knowledge", "bash", "edit", "glob", "grep", "ls", "read", "write"];
 
 const made: string[] = [];
 
@@ -57,7 +57,7 @@ async function runProgram(args: string[], environment: Record<string, string>): 
 }
 
 describe("diligent demo", () => {
-  test("mends the bug of the sample project with all seven tools, offline and without a key", async () => {
+  test("mends the bug of the sample project with all its tools, offline and without a key", async () => {
     const directory = makeTempDir("it's a demo ");
     const { exitCode, stdout, stderr, durationMs } = await runProgram(["demo"], { TMPDIR: directory });
 
@@ -86,6 +86,10 @@ describe("diligent demo", () => {
     expect(results.filter(({ isError }) => isError).map(({ toolName }) => toolName)).toEqual(["bash"]);
     expect(messages[0].content).toStartWith("A test of this project fails.");
     expect(messages[0].content).not.toContain("This is no prompt.");
+
+    const knowledge = JSON.parse(readFileSync(join(project, ".diligent/knowledge/knowledge.jsonl"), "utf8"));
+    expect(knowledge).toMatchObject({ type: "pattern", files: [{ path: "src/split.js" }] });
+    expect(session).toBe(`${knowledge.sessionId}.jsonl`);
   }, 30_000);
 
   test("explains itself, and takes nothing else", async () => {

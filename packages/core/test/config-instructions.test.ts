@@ -3,7 +3,11 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { ConfigWarning } from "../src/config/config-error.ts";
-import { buildSystemPrompt, discoverInstructions } from "../src/config/instructions.ts";
+import {
+  buildSystemPrompt,
+  buildSystemPromptWithKnowledge,
+  discoverInstructions,
+} from "../src/config/instructions.ts";
 import { composeSystemPrompt } from "../src/config/system-prompt.ts";
 import type { Environment } from "../src/infrastructure/environment.ts";
 import { makeConfigPlace, put } from "./support/config-place.ts";
@@ -295,5 +299,49 @@ particular
 
 Last.`,
     );
+  });
+});
+
+describe("buildSystemPromptWithKnowledge", () => {
+  const instructions = [
+    { path: "/p/sub/CLAUDE.md", content: "particular" },
+    { path: "/p/CLAUDE.md", content: "general" },
+  ];
+  const section = "## Project Knowledge\n- [pattern] Uses Bun.\n";
+  const recording = `You have access to an add_knowledge tool. Use it to save important information that should persist across sessions:
+- Project patterns (naming conventions, preferred libraries, architectural patterns)
+- User preferences (workflow, style, communication)
+- Key decisions made during this session
+- Corrections to previous behavior
+
+Use your judgment — save knowledge when you discover something that would be useful in future sessions.`;
+
+  test("puts knowledge before the instructions, and how to record it last", () => {
+    expect(buildSystemPromptWithKnowledge("Base.", instructions, section, ["One."])).toBe(
+      [
+        "Base.",
+        "## Project Knowledge\n- [pattern] Uses Bun.",
+        "Instructions from: /p/CLAUDE.md\ngeneral",
+        "Instructions from: /p/sub/CLAUDE.md\nparticular",
+        "One.",
+        recording,
+      ].join("\n\n"),
+    );
+  });
+
+  test("without knowledge asks for it all the same", () => {
+    expect(buildSystemPromptWithKnowledge("Base.", [], "")).toBe(`Base.\n\n${recording}`);
+  });
+
+  test("composeSystemPrompt asks to record only where that can be done, and tells nothing where it is switched off", () => {
+    const facts = { cwd: "/p", projectRoot: "/p", platform: "linux", date: "2026-11-21" };
+    const compose = (knowledge?: { section: string; isRecorded: boolean }) =>
+      composeSystemPrompt({ base: "Base.", facts, additional: ["Last."], knowledge });
+    const start = "Base.\n\n# Environment\nWorking directory: /p\nPlatform: linux\nDate: 2026-11-21 (UTC)";
+    const told = "## Project Knowledge\n- [pattern] Uses Bun.";
+    expect(compose()).toBe(`${start}\n\nLast.`);
+    expect(compose({ section, isRecorded: true })).toBe(`${start}\n\n${told}\n\nLast.\n\n${recording}`);
+    expect(compose({ section, isRecorded: false })).toBe(`${start}\n\n${told}\n\nLast.`);
+    expect(compose({ section: "", isRecorded: false })).toBe(`${start}\n\nLast.`);
   });
 });

@@ -76,6 +76,31 @@ describe("an untrusted project's file", () => {
     expect(ignored).toEqual(isAllowed ? [] : ["model"]);
   });
 
+  test.each([
+    ["lists it with", [{ id: "q", aliases: ["sonnet"] }], []],
+    ["gives it", [], [{ id: "local/q", aliases: ["sonnet"] }]],
+    ["adds to one", [{ id: "q", aliases: ["mine"] }], [{ id: "mine", aliases: ["sonnet"] }]],
+  ])("chooses no compatible server by a name that the user %s", async (_, listed, models) => {
+    const place = makeConfigPlace();
+    const local = { baseUrl: "http://localhost/v1", models: listed };
+    put(place.userFile, { models, provider: { compatible: { local } } });
+    put(place.projectFile, { model: "sonnet", compaction: { model: "sonnet" } });
+    const { config, ignored } = await load(place);
+    expect([config.model, config.compaction?.model, ignored]).toEqual([
+      "claude-sonnet-5-5",
+      undefined,
+      ["model", "compaction.model"],
+    ]);
+  });
+
+  test("may choose a public model that a compatible server has as well", async () => {
+    const place = makeConfigPlace();
+    const local = { baseUrl: "http://localhost/v1", models: [{ id: "gpt-4o" }] };
+    put(place.userFile, { provider: { compatible: { local } } });
+    put(place.projectFile, { model: "gpt-4o" });
+    expect((await load(place)).config.model).toBe("gpt-4o");
+  });
+
   test("may be stricter than the user, never laxer", async () => {
     const place = makeConfigPlace();
     const userRule = { permission: "execute", pattern: "rm *", action: "deny" };

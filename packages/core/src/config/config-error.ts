@@ -1,4 +1,4 @@
-import { revealInvisible } from "./invisible-text.ts";
+import { revealInvisible } from "../infrastructure/content/invisible-text.ts";
 
 /** A place in a text; both count from 1, columns in UTF-16 units. */
 export interface TextPlace {

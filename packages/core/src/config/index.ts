@@ -3,6 +3,7 @@ export { DEFAULT_CONFIG } from "./default-config.ts";
 export { type DescribedSetting, describeConfig } from "./describe-config.ts";
 export {
   buildSystemPrompt,
+  buildSystemPromptWithKnowledge,
   type DiscoveredInstruction,
   type DiscoverOptions,
   discoverInstructions,
@@ -21,6 +22,7 @@ export {
   BASE_SYSTEM_PROMPT,
   composeSystemPrompt,
   type EnvironmentFacts,
+  type PromptKnowledge,
   type SystemPromptParts,
 } from "./system-prompt.ts";
 export {

@@ -1,8 +1,8 @@
+import { removeInvisible, revealInvisible } from "../infrastructure/content/invisible-text.ts";
 import { decodeUtf8 } from "../infrastructure/content/text-file.ts";
 import { type CheckedFile, readCheckedFile } from "../infrastructure/reading/checked-file.ts";
 import { isInside } from "../infrastructure/reading/real-path.ts";
 import type { ConfigWarning } from "./config-error.ts";
-import { removeInvisible, revealInvisible } from "./invisible-text.ts";
 
 /** 32 KiB, about 8k tokens: what codex-rs allows as well. */
 export const MAX_INSTRUCTION_BYTES = 32_768;

@@ -1,10 +1,11 @@
 import { join } from "node:path";
+import { revealInvisible } from "../infrastructure/content/invisible-text.ts";
 import { type Environment, homeDirectory, processEnvironment } from "../infrastructure/environment.ts";
 import { findDirectoriesUpwards } from "../infrastructure/places/directories-upwards.ts";
 import { userConfigDirectory } from "../infrastructure/places/user-directories.ts";
 import type { ConfigWarning } from "./config-error.ts";
 import { readInstructionFile } from "./instruction-file.ts";
-import { revealInvisible } from "./invisible-text.ts";
+import KNOWLEDGE_INSTRUCTION from "./knowledge-instruction.md" with { type: "text" };
 
 const INSTRUCTION_FILES = ["CLAUDE.md", "AGENTS.md"] as const;
 
@@ -59,6 +60,27 @@ export function buildSystemPrompt(
     .toReversed()
     .map(({ path, content }) => `Instructions from: ${revealInvisible(path)}\n${content.trimEnd()}`);
   return [basePrompt, ...found, ...additionalInstructions.map((text) => text.trim())].join("\n\n");
+}
+
+/**
+ * The same with what was learned in earlier sessions, before the instructions that stand above it, and at the end the
+ * request to record what is learned in this one.
+ * @param knowledgeSection as `buildKnowledgeSection` makes it; empty where there is nothing to tell.
+ */
+export function buildSystemPromptWithKnowledge(
+  basePrompt: string,
+  instructions: readonly DiscoveredInstruction[],
+  knowledgeSection: string,
+  additionalInstructions: readonly string[] = [],
+): string {
+  const told = joinKnowledge(basePrompt, knowledgeSection);
+  return buildSystemPrompt(told, instructions, [...additionalInstructions, KNOWLEDGE_INSTRUCTION]);
+}
+
+/** The base prompt with the section of knowledge behind it, where there is any. */
+export function joinKnowledge(basePrompt: string, knowledgeSection: string): string {
+  const section = knowledgeSection.trim();
+  return section === "" ? basePrompt : `${basePrompt}\n\n${section}`;
 }
 
 function listCandidates(cwd: string, environment: Environment): Candidate[] {

@@ -1,9 +1,9 @@
+import { removeInvisible } from "../infrastructure/content/invisible-text.ts";
 import type { Environment } from "../infrastructure/environment.ts";
 import type { ConfigWarning } from "./config-error.ts";
 import { type ConfigFile, readProjectFile } from "./config-file.ts";
 import { describeDocument, listSome } from "./describe-document.ts";
 import { interpretTrusted, interpretUntrusted, type ProjectSettings } from "./interpret-project.ts";
-import { removeInvisible } from "./invisible-text.ts";
 import type { ConfigLayer } from "./merge.ts";
 import type { RestrictionContext } from "./restrict-project.ts";
 import type { DiligentConfig } from "./schema.ts";

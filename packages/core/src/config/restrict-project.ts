@@ -1,4 +1,4 @@
-import type { DiligentConfig, PermissionRule } from "./schema.ts";
+import type { DiligentConfig, ModelSetting, PermissionRule } from "./schema.ts";
 import { flattenSettings } from "./setting-paths.ts";
 
 /** What a project's configuration is measured against. */
@@ -76,11 +76,21 @@ function isPublicModel(id: string, { user, isKnownModel }: RestrictionContext): 
   const name = id.replace(/^(?:anthropic|openai)\//, "");
   // What is left of a slash could name a compatible server or a script.
   if (name.includes("/")) return false;
-  const redirected = user.models?.some(
-    ({ id: known, aliases = [], provider }) =>
-      (known === name || aliases.includes(name)) && provider !== undefined && !isPublicProvider(provider),
-  );
-  return redirected !== true && (/^(?:claude-|gpt-|o\d)/.test(name) || isKnownModel(name));
+  return !isServerName(name, user) && (/^(?:claude-|gpt-|o\d)/.test(name) || isKnownModel(name));
+}
+
+/** True for what the user's own settings call a model of a compatible server. */
+function isServerName(name: string, { models = [], provider }: Readonly<DiligentConfig>): boolean {
+  const listed = Object.values(provider?.compatible ?? {}).flatMap((server) => server.models ?? []);
+  const aliases = listed.flatMap((model) => (typeof model === "string" ? [] : (model.aliases ?? [])));
+  const isServers = (setting: ModelSetting) => aliases.includes(setting.id) || !isPublicSetting(setting);
+  const isCalled = (setting: ModelSetting) => setting.id === name || setting.aliases?.includes(name);
+  return aliases.includes(name) || models.some((setting) => isCalled(setting) && isServers(setting));
+}
+
+function isPublicSetting({ id, provider }: ModelSetting): boolean {
+  if (provider !== undefined) return isPublicProvider(provider);
+  return !id.replace(/^(?:anthropic|openai)\//, "").includes("/");
 }
 
 function isPublicProvider(provider: string): boolean {

@@ -1,5 +1,10 @@
-import { buildSystemPrompt, type DiscoveredInstruction } from "./instructions.ts";
-import { revealInvisible } from "./invisible-text.ts";
+import { revealInvisible } from "../infrastructure/content/invisible-text.ts";
+import {
+  buildSystemPrompt,
+  buildSystemPromptWithKnowledge,
+  type DiscoveredInstruction,
+  joinKnowledge,
+} from "./instructions.ts";
 import BASE_SYSTEM_PROMPT from "./system-prompt.md" with { type: "text" };
 
 export { BASE_SYSTEM_PROMPT };
@@ -23,6 +28,15 @@ export interface SystemPromptParts {
   instructions?: readonly DiscoveredInstruction[] | undefined;
   /** Further instructions, in order; each stands alone. */
   additional?: readonly string[] | undefined;
+  /** Left out: neither is anything told of earlier sessions nor is the model asked to record something. */
+  knowledge?: PromptKnowledge | undefined;
+}
+
+export interface PromptKnowledge {
+  /** As `buildKnowledgeSection` makes it; empty where there is nothing to tell. */
+  section: string;
+  /** True: the model has the tool to record more, and is told when to use it. */
+  isRecorded: boolean;
 }
 
 /** The system prompt of a session, in the order general to particular. */
@@ -31,8 +45,13 @@ export function composeSystemPrompt({
   facts,
   instructions = [],
   additional = [],
+  knowledge,
 }: SystemPromptParts): string {
-  return buildSystemPrompt(`${base.trim()}\n\n${formatEnvironmentFacts(facts)}`, instructions, additional);
+  const withFacts = `${base.trim()}\n\n${formatEnvironmentFacts(facts)}`;
+  if (knowledge?.isRecorded) {
+    return buildSystemPromptWithKnowledge(withFacts, instructions, knowledge.section, additional);
+  }
+  return buildSystemPrompt(joinKnowledge(withFacts, knowledge?.section ?? ""), instructions, additional);
 }
 
 function formatEnvironmentFacts({ cwd, projectRoot, platform, date, gitBranch }: EnvironmentFacts): string {

@@ -8,6 +8,8 @@ import { createReadTool } from "./read.ts";
 import type { Workspace } from "./workspace.ts";
 import { createWriteTool } from "./write.ts";
 
+export { type AddKnowledgeOptions, createAddKnowledgeTool } from "./add-knowledge.ts";
+
 /** The tools of a session, in the order the model is told about them. */
 export function createTools(workspace: Workspace): Tool[] {
   return [

@@ -1,0 +1,91 @@
+import { join } from "node:path";
+import { decodeUtf8, NotUtf8Error } from "../infrastructure/content/text-file.ts";
+import type { Environment } from "../infrastructure/environment.ts";
+import { userConfigDirectory } from "../infrastructure/places/user-directories.ts";
+import { isThere, readCheckedFile } from "../infrastructure/reading/checked-file.ts";
+import { formatKey, formatProblem } from "./config-error.ts";
+import type { ConfigDocument } from "./document.ts";
+
+const MAX_BYTES = 256 * 1024;
+
+/** The members of the object that a file of the user's holds. */
+export interface UserSettings {
+  path: string;
+  values: ReadonlyMap<string, unknown>;
+  /** `FILE:LINE:COLUMN: key "NAME": MESSAGE` for a member, or for an element of its list. */
+  formatProblem(name: string, message: string, element?: number): string;
+  /** Members that are there twice (the last one counts), and who else could have written the file. */
+  warnings: readonly string[];
+}
+
+/** `problem` says what is wrong and where. */
+export type UserSettingsReading =
+  | { kind: "none" }
+  | { kind: "broken"; problem: string }
+  | { kind: "settings"; settings: UserSettings };
+
+/** Reads a JSONC file in the user's configuration directory. Never throws. */
+export async function readUserSettings(environment: Environment, name: string): Promise<UserSettingsReading> {
+  const directory = userConfigDirectory(environment);
+  const path = directory && join(directory, name);
+  if (path === undefined || !isFound(path)) return { kind: "none" };
+  const reading = await readCheckedFile(path, MAX_BYTES + 1);
+  if (reading.kind === "missing") return { kind: "none" };
+  if (reading.kind === "unreadable") return broken(path, reading.reason);
+  const { content, size, concern } = reading.file;
+  if (size > MAX_BYTES) return broken(path, `it is larger than ${MAX_BYTES} bytes`);
+  const warnings = concern === undefined ? [] : [`${path}: others can change it: ${concern}`];
+  try {
+    return await readText(decodeUtf8(content).text, path, warnings);
+  } catch (error) {
+    if (error instanceof NotUtf8Error) return broken(path, `it has to be UTF-8, and is ${error.message}`);
+    throw error;
+  }
+}
+
+async function readText(
+  text: string,
+  path: string,
+  concerns: readonly string[],
+): Promise<UserSettingsReading> {
+  // What reads JSONC takes longer to load than everything else here, and most users have no such file.
+  const { readDocument } = await import("./document.ts");
+  const reading = readDocument(text, path, { kind: "keep" });
+  if ("problems" in reading)
+    return { kind: "broken", problem: reading.problems.map(formatProblem).join("\n") };
+  return { kind: "settings", settings: toSettings(reading.document, path, concerns) };
+}
+
+function toSettings(document: ConfigDocument, path: string, concerns: readonly string[]): UserSettings {
+  const { value, spots, placeOf, duplicates } = document;
+  const values = new Map<string, unknown>(Object.entries(Object(value)));
+  const describe = (offset: number | undefined, key: string, message: string) =>
+    formatProblem({ source: path, ...(offset !== undefined && { place: placeOf(offset) }), key, message });
+  const nameOf = (key: string) => [...values.keys()].find((name) => formatKey([name]) === key) ?? key;
+  return {
+    path,
+    values,
+    warnings: [
+      ...concerns,
+      ...duplicates.map(({ key, nameOffset }) =>
+        describe(nameOffset, nameOf(key), "it is set more than once, the last one counts"),
+      ),
+    ],
+    formatProblem(name, message, element) {
+      if (element === undefined) return describe(spots.get(formatKey([name]))?.nameOffset, name, message);
+      return describe(spots.get(formatKey([name, element]))?.offset, name, message);
+    },
+  };
+}
+
+function isFound(path: string): boolean {
+  try {
+    return isThere(path);
+  } catch {
+    return true; // It may not be looked at, which reading it says better.
+  }
+}
+
+function broken(path: string, reason: string): UserSettingsReading {
+  return { kind: "broken", problem: `${path}: it cannot be read: ${reason}` };
+}
