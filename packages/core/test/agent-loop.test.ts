@@ -147,7 +147,7 @@ describe("tool calls", () => {
 
   test("an unattended rejection is told to the model and ends the run with approval", async () => {
     const { added, end } = await runScript([{ toolCalls: [call("a")] }, { text: "Without it then." }], {
-      approve: async (_, announce) => {
+      approve: async (_, { announce }) => {
         announce("shell command");
         return { response: "reject", message: "Nobody can answer.", unattended: true };
       },

@@ -4,6 +4,7 @@ import type { AgentEvent } from "../src/agent/types.ts";
 import { ProviderError } from "../src/provider/errors.ts";
 import type { SessionEntry, SessionFileLine, SessionHeader } from "../src/session/types.ts";
 import type { Message, Usage } from "../src/types.ts";
+import { branchSummary, compaction, prune } from "./support/context-entries.ts";
 import { assistant, call, image, result, text, user } from "./support/messages.ts";
 import { entry, header, STAMP } from "./support/session-files.ts";
 
@@ -64,6 +65,11 @@ const EVENTS: Examples<AgentEvent> = {
   error: [{ type: "error", error, fatal: true }],
   notice: [{ type: "notice", level: "warning", code: "not_saved", message: "m" }],
   steering: [{ type: "steering", text: "rather this" }],
+  compaction_start: [{ type: "compaction_start", estimatedTokens: 142_000 }],
+  compaction_end: [
+    { type: "compaction_end", tokensBefore: 142_000, tokensAfter: 28_000, summary: "## Goal\n…" },
+  ],
+  knowledge_saved: [{ type: "knowledge_saved", knowledgeId: "0000000a", content: "tests run with bun" }],
   approval_request: [
     {
       type: "approval_request",
@@ -98,6 +104,24 @@ const ENTRIES: Examples<SessionEntry> = {
     { type: "label", ...BASE, targetId: "00000000", label: "here" },
     { type: "label", ...BASE, targetId: "00000000" },
   ],
+  compaction: [
+    {
+      type: "compaction",
+      ...BASE,
+      summary: "## Goal\n…",
+      firstKeptEntryId: "00000000",
+      tokensBefore: 142_000,
+      tokensAfter: 28_000,
+      details: { readFiles: ["a.ts"], modifiedFiles: [] },
+      pinnedTokens: 40_000,
+    },
+    compaction("00000002", "00000001", { firstKeptEntryId: "00000001" }),
+  ],
+  prune: [
+    prune("00000001", null),
+    prune("00000002", "00000001", { cleared: ["a"], trimmed: ["b"], trimHead: 1, trimTail: 0 }),
+  ],
+  branch_summary: [branchSummary("00000001", null, "went wrong")],
   unknown: [{ type: "unknown", ...BASE, raw: { type: "hologram", ...BASE, data: [1, null] } }],
 };
 

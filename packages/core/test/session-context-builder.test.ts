@@ -3,13 +3,10 @@ import { OUTCOME_UNKNOWN } from "../src/result-texts.ts";
 import { buildSessionContext } from "../src/session/context-builder.ts";
 import { readConversation } from "../src/session/read-conversation.ts";
 import { findLeafId, pathTo } from "../src/session/session-tree.ts";
-import type { ModelChangeEntry, SessionEntry, UnknownEntry } from "../src/session/types.ts";
+import type { SessionEntry, UnknownEntry } from "../src/session/types.ts";
+import { compaction, inLine, modelChange, prune } from "./support/context-entries.ts";
 import { assistant, call, result, text, user } from "./support/messages.ts";
 import { chain, entry, entryId, STAMP } from "./support/session-files.ts";
-
-function modelChange(id: string, parentId: string | null, modelId: string): ModelChangeEntry {
-  return { type: "model_change", id, parentId, timestamp: STAMP, provider: "anthropic", modelId };
-}
 
 function unknown(id: string, parentId: string | null, type: string): UnknownEntry {
   return { type: "unknown", id, parentId, timestamp: STAMP, raw: { type, id, parentId, timestamp: STAMP } };
@@ -118,6 +115,7 @@ describe("where a session goes on", () => {
     expect(readConversation({ entries })).toEqual({
       messages: [...messagesOf(chain(2)), user("another way")],
       lastModelId: "test-model",
+      path: pathTo(entries, "b"),
     });
   });
 });
@@ -129,4 +127,19 @@ test("a context of 20,000 entries is built without a stack or a time that grows 
   expect(findLeafId(entries.toReversed())).toBe(entryId(19_999));
   expect(buildSessionContext(entries).messages).toHaveLength(20_000);
   expect(performance.now() - startedAt).toBeLessThan(2_000);
+});
+
+test("a context of 20,000 entries that was compacted and pruned is built again in a moment", () => {
+  const talk = chain(20_000);
+  const entries = inLine(
+    ...talk,
+    compaction("c", null, { firstKeptEntryId: entryId(10_000), pinnedTokens: 40_000 }),
+    prune("p", null, { cleared: talk.map(({ id }) => id) }),
+  );
+  const { messages } = buildSessionContext(entries);
+  const startedAt = performance.now();
+  for (let round = 0; round < 20; round++) buildSessionContext(entries);
+  // A few milliseconds each; a machine that is busy with other things may need more.
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(messages).toHaveLength(10_001);
 });

@@ -6,6 +6,7 @@ import {
   SESSION_VERSION,
   type SessionEntry,
 } from "../src/session/types.ts";
+import { branchSummary, compaction, prune } from "./support/context-entries.ts";
 import { entry, header, STAMP } from "./support/session-files.ts";
 
 describe("ids", () => {
@@ -39,6 +40,15 @@ describe("an entry comes back from its line as it was", () => {
     { type: "session_info", ...BASE },
     { type: "label", ...BASE, targetId: "00000000", label: "here" },
     { type: "label", ...BASE, targetId: "00000000" },
+    compaction("00000001", null, { firstKeptEntryId: "00000000" }),
+    compaction("00000001", null, {
+      firstKeptEntryId: "00000000",
+      details: { readFiles: ["a"], modifiedFiles: ["b"] },
+      pinnedTokens: 0,
+    }),
+    prune("00000001", null, { cleared: ["a"], trimmed: ["b", "c"], trimHead: 0, trimTail: 5 }),
+    prune("00000001", null),
+    branchSummary("00000001", null, ""),
   ];
   test.each(entries.map((value) => [value.type, value] as const))("%s", (_, value) => {
     expect(parseSessionLine(JSON.stringify(value))).toEqual({ kind: "entry", entry: value });
@@ -60,7 +70,11 @@ describe("an entry comes back from its line as it was", () => {
 describe("what is kept without being understood", () => {
   const kept: Record<string, Record<string, unknown>> = {
     "an unknown type": { type: "hologram", ...BASE, data: [1, 2] },
-    "a compaction, which has to wait for its reader": { type: "compaction", ...BASE, summary: "s" },
+    "a compaction that does not say what it keeps": { type: "compaction", ...BASE, summary: "s" },
+    "a compaction without a summary": { type: "compaction", ...BASE, firstKeptEntryId: "a", summary: 1 },
+    "a prune of nothing": { type: "prune", ...BASE, cleared: ["a"] },
+    "a prune of what is no id": { type: "prune", ...BASE, cleared: [], trimmed: ["a", 1] },
+    "a branch summary of no branch": { type: "branch_summary", ...BASE, summary: "s" },
     "a message of an unknown role": { type: "message", ...BASE, message: { role: "system", content: "x" } },
     "a message without one": { type: "message", ...BASE },
     "a change to no model": { type: "model_change", ...BASE },
@@ -83,6 +97,50 @@ test.each([
   ["a parent that is no text", '{"type":"message","id":"a","parentId":1}', { kind: "other" }],
 ] as const)("%s is no entry", (_, line, expected) => {
   expect(parseSessionLine(line)).toEqual(expected);
+});
+
+describe("figures that are not as they should be do not cost the entry", () => {
+  const read = (value: object) => parseSessionLine(JSON.stringify(value));
+  const kept = { type: "compaction", ...BASE, summary: "s", firstKeptEntryId: "a" } as const;
+
+  test.each([
+    [{}],
+    [{ tokensBefore: "9", tokensAfter: -1, details: [], pinnedTokens: 1.5 }],
+    [{ tokensBefore: null, details: "none", pinnedTokens: -1 }],
+  ])("of a compaction: %j", (figures) => {
+    const entry = { ...kept, tokensBefore: 0, tokensAfter: 0 };
+    expect(read({ ...kept, ...figures })).toEqual({ kind: "entry", entry });
+  });
+
+  test("of a compaction's file lists, which keep what names a file", () => {
+    const details = { readFiles: ["a", 7], modifiedFiles: null, more: true };
+    expect<unknown>(read({ ...kept, tokensBefore: 1, tokensAfter: 2, details })).toEqual({
+      kind: "entry",
+      entry: {
+        ...kept,
+        tokensBefore: 1,
+        tokensAfter: 2,
+        details: { readFiles: ["a"], modifiedFiles: [], more: true },
+      },
+    });
+  });
+
+  test("of a prune", () => {
+    const entry = prune("00000001", null, { cleared: ["a"] });
+    expect(read({ ...entry, trimHead: "many", trimTail: -5 })).toEqual({ kind: "entry", entry });
+  });
+});
+
+test("what a newer version adds to a compaction, a prune or a branch summary is kept", () => {
+  const entries = [
+    compaction("00000001", null, { firstKeptEntryId: "a" }),
+    prune("00000001", null),
+    branchSummary("00000001", null, "s"),
+  ];
+  for (const value of entries) {
+    const entry: object = { ...value, weight: [3] };
+    expect<unknown>(parseSessionLine(JSON.stringify(entry))).toEqual({ kind: "entry", entry });
+  }
 });
 
 test("a header is told from an entry", () => {

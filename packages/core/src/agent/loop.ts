@@ -65,6 +65,10 @@ async function runTurns(run: Run): Promise<Outcome> {
     if (run.signal.aborted) return { stopReason: "aborted" };
     if (run.isOverCost) return { stopReason: stopAtCost(run) };
     run.takeSteering();
+    await run.prepareContext();
+    // Summarising takes a while: what happened meanwhile counts.
+    if (run.signal.aborted) return { stopReason: "aborted" };
+    if (run.isOverCost) return { stopReason: stopAtCost(run) };
     const { message, toolResults, outcome } = await runTurn(run, `turn-${turn}`);
     if (outcome) return outcome;
     cutReplies = message.stopReason === "max_tokens" ? cutReplies + 1 : 0;

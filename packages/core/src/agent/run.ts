@@ -1,4 +1,4 @@
-import type { StreamContext } from "../provider/types.ts";
+import type { Model, ProviderError, StreamContext } from "../provider/types.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import { createToolRegistry } from "../tool/registry.ts";
 import type { Message, Usage } from "../types.ts";
@@ -18,7 +18,8 @@ export class Run {
   cost: number | null = 0;
   /** Set when something was rejected because nobody was there to ask. */
   unattendedRejection = false;
-  private readonly history: Message[];
+  private history: Message[];
+  private systemPrompt: string;
   private items = 0;
 
   constructor(
@@ -27,13 +28,14 @@ export class Run {
     readonly emit: (event: AgentEvent) => void,
   ) {
     this.history = [...messages];
+    this.systemPrompt = config.systemPrompt;
     this.registry = createToolRegistry(config.tools);
     this.signal = config.signal ?? new AbortController().signal;
   }
 
   get context(): StreamContext {
     return {
-      systemPrompt: this.config.systemPrompt,
+      systemPrompt: this.systemPrompt,
       messages: this.history,
       tools: this.registry.definitions,
     };
@@ -70,10 +72,29 @@ export class Run {
     return messages.length > 0;
   }
 
+  /**
+   * Lets the next request be shortened where it has to be; true when it was.
+   * @param overflow why it has to be, when it was made and refused.
+   * @throws what says that the run cannot go on.
+   */
+  async prepareContext(overflow?: ProviderError): Promise<boolean> {
+    const prepared = await this.config.prepareContext?.({
+      context: this.context,
+      overflow,
+      signal: this.signal,
+      emit: this.emit,
+      countUsage: (usage, model) => this.countUsage(usage, model),
+    });
+    if (!prepared) return false;
+    this.history = [...prepared.messages];
+    this.systemPrompt = prepared.systemPrompt ?? this.systemPrompt;
+    return true;
+  }
+
   /** Adds up what the requests cost, those included that were repeated. */
-  countUsage(usage: Usage): void {
+  countUsage(usage: Usage, model: Model = this.config.model): void {
     if (usage === EMPTY_USAGE) return;
-    const cost = computeCost(usage, this.config.model);
+    const cost = computeCost(usage, model);
     this.cost = cost === null || this.cost === null ? null : this.cost + cost;
     this.emit({ type: "usage", usage, cost });
   }

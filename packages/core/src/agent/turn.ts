@@ -1,6 +1,6 @@
 import type { EventStream } from "../event-stream.ts";
-import type { ProviderError, ProviderEvent, ProviderResult } from "../provider/types.ts";
-import { toProviderError } from "../provider/types.ts";
+import type { ProviderEvent, ProviderResult } from "../provider/types.ts";
+import { ProviderError, toProviderError } from "../provider/types.ts";
 import type { AssistantMessage } from "../types.ts";
 import { EMPTY_USAGE } from "../types.ts";
 import { PartialReply } from "./partial-reply.ts";
@@ -15,14 +15,15 @@ export interface Reply {
   error?: ProviderError;
 }
 
-/** Asks the model once and shows the reply as it comes. The reply is kept before it is shown as finished. */
+/**
+ * Asks the model and shows the reply as it comes. The reply is kept before it is shown as finished. A request that was
+ * too long is made once more when it could be shortened.
+ */
 export async function streamReply(run: Run): Promise<Reply> {
-  const { model, streamFunction, effort, maxRetries, sessionId } = run.config;
-  const itemId = run.nextItemId("message");
-  const view = new ReplyView(run, itemId);
-  const options = { signal: run.signal, effort, maxRetries, sessionId };
-  const stream = streamFunction(model, run.context, options);
-  const reply = await awaitReply(stream, run.signal, (event) => view.show(event));
+  const view = new ReplyView(run, run.nextItemId("message"));
+  const first = await askModel(run, view);
+  const overflow = run.signal.aborted ? undefined : overflowOf(first);
+  const reply = overflow ? await askAgainShortened(run, view, { first, overflow }) : first;
   const said = reply.message ?? view.partial.brokenOff(run.signal.aborted ? "aborted" : "error");
   // Stopped before its first word: there is nothing to keep.
   const message = said?.stopReason === "aborted" && said.content.length === 0 ? undefined : said;
@@ -33,6 +34,31 @@ export async function streamReply(run: Run): Promise<Reply> {
   // A request that came to nothing may have been charged for.
   run.countUsage((said ?? view.partial.message).usage);
   return { ...reply, message };
+}
+
+function askModel(run: Run, view: ReplyView): Promise<Reply> {
+  const { model, streamFunction, effort, maxRetries, sessionId } = run.config;
+  const options = { signal: run.signal, effort, maxRetries, sessionId };
+  return awaitReply(streamFunction(model, run.context, options), run.signal, (event) => view.show(event));
+}
+
+/** What says that a request did not fit: an error, or the word for a reply that the window had no room for. */
+function overflowOf({ message, error }: Reply): ProviderError | undefined {
+  if (error?.errorType === "context_overflow") return error;
+  if (message?.rawStopReason !== "model_context_window_exceeded") return undefined;
+  return new ProviderError(`The context window of ${message.model} is full.`, "context_overflow");
+}
+
+async function askAgainShortened(
+  run: Run,
+  view: ReplyView,
+  { first, overflow }: { first: Reply; overflow: ProviderError },
+): Promise<Reply> {
+  try {
+    return (await run.prepareContext(overflow)) ? await askModel(run, view) : first;
+  } catch (error) {
+    return { message: first.message, error: toProviderError(error) };
+  }
 }
 
 /** Turns the provider's events of one request, repetitions included, into those of one message. */

@@ -1,38 +1,53 @@
 import { toSendableHistory } from "../history.ts";
 import type { Message } from "../types.ts";
-import { assertNever } from "../types.ts";
+import { type ContextEntry, contextEntries } from "./context-entries.ts";
+import { applyPrunes, collectPrunes, type PrunedForms } from "./pruning/apply-prunes.ts";
 import { pathTo } from "./session-tree.ts";
-import type { SessionEntry } from "./types.ts";
+import { toBranchSummaryMessage, toSummaryMessage } from "./summary-message.ts";
+import type { CompactionEntry, SessionEntry } from "./types.ts";
 
 export interface SessionContext {
   messages: Message[];
   currentModel?: { provider: string; modelId: string };
 }
 
+/** A message of the context with the entry that it comes from. */
+export interface ContextMessage {
+  entry: CompactionEntry | ContextEntry;
+  /** As it is sent, but for what `toSendableHistory` mends. */
+  message: Message;
+}
+
 /**
- * The conversation that ends in `leafId` (the last entry when left out): the entries from the root to the leaf, as
- * messages a provider accepts. A turn that was cut off gets the results its calls lack.
+ * The conversation that ends in `leafId` (the last entry when left out), as messages a provider accepts: the entries
+ * from the root to the leaf; behind a compaction its summary, what it kept, and what follows it. Pruned results are
+ * shortened, and a turn that was cut off gets the results its calls lack.
  */
 export function buildSessionContext(
   entries: readonly SessionEntry[],
   leafId?: string | null,
 ): SessionContext {
-  const context: SessionContext = { messages: [] };
-  for (const entry of pathTo(entries, leafId)) {
-    switch (entry.type) {
-      case "message":
-        context.messages.push(entry.message);
-        break;
-      case "model_change":
-        context.currentModel = { provider: entry.provider, modelId: entry.modelId };
-        break;
-      case "session_info":
-      case "label":
-      case "unknown":
-        break;
-      default:
-        assertNever(entry);
-    }
-  }
-  return { ...context, messages: toSendableHistory(context.messages) };
+  const path = pathTo(entries, leafId);
+  const messages = toSendableHistory(contextMessages(path).map(({ message }) => message));
+  const change = path.findLast((entry) => entry.type === "model_change");
+  if (!change) return { messages };
+  return { messages, currentModel: { provider: change.provider, modelId: change.modelId } };
+}
+
+/**
+ * The messages of the context in order, the summary first where there is one. What has not changed since it was asked
+ * for last is the same object.
+ * @param path the entries of one branch from its root on, as `pathTo` finds them.
+ */
+export function contextMessages(path: readonly SessionEntry[]): ContextMessage[] {
+  const { summary, summarized, kept } = contextEntries(path);
+  const forms = collectPrunes(path);
+  return [
+    ...(summary ? [{ entry: summary, message: toSummaryMessage(summary, summarized) }] : []),
+    ...kept.map((entry) => ({ entry, message: toMessage(entry, forms) })),
+  ];
+}
+
+function toMessage(entry: ContextEntry, forms: PrunedForms): Message {
+  return entry.type === "message" ? applyPrunes(entry, forms) : toBranchSummaryMessage(entry);
 }

@@ -1,13 +1,17 @@
+export type { SessionTreeNode } from "./build-session-tree.ts";
+export type {
+  CompactionOutcome,
+  CompactOptions,
+  ContextOptions,
+  Summarizer,
+} from "./context/context-guard.ts";
+export type { ContextCause, ContextUsage } from "./context/context-usage.ts";
+export type { CompactionSettings } from "./context/settings.ts";
 export { buildSessionContext, type SessionContext } from "./context-builder.ts";
 export { removeSession, renameSession } from "./edit-session.ts";
 export { listUnreadableSessions, type UnreadableSession } from "./list-sessions.ts";
-export {
-  type CreateSessionOptions,
-  type ResumeSessionOptions,
-  type RunOptions,
-  SessionManager,
-  type SessionManagerConfig,
-} from "./manager.ts";
+export { type ResumeSessionOptions, SessionManager } from "./manager.ts";
+export type { CreateSessionOptions, RunOptions, SessionManagerConfig } from "./manager-config.ts";
 export {
   appendEntry,
   createSessionFile,
@@ -19,11 +23,18 @@ export {
   SessionFileError,
 } from "./persistence.ts";
 export { type Conversation, readConversation } from "./read-conversation.ts";
+export type { LeaveOptions, SessionBranches } from "./session-branches.ts";
+export { readSessionText, type SessionTextOptions } from "./session-text.ts";
+export { findLeafId, pathTo } from "./session-tree.ts";
 export {
+  type BranchSummaryEntry,
+  type CompactionDetails,
+  type CompactionEntry,
   generateEntryId,
   generateSessionId,
   type LabelEntry,
   type ModelChangeEntry,
+  type PruneEntry,
   SESSION_VERSION,
   type SessionEntry,
   type SessionFileLine,

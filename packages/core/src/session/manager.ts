@@ -1,68 +1,53 @@
+import { createAgentStream } from "../agent/agent-stream.ts";
 import { agentLoop } from "../agent/loop.ts";
 import type { AgentEvent, AgentLoopConfig } from "../agent/types.ts";
-import { EventStream } from "../event-stream.ts";
+import type { EventStream } from "../event-stream.ts";
 import { now } from "../infrastructure/clock.ts";
-import { type DiligentPaths, makeDiligentDir } from "../infrastructure/diligent-dir.ts";
 import type { Message, UserMessage } from "../types.ts";
 import { messageText } from "../types.ts";
+import { type CompactionOutcome, type CompactOptions, ContextGuard } from "./context/context-guard.ts";
+import type { ContextUsage } from "./context/context-usage.ts";
 import { buildSessionContext, type SessionContext } from "./context-builder.ts";
-import { findSessionFile, listSessions } from "./list-sessions.ts";
-import {
-  createSession,
-  type ForkOptions,
-  forkSession,
-  type NewSessionOptions,
-  type OpenSession,
-  openSession,
-  type SessionPlace,
-} from "./open-session.ts";
-import { readSessionFile, type SessionFile } from "./read-session-file.ts";
-import { damagedLines, notSaved, RESTORED_SESSION, SHARED_SESSION } from "./session-notices.ts";
-import { findLastModelId } from "./session-tree.ts";
+import { toKnowledgeEvent } from "./knowledge-event.ts";
+import { listSessions } from "./list-sessions.ts";
+import type { CreateSessionOptions, RunOptions, SessionManagerConfig } from "./manager-config.ts";
+import { noteModel } from "./note-model.ts";
+import { createSession, forkSession, type OpenSession, openSession } from "./open-session.ts";
+import { findAndReadSession, type ResumeSessionOptions } from "./read-session.ts";
+import { SessionBranches } from "./session-branches.ts";
+import { damagedLines } from "./session-notices.ts";
+import { toSessionPlace } from "./session-place.ts";
 import type { SessionInfo } from "./types.ts";
 
-export interface SessionManagerConfig {
-  cwd: string;
-  /** Where the project's sessions are; without it there are none, and nothing is written. */
-  paths?: DiligentPaths | undefined;
-  /** False: earlier sessions can be read, and nothing is written. */
-  isSaved?: boolean | undefined;
-  /** `signal`, `record`, `takeSteering`, `sessionId` and `now` are the manager's own. */
-  agentConfig: AgentLoopConfig;
-  /** For the session it begins with; made by `generateSessionId` when left out. */
-  sessionId?: string | undefined;
-}
+export type { ResumeSessionOptions, SessionManagerConfig };
 
-export type CreateSessionOptions = NewSessionOptions;
-
-export interface ResumeSessionOptions {
-  sessionId?: string | undefined;
-  mostRecent?: boolean | undefined;
-  /** One that was read already. */
-  file?: SessionFile | undefined;
-}
-
-export interface RunOptions {
-  /** Aborting it ends the run; what there was is kept. */
-  signal?: AbortSignal | undefined;
-}
+type RunStream = EventStream<AgentEvent, Message[]>;
 
 /** One session: holds the conversation, runs the agent loop on it and saves every message as it is finished. */
 export class SessionManager {
   private session: OpenSession;
+  private guard: ContextGuard;
   private readonly steering: UserMessage[] = [];
   /** Notices from between two runs, told in the next one. */
   private readonly untold: AgentEvent[] = [];
   /** The run that is going on. */
-  private running: EventStream<AgentEvent, Message[]> | undefined;
+  private running: RunStream | undefined;
+  /** The compaction by hand that is going on. */
+  private compacting: Promise<CompactionOutcome> | undefined;
 
   /** Begins with a new session; `resume` exchanges it for an earlier one. */
-  constructor(private readonly config: SessionManagerConfig) {
+  constructor(private config: SessionManagerConfig) {
     this.session = createSession(this.place, { sessionId: config.sessionId });
+    this.guard = this.createGuard();
   }
 
   get sessionId(): string {
     return this.session.header.id;
+  }
+
+  /** The entry that the next one follows; null in an empty session. */
+  get leafId(): string | null {
+    return this.session.log.leafId;
   }
 
   /** The session file, once everything so far is in it. */
@@ -73,6 +58,16 @@ export class SessionManager {
   /** The conversation so far, as the next request begins, and the model it was held with. */
   get context(): SessionContext {
     return buildSessionContext(this.session.log.entries, this.session.log.leafId);
+  }
+
+  /** The same with all that was ever left of it. */
+  get branches(): SessionBranches {
+    return new SessionBranches({ opened: this.session, guard: this.guard, session: this });
+  }
+
+  /** What fills the model's window now, by cause. */
+  describeContext(): Promise<ContextUsage> {
+    return this.guard.describe();
   }
 
   /** Begins a new session. */
@@ -86,7 +81,7 @@ export class SessionManager {
    * @throws SessionFileError when the file cannot be opened; it is not touched then.
    */
   async resume(options: ResumeSessionOptions): Promise<boolean> {
-    const file = options.file ?? (await this.readSession(options));
+    const file = options.file ?? (await findAndReadSession(this.config.paths, options));
     if (!file) return false;
     this.exchange(openSession(this.place, file));
     if (file.skippedLines > 0) this.warn(damagedLines(file.skippedLines));
@@ -98,31 +93,48 @@ export class SessionManager {
     return this.config.paths ? listSessions(this.config.paths.sessions) : [];
   }
 
-  /** Adds the user's message and lets the agent answer. One run at a time. */
-  run(userMessage: UserMessage, { signal }: RunOptions = {}): EventStream<AgentEvent, Message[]> {
+  /** Adds the user's message and lets the agent answer. One run at a time; it waits for a compaction. */
+  run(userMessage: UserMessage, { signal }: RunOptions = {}): RunStream {
     this.assertIdle();
-    const stream = new EventStream<AgentEvent, Message[]>(
-      (event) => event.type === "agent_end",
-      (event) => (event.type === "agent_end" ? event.messages : []),
-    );
-    this.noteModel();
+    const stream = createAgentStream();
+    noteModel(this.session.log, this.config.agentConfig.model);
     this.keep(userMessage);
     this.running = stream;
-    const loop = agentLoop(this.context.messages, {
-      ...this.config.agentConfig,
-      signal,
-      sessionId: this.sessionId,
-      now,
-      record: (message) => this.keep(message),
-      takeSteering: () => this.steering.splice(0),
-    });
-    void loop.consume((event) => this.forward(event, stream));
+    if (this.compacting) void this.compacting.finally(() => this.startLoop(stream, signal));
+    else this.startLoop(stream, signal);
     return stream;
+  }
+
+  /** Lets another model answer from the next run on, or the same in another way. @throws Error when a run is going on. */
+  useModel(change: Partial<Pick<AgentLoopConfig, "model" | "streamFunction" | "effort">>): void {
+    this.assertIdle();
+    const { systemPrompt } = this.guard;
+    this.config = { ...this.config, agentConfig: { ...this.config.agentConfig, ...change, systemPrompt } };
+    this.guard = this.createGuard();
+  }
+
+  /**
+   * Summarises the older part of the conversation now. Two at once are one.
+   * @throws Error when a run is going on: that one compacts by itself.
+   */
+  compact(options: CompactOptions = {}): Promise<CompactionOutcome> {
+    this.assertIdle();
+    this.compacting ??= this.guard.compact(options).finally(() => {
+      this.compacting = undefined;
+      this.flush();
+      if (options.emit) for (const notice of this.untold.splice(0)) options.emit(notice);
+    });
+    return this.compacting;
   }
 
   /** Sends a message into the run that is going on; it joins before the next model request. */
   steer(text: string): void {
     this.steering.push({ role: "user", content: text, timestamp: now() });
+  }
+
+  /** Takes back what was sent into the run and has not joined it yet. */
+  takeBack(which: "last" | "all"): string[] {
+    return this.steering.splice(which === "last" ? -1 : 0).map(messageText);
   }
 
   /**
@@ -131,7 +143,7 @@ export class SessionManager {
    */
   async fork(
     atEntryId?: string,
-    { sessionId }: Pick<ForkOptions, "sessionId"> = {},
+    { sessionId }: Pick<CreateSessionOptions, "sessionId"> = {},
   ): Promise<SessionManager> {
     const forked = new SessionManager(this.config);
     forked.exchange(forkSession(forked.place, this.session, { atEntryId, sessionId }));
@@ -168,70 +180,66 @@ export class SessionManager {
     this.session.writer?.close();
   }
 
-  private async readSession({
-    sessionId,
-    mostRecent,
-  }: ResumeSessionOptions): Promise<SessionFile | undefined> {
-    const { paths } = this.config;
-    if (!paths || (sessionId === undefined && !mostRecent)) return undefined;
-    const path = await findSessionFile(paths.sessions, sessionId);
-    return path === undefined ? undefined : readSessionFile(path);
-  }
-
-  private get place(): SessionPlace {
-    const { cwd, isSaved = true, paths } = this.config;
-    return {
-      cwd,
-      sessionsDir: isSaved ? paths?.sessions : undefined,
-      onFailure: (error) => this.warn(notSaved(error)),
-      onForeignWrite: () => this.warn(SHARED_SESSION),
-      onRestored: () => this.warn(RESTORED_SESSION),
-      restoreDirectory: () => paths && makeDiligentDir(paths),
-    };
+  private get place() {
+    return toSessionPlace(this.config, (notice) => this.warn(notice));
   }
 
   private exchange(session: OpenSession): void {
     this.assertIdle();
     this.close();
     this.session = session;
+    this.guard = this.createGuard();
   }
 
-  private assertIdle(): void {
+  private createGuard(): ContextGuard {
+    return new ContextGuard(this.session.log, this.config.agentConfig, this.config.context);
+  }
+
+  private startLoop(stream: RunStream, signal: AbortSignal | undefined): void {
+    const { guard } = this;
+    guard.startRun();
+    const loop = agentLoop(this.context.messages, {
+      ...this.config.agentConfig,
+      systemPrompt: guard.systemPrompt,
+      signal,
+      sessionId: this.sessionId,
+      now,
+      record: (message) => this.keep(message),
+      takeSteering: () => this.steering.splice(0),
+      prepareContext: (request) => guard.prepare(request),
+    });
+    void loop.consume((event) => this.forward(event, stream));
+  }
+
+  /** @throws Error when a run is going on. */
+  assertIdle(): void {
     if (this.running) throw new Error("This session is busy: wait until the run has ended.");
   }
 
-  private forward(event: AgentEvent, stream: EventStream<AgentEvent, Message[]>): void {
+  private forward(event: AgentEvent, stream: RunStream): void {
     if (event.type === "turn_end") this.session.writer?.sync();
     if (event.type !== "agent_end") stream.push(event);
     else this.endRun(event, stream);
+    const saved = toKnowledgeEvent(event);
+    if (saved) stream.push(saved);
     if (event.type === "agent_start") for (const notice of this.untold.splice(0)) stream.push(notice);
   }
 
   /** What was said too late for this run is not lost: the next one begins with it. */
-  private endRun(
-    event: Extract<AgentEvent, { type: "agent_end" }>,
-    stream: EventStream<AgentEvent, Message[]>,
-  ) {
+  private endRun(event: Extract<AgentEvent, { type: "agent_end" }>, stream: RunStream) {
     const late = this.steering.splice(0);
     for (const message of late) {
       this.keep(message);
       stream.push({ type: "steering", text: messageText(message) });
     }
     this.flush();
+    this.guard.endRun();
     this.running = undefined;
     stream.push({ ...event, messages: [...event.messages, ...late] });
   }
 
   private keep(message: Message): void {
     this.session.log.append((place) => ({ type: "message", ...place, message }));
-  }
-
-  /** A change of model is part of the conversation: the one it goes on with may not be the one it was held with. */
-  private noteModel(): void {
-    const { id, provider } = this.config.agentConfig.model;
-    const lastModelId = findLastModelId(this.session.log.path());
-    if (lastModelId === undefined || lastModelId === id) return;
-    this.session.log.append((place) => ({ type: "model_change", ...place, provider, modelId: id }));
   }
 
   private warn(notice: AgentEvent): void {

@@ -1,3 +1,4 @@
+import { readBranchSummary, readCompaction, readPrune } from "./parse-context-entry.ts";
 import { readMessage } from "./parse-message.ts";
 import type { SessionEntry } from "./types.ts";
 
@@ -89,6 +90,12 @@ function readKnownEntry(
       if (typeof targetId !== "string") return undefined;
       return { ...rest, type, ...place, targetId, ...(typeof label === "string" && { label }) };
     }
+    case "compaction":
+      return readCompaction(value, place);
+    case "prune":
+      return readPrune(value, place);
+    case "branch_summary":
+      return readBranchSummary(value, place);
     default:
       return undefined;
   }

@@ -28,14 +28,14 @@ export class SessionLog {
   }
 
   /** Adds an entry behind the leaf and goes on from it. */
-  append(make: (place: EntryPlace) => SessionEntry): SessionEntry {
+  append<E extends SessionEntry>(make: (place: EntryPlace) => E): E {
     const entry = this.annotate(make);
     this.leaf = entry.id;
     return entry;
   }
 
   /** Adds an entry that says something about the session and is no part of the conversation. */
-  annotate(make: (place: EntryPlace) => SessionEntry): SessionEntry {
+  annotate<E extends SessionEntry>(make: (place: EntryPlace) => E): E {
     const timestamp = new Date(now()).toISOString();
     const entry = make({ id: this.newId(), parentId: this.leaf, timestamp });
     this.entries.push(entry);

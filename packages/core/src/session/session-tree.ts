@@ -49,10 +49,11 @@ export function findLastModelId(path: readonly SessionEntry[]): string | undefin
   return undefined;
 }
 
-const NOWHERE = -1;
+/** The position of a parent that an entry does not have. */
+export const NOWHERE = -1;
 
 /** Finds parents by position. Most entries follow their parent directly, so the index is only made when one does not. */
-class ParentFinder {
+export class ParentFinder {
   private index: Map<string, number[]> | undefined;
 
   constructor(private readonly entries: readonly SessionEntry[]) {}

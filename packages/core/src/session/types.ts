@@ -48,6 +48,50 @@ export interface LabelEntry extends EntryBase {
   label?: string;
 }
 
+/** Files that the summarised part of a conversation read and changed, as its calls named them, sorted. */
+export interface CompactionDetails {
+  /** Without those that were changed too. */
+  readFiles: string[];
+  modifiedFiles: string[];
+}
+
+/**
+ * The conversation before `firstKeptEntryId` is replaced by a summary in what the model sees. The file keeps it. Token
+ * counts are estimates of the whole next request.
+ */
+export interface CompactionEntry extends EntryBase {
+  type: "compaction";
+  /** Without the file lists and the user's messages, which the context builder adds. */
+  summary: string;
+  /** The first entry of the branch that stays word for word; it stands before this one. */
+  firstKeptEntryId: string;
+  tokensBefore: number;
+  tokensAfter: number;
+  details?: CompactionDetails;
+  /** Tokens, at four characters each, that the user's messages of the summarised part may take beside the summary. */
+  pinnedTokens?: number;
+}
+
+/** Old tool results that are shortened in what the model sees, by the ids of their entries. The file keeps them. */
+export interface PruneEntry extends EntryBase {
+  type: "prune";
+  /** Replaced by a placeholder. */
+  cleared: string[];
+  /** Reduced to their head and tail. */
+  trimmed: string[];
+  /** Characters kept of a trimmed result's head and tail; 1,500 each when left out. */
+  trimHead?: number;
+  trimTail?: number;
+}
+
+/** What happened on a branch that was left, told to the conversation that goes on elsewhere. */
+export interface BranchSummaryEntry extends EntryBase {
+  type: "branch_summary";
+  /** The last entry of the branch that was left. */
+  fromId: string;
+  summary: string;
+}
+
 /** An entry of a type this program does not know: kept as it was, passed over, and part of the chain of parents. */
 export interface UnknownEntry extends EntryBase {
   type: "unknown";
@@ -61,6 +105,9 @@ export type SessionEntry =
   | ModelChangeEntry
   | SessionInfoEntry
   | LabelEntry
+  | CompactionEntry
+  | PruneEntry
+  | BranchSummaryEntry
   | UnknownEntry;
 
 export type SessionFileLine = SessionHeader | SessionEntry;

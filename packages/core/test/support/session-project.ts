@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type DiligentPaths, ensureDiligentDir } from "../../src/infrastructure/diligent-dir.ts";
 import { createScriptedStream, scriptedModel } from "../../src/provider/scripted.ts";
 import type { Script } from "../../src/provider/scripted-schema.ts";
-import type { Model, StreamContext } from "../../src/provider/types.ts";
+import type { Model, StreamContext, StreamFunction } from "../../src/provider/types.ts";
 import { SessionManager, type SessionManagerConfig } from "../../src/session/manager.ts";
 import type { Message } from "../../src/types.ts";
 import { noteTool, type TurnScript } from "./agent-run.ts";
@@ -16,9 +16,16 @@ export interface SessionProject {
   paths: DiligentPaths;
   /** The messages of each request. */
   requests: (readonly Message[])[];
+  /** The system prompt of each request. */
+  systemPrompts: string[];
+  model: Model;
+  /** Another model that says this and nothing else. */
+  playing(...turns: TurnScript[]): StreamFunction;
   /** What the model says from now on. */
   play(...turns: TurnScript[]): void;
-  manager(options?: Partial<SessionManagerConfig> & { model?: Partial<Model> }): SessionManager;
+  manager(
+    options?: Partial<SessionManagerConfig> & { model?: Partial<Model>; systemPrompt?: string },
+  ): SessionManager;
   /** The lines of the session file with this id, or of the only one. */
   lines(sessionId?: string): Record<string, unknown>[];
 }
@@ -31,23 +38,28 @@ export async function createSessionProject(...turns: TurnScript[]): Promise<Sess
     createScriptedStream({ version: 1, turns: played }, { startAtTurn: 0 });
   let stream = toStream(turns);
   const script: Script = { version: 1, turns };
+  const systemPrompts: string[] = [];
   return {
     project,
     paths,
     requests,
+    systemPrompts,
+    model: scriptedModel("test.json", script),
+    playing: (...played) => toStream(played),
     play(...next) {
       stream = toStream(next);
     },
-    manager({ model, ...options } = {}) {
+    manager({ model, systemPrompt = "Test.", ...options } = {}) {
       return new SessionManager({
         cwd: project,
         paths,
         agentConfig: {
           model: { ...scriptedModel("test.json", script), ...model },
-          systemPrompt: "Test.",
+          systemPrompt,
           tools: [noteTool({ readOnly: true })],
           streamFunction: (asked, context: StreamContext, streamOptions) => {
             requests.push([...context.messages]);
+            systemPrompts.push(context.systemPrompt);
             return stream(asked, context, streamOptions);
           },
         },

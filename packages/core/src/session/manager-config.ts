@@ -1,0 +1,24 @@
+import type { AgentLoopConfig } from "../agent/types.ts";
+import type { DiligentPaths } from "../infrastructure/diligent-dir.ts";
+import type { ContextOptions } from "./context/context-guard.ts";
+
+export type { NewSessionOptions as CreateSessionOptions } from "./open-session.ts";
+
+export interface SessionManagerConfig {
+  cwd: string;
+  /** Where the project's sessions are; without it there are none, and nothing is written. */
+  paths?: DiligentPaths | undefined;
+  /** False: earlier sessions can be read, and nothing is written. */
+  isSaved?: boolean | undefined;
+  /** `signal`, `record`, `takeSteering`, `sessionId` and `now` are the manager's own. */
+  agentConfig: AgentLoopConfig;
+  /** For the session it begins with; made by `generateSessionId` when left out. */
+  sessionId?: string | undefined;
+  /** How it stays within the model's window; `compaction.enabled: false` leaves it alone. */
+  context?: ContextOptions | undefined;
+}
+
+export interface RunOptions {
+  /** Aborting it ends the run; what there was is kept. */
+  signal?: AbortSignal | undefined;
+}
