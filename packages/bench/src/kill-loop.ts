@@ -2,11 +2,11 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSessionFile, resolvePaths, type SessionEntry } from "@diligent/core/run";
 import { createRandom } from "../../core/test/support/fuzzed-history.ts";
-import { parseKillArguments } from "./kill/arguments.ts";
 import { findLost, isFinished } from "./kill/find-lost.ts";
 import { type PrintedLine, runAndKill } from "./kill/killed-run.ts";
 import { findInvalidRequest } from "./kill/next-request.ts";
 import { createRandomScript } from "./kill/random-script.ts";
+import { parseSeededRuns } from "./seeded-runs.ts";
 import { createProject } from "./stage/project.ts";
 import { Stage } from "./stage/stage.ts";
 
@@ -14,6 +14,7 @@ import { Stage } from "./stage/stage.ts";
 // session opens, whether it holds everything that had been shown as finished, and whether a service would take its next
 // request. Exit code 1 when one of them is not so.
 
+const USUAL_RUNS = 200;
 /** A session is killed so often before the next one begins; its history gets more and more interesting. */
 const KILLS_A_SESSION = 6;
 // Longer than most runs of a few turns, so that a part of the kills meets the end of a run.
@@ -32,7 +33,7 @@ interface Findings {
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<number> {
-  const { runs, seed } = parseKillArguments(argv);
+  const { runs, seed } = parseSeededRuns(argv, USUAL_RUNS);
   using stage = new Stage();
   const random = createRandom(seed);
   const findings: Findings = { lost: [], unopened: [], invalid: [], finished: 0, early: 0 };

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { tmpdir } from "node:os";
 import type { SessionEntry } from "@diligent/core/run";
-import { parseKillArguments } from "../src/kill/arguments.ts";
 import { findLost } from "../src/kill/find-lost.ts";
 import { runAndKill } from "../src/kill/killed-run.ts";
 import { toMessage } from "../src/stage/session-files.ts";
@@ -56,20 +55,5 @@ describe("runAndKill", () => {
   test("a process that ends before is fine", async () => {
     expect(await run(`echo '{"a":1}'`, 10_000)).toEqual([{ a: 1 }]);
     expect(await run("exit 1", 10_000)).toEqual([]);
-  });
-});
-
-describe("parseKillArguments", () => {
-  test("takes the number of runs and a seed", () => {
-    expect(parseKillArguments(["--seed", "7", "--runs", "1000"])).toEqual({ runs: 1000, seed: 7 });
-    expect(parseKillArguments([])).toMatchObject({ runs: 200, seed: expect.any(Number) });
-  });
-
-  test.each([[["--runs"]], [["--runs", "0"]], [["--seed", "x"]]])("%p is no number", (argv) => {
-    expect(() => parseKillArguments(argv)).toThrow("takes a number from 1 on");
-  });
-
-  test("anything else is refused", () => {
-    expect(() => parseKillArguments(["--many"])).toThrow("--many: not known");
   });
 });

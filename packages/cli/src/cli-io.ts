@@ -5,6 +5,8 @@ export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP";
 /** Where text goes: stdout or stderr. Nobody reading any more is no error, the text is then dropped. */
 export interface CliOutput {
   readonly isTerminal: boolean;
+  /** How wide the terminal is; undefined where it is none. */
+  readonly columns?: number | undefined;
   /** Hands over text to be written soon, in order. */
   write(text: string): void;
   /** Resolves when everything handed over is written, or nobody reads any more. */

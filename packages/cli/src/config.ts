@@ -2,34 +2,32 @@ import {
   type AgentLoopConfig,
   type ApprovalMode,
   type Approve,
-  BASE_SYSTEM_PROMPT,
-  type ConfigWarning,
-  composeSystemPrompt,
+  type ContextOptions,
   createTools,
-  discoverInstructions,
+  type Effort,
   type Environment,
-  ensureDiligentDir,
   FileTracker,
   generateSessionId,
   type LoadedConfig,
   type Model,
-  openRequestLog,
-  platformName,
-  type RequestLogFile,
-  readGitBranch,
   resolvePaths,
   SessionManager,
   type SessionTempDir,
+  type StreamFunction,
+  type SystemPromptParts,
   selectOfferedTools,
   type Tool,
-  utcDate,
   withRequestLog,
   withRetry,
 } from "@diligent/core/run";
+import { assertPriced, changeModel, type ModelChange } from "./change-model.ts";
 import { chooseModel } from "./choose-model.ts";
+import { chooseSummarizer } from "./choose-summarizer.ts";
+import { openPrompt, toNotice } from "./compose-prompt.ts";
+import { createKnowledgeTools } from "./knowledge-tool.ts";
 import type { Notice } from "./output/run-output.ts";
+import { openLog, preparePlace } from "./prepare-place.ts";
 import { type EarlierSession, findEarlierSession, type ResumptionWishes, resumedNotices } from "./resume.ts";
-import { UsageError } from "./usage-error.ts";
 
 export interface SessionOptions extends ResumptionWishes {
   cwd: string;
@@ -42,6 +40,8 @@ export interface SessionOptions extends ResumptionWishes {
   /** US dollars. */
   maxCost?: number | undefined;
   appendSystemPrompt?: string | undefined;
+  /** In place of what is configured. */
+  effort?: Effort | undefined;
   /** False: nothing is written to the project. */
   persist: boolean;
   /** Every request and answer goes to a file. */
@@ -56,6 +56,12 @@ export interface ComposedSession {
   model: Model;
   /** What the user should know before the first answer. */
   notices: Notice[];
+  /** Where the project's sessions are, be this one saved or not. */
+  sessionsDirectory: string;
+  /** What the system prompt is made of. */
+  promptParts(): SystemPromptParts;
+  /** See `changeModel`. */
+  changeModel(change: ModelChange): Promise<Model | undefined>;
   /** Saves what there is and removes the session's temporary files. */
   close(): void;
 }
@@ -72,41 +78,60 @@ export async function composeSession(
   const { config, projectRoot: root } = loaded;
   const paths = resolvePaths(root);
   const earlier = await findEarlierSession(paths.sessions, options);
-  const wishes = { cwd, config, modelId: options.modelId, lastModelId: earlier?.lastModelId };
+  const { lastModelId, path } = earlier ?? {};
+  const wishes = { cwd, config, modelId: options.modelId, lastModelId, path };
   const { model, streamFunction, fallback } = await chooseModel(wishes);
-  if (options.maxCost !== undefined && model.inputCostPer1M === undefined) {
-    throw new UsageError(
-      `--max-cost needs a price, and that of ${model.id} is unknown. Use --max-turns instead.`,
-    );
-  }
+  assertPriced(model, options.maxCost);
   const sessionId = earlier?.how === "continue" ? earlier.file.header.id : generateSessionId();
   const place = options.persist ? await preparePlace(root) : { isSaved: false, notices: [] };
-  const { systemPrompt, notices } = await composePrompt(options);
+  let opened: SessionManager | undefined;
+  const currentEntryId = () => opened?.leafId ?? undefined;
+  const { isSaved } = place;
+  const tools = createSessionTools(options, { sessionId, temporaryDirectory, isSaved, currentEntryId });
+  const prompt = await openPrompt({ ...options, contextWindow: model.contextWindow, tools });
   const log = options.isVerbose ? openLog(environment, sessionId) : undefined;
+  const withServices = (stream: StreamFunction) =>
+    withRetry(log ? withRequestLog(stream, log.write) : stream);
   const agentConfig: AgentLoopConfig = {
     model,
-    streamFunction: withRetry(log ? withRequestLog(streamFunction, log.write) : streamFunction),
-    systemPrompt,
-    tools: createSessionTools(options, sessionId, temporaryDirectory),
-    effort: config.effort,
+    streamFunction: withServices(streamFunction),
+    systemPrompt: prompt.current.systemPrompt,
+    tools,
+    effort: options.effort ?? config.effort,
     maxTurns: options.maxTurns ?? config.maxTurns,
     maxRetries: config.maxRetries,
     maxCost: options.maxCost,
     approve: options.approve,
     keepOutput: (toolCallId, output) => temporaryDirectory.keep(toolCallId, output),
   };
-  const manager = new SessionManager({ cwd, paths, isSaved: place.isSaved, agentConfig, sessionId });
+  const context: ContextOptions = {
+    compaction: config.compaction,
+    summarizer: chooseSummarizer(wishes, withServices),
+    buildSystemPrompt: prompt.renew,
+    flushKnowledge: config.knowledge?.flushBeforeCompaction,
+    calibrationPlace: options.persist ? environment : undefined,
+  };
+  const manager = new SessionManager({ cwd, paths, isSaved, agentConfig, sessionId, context });
   const session = await openEarlier(manager, earlier, sessionId);
+  opened = session;
   return {
     session,
     model,
+    sessionsDirectory: paths.sessions,
     notices: [
-      ...toNotices(loaded.warnings),
-      ...notices,
+      ...loaded.warnings.map(toNotice),
+      ...prompt.current.notices,
       ...place.notices,
       ...(log ? [info("request_log", `Every request and answer is written to ${log.path}`)] : []),
       ...(earlier ? resumedNotices(earlier, { model, cwd, fallback }) : []),
     ],
+    promptParts: () => prompt.current.parts,
+    async changeModel(change) {
+      const access = { cwd, config, wrap: withServices, maxCost: options.maxCost };
+      const changed = await changeModel(session, change, access);
+      if (changed) prompt.contextWindow = changed.contextWindow;
+      return changed;
+    },
     close() {
       session.close();
       log?.close();
@@ -115,10 +140,16 @@ export async function composeSession(
   };
 }
 
+interface ToolParts {
+  sessionId: string;
+  temporaryDirectory: SessionTempDir;
+  isSaved: boolean;
+  currentEntryId(): string | undefined;
+}
+
 function createSessionTools(
   { cwd, environment, loaded, approvalMode }: SessionOptions,
-  sessionId: string,
-  temporaryDirectory: SessionTempDir,
+  { sessionId, temporaryDirectory, isSaved, currentEntryId }: ToolParts,
 ): Tool[] {
   const tools = createTools({
     cwd,
@@ -129,18 +160,11 @@ function createSessionTools(
     files: new FileTracker(),
     outputDirectory: () => temporaryDirectory.path(),
   });
-  return selectOfferedTools(tools, { mode: approvalMode, rules: loaded.config.permissions ?? [] });
-}
-
-/** @throws UsageError when there is no place for it: whoever asks for a log wants one. */
-function openLog(environment: Environment, sessionId: string): RequestLogFile {
-  try {
-    return openRequestLog(environment, sessionId);
-  } catch (error) {
-    throw new UsageError(
-      `--verbose: the log cannot be written: ${error instanceof Error ? error.message : error}`,
-    );
-  }
+  const knowledgeTools = createKnowledgeTools({ loaded, sessionId, isSaved, currentEntryId });
+  return selectOfferedTools([...tools, ...knowledgeTools], {
+    mode: approvalMode,
+    rules: loaded.config.permissions ?? [],
+  });
 }
 
 function info(code: string, message: string): Notice {
@@ -154,45 +178,6 @@ async function openEarlier(
 ): Promise<SessionManager> {
   if (!earlier) return manager;
   await manager.resume({ file: earlier.file });
+  if (earlier.leafId !== undefined) manager.branch(earlier.leafId);
   return earlier.how === "fork" ? manager.fork(undefined, { sessionId }) : manager;
-}
-
-async function composePrompt({
-  cwd,
-  environment,
-  loaded,
-  appendSystemPrompt,
-}: SessionOptions): Promise<{ systemPrompt: string; notices: Notice[] }> {
-  const { config, projectRoot } = loaded;
-  const warnings: ConfigWarning[] = [];
-  const instructions = await discoverInstructions(cwd, {
-    environment,
-    onWarning: (warning) => warnings.push(warning),
-  });
-  const gitBranch = readGitBranch(projectRoot);
-  const systemPrompt = composeSystemPrompt({
-    base: config.systemPrompt ?? BASE_SYSTEM_PROMPT,
-    facts: { cwd, projectRoot, platform: platformName(), date: utcDate(), gitBranch },
-    instructions,
-    additional: [
-      ...(config.instructions ?? []),
-      ...(appendSystemPrompt === undefined ? [] : [appendSystemPrompt]),
-    ],
-  });
-  return { systemPrompt, notices: toNotices(warnings) };
-}
-
-function toNotices(warnings: readonly ConfigWarning[]): Notice[] {
-  return warnings.map(({ code, message }) => ({ level: "warning", code, message }));
-}
-
-async function preparePlace(root: string): Promise<{ isSaved: boolean; notices: Notice[] }> {
-  try {
-    await ensureDiligentDir(root);
-    return { isSaved: true, notices: [] };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const message = `Nothing of this session is saved: ${reason}`;
-    return { isSaved: false, notices: [{ level: "warning", code: "not_saved", message }] };
-  }
 }

@@ -1,23 +1,40 @@
 import {
   type ApprovalContext,
   appendInputHistory,
+  type Effort,
   endAllProcesses,
   GrantStore,
   homeDirectory,
+  type LoadedConfig,
+  readGitBranch,
   SessionTempDir,
 } from "@diligent/core/run";
 import { type AskPerson, createApprove } from "./approval.ts";
-import type { ApprovalMode, RunCommand } from "./arguments/command.ts";
+import type { ApprovalMode, Resumption, RunCommand } from "./arguments/command.ts";
+import type { ModelChange } from "./change-model.ts";
 import type { CliIo } from "./cli-io.ts";
 import { type ComposedSession, composeSession } from "./config.ts";
 import { loadConfig } from "./load-config.ts";
 import { resolveDirectory } from "./resolve-directory.ts";
+import type { HeldSession } from "./resume.ts";
 import { writeLine } from "./write-line.ts";
 
 /** A session to run prompts in. */
 export interface OpenSession extends ComposedSession {
   /** Where it works, absolute and real. */
   cwd: string;
+  /** What holds for this project. */
+  loaded: LoadedConfig;
+  /** How requests for consent are treated from now on, and how they were when it was opened. */
+  approval: { mode: ApprovalMode; readonly initial: ApprovalMode };
+  /** What was allowed for good. */
+  grants: GrantStore;
+  /** The branch that is checked out, where there is one. */
+  gitBranch: string | undefined;
+  /** How hard the model thinks, where it was said. */
+  effort: Effort | undefined;
+  /** What the user has changed since it was opened. */
+  chosen: ModelChange;
   /** Keeps a prompt in the input history, before there is anything else to find it by. */
   noteInput(text: string): void;
 }
@@ -26,6 +43,20 @@ interface OpenOptions {
   approvalDefault: ApprovalMode;
   /** Left out where nobody is there to answer. */
   ask?: AskPerson;
+  /** What goes on from the session that this one takes the place of. */
+  carried?: Carried;
+}
+
+export interface Carried {
+  /** True: a new session, whatever is configured. */
+  isNew?: boolean;
+  /** What is gone on with, or copied. */
+  held?: HeldSession | undefined;
+  /** What the user has chosen; the configuration counts for the rest. */
+  approvalMode?: ApprovalMode | undefined;
+  effort?: Effort | undefined;
+  /** What was allowed for this session. */
+  grants?: GrantStore | undefined;
 }
 
 /**
@@ -34,19 +65,23 @@ interface OpenOptions {
  * @throws UsageError when it cannot be opened as asked: nothing was sent then.
  */
 export async function openSession(
-  { options, resumption }: Pick<RunCommand, "options" | "resumption">,
+  { options, resumption }: Pick<RunCommand, "options"> & { resumption?: Resumption | undefined },
   io: CliIo,
-  { approvalDefault, ask }: OpenOptions,
+  { approvalDefault, ask, carried = {} }: OpenOptions,
 ): Promise<OpenSession> {
   const cwd = resolveDirectory(options.directory, io.cwd);
   const loaded = await loadConfig(cwd, io.environment);
   const temporaryDirectory = new SessionTempDir();
   const { config, projectRoot: root } = loaded;
-  const mode = options.approval ?? config.approval ?? approvalDefault;
+  const initial = options.approval ?? config.approval ?? approvalDefault;
+  const approval = { mode: carried.approvalMode ?? initial, initial };
+  const grants = carried.grants ?? new GrantStore({ environment: io.environment, root });
   const context: ApprovalContext = {
     root,
     cwd,
-    mode,
+    get mode() {
+      return approval.mode;
+    },
     rules: config.permissions,
     home: homeDirectory(io.environment),
     environment: io.environment,
@@ -67,11 +102,13 @@ export async function openSession(
     isVerbose: options.isVerbose,
     resumption,
     // In print mode nobody is there to begin a new session instead.
-    isAutomatic: ask !== undefined && loaded.config.session?.autoResume,
-    approvalMode: mode,
+    isAutomatic: ask !== undefined && !carried.isNew && config.session?.autoResume,
+    held: carried.held,
+    effort: carried.effort,
+    approvalMode: approval.mode,
     approve: createApprove({
       context,
-      grants: new GrantStore({ environment: io.environment, root }),
+      grants,
       ask,
       warn: (message) => writeLine(io.stderr, message),
     }),
@@ -82,5 +119,26 @@ export async function openSession(
   const noteInput = (text: string) => {
     if (options.isSaved) appendInputHistory(io.environment, { cwd, text });
   };
-  return { ...composed, cwd, noteInput };
+  const opened: OpenSession = {
+    ...composed,
+    cwd,
+    loaded,
+    approval,
+    grants,
+    gitBranch: readGitBranch(root),
+    effort: carried.effort ?? config.effort,
+    chosen: { effort: carried.effort },
+    noteInput,
+    async changeModel(change) {
+      const model = await composed.changeModel(change);
+      opened.model = model ?? opened.model;
+      opened.effort = change.effort ?? opened.effort;
+      opened.chosen = {
+        modelId: model?.id ?? opened.chosen.modelId,
+        effort: change.effort ?? opened.chosen.effort,
+      };
+      return model;
+    },
+  };
+  return opened;
 }

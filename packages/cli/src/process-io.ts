@@ -69,6 +69,10 @@ class DescriptorOutput implements CliOutput {
     return isTerminal(this.descriptor);
   }
 
+  get columns(): number | undefined {
+    return this.isTerminal ? process.stdout.columns : undefined;
+  }
+
   get closed(): AbortSignal {
     return this.closing.signal;
   }

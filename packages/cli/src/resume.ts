@@ -5,6 +5,7 @@ import {
   listSessions,
   type Model,
   now,
+  pathTo,
   readConversation,
   readSessionFile,
   type SessionFile,
@@ -18,10 +19,20 @@ import { formatAge, formatLocalSecond, formatMessageCount, formatSize } from "./
 import { UsageError } from "./usage-error.ts";
 
 /** A session from before, read and ready to go on. */
-export interface EarlierSession extends Pick<Conversation, "lastModelId"> {
+export interface EarlierSession extends Pick<Conversation, "lastModelId" | "path"> {
   how: Resumption["how"];
-  info: SessionInfo;
+  /** Left out where it is one of this process. */
+  info?: SessionInfo;
   file: SessionFile;
+  /** Where it goes on, if not behind its last message. */
+  leafId?: string | null;
+}
+
+/** A session of this process that another one takes the place of, or is a copy of; it may be saved nowhere. */
+export interface HeldSession {
+  how: Resumption["how"];
+  file: SessionFile;
+  leafId: string | null;
 }
 
 export interface ResumptionWishes {
@@ -29,6 +40,8 @@ export interface ResumptionWishes {
   resumption?: Resumption | undefined;
   /** Without a wish the most recent session is gone on with, where there is one. */
   isAutomatic?: boolean | undefined;
+  /** Stands above both. */
+  held?: HeldSession | undefined;
 }
 
 /**
@@ -37,8 +50,9 @@ export interface ResumptionWishes {
  */
 export async function findEarlierSession(
   sessionsDir: string,
-  { resumption, isAutomatic = false }: ResumptionWishes,
+  { resumption, isAutomatic = false, held }: ResumptionWishes,
 ): Promise<EarlierSession | undefined> {
+  if (held) return { ...held, path: pathTo(held.file.entries, held.leafId) };
   if (!resumption && !isAutomatic) return undefined;
   const sessions = await listSessions(sessionsDir);
   if (!resumption) return sessions[0] && readEarlierSession(sessions[0], "continue");
@@ -50,7 +64,8 @@ export async function findEarlierSession(
 function readEarlierSession(info: SessionInfo, how: Resumption["how"]): EarlierSession {
   try {
     const file = readSessionFile(info.path);
-    return { how, info, file, lastModelId: readConversation(file).lastModelId };
+    const { lastModelId, path } = readConversation(file);
+    return { how, info, file, lastModelId, path };
   } catch (error) {
     if (error instanceof SessionFileError) throw new UsageError(error.message);
     throw error;
@@ -62,6 +77,7 @@ export function resumedNotices(
   { how, info, file, lastModelId }: EarlierSession,
   { model, cwd, fallback }: { model: Model; cwd: string; fallback?: string | undefined },
 ): Notice[] {
+  if (!info) return [];
   const verb = how === "fork" ? "Forking" : "Resuming";
   const facts = [
     formatAge(now() - info.modified.getTime()),

@@ -54,7 +54,11 @@ async function runSubcommand({ name, rest, options }: SubcommandCall, io: CliIo)
     case "untrust":
       return (await import("./commands/trust.ts")).runUntrust(rest, io, options.directory);
     case "sessions":
-      return (await import("./commands/sessions.ts")).runSessions(rest, io, options.directory);
+      return (await import("./commands/sessions.ts")).runSessions(rest, io, options);
+    case "knowledge":
+      return (await import("./commands/knowledge.ts")).runKnowledge(rest, io, options.directory);
+    case "models":
+      return (await import("./commands/models.ts")).runModels(rest, io, options.directory);
     default:
       throw new UsageError(`diligent ${name} is not available yet`);
   }

@@ -61,3 +61,10 @@ test("notices, which tell of retries too, and errors that do not end the run are
     undefined,
   ]);
 });
+
+test("what was saved for later sessions is told whole, on one line", () => {
+  const content = `Two\nlines \x1b[31m${"x".repeat(1_950)}`;
+  expect(describeProgress({ type: "knowledge_saved", knowledgeId: "1", content })).toBe(
+    `💡 Knowledge saved: Two lines \\x1b[31m${"x".repeat(1_950)}`,
+  );
+});

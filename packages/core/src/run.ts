@@ -2,6 +2,7 @@
  * The part of the library that a conversation needs, without the providers and without what reads configuration
  * files: those are loaded when they are used.
  */
+export { computeCost } from "./agent/cost.ts";
 export { agentLoop } from "./agent/loop.ts";
 export type {
   AgentEvent,
@@ -12,7 +13,7 @@ export type {
   RunStopReason,
   SerializableError,
 } from "./agent/types.ts";
-export { GrantStore } from "./approval/grant-store.ts";
+export { GrantStore, type ScopedGrant } from "./approval/grant-store.ts";
 export { describeGrant, type Grant } from "./approval/grants.ts";
 export { selectOfferedTools } from "./approval/offered-tools.ts";
 export { decideApproval } from "./approval/policy.ts";
@@ -26,8 +27,10 @@ export type {
 export { ConfigError, type ConfigWarning } from "./config/config-error.ts";
 export { discoverInstructions } from "./config/instructions.ts";
 export { type LoadedConfig, loadDiligentConfig } from "./config/loader.ts";
+export { measureSystemPrompt, type PromptShares } from "./config/prompt-shares.ts";
 export type { DiligentConfig } from "./config/schema.ts";
-export { BASE_SYSTEM_PROMPT, composeSystemPrompt } from "./config/system-prompt.ts";
+export { BASE_SYSTEM_PROMPT, composeSystemPrompt, type SystemPromptParts } from "./config/system-prompt.ts";
+export { readUserSettings, type UserSettings, type UserSettingsReading } from "./config/user-settings.ts";
 export { EventStream } from "./event-stream.ts";
 export { localDate, now, sleep, utcDate } from "./infrastructure/clock.ts";
 export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastructure/diligent-dir.ts";
@@ -39,10 +42,26 @@ export {
 } from "./infrastructure/environment.ts";
 export { readGitBranch } from "./infrastructure/places/git-head.ts";
 export { findProjectRoot } from "./infrastructure/places/project-root.ts";
+export { isSecretFile } from "./infrastructure/places/secret-files.ts";
+export { resolveExecutable } from "./infrastructure/processes/executables.ts";
+export { listFiles } from "./infrastructure/processes/list-files.ts";
 export { endAllProcesses } from "./infrastructure/processes/process.ts";
-export { appendInputHistory } from "./infrastructure/writing/input-history.ts";
+export { readCheckedFile } from "./infrastructure/reading/checked-file.ts";
+export { isInside } from "./infrastructure/reading/real-path.ts";
+export { readRecentInputs } from "./infrastructure/reading/recent-inputs.ts";
+export { systemErrorText } from "./infrastructure/system-error.ts";
+export { DraftFile } from "./infrastructure/writing/draft-file.ts";
+export { appendInputHistory, type InputHistoryEntry } from "./infrastructure/writing/input-history.ts";
 export { openRequestLog, type RequestLogFile } from "./infrastructure/writing/request-log-file.ts";
 export { SessionTempDir } from "./infrastructure/writing/session-temp-dir.ts";
+export { resolveKnowledgeConfig } from "./knowledge/knowledge-config.ts";
+export type {
+  KnowledgeConfig,
+  KnowledgeEntry,
+  KnowledgeFile,
+  KnowledgeRemoval,
+  KnowledgeType,
+} from "./knowledge/types.ts";
 export { isLoopbackUrl } from "./provider/endpoint.ts";
 export { ProviderError, type ProviderErrorType } from "./provider/errors.ts";
 export { IDLE_TIMEOUT_MS, LOCAL_IDLE_TIMEOUT_MS, withIdleWatchdog } from "./provider/idle-watchdog.ts";
@@ -51,7 +70,10 @@ export {
   findKnownModel,
   inferProvider,
   KNOWN_MODELS,
+  loadModelCatalogue,
+  type ModelCatalogue,
   type ModelDefinition,
+  ModelSettingError,
   resolveModel,
 } from "./provider/models.ts";
 export { type RequestLogEntry, withRequestLog } from "./provider/request-log.ts";
@@ -75,6 +97,7 @@ export type {
   ToolResult,
 } from "./tool/types.ts";
 export { FileTracker } from "./tools/file-tracker.ts";
-export { createTools } from "./tools/index.ts";
+export { type AddKnowledgeOptions, createAddKnowledgeTool, createTools } from "./tools/index.ts";
+export { type PromptImage, readPromptImage } from "./tools/read/prompt-image.ts";
 export type { Workspace } from "./tools/workspace.ts";
 export * from "./types.ts";

@@ -42,6 +42,14 @@ test("a file in the place of .diligent is an error that names it", async () => {
   await expect(ensureDiligentDir(project)).rejects.toThrow(".diligent");
 });
 
+test("so is one in the place of a directory in it", async () => {
+  const project = makeTempDir();
+  const path = join(project, ".diligent", "knowledge");
+  mkdirSync(join(project, ".diligent"));
+  writeFileSync(path, "");
+  await expect(ensureDiligentDir(project)).rejects.toThrow(`${path} is a file, not a directory`);
+});
+
 test("directories of ours that others could look into become private", async () => {
   const project = makeTempDir();
   const paths = await ensureDiligentDir(project);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { INTERRUPTED, NOT_STARTED } from "../src/result-texts.ts";
 import { executeToolCall } from "../src/tool/execute.ts";
 import { createToolRegistry } from "../src/tool/registry.ts";
-import type { ApprovalDecision, ApprovalRequest, Tool } from "../src/tool/types.ts";
+import type { ApprovalDecision, ApprovalRequest, Tool, ToolContext } from "../src/tool/types.ts";
 import type { ToolCallBlock } from "../src/types.ts";
 
 const ran: unknown[] = [];
@@ -136,6 +136,62 @@ describe("executeToolCall", () => {
     ).toBe(true);
     expect(metadata).toEqual({ times: 3_000, outputPath: "/tmp/call_1.txt" });
   });
+});
+
+describe("a preview", () => {
+  const withPreview = (preview: () => Promise<string | undefined>): Tool =>
+    ({ ...echoTool, preview }) as Tool;
+
+  async function previewOf(tool: Tool) {
+    const previews: unknown[] = [];
+    const { message } = await executeToolCall(call({ text: "a" }), createToolRegistry([tool]), {
+      signal: new AbortController().signal,
+      decide: async (_, preview) => {
+        previews.push(await preview?.());
+        return { response: "reject" };
+      },
+    });
+    return { previews, output: message.output };
+  }
+
+  test("is handed to whoever decides, and no part of the result", async () => {
+    expect(await previewOf(withPreview(async () => "-secret\n+b"))).toEqual({
+      previews: ["-secret\n+b"],
+      output: "The user rejected this call.",
+    });
+  });
+
+  test("that cannot be made is none", async () => {
+    const failing = withPreview(() => Promise.reject(new Error("there is a secret in it")));
+    expect(await previewOf(failing)).toEqual({
+      previews: [undefined],
+      output: "The user rejected this call.",
+    });
+    expect((await previewOf(echoTool as Tool)).previews).toEqual([undefined]);
+  });
+
+  test("is not made where nobody asks for it", async () => {
+    let made = 0;
+    const tool = withPreview(async () => `${++made}`);
+    await execute(call({ text: "a" }), { tool });
+    expect(made).toBe(0);
+  });
+});
+
+test("what was allowed but for some files reaches the tool", async () => {
+  const asked: unknown[] = [];
+  const tool: Tool = {
+    ...echoTool,
+    execute: async (_: unknown, { isWithheld }: ToolContext) => {
+      asked.push(isWithheld?.("/a"), isWithheld?.("/b"));
+      return { output: "" };
+    },
+  } as Tool;
+  await execute(call({ text: "a" }), {
+    tool,
+    decision: { response: "once", withholds: (path) => path === "/a" },
+  });
+  expect(asked).toEqual([true, false]);
 });
 
 describe("aborting", () => {

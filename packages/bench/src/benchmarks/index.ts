@@ -1,8 +1,10 @@
 import type { Benchmark } from "../benchmark.ts";
 import { append } from "./append.ts";
 import { approval } from "./approval.ts";
+import { compaction } from "./compaction.ts";
 import { firstRequest, firstRequestOpenAI } from "./first-request.ts";
 import { grep } from "./grep.ts";
+import { knowledge } from "./knowledge.ts";
 import { list } from "./list.ts";
 import { memory } from "./memory.ts";
 import { requestSize } from "./request-size.ts";
@@ -25,4 +27,6 @@ export const BENCHMARKS: readonly Benchmark[] = [
   resume,
   list,
   approval,
+  compaction,
+  knowledge,
 ];

@@ -1,6 +1,9 @@
+import { realpathSync } from "node:fs";
+
 /** A command as it was started. */
 export interface SpawnedCommand {
   argv: readonly string[];
+  /** Where it really was: what names an open directory of ours is only good while that is open. */
   cwd: string;
   environment: Readonly<Record<string, string>>;
 }
@@ -31,5 +34,5 @@ function toCommand([argv, options]: readonly unknown[]): SpawnedCommand | undefi
   const env = "env" in options && typeof options.env === "object" && options.env ? options.env : process.env;
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (typeof value === "string") environment[name] = value;
-  return { argv: argv.map(String), cwd, environment };
+  return { argv: argv.map(String), cwd: realpathSync(cwd), environment };
 }

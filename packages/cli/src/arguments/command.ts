@@ -25,6 +25,8 @@ export interface RunOptions {
   directory?: string;
   isSaved: boolean;
   isVerbose: boolean;
+  /** Lines instead of a screen. */
+  isPlain?: boolean;
 }
 
 /** A conversation: in print mode or interactive, which also depends on the terminal. */

@@ -26,6 +26,7 @@ export const OPTIONS = [
   { name: "append-system-prompt", value: "TEXT", group: "run", help: "add to the instructions" },
   { name: "no-session", group: "run", help: "write nothing to disk" },
   { name: "directory", alias: "C", value: "DIR", group: "run", help: "run in DIR" },
+  { name: "plain-ui", group: "run", help: "plain lines, for screen readers" },
   { name: "verbose", group: "run", help: "log every request and answer to a file", feature: "verbose" },
   {
     name: "continue",

@@ -16,6 +16,7 @@ export function toRunOptions(given: SplitArguments["options"]): RunOptions {
   return {
     isSaved: !given.has("no-session"),
     isVerbose: given.has("verbose"),
+    ...present("isPlain", given.has("plain-ui") || undefined),
     ...present("model", text("model")),
     ...present("approval", toChoice("--approval", text("approval"), APPROVAL_MODES)),
     ...present("maxTurns", toCount("--max-turns", text("max-turns"))),

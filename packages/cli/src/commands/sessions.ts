@@ -1,13 +1,6 @@
 import { listSessions, listUnreadableSessions, nearestName } from "@diligent/core/light";
-import {
-  type Message,
-  messageText,
-  readConversation,
-  readSessionFile,
-  removeSession,
-  renameSession,
-  type SessionInfo,
-} from "@diligent/core/run";
+import { removeSession, renameSession, type SessionInfo } from "@diligent/core/run";
+import type { RunOptions } from "../arguments/command.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT_SUCCESS } from "../exit-codes.ts";
 import { findSession } from "../find-session.ts";
@@ -18,24 +11,28 @@ import { sanitizeTerminalText, toSingleLine } from "../terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
 import { askYesNo } from "./ask-yes-no.ts";
 import { formatSessionList, projectSessionsDir } from "./list.ts";
+import { showSession } from "./show-session.ts";
 import { readSubcommandArguments } from "./subcommand-arguments.ts";
 
 const HELP = `diligent sessions: find, show, name and delete this project's sessions
 
   diligent sessions [list] [--json]        the same as diligent --list
-  diligent sessions show REF [--json]      the conversation, as --continue would go on with it
+  diligent sessions show REF [--json]      the conversation as the model sees it when it goes on
+  diligent sessions show REF --full        every entry of it, what was summarised or shortened included
+  diligent sessions compact REF [FOCUS]    summarise its older part now; FOCUS says what matters,
+                                           -m ID who writes the summary
   diligent sessions name REF NEW NAME      a name for the list
   diligent sessions rm REF [--yes]         delete its file; asks first
 
 REF is a number of the list, an id, or the beginning of one.
 `;
 
-/** @param directory as given with `-C`. */
-export async function runSessions(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
-  const { words, switches } = readSubcommandArguments("sessions", rest, ["json", "yes"]);
+export async function runSessions(rest: readonly string[], io: CliIo, options: RunOptions): Promise<number> {
+  const known = ["json", "yes", "full", "model="];
+  const { words, switches, values } = readSubcommandArguments("sessions", rest, known);
   const [action = "list", reference, ...more] = words;
   if (switches.has("help")) return write(io, HELP);
-  const sessionsDir = projectSessionsDir(resolveDirectory(directory, io.cwd), io);
+  const sessionsDir = projectSessionsDir(resolveDirectory(options.directory, io.cwd), io);
   const sessions = await listSessions(sessionsDir);
   if (action === "list") {
     return switches.has("json") ? writeJson(io, sessions) : write(io, formatSessionList(sessions));
@@ -44,12 +41,23 @@ export async function runSessions(rest: readonly string[], io: CliIo, directory?
   if (reference === undefined)
     throw new UsageError(`sessions ${action} needs a REF, such as 1 (see diligent --list)`);
   const session = findSession(sessions, reference, () => listUnreadableSessions(sessionsDir));
-  if (action === "show") return showSession(session, switches.has("json"), io);
+  if (action === "show")
+    return showSession(session, { isFull: switches.has("full"), isJson: switches.has("json") }, io);
+  if (action === "compact") {
+    const { compactSession } = await import("./compact-session.ts");
+    const model = values.get("model") ?? options.model;
+    const focus = more.join(" ").trim() || undefined;
+    const isJson = switches.has("json");
+    return compactSession(
+      { reference: session.id, focus, isJson, options: { ...options, ...(model && { model }) } },
+      io,
+    );
+  }
   if (action === "name") return nameSession(session, more.join(" ").trim(), io);
   return deleteSession(session, switches.has("yes"), io);
 }
 
-const ACTIONS = ["list", "show", "name", "rm"];
+const ACTIONS = ["list", "show", "compact", "name", "rm"];
 
 function unknownAction(action: string): UsageError {
   const nearest = nearestName(action, ACTIONS);
@@ -89,36 +97,5 @@ function change(work: () => void): void {
     work();
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function showSession({ path, created }: SessionInfo, isJson: boolean, io: CliIo): number {
-  const file = readSessionFile(path);
-  const { header } = file;
-  const { messages } = readConversation(file);
-  if (isJson) return writeJson(io, { header, messages });
-  const when = formatLocalMinute(created);
-  const title = `Session ${header.id} of ${when} in ${header.cwd}`;
-  return write(io, [title, ...messages.map(formatMessage)].join("\n\n").concat("\n"));
-}
-
-const SHOWN_OUTPUT_LINES = 10;
-
-function formatMessage(message: Message): string {
-  switch (message.role) {
-    case "user":
-      return `> ${messageText(message).replaceAll("\n", "\n> ")}`;
-    case "assistant": {
-      const calls = message.content.flatMap((block) =>
-        block.type === "tool_call" ? [`[${block.name}] ${JSON.stringify(block.input)}`] : [],
-      );
-      return [messageText(message), ...calls].filter((part) => part !== "").join("\n");
-    }
-    case "tool_result": {
-      const lines = message.output.split("\n");
-      const more =
-        lines.length > SHOWN_OUTPUT_LINES ? [`… ${lines.length - SHOWN_OUTPUT_LINES} more lines`] : [];
-      return [...lines.slice(0, SHOWN_OUTPUT_LINES), ...more].map((line) => `  ${line}`).join("\n");
-    }
   }
 }

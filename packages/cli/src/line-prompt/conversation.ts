@@ -1,4 +1,4 @@
-import { type ApprovalRequest, type ApprovalVerdict, now } from "@diligent/core/run";
+import { type AgentEvent, type ApprovalRequest, type ApprovalVerdict, now } from "@diligent/core/run";
 import type { AskPerson, PersonAnswer } from "../approval.ts";
 import type { CliOutput } from "../cli-io.ts";
 import type { OpenSession } from "../open-session.ts";
@@ -6,6 +6,7 @@ import { formatHint, formatQuestion, parseAnswer } from "./question.ts";
 import { Transcript } from "./transcript.ts";
 
 const PROMPT = "diligent> ";
+const COMPACT = /^\s*\/compact(?=\s|$)/;
 
 /**
  * A conversation by lines. A line answers the question that is open, else joins the run that is going on, else is the
@@ -14,6 +15,9 @@ const PROMPT = "diligent> ";
 export class Conversation {
   private readonly transcript: Transcript;
   private run: { abort: AbortController; ended: Promise<void> } | undefined;
+  private isCompacting = false;
+  /** Lines for when the work that is going on has ended. */
+  private readonly waiting: string[] = [];
   private answer: ((line: string | undefined) => void) | undefined;
   private lastQuestion: Promise<unknown> = Promise.resolve();
 
@@ -42,7 +46,9 @@ export class Conversation {
   takeLine(line: string): void {
     if (this.answer) this.answer(line);
     else if (line.trim() === "") this.showPrompt();
+    else if (this.run && (this.isCompacting || COMPACT.test(line))) this.waiting.push(line);
     else if (this.run) this.opened().session.steer(line);
+    else if (COMPACT.test(line)) this.compact(line.replace(COMPACT, "").trim());
     else this.start(line);
   }
 
@@ -62,23 +68,42 @@ export class Conversation {
   }
 
   private start(prompt: string): void {
-    const abort = new AbortController();
-    const ended = Promise.withResolvers<void>();
-    this.run = { abort, ended: ended.promise };
-    void this.runToEnd(prompt, abort.signal).then(ended.resolve);
-  }
-
-  private async runToEnd(prompt: string, signal: AbortSignal): Promise<void> {
     const message = { role: "user" as const, content: prompt, timestamp: now() };
     const { session, noteInput } = this.opened();
     noteInput(prompt);
-    try {
+    this.occupy(async (signal) => {
       await session.run(message, { signal }).consume((event) => this.transcript.show(event));
+    });
+  }
+
+  private compact(focus: string): void {
+    this.isCompacting = true;
+    this.occupy(async (signal) => {
+      const { session } = this.opened();
+      const emit = (event: AgentEvent) => this.transcript.show(event);
+      const { kind } = await session.compact({ focus: focus || undefined, signal, emit });
+      if (kind === "nothing") this.line("There is nothing to summarise yet.");
+      if (kind === "aborted") this.line("Stopped: the session is as it was.");
+    });
+  }
+
+  private occupy(work: (signal: AbortSignal) => Promise<void>): void {
+    const abort = new AbortController();
+    const ended = Promise.withResolvers<void>();
+    this.run = { abort, ended: ended.promise };
+    void this.workToEnd(() => work(abort.signal)).then(ended.resolve);
+  }
+
+  private async workToEnd(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
     } catch (error) {
       this.transcript.line(`error: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
       this.run = undefined;
+      this.isCompacting = false;
       this.showPrompt();
+      for (const line of this.waiting.splice(0)) this.takeLine(line);
     }
   }
 

@@ -13,13 +13,17 @@ export interface TerminalProgram {
 }
 
 /** Starts the real program in a real terminal of 80 columns. */
-export function runInTerminal(place: TemporaryProject, args: readonly string[]): TerminalProgram {
+export function runInTerminal(
+  place: TemporaryProject,
+  args: readonly string[],
+  environment: Record<string, string> = {},
+): TerminalProgram {
   const decoder = new TextDecoder();
   let screen = "";
   let seen = 0;
   const child = Bun.spawn([PROGRAM, ...args], {
     cwd: place.project,
-    env: { ...bareEnvironment(place), TERM: "xterm-256color" },
+    env: { ...bareEnvironment(place), TERM: "dumb", ...environment },
     timeout: 20_000,
     killSignal: "SIGKILL",
     terminal: {

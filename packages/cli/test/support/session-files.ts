@@ -12,17 +12,19 @@ export interface WrittenSession {
   name?: string;
   version?: number;
   cwd?: string;
+  /** Who answered; a script when left out. */
+  model?: string;
 }
 
 /** Puts a session into a project as if it had been held; returns the path of its file. */
 export function writeSession(place: TemporaryProject, session: WrittenSession): string {
-  const { id, modified, texts, name, version = 2, cwd = place.project } = session;
+  const { id, modified, texts, name, version = 2, cwd = place.project, model } = session;
   const entries = texts.map((text, index) => ({
     type: "message",
-    id: `0000000${index}`,
-    parentId: index === 0 ? null : `0000000${index - 1}`,
+    id: String(index).padStart(8, "0"),
+    parentId: index === 0 ? null : String(index - 1).padStart(8, "0"),
     timestamp: modified,
-    message: index % 2 === 0 ? userMessage(text) : assistantMessage(text),
+    message: index % 2 === 0 ? userMessage(text) : assistantMessage(text, model),
   }));
   const naming = { type: "session_info", id: "000000ff", parentId: null, timestamp: modified, name };
   const lines = [
@@ -40,11 +42,11 @@ function userMessage(content: string) {
   return { role: "user", content, timestamp: 1 };
 }
 
-function assistantMessage(text: string) {
+function assistantMessage(text: string, model = "scripted/script.json") {
   return {
     role: "assistant",
     content: [{ type: "text", text }],
-    model: "scripted/script.json",
+    model,
     usage: { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 },
     stopReason: "end_turn",
     timestamp: 1,
@@ -80,6 +82,11 @@ export function savedLines(
   id = sessionIds(place)[0] ?? "none",
 ): Record<string, unknown>[] {
   return parseLines(readFileSync(join(place.project, ".diligent", "sessions", `${id}.jsonl`), "utf8"));
+}
+
+/** The types of the lines of a session file, "session" for the first. */
+export function entryTypes(place: TemporaryProject, id?: string): string[] {
+  return savedLines(place, id).map(({ type }) => String(type));
 }
 
 /** What was said, in short. */

@@ -14,6 +14,8 @@ export interface VendorCall {
 export interface VendorAnswer {
   text: string;
   calls?: readonly VendorCall[];
+  /** Tokens as the service counts them; 10 and 5 when left out. */
+  usage?: { input: number; output: number };
 }
 
 /** One of the services that diligent speaks to, for a server on loopback that stands in for it. */
@@ -30,6 +32,8 @@ export interface VendorService {
   /** The types of the pieces of a text and of arguments. */
   pieces: { text: string; json: string };
   overloaded: Reply;
+  /** How it refuses a request that is too long. */
+  overflow(tokens: number, window: number): Reply;
   /** An event that breaks off an answer. */
   errorEvent: WireEvent;
 }
@@ -41,9 +45,9 @@ export const ANTHROPIC_SERVICE: VendorService = {
   urlVariable: "ANTHROPIC_BASE_URL",
   pathOfBase: "",
   path: "/v1/messages",
-  events({ text, calls = [] }) {
+  events({ text, calls = [], usage }) {
     return [
-      messages.messageStart(),
+      messages.messageStart(usage && { input_tokens: usage.input, output_tokens: 1 }),
       ...messages.textBlock(0, ...halves(text)),
       ...calls.flatMap(({ id, name, input }, index) =>
         messages.block(
@@ -52,11 +56,18 @@ export const ANTHROPIC_SERVICE: VendorService = {
           ...halves(JSON.stringify(input)).map((json) => ({ type: "input_json_delta", partial_json: json })),
         ),
       ),
-      ...messages.messageEnd(calls.length > 0 ? "tool_use" : "end_turn"),
+      ...messages.messageEnd(
+        calls.length > 0 ? "tool_use" : "end_turn",
+        usage && { output_tokens: usage.output },
+      ),
     ];
   },
   pieces: { text: "text_delta", json: "input_json_delta" },
   overloaded: errorReply(529, "overloaded_error", "Overloaded"),
+  overflow(tokens, window) {
+    const message = `prompt is too long: ${tokens} tokens > ${window} maximum`;
+    return errorReply(400, "invalid_request_error", message);
+  },
   errorEvent: { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
 };
 
@@ -67,7 +78,7 @@ export const OPENAI_SERVICE: VendorService = {
   urlVariable: "OPENAI_BASE_URL",
   pathOfBase: "/v1",
   path: "/v1/responses",
-  events({ text, calls = [] }) {
+  events({ text, calls = [], usage }) {
     const message = responses.messageItem(`msg_${text.length}_${calls[0]?.id ?? "end"}`, [
       responses.textPart(text),
     ]);
@@ -79,11 +90,18 @@ export const OPENAI_SERVICE: VendorService = {
         const pieces = responses.argumentPieces(...halves(json));
         return responses.item(index + 1, responses.callItem(id, json, { name }), ...pieces);
       }),
-      responses.completed(),
+      responses.completed(usage && { input_tokens: usage.input, output_tokens: usage.output }),
     ];
   },
   pieces: { text: "response.output_text.delta", json: "response.function_call_arguments.delta" },
   overloaded: responses.openAIError(503, { type: "server_error", message: "Overloaded" }),
+  overflow: () =>
+    responses.openAIError(400, {
+      type: "invalid_request_error",
+      code: "context_length_exceeded",
+      param: "input",
+      message: "Your input exceeds the context window of this model. Please adjust your input and try again.",
+    }),
   errorEvent: { type: "error", code: "server_error", message: "The server had an error", param: null },
 };
 

@@ -1,15 +1,18 @@
-export interface KillArguments {
+export interface SeededRuns {
   runs: number;
-  /** The same seed gives the same scripts and moments; the machine does the rest. */
+  /** The same seed gives the same row of random numbers. */
   seed: number;
 }
 
-const DEFAULT_RUNS = 200;
 const MAX_SEED = 2 ** 31;
 
-/** Takes `--runs N` and `--seed N`. @throws Error, in one line for the user, for anything else. */
-export function parseKillArguments(argv: readonly string[]): KillArguments {
-  const result: KillArguments = { runs: DEFAULT_RUNS, seed: Date.now() % MAX_SEED };
+/**
+ * Takes `--runs N` and `--seed N`; without a seed, the time is one.
+ * @param usualRuns when nothing is said.
+ * @throws Error, in one line for the user, for anything else.
+ */
+export function parseSeededRuns(argv: readonly string[], usualRuns: number): SeededRuns {
+  const result: SeededRuns = { runs: usualRuns, seed: Date.now() % MAX_SEED };
   const words = argv.values();
   for (const word of words) {
     if (word !== "--runs" && word !== "--seed")

@@ -1,0 +1,35 @@
+import { createRandom } from "../../core/test/support/fuzzed-history.ts";
+import { holdRetentionSession, type RetentionReport } from "../../core/test/support/retention-session.ts";
+import { chooseMisbehaviours } from "./retention/choose-misbehaviours.ts";
+import { judgeRetention } from "./retention/judge-retention.ts";
+import { parseSeededRuns } from "./seeded-runs.ts";
+import { Scratch } from "./stage/scratch.ts";
+
+// Plants facts and constraints in sessions that are compacted three times by a summariser that behaves badly, and looks at
+// what is left of them in the requests. Exit code 1 when something that the user said, or a file, was lost.
+
+const USUAL_RUNS = 12;
+const SHOWN_PROBLEMS = 20;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(argv: readonly string[]): Promise<number> {
+  const { runs, seed } = parseSeededRuns(argv, USUAL_RUNS);
+  using scratch = new Scratch();
+  const random = createRandom(seed);
+  const reports: RetentionReport[] = [];
+  for (let run = 0; run < runs; run++) {
+    const report = await holdRetentionSession({
+      project: scratch.makeDirectory("retention"),
+      seed: seed + run,
+      service: run % 2 === 0 ? "anthropic" : "openai",
+      misbehaviours: chooseMisbehaviours(run, random),
+    });
+    reports.push(report);
+    process.stderr.write(`\r${run + 1} of ${runs} sessions held `);
+  }
+  const { lines, problems } = judgeRetention(reports);
+  console.log(`\nseed ${seed}: ${lines.join("\n")}`);
+  for (const problem of problems.slice(0, SHOWN_PROBLEMS)) console.log(problem.slice(0, 500));
+  return problems.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildSessionContext, readSessionFile, resolvePaths } from "@diligent/core/run";
+import { writeCompactedSession } from "../src/stage/compacted-session.ts";
+
+test("writeCompactedSession writes as many entries, compactions and characters as are asked for", () => {
+  const project = mkdtempSync(join(tmpdir(), "diligent-bench-test-"));
+  try {
+    writeCompactedSession(project, { entries: 400, compactions: 3, stretchTokens: 5_000 });
+    const { sessions } = resolvePaths(project);
+    const [name = ""] = readdirSync(sessions);
+    const { entries, skippedLines } = readSessionFile(join(sessions, name));
+    expect([entries.length, skippedLines]).toEqual([400, 0]);
+    expect(entries.filter(({ type }) => type === "compaction")).toHaveLength(3);
+    const [summary, ...kept] = buildSessionContext(entries).messages;
+    expect(summary).toMatchObject({ content: expect.stringContaining("src/part-99.ts") });
+    // The other messages of a round have some 75 characters.
+    const outputs = kept.flatMap((message) => (message.role === "tool_result" ? [message.output] : []));
+    expect(outputs.join("").length + 75 * outputs.length).toBeWithin(19_000, 21_000);
+  } finally {
+    rmSync(project, { recursive: true });
+  }
+});

@@ -1,0 +1,37 @@
+import { type ApprovalContext, type ApprovalRequest, type Approve, GrantStore } from "@diligent/core";
+import { type ApproveOptions, createApprove } from "../../src/approval.ts";
+import type { TemporaryProject } from "./temporary-project.ts";
+
+export type ApproverOptions = Partial<Omit<ApproveOptions, "context">> &
+  Pick<ApprovalContext, "mode" | "rules">;
+
+/** For requests of which nobody is told that they were asked about. */
+export const UNHEARD = { announce() {} };
+
+/** What decides in a project; every one with the grants that are kept for it. */
+export function createApprover(
+  place: TemporaryProject,
+  { mode, rules, ...options }: ApproverOptions,
+): Approve {
+  const context = { root: place.project, cwd: place.project, mode, rules };
+  return createApprove({ grants: createStore(place), ...options, context });
+}
+
+function createStore({ top, project }: TemporaryProject): GrantStore {
+  return new GrantStore({ environment: { XDG_STATE_HOME: `${top}/state` }, root: project });
+}
+
+/** A decision, and by which gates it was told of. */
+export async function decideWith(approve: Approve, request: ApprovalRequest) {
+  const gates: string[] = [];
+  const decision = await approve(request, { announce: (gate) => gates.push(gate) });
+  return { decision, gates };
+}
+
+export function bash(command: string): ApprovalRequest {
+  return { permission: "execute", toolName: "bash", description: `bash: ${command}`, details: { command } };
+}
+
+export function reading(path: string): ApprovalRequest {
+  return { permission: "read", toolName: "read", description: `read: ${path}`, details: { path } };
+}
