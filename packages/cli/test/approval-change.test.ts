@@ -117,6 +117,17 @@ describe("reading a directory with rules about what is below it", () => {
     expect(await withheldBy({ rules: [] })).toBe("once");
   });
 
+  test("is allowed but for what diligent keeps for itself", async () => {
+    const environment = { HOME: place.home, XDG_STATE_HOME: `${place.project}/state` };
+    const { decision } = await decide({ environment }, reading(place.project));
+    const withholds = typeof decision === "object" ? decision.withholds : undefined;
+    const names = ["state/diligent/grants.json", "state/other", "src/a"];
+    expect(names.filter((name) => withholds?.(`${place.project}/${name}`))).toEqual([
+      "state/diligent/grants.json",
+    ]);
+    expect((await decide({ environment }, reading(`${place.project}/src`))).decision).toBe("once");
+  });
+
   test("stays so when a person has allowed it", async () => {
     const { decision } = await decide({ rules, ask: async () => "once" }, reading("/etc"));
     expect(decision).toEqual({ response: "once", withholds: expect.any(Function) });

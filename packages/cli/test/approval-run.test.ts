@@ -131,7 +131,7 @@ describe("permissions of the user's configuration", () => {
     );
     const refused =
       'Refused: the rule deny read "private/**" forbids it [rule]. Do not try it in another way.';
-    const note = "[what a rule of the user's keeps from being read is left out]";
+    const note = "[what may not be read without being asked about is left out]";
     expect(outputs).toEqual([
       refused,
       `src/main.md:1:needle\n${note}`,
@@ -139,7 +139,7 @@ describe("permissions of the user's configuration", () => {
       `No match for absent in files *.md.\n${note}`,
       `src/main.md\n${note}`,
       refused,
-      expect.stringMatching(/^\.git\/\nsrc\/\nscript\.json \(.*\)\n\[what a rule/),
+      expect.stringMatching(/^\.git\/\nsrc\/\nscript\.json \(.*\)\n\[what may not/),
       expect.stringContaining('the rule deny read "private/**" forbids it [rule]'),
       refused,
     ]);

@@ -144,6 +144,8 @@ describe("where a command runs", () => {
     expect(await gateOf("cd missing; cat ../package.json")).toBe("ask outside_project");
     expect(await gateOf("cd src; cat ../package.json")).toBe("allow read_only_command");
     expect(await gateOf("cd src; cat ../../outside.txt")).toBe("ask outside_project");
+    const moves = [{ permission: "execute", pattern: "cd *", action: "allow" }] as const;
+    expect(await gateOf("cd src; cat ../package.json", { rules: moves })).toBe("allow rule");
     const makes = [{ permission: "execute", pattern: "make", action: "allow" }] as const;
     expect(await gateOf("make; cd src; cat ../package.json", { rules: makes })).toBe("ask outside_project");
     expect(await gateOf("cd src | cat ../package.json")).toBe("ask outside_project");

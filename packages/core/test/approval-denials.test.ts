@@ -1,8 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { decideApproval } from "../src/approval/policy.ts";
-import type { ApprovalMode, PermissionRule } from "../src/approval/types.ts";
+import type {
+  ApprovalContext,
+  ApprovalMode,
+  ApprovalVerdict,
+  PermissionRule,
+} from "../src/approval/types.ts";
 import { createEverydayProject } from "./support/everyday-project.ts";
 
 const project = createEverydayProject({ isHostile: false });
@@ -12,13 +17,13 @@ writeFileSync(join(root, "private", "plan.md"), "");
 
 afterAll(() => project[Symbol.dispose]());
 
-async function gateOf(
-  command: string,
-  rules: PermissionRule[],
-  mode: ApprovalMode | undefined = undefined,
-): Promise<string> {
+function decide(command: string, context: Partial<ApprovalContext>): Promise<ApprovalVerdict> {
   const request = { permission: "execute", toolName: "bash", description: "", details: { command } } as const;
-  const { action, gate } = await decideApproval(request, { root, cwd: root, rules, mode });
+  return decideApproval(request, { root, cwd: root, ...context });
+}
+
+async function gateOf(command: string, rules: PermissionRule[], mode?: ApprovalMode): Promise<string> {
+  const { action, gate } = await decide(command, { rules, mode });
   return `${action} ${gate}`;
 }
 
@@ -76,7 +81,13 @@ describe("a rule that denies a program", () => {
 describe("a rule that denies reading", () => {
   const DENY: PermissionRule = { permission: "read", pattern: "private/**", action: "deny" };
   const commands = [
-    ...["cat < private/plan.md", "cat private/plan.md > x", "cat private/*.md > x", "cat pri*/plan.md > x"],
+    ...[
+      "cat < private/plan.md",
+      "cat private/plan.md > x",
+      "cat private/*.md > x",
+      "cat pri*/plan.md > x",
+      "cat [p]rivate/plan.md > x",
+    ],
     ...[
       "x=$(cat private/plan.md)",
       "awk 1 private/plan.md",
@@ -115,8 +126,30 @@ describe("a rule that denies reading", () => {
     });
   }
 
+  test("comes before everything that may be allowed of the same command", async () => {
+    const bin = join(root, "tools");
+    mkdirSync(bin, { recursive: true });
+    for (const name of ["cat", "grep"]) {
+      writeFileSync(join(bin, name), "#!/bin/sh\n");
+      chmodSync(join(bin, name), 0o755);
+    }
+    const inside = `cd .. && cat app/private/plan.md`;
+    for (const command of ["grep -r x . ../elsewhere", "cat ../outside.txt private/plan.md", inside]) {
+      expect(`${command}: ${await gateOf(command, [DENY], "auto")}`).toBe(`${command}: deny rule`);
+    }
+    const environment = { PATH: `${bin}:/usr/bin:/bin` };
+    const verdict = await decide("cat private/plan.md", { rules: [DENY], mode: "auto", environment });
+    expect(verdict.action).toBe("deny");
+  });
+
   test("leaves alone what has nothing to do with it", async () => {
-    for (const command of ["npm test", "make > x", "awk 1 README.md", "echo $HOME/private-notes"]) {
+    for (const command of [
+      "npm test",
+      "make > x",
+      "awk 1 README.md",
+      "echo $HOME/private-notes",
+      "awk '/[a-z]+/' x",
+    ]) {
       expect(`${command}: ${await gateOf(command, [DENY])}`).toStartWith(`${command}: ask `);
       expect(await gateOf(command, [DENY], "auto")).toBe("allow auto_mode");
     }

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
 import fc from "fast-check";
 import { readPrintf } from "../src/approval/programs/printf.ts";
-import { type Operand, readProgramUse } from "../src/approval/programs/program-options.ts";
+import type { Operand } from "../src/approval/programs/program-options.ts";
+import { readProgramUse } from "../src/approval/programs/program-use.ts";
 import { READ_ONLY_PROGRAMS } from "../src/approval/programs/read-only-programs.ts";
 import { SPECIAL_PROGRAMS } from "../src/approval/programs/special-programs.ts";
 

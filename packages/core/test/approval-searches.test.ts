@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { decideApproval } from "../src/approval/policy.ts";
-import type { ApprovalContext } from "../src/approval/types.ts";
+import type { ApprovalContext, PermissionRule } from "../src/approval/types.ts";
 
 let top: string;
 let root: string;
@@ -129,6 +129,17 @@ describe("a search with grep", () => {
     for (let index = 0; index <= 10_000; index++) writeFileSync(join(root, "many", `${index}`), "");
     expect(await gateOf("grep -r KEY .")).toBe("ask secret");
     expect(await gateOf("grep -r KEY src")).toBe(PASSES);
+    const rules: PermissionRule[] = [{ permission: "read", pattern: "private/**", action: "deny" }];
+    expect(await gateOf("grep -r KEY .", { rules, mode: "auto" })).toBe("deny rule");
+    expect(await gateOf("grep -r KEY src", { rules })).toBe(PASSES);
+  });
+
+  test("looks at no more for a line of many searches", async () => {
+    for (let index = 0; index < 5_000; index++) writeFileSync(join(root, "src", `${index}.ts`), "");
+    const line = (count: number) => Array.from({ length: count }, () => "grep -r KEY src").join("; ");
+    expect(await gateOf(line(5))).toBe(PASSES);
+    expect(await gateOf(line(20))).toBe("ask secret");
+    expect(await gateOf(`cat ${"src/* ".repeat(30)}`)).toBe("ask shell_command");
   });
 });
 

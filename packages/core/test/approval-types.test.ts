@@ -51,6 +51,32 @@ test("an approval request names its tool, its permission and its details, and is
   expect(JSON.parse(JSON.stringify(requests))).toEqual([expected]);
 });
 
+test("what is shown with a question is in the event that tells of it, and in nothing that the model reads", async () => {
+  const tool = { ...noteTool({ calls: [] }), preview: async () => "-old\n+new" };
+  const { events, added } = await runScript([CALL, { text: "Done." }], {
+    tools: [tool],
+    approve: async (request, { announce, preview }) => {
+      announce("shell_command", { ...request, details: { diff: await preview?.() } });
+      return "once";
+    },
+  });
+  const asked = events.flatMap((event) => (event.type === "approval_request" ? [event] : []));
+  expect(asked).toEqual([
+    {
+      type: "approval_request",
+      requestId: expect.any(String),
+      request: {
+        permission: "execute",
+        toolName: "note",
+        description: "note",
+        details: { diff: "-old\n+new" },
+      },
+      gate: "shell_command",
+    },
+  ]);
+  expect(JSON.stringify(added)).not.toContain("+new");
+});
+
 test("every tool that can change something or read outside says what it is about", () => {
   const cwd = makeTempDir();
   const tools = createTools({

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openSearchPlace } from "../src/tools/search/search-target.ts";
+import { openSearchPlace } from "../src/tools/search/search-place.ts";
 import { searchSteadily } from "../src/tools/search/steady-search.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 

@@ -7,7 +7,7 @@ import { createLsTool } from "../src/tools/ls.ts";
 import type { Workspace } from "../src/tools/workspace.ts";
 import { createToolWorkspace, runTool } from "./support/tool-workspace.ts";
 
-const NOTE = "[what a rule of the user's keeps from being read is left out]";
+const NOTE = "[what may not be read without being asked about is left out]";
 
 function workspaceWith(files: Record<string, string>): Workspace {
   const workspace = createToolWorkspace();

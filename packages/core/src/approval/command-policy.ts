@@ -89,14 +89,16 @@ function judgePipelines(pipelines: readonly Pipeline[], judging: LookingJudge): 
   const { cwd } = judging.context;
   const verdicts: ApprovalVerdict[] = [];
   let after: Whereabouts = { success: [cwd], failure: [] };
+  let isUndisturbed = true;
   for (const pipeline of pipelines) {
     const places = placesBefore(pipeline.runs, after);
     // What can only run if something fails that is there is judged as if nothing had moved.
     const judged = places?.length === 0 ? [cwd] : places;
     for (const [index, command] of pipeline.commands.entries()) {
-      verdicts.push(judgePart({ command, places: judged, isPiped: index > 0 }, judging));
+      const verdict = judgePart({ command, places: judged, isPiped: index > 0 }, judging);
+      verdicts.push(verdict);
+      isUndisturbed &&= verdict.gate === "read_only_command" || command[0]?.text === "cd";
     }
-    const isUndisturbed = verdicts.every(({ gate }) => gate === "read_only_command");
     after = placesAfter(pipeline, places, { after, isUndisturbed });
   }
   return verdicts;

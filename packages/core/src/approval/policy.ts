@@ -64,7 +64,7 @@ async function judge(request: ApprovalRequest, context: ApprovalContext): Promis
   const verdict = decidePath({ path, leadsTo, permission, readsContent: true }, toolName, context);
   if (permission !== "read") return verdict;
   const { createWithholding } = await import("./withheld-files.ts");
-  const withholds = createWithholding(context);
+  const withholds = createWithholding(leadsTo ?? path, context);
   return withholds ? { ...verdict, withholds } : verdict;
 }
 

@@ -52,7 +52,9 @@ function findDenial(
   const { rules = [], home } = context;
   const isHome = home !== undefined && (piece === "~" || piece.startsWith("~/"));
   const path = isHome ? home + piece.slice(1) : piece;
-  const expansion = /[*?[]/.test(path) ? expandGlob(path, place, looks) : { names: [] };
+  // Regular expressions have brackets too: one stands for one character here, not for anything.
+  const pattern = path.replace(/\[[^\]/]+\]/g, "?").replaceAll("[", "?");
+  const expansion = /[*?]/.test(pattern) ? expandGlob(pattern, place, looks) : { names: [] };
   // Who piles up patterns until nobody can look at all of them hides something.
   if ("obstacle" in expansion && expansion.isTooLarge) {
     return rules.findLast(({ permission, action }) => permission === "read" && action === "deny");

@@ -7,11 +7,13 @@ import { expandGlob } from "./expand-glob.ts";
 import { judgeReads } from "./judge-reads.ts";
 import type { Looks } from "./looks.ts";
 import type { Surroundings } from "./path-dangers.ts";
-import { type Operand, readProgramUse } from "./programs/program-options.ts";
+import type { Operand } from "./programs/program-options.ts";
 import { namesOnly, type ProgramReading, type ProgramUse } from "./programs/program-spec.ts";
+import { readProgramUse } from "./programs/program-use.ts";
 import { READ_ONLY_PROGRAMS } from "./programs/read-only-programs.ts";
 import { SPECIAL_PROGRAMS } from "./programs/special-programs.ts";
 import { isRuntime, isVersionQuery } from "./programs/version-query.ts";
+import { hasReadDenial } from "./read-denial.ts";
 import { judgeSearch, type LookingJudge } from "./search-policy.ts";
 import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
 import { allow, ask, strictest } from "./verdicts.ts";
@@ -38,14 +40,16 @@ export function judgeReading(
   if ("obstacle" in reading) {
     return ask("shell_command", `${name} may do more than read, because of ${reading.obstacle}`);
   }
+  const verdict = judgeUse(reading.use, judging);
+  // What a rule denies comes before what a person may allow.
+  if (verdict.action === "deny") return verdict;
   if (!isInside(context.cwd, surroundings.root)) {
     return ask("outside_project", `${name} would run in ${context.cwd}, outside the project`);
   }
   const isProjects = (program: string) => placeOf(program, { startsIn, context, surroundings }) === "project";
-  if (programsBehind(name).some(isProjects)) {
-    return ask("shell_command", `${name} is the project's own program of that name`);
-  }
-  return judgeUse(reading.use, judging);
+  return programsBehind(name).some(isProjects)
+    ? ask("shell_command", `${name} is the project's own program of that name`)
+    : verdict;
 }
 
 /** What a command would touch, why it may do more than read, or undefined for a program of which nothing is known. */
@@ -114,8 +118,14 @@ const HARMLESS: ReadonlySet<string> = new Set(["-", "/dev/null", ""]);
 function judgeUse({ paths, readsContent, search }: ProgramUse, judging: LookingJudge): ApprovalVerdict {
   const isFile = (path: string) => !HARMLESS.has(path);
   const verdict = judgeReads(paths.filter(isFile), readsContent, judging);
-  if (verdict && verdict.action !== "allow") return verdict;
-  if (!search || !readsContent) return READS_ONLY;
-  const findings = search.places.filter(isFile).map((place) => judgeSearch(place, search, judging));
-  return strictest(findings.filter((finding) => finding !== undefined)) ?? READS_ONLY;
+  const isRefused = verdict && verdict.action !== "allow";
+  if (isRefused && (verdict.action === "deny" || !hasReadDenial(judging.context))) return verdict;
+  const findings: ApprovalVerdict[] = isRefused ? [verdict] : [];
+  if (!search || !readsContent) return strictest(findings) ?? READS_ONLY;
+  for (const place of new Set(search.places.filter(isFile))) {
+    const finding = judgeSearch(place, search, judging);
+    if (finding) findings.push(finding);
+    if (judging.looks.left < 0) break;
+  }
+  return strictest(findings) ?? READS_ONLY;
 }

@@ -11,7 +11,7 @@ import { type Judging, judgePath, judgeRealFile, type PathUse } from "./path-pol
 import type { NameFilter, SearchScope } from "./programs/program-spec.ts";
 import { matchesText } from "./text-pattern.ts";
 import type { ApprovalVerdict } from "./types.ts";
-import { ask } from "./verdicts.ts";
+import { ask, deny } from "./verdicts.ts";
 
 /** What is the same for every path that a command touches. */
 export interface LookingJudge extends Judging {
@@ -33,17 +33,17 @@ export function judgeSearch(
     scope,
     judging,
     isRuled: ruled.length > 0,
+    isDenied: ruled.some(({ action }) => action === "deny"),
     holdsOwn: surroundings.ownDirectories.some((own) => own.startsWith(foldPath(directory))),
     ignoreFiles: [],
   };
-  const isDenied = ruled.some(({ action }) => action === "deny");
   let worst: ApprovalVerdict | undefined;
   for (const step of walkFiles(directory, { isThorough: scope.followsLinks, looks })) {
     const verdict = judgeStep(step, search);
     if (verdict?.action === "deny") return verdict;
     worst ??= verdict;
     // What a rule denies comes before what a person may allow.
-    if (worst && !isDenied) return worst;
+    if (worst && !search.isDenied) return worst;
   }
   return worst ?? judgeHidden(search);
 }
@@ -54,6 +54,8 @@ interface Search {
   judging: Judging;
   /** True where a rule may speak of any file. */
   isRuled: boolean;
+  /** True where one of them may deny it. */
+  isDenied: boolean;
   /** True where this program's own directories lie below. */
   holdsOwn: boolean;
   /** What decides which hidden files are read after all. */
@@ -68,7 +70,10 @@ function judgeStep(step: WalkStep, search: Search): ApprovalVerdict | undefined 
   if (isIgnoreFile) search.ignoreFiles.push(step.path);
   switch (step.kind) {
     case "too_large":
-      return ask("secret", `${directory} is too large to look for files with keys in it`);
+      // What a rule denies is not read because it was hard to find.
+      return search.isDenied
+        ? deny("rule", `${directory} is too large to look for what a rule forbids to be read`)
+        : ask("secret", `${directory} is too large to look for files with keys in it`);
     case "unreadable":
       return ask("unknown_target", `there is a name in ${dirname(step.path)} that is no valid Unicode`);
     case "special":

@@ -1,4 +1,4 @@
-import type { ProgramReading, ProgramSpec, ProgramUse, SearchScope } from "./program-spec.ts";
+import type { ProgramSpec } from "./program-spec.ts";
 
 /** An operand of a command; a pattern with the names it stands for. */
 export interface Operand {
@@ -28,26 +28,21 @@ type Kind = "flag" | "optional" | "value" | "path" | "pattern";
 
 const known = new WeakMap<ProgramSpec, ReadonlyMap<string, Kind>>();
 
-const split = (list = ""): string[] => list.split(" ").filter((name) => name !== "");
+/** The names in a list of a spec. */
+export const splitNames = (list = ""): string[] => list.split(" ").filter((name) => name !== "");
 
 function kindsOf(spec: ProgramSpec): ReadonlyMap<string, Kind> {
   const kinds =
     known.get(spec) ??
     new Map<string, Kind>([
-      ...split(spec.flags).map((name) => [name, "flag"] as const),
-      ...split(spec.optionalValues).map((name) => [name, "optional"] as const),
-      ...split(spec.values).map((name) => [name, "value"] as const),
-      ...split(spec.pathValues).map((name) => [name, "path"] as const),
-      ...split(spec.patternValues).map((name) => [name, "pattern"] as const),
+      ...splitNames(spec.flags).map((name) => [name, "flag"] as const),
+      ...splitNames(spec.optionalValues).map((name) => [name, "optional"] as const),
+      ...splitNames(spec.values).map((name) => [name, "value"] as const),
+      ...splitNames(spec.pathValues).map((name) => [name, "path"] as const),
+      ...splitNames(spec.patternValues).map((name) => [name, "pattern"] as const),
     ]);
   known.set(spec, kinds);
   return kinds;
-}
-
-/** What a call touches, or why it is not certain that it only reads. */
-export function readProgramUse(words: readonly Operand[], spec: ProgramSpec): ProgramReading {
-  const read = readOptions(words, spec);
-  return "obstacle" in read ? read : toUse(read, spec);
 }
 
 /** Tells options, values and operands apart. Options count wherever they stand, as with GNU. */
@@ -131,7 +126,7 @@ function takeValue(
   found.given.add(name);
   found.values.push({ name, text });
   if (kind === "pattern") found.patterns.push(text);
-  if (split(spec.pathValues).includes(name)) found.paths.push(text);
+  if (splitNames(spec.pathValues).includes(name)) found.paths.push(text);
   if (kind !== "value") return undefined;
   // Where the option took no value, this would be an option or a file.
   if (attached === undefined && /^-(?!\d+$)./.test(text)) return obstacle;
@@ -145,7 +140,7 @@ function isHarmlessName(text: string, spec: ProgramSpec): boolean {
 }
 
 function isTooWide(name: string, text: string, spec: ProgramSpec): boolean {
-  return /\d{5}/.test(text) && split(spec.widths).includes(name);
+  return /\d{5}/.test(text) && splitNames(spec.widths).includes(name);
 }
 
 /** Takes the first operand for the pattern where no option has brought one. */
@@ -159,48 +154,5 @@ function takePattern(found: Found, spec: ProgramSpec): { obstacle: string } | un
 }
 
 function bringsPattern(given: ReadonlySet<string>, spec: ProgramSpec): boolean {
-  return split(spec.patternValues).some((name) => given.has(name));
-}
-
-/** What the words mean for a program that is nothing but its spec. */
-export function toUse(read: ReadOptions, spec: ProgramSpec): ProgramReading {
-  const { operands } = read;
-  if (spec.operands === "none" && operands.length > 0) return { obstacle: "an operand" };
-  const names = operands.flatMap((operand) => operand.names ?? [operand.text]);
-  if (names.length > (spec.maxOperands ?? Number.POSITIVE_INFINITY)) return { obstacle: "a further operand" };
-  if (names.length < (spec.minOperands ?? 0)) return { obstacle: "what it does without an operand" };
-  const strange = names.find((name) => spec.operandPattern?.test(name) === false);
-  if (strange !== undefined) return { obstacle: `the operand ${strange}` };
-  // Of words that are no files, those the shell makes of a pattern still tell what is there.
-  const areFiles = spec.operands === "paths" || spec.operands === "pattern_and_paths";
-  const touched = areFiles ? names : operands.flatMap((operand) => operand.names ?? []);
-  const use: ProgramUse = {
-    paths: [...read.paths, ...touched],
-    readsContent: (spec.reads ?? "content") === "content",
-    search: toScope(read, areFiles ? names : [], spec),
-  };
-  return { use };
-}
-
-function toScope(
-  { given, values }: ReadOptions,
-  places: readonly string[],
-  spec: ProgramSpec,
-): SearchScope | undefined {
-  const has = (list: string | undefined) => list === "always" || split(list).some((name) => given.has(name));
-  if (!has(spec.recursive)) return undefined;
-  const filters = values.flatMap(({ name, text }) => {
-    const kind = spec.nameFilters?.[name];
-    // Filters that stand in a file match some name, which one is not known.
-    return kind === undefined ? [] : [{ kind, pattern: split(spec.pathValues).includes(name) ? "" : text }];
-  });
-  return {
-    places: places.length === 0 ? ["."] : places,
-    followsLinks: has(spec.following),
-    opensSpecial: true,
-    skipsHidden: false,
-    filters,
-    // The manual of GNU grep: what matches none is taken unless the first of them is to include.
-    takesUnmatched: filters[0]?.kind !== "include",
-  };
+  return splitNames(spec.patternValues).some((name) => given.has(name));
 }

@@ -1,5 +1,6 @@
-import { type Operand, readOptions, toUse } from "./program-options.ts";
+import { type Operand, readOptions } from "./program-options.ts";
 import type { ProgramReading, ProgramSpec } from "./program-spec.ts";
+import { toUse } from "./program-use.ts";
 
 const SED: ProgramSpec = {
   flags: "n E r s u --quiet --silent --regexp-extended --separate --unbuffered",

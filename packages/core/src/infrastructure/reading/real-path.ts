@@ -56,9 +56,17 @@ function isShownPerProcess([top, second]: readonly string[]): boolean {
 
 /** True when `path` is `directory` or lies below it. Both are absolute and real; compared component by component. */
 export function isInside(path: string, directory: string): boolean {
+  if (isTidy(path) && isTidy(directory)) {
+    return path === directory || path.startsWith(directory === sep ? sep : directory + sep);
+  }
   const outer = splitPath(resolve(directory));
   const inner = splitPath(resolve(path));
   return outer.every((part, index) => inner[index] === part);
+}
+
+/** True for an absolute path that says nothing twice: two of these can be compared as they are. */
+function isTidy(path: string): boolean {
+  return path.startsWith(sep) && !/\/\/|\/\.\.?(?:\/|$)|.\/$/.test(path);
 }
 
 /** The components of a path, without empty ones and `.`. */

@@ -3,13 +3,12 @@ import { isGitConfig, mayHoldCredentials } from "../../infrastructure/places/git
 import { SECRET_FILE_GLOBS } from "../../infrastructure/places/secret-files.ts";
 import { type RipgrepEnd, runRipgrep } from "../../infrastructure/processes/ripgrep.ts";
 import type { ToolContext } from "../../tool/types.ts";
-import type { GrepArguments } from "../grep.ts";
+import { type GrepArguments, MAX_COLLECTED } from "../grep.ts";
 import type { Workspace } from "../workspace.ts";
 import { createGrepReader, type GrepLine, type GrepMode, sortGrepLines } from "./grep-output.ts";
-import { type SearchPlace, type SearchTarget, toRipgrepOptions } from "./search-target.ts";
+import type { SearchTarget } from "./search-gate.ts";
+import { type SearchPlace, toRipgrepOptions } from "./search-place.ts";
 
-// What is found is sorted before it is cut, so more is taken than shown; beyond this the search is stopped.
-export const MAX_COLLECTED = 20_000;
 const MAX_COLLECTED_CHARS = 4_000_000;
 
 // Longer lines are generated or minified.

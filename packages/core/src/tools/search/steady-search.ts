@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { now } from "../../infrastructure/clock.ts";
 import { type NameStamp, readNameStamp } from "../../infrastructure/reading/name-stamp.ts";
-import type { SearchPlace } from "./search-target.ts";
+import type { SearchPlace } from "./search-place.ts";
 
 // File systems stamp with a clock that lags some milliseconds behind.
 const CLOCK_LAG_MS = 50;

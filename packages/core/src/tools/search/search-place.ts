@@ -1,81 +1,17 @@
 import { join, relative } from "node:path";
 import { createChildEnvironment } from "../../infrastructure/processes/child-environment.ts";
 import type { RipgrepOptions } from "../../infrastructure/processes/ripgrep.ts";
-import { specialFileKind } from "../../infrastructure/reading/file-target.ts";
 import { HeldDirectory } from "../../infrastructure/reading/held-directory.ts";
 import { isInside } from "../../infrastructure/reading/real-path.ts";
 import { holdRegularFile } from "../../infrastructure/reading/regular-file.ts";
-import type { ApprovalRequest } from "../../tool/types.ts";
-import { type ApprovedTarget, createTargetGate } from "../target/approved-target.ts";
-import { resolveFilePath } from "../target/file-path.ts";
-import { missingFileError } from "../target/missing-file.ts";
 import type { Workspace } from "../workspace.ts";
+import type { SearchTarget } from "./search-gate.ts";
 
-/** A file or directory that exists and is what was asked for when the call was allowed. */
-export interface SearchTarget {
-  /** Absolute, as given. */
-  path: string;
-  /** Where that leads; what is opened. */
-  realPath: string;
-  isDirectory: boolean;
-}
-
-/** Said with a result where a rule keeps something from being read. */
-export const WITHHELD_NOTE = "[what a rule of the user's keeps from being read is left out]";
+/** Said with a result where something may be missing from it; see `ToolContext.isWithheld`. */
+export const WITHHELD_NOTE = "[what may not be read without being asked about is left out]";
 
 /** Said with a result where something was left out because it could not be told where it lies. */
 export const MOVED_NOTE = "[what was moved by another program during the search is left out; search again]";
-
-export interface SearchGateOptions<A> {
-  toolName: string;
-  /** The directory or file that a call works on, as the model gave it. */
-  placeOf(args: A): string;
-  /** What it does there, for a person. */
-  describe(args: A): string;
-}
-
-/** Asks for the place of a search, and finds it again when the search begins; see `createTargetGate`. */
-export function createSearchGate<A extends object>(
-  workspace: Workspace,
-  { toolName, placeOf, describe }: SearchGateOptions<A>,
-) {
-  const gate = createTargetGate(workspace, { toolName, permission: "read" });
-  const places = new WeakMap<A, { file_path: string }>();
-  const pathOf = (args: A) => resolveFilePath(workspace, placeOf(args));
-  const placeFor = (args: A) => {
-    const place = places.get(args) ?? { file_path: placeOf(args) };
-    places.set(args, place);
-    return place;
-  };
-  return {
-    approval(args: A): ApprovalRequest {
-      const request = gate.approval(placeFor(args));
-      return { ...request, description: `${toolName}: ${describe(args)}`.replace(/\s+/g, " ") };
-    },
-    /** The place of a call, absolute; the links in it are not followed. */
-    pathOf,
-    /** Undefined where nothing is; throws for what is neither file nor directory. */
-    locateIfThere(args: A): SearchTarget | undefined {
-      return toSearchTarget(gate.locate(placeFor(args)));
-    },
-    /** Throws, naming what is there instead, where nothing is. */
-    locate(args: A): SearchTarget {
-      const target = gate.locate(placeFor(args));
-      const found = toSearchTarget(target);
-      if (!found) throw missingFileError(workspace, target);
-      return found;
-    },
-  };
-}
-
-function toSearchTarget({ path, realPath, stats }: ApprovedTarget): SearchTarget | undefined {
-  if (!stats) return undefined;
-  const isDirectory = stats.isDirectory();
-  const kind = specialFileKind(stats);
-  // A named pipe would keep the search waiting for ever.
-  if (!isDirectory && kind !== undefined) throw new Error(`${path} is ${kind}, which cannot be searched.`);
-  return { path, realPath, isDirectory };
-}
 
 /** What is searched, open, so that it stays what was allowed whatever becomes of its path. */
 export interface SearchPlace extends Disposable {

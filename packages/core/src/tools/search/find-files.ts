@@ -1,0 +1,135 @@
+import { join } from "node:path";
+import { type RipgrepEnd, runRipgrep } from "../../infrastructure/processes/ripgrep.ts";
+import { modificationTime } from "../../infrastructure/reading/directory-entries.ts";
+import { isExistingPath } from "../../infrastructure/reading/directory-names.ts";
+import type { ToolContext, ToolResult } from "../../tool/types.ts";
+import type { GlobArguments } from "../glob.ts";
+import { missingFileError } from "../target/missing-file.ts";
+import type { Workspace } from "../workspace.ts";
+import { createGlobMatcher, splitGlobPattern } from "./glob-pattern.ts";
+import type { SearchTarget } from "./search-gate.ts";
+import {
+  displayFound,
+  MOVED_NOTE,
+  openSearchPlace,
+  type SearchPlace,
+  toRipgrepOptions,
+  WITHHELD_NOTE,
+} from "./search-place.ts";
+import { searchSteadily } from "./steady-search.ts";
+
+const MAX_SHOWN = 200;
+// Looking at more files than this for their times would take longer than finding them.
+const MAX_SORTED_BY_TIME = 2_000;
+// Beyond this the pattern is too wide for anybody to read on.
+const MAX_COLLECTED = 50_000;
+
+export interface GlobCall {
+  args: GlobArguments;
+  target: SearchTarget;
+  context: Pick<ToolContext, "signal" | "isWithheld">;
+}
+
+/** The files below a directory that match, for the model. */
+export async function findFiles(
+  workspace: Workspace,
+  { args, target, context }: GlobCall,
+): Promise<ToolResult> {
+  const { signal, isWithheld = () => false } = context;
+  const isMatch = createGlobMatcher(splitGlobPattern(args.pattern));
+  using place = openSearchPlace(target);
+  let isPartlyWithheld = false;
+  const matches = (file: string) => {
+    if (!isMatch(file)) return false;
+    const isShown = !isWithheld(join(target.realPath, file));
+    isPartlyWithheld ||= !isShown;
+    return isShown;
+  };
+  const { found, isSteady } = await searchSteadily(place, {
+    run: () => collectFiles(workspace, { place, matches, signal }),
+    filesOf: ({ files }) => files.slice(0, MAX_SHOWN),
+  });
+  const files = found.files.filter((file, index) => index >= MAX_SHOWN || isSteady(file));
+  return toResult(args, files, {
+    show: (file) => displayFound(workspace, target, file),
+    stopped: found.stopped,
+    notes: [
+      ...(files.length < found.files.length ? [MOVED_NOTE] : []),
+      ...(isPartlyWithheld ? [WITHHELD_NOTE] : []),
+    ],
+  });
+}
+
+/** For a pattern that names a directory which is not there. */
+export function noFiles(args: GlobArguments): ToolResult {
+  return toResult(args, [], { show: String, notes: [] });
+}
+
+/** Why `path` (absolute) cannot be searched; undefined where it is not the reason. */
+export function noDirectoryError(
+  workspace: Workspace,
+  path: string,
+  target: SearchTarget | undefined,
+): Error | undefined {
+  if (!isExistingPath(path)) return missingFileError(workspace, { path, realPath: path });
+  return target?.path === path ? new Error(`${path} is a file, not a directory.`) : undefined;
+}
+
+interface FileSearch {
+  place: SearchPlace;
+  matches(path: string): boolean;
+  signal: AbortSignal;
+}
+
+async function collectFiles(workspace: Workspace, { place, matches, signal }: FileSearch) {
+  const files: string[] = [];
+  const end = await runRipgrep({
+    // A pattern given to ripgrep would win over .gitignore, so the names are matched here.
+    ...toRipgrepOptions(workspace, { flags: ["--files", "--null"], place, signal }),
+    separator: "\0",
+    onRecord(record) {
+      const file = record.replace(/^\.\//, "");
+      if (matches(file)) files.push(file);
+      return files.length <= MAX_COLLECTED;
+    },
+  });
+  if (end.stopped === "abort") throw new Error("The search was interrupted.");
+  if (end.errors !== "") throw new Error(end.errors);
+  return { files: sortFiles(files, place), stopped: end.stopped };
+}
+
+/** Newest first while they are few enough, else by path: ripgrep's own order changes from run to run. */
+function sortFiles(files: string[], place: SearchPlace): string[] {
+  const byPath = files.sort();
+  if (files.length > MAX_SORTED_BY_TIME) return byPath;
+  const times = new Map(byPath.map((file) => [file, modificationTime(place.at(file))]));
+  return byPath.sort((left, right) => (times.get(right) ?? 0) - (times.get(left) ?? 0));
+}
+
+interface FoundFiles {
+  show(file: string): string;
+  stopped?: RipgrepEnd["stopped"];
+  /** What else there is to know about the search. */
+  notes: readonly string[];
+}
+
+function toResult(
+  { pattern, path }: GlobArguments,
+  files: string[],
+  { show, stopped, notes: given }: FoundFiles,
+): ToolResult {
+  const notes = [...given];
+  if (stopped === "timeout") notes.push("[the search was stopped after a minute; there may be more]");
+  if (files.length === 0) {
+    const place = path ? ` in ${path}` : "";
+    return { output: [`No file matches ${pattern}${place}.`, ...notes].join("\n"), metadata: { count: 0 } };
+  }
+  const shown = files.slice(0, MAX_SHOWN).map(show);
+  const hidden = files.length - shown.length;
+  if (files.length > MAX_SORTED_BY_TIME) notes.push("[too many to sort by time: sorted by path]");
+  if (hidden > 0) {
+    const amount = stopped === "limit" ? `more than ${hidden - 1}` : `${hidden}`;
+    notes.push(`[${amount} more files match and are not shown; narrow the pattern]`);
+  }
+  return { output: [...shown, ...notes].join("\n"), metadata: { count: files.length } };
+}
