@@ -167,7 +167,7 @@ test("a session written by two processes at once holds both conversations whole"
   const { entries, skippedLines } = readSessionFile(path);
   expect([entries.length, skippedLines, told]).toEqual([42, 0, ["b", "a"]]);
   for (const log of logs) {
-    expect(pathTo(entries, log.leafId)).toEqual(log.path());
+    expect(pathTo(entries, log.leafId)).toEqual([...log.path()]);
     expect(buildSessionContext(entries, log.leafId).messages).toHaveLength(22);
   }
 });

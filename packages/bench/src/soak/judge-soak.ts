@@ -15,7 +15,7 @@ export interface SoakFindings {
 /** How much longer the last requests may take than the first ones. */
 const MAX_SLOWDOWN = 2;
 // For what was compiled meanwhile, caches of a bounded size and what collecting leaves behind.
-const MAX_GROWTH_MEGABYTES = 6;
+const MAX_GROWTH_MEGABYTES = 4;
 
 export interface SoakVerdict {
   /** For the user, line by line. */

@@ -1,39 +1,33 @@
-import { readSessionFile, type SessionManager } from "@diligent/core/run";
+import { join } from "node:path";
+import type { SessionManager } from "@diligent/core/run";
 import { forgetCountedTexts } from "../../../core/test/support/token-counting.ts";
 
 /** The heap of this process at a moment of a session, in megabytes, after everything unused was collected. */
 export interface MeasuredHeap {
   turn: number;
   all: number;
-  /** What the session's entries take of it: as much as they take when they are read from its file a second time. */
+  /** What the session's entries take of it: as much as they take when they are read from its file. */
   log: number;
 }
 
-// What a value has left on the stack may keep others alive: the smallest of a few is the nearest to what they take.
-const ATTEMPTS = 3;
+// What a value has left on the stack may keep others alive: the smallest of a few is the nearest to what is in use.
+const ATTEMPTS = 4;
+const PROBE = join(import.meta.dir, "..", "probes", "entries.ts");
 
 export function measureHeap(turn: number, session: SessionManager): MeasuredHeap {
   forgetCountedTexts();
   session.flush();
-  const path = session.sessionPath;
-  const all = Math.min(...attempts(collectedMegabytes));
-  const log = path === undefined ? 0 : Math.min(...attempts(() => entriesMegabytes(path)));
-  return { turn, all, log };
+  const attempts = Array.from({ length: ATTEMPTS }, () => {
+    Bun.gc(true);
+    return process.memoryUsage().heapUsed / 1024 / 1024;
+  });
+  return { turn, all: Math.min(...attempts), log: entriesMegabytes(session.sessionPath) };
 }
 
-function attempts(measure: () => number): number[] {
-  return Array.from({ length: ATTEMPTS }, measure);
-}
-
-function entriesMegabytes(path: string): number {
-  const before = collectedMegabytes();
-  const { entries } = readSessionFile(path);
-  const megabytes = collectedMegabytes() - before;
-  // Asked for behind the measuring, so that they are still there then.
-  return entries.length === 0 ? 0 : megabytes;
-}
-
-function collectedMegabytes(): number {
-  Bun.gc(true);
-  return process.memoryUsage().heapUsed / 1024 / 1024;
+/** @throws when the file cannot be read. */
+function entriesMegabytes(path: string | undefined): number {
+  if (path === undefined) return 0;
+  const { stdout, stderr, success } = Bun.spawnSync([process.execPath, PROBE, path]);
+  if (!success) throw new Error(`The session could not be read again: ${stderr.toString()}`);
+  return Number(stdout.toString());
 }

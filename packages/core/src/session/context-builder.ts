@@ -27,7 +27,11 @@ export function buildSessionContext(
   entries: readonly SessionEntry[],
   leafId?: string | null,
 ): SessionContext {
-  const path = pathTo(entries, leafId);
+  return buildPathContext(pathTo(entries, leafId));
+}
+
+/** The same for a branch whose entries were found already. */
+export function buildPathContext(path: readonly SessionEntry[]): SessionContext {
   const messages = toSendableHistory(contextMessages(path).map(({ message }) => message));
   const change = path.findLast((entry) => entry.type === "model_change");
   if (!change) return { messages };

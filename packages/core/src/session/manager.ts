@@ -7,7 +7,7 @@ import type { Message, UserMessage } from "../types.ts";
 import { messageText } from "../types.ts";
 import { type CompactionOutcome, type CompactOptions, ContextGuard } from "./context/context-guard.ts";
 import type { ContextUsage } from "./context/context-usage.ts";
-import { buildSessionContext, type SessionContext } from "./context-builder.ts";
+import { buildPathContext, type SessionContext } from "./context-builder.ts";
 import { toKnowledgeEvent } from "./knowledge-event.ts";
 import { listSessions } from "./list-sessions.ts";
 import type { CreateSessionOptions, RunOptions, SessionManagerConfig } from "./manager-config.ts";
@@ -57,7 +57,7 @@ export class SessionManager {
 
   /** The conversation so far, as the next request begins, and the model it was held with. */
   get context(): SessionContext {
-    return buildSessionContext(this.session.log.entries, this.session.log.leafId);
+    return buildPathContext(this.session.log.path());
   }
 
   /** The same with all that was ever left of it. */

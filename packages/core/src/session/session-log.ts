@@ -12,6 +12,8 @@ export class SessionLog {
   readonly entries: SessionEntry[];
   private readonly ids: Set<string>;
   private leaf: string | null;
+  /** The entries from the root to the leaf, once somebody has asked for them. */
+  private knownPath: SessionEntry[] | undefined;
 
   constructor(
     private readonly writer: DeferredWriter | undefined,
@@ -31,6 +33,7 @@ export class SessionLog {
   append<E extends SessionEntry>(make: (place: EntryPlace) => E): E {
     const entry = this.annotate(make);
     this.leaf = entry.id;
+    this.knownPath?.push(entry);
     return entry;
   }
 
@@ -43,15 +46,17 @@ export class SessionLog {
     return entry;
   }
 
-  /** The conversation's entries, oldest first. */
-  path(): SessionEntry[] {
-    return pathTo(this.entries, this.leaf);
+  /** The conversation's entries, oldest first; the same list again as long as the conversation only grows. */
+  path(): readonly SessionEntry[] {
+    this.knownPath ??= pathTo(this.entries, this.leaf);
+    return this.knownPath;
   }
 
   /** Goes on from an earlier entry, so that what follows grows a new branch. @throws Error when there is none. */
   moveTo(entryId: string | null): void {
     if (entryId !== null) this.assertHas(entryId);
     this.leaf = entryId;
+    this.knownPath = undefined;
   }
 
   /** @throws Error when there is no such entry. */

@@ -5,27 +5,34 @@ import { formatPinnedMessages } from "./compaction/pinned-messages.ts";
 import type { BranchSummaryEntry, CompactionDetails, CompactionEntry, SessionEntry } from "./types.ts";
 
 interface MadeSummary {
-  pinned: readonly UserMessage[];
+  compaction: CompactionEntry;
+  /** Behind the same entry stands the same path, as long as it is as long and ends alike. */
+  length: number;
+  last: SessionEntry | undefined;
   message: UserMessage;
 }
 
-// A conversation is put together before every request, and one user may have said a great deal.
-const summaries = new WeakMap<CompactionEntry, MadeSummary>();
+// A conversation is put together before every request, and one user may have said a great deal. For each conversation, by
+// its first entry, only the newest is kept: those before it must not stay in memory as long as the session does.
+const newestSummaries = new WeakMap<SessionEntry, MadeSummary>();
 const branchSummaries = new WeakMap<BranchSummaryEntry, UserMessage>();
 
 /**
  * What a compaction tells the model in place of the entries that it summarised: the summary, what the user said word for
- * word, and the files. The same entry gives the same object again.
+ * word, and the files. Asked again for the newest one, it gives the same object.
  */
 export function toSummaryMessage(
   compaction: CompactionEntry,
   summarized: readonly SessionEntry[],
 ): UserMessage {
+  const [first = compaction] = summarized;
+  const { length } = summarized;
+  const last = summarized.at(-1);
+  const made = newestSummaries.get(first);
+  if (made?.compaction === compaction && made.length === length && made.last === last) return made.message;
   const pinned = compaction.pinnedTokens === undefined ? [] : userMessagesOf(summarized);
-  const made = summaries.get(compaction);
-  if (made && isSame(made.pinned, pinned)) return made.message;
   const message = createMessage(`[Session Summary]\n${summaryText(compaction, pinned)}`, compaction);
-  summaries.set(compaction, { pinned, message });
+  newestSummaries.set(first, { compaction, length, last, message });
   return message;
 }
 
@@ -78,8 +85,4 @@ function userMessagesOf(entries: readonly SessionEntry[]): UserMessage[] {
   return entries.flatMap((entry) =>
     entry.type === "message" && entry.message.role === "user" ? [entry.message] : [],
   );
-}
-
-function isSame(left: readonly UserMessage[], right: readonly UserMessage[]): boolean {
-  return left.length === right.length && left.every((message, index) => message === right[index]);
 }

@@ -1,8 +1,9 @@
 import type { PreparedContext, UpcomingRequest } from "../../agent/types.ts";
 import { ProviderError, type StreamContext } from "../../provider/types.ts";
+import type { Message } from "../../types.ts";
 import { findCutPoint } from "../compaction/find-cut-point.ts";
 import { shouldCompact } from "../compaction/should-compact.ts";
-import { buildSessionContext } from "../context-builder.ts";
+import { buildPathContext, contextMessages } from "../context-builder.ts";
 import { type PruningLimits, planPruning } from "../pruning.ts";
 import type { SessionLog } from "../session-log.ts";
 import type { Calibrator } from "./calibrator.ts";
@@ -60,8 +61,9 @@ export class ContextWindow {
   /** Summarises what there is, whether it has to be or not. */
   async compact(options: CompactOptions & { fixed: FixedPart }): Promise<CompactionOutcome> {
     const { fixed, ...request } = options;
-    if (sumCharacters(this.prepared().messages) < MIN_CONVERSATION_CHARACTERS) return { kind: "nothing" };
-    const tokens = this.countTokens(fixed);
+    const messages = this.contextMessages();
+    if (sumCharacters(messages) < MIN_CONVERSATION_CHARACTERS) return { kind: "nothing" };
+    const tokens = this.countTokens(fixed, messages);
     // Of a short conversation at least a half is summarised: somebody asked for it.
     const most = Math.floor(Math.max(0, tokens - this.countFixed(fixed)) / 2);
     for (let halvings = 0; halvings <= MAX_HALVINGS; halvings++) {
@@ -149,7 +151,7 @@ export class ContextWindow {
   /** What a provider has refused is more than it was estimated at: then nothing but the worst case is safe. */
   private mayBeTooLong(fixed: FixedPart): boolean {
     const { contextWindow, reserveTokens } = this.parts.limits;
-    const characters = countFixedCharacters(fixed) + sumCharacters(this.prepared().messages);
+    const characters = countFixedCharacters(fixed) + sumCharacters(this.contextMessages());
     return shouldCompact(characters * MOST_TOKENS_PER_CHARACTER, contextWindow, reserveTokens);
   }
 
@@ -157,16 +159,20 @@ export class ContextWindow {
     return this.parts.calibrator.estimator.estimate(countFixedCharacters(fixed));
   }
 
-  private countTokens(fixed: FixedPart): number {
+  private countTokens(fixed: FixedPart, messages = this.contextMessages()): number {
     const { calibrator, log } = this.parts;
-    const { messages } = this.prepared();
     const size = { fixedCharacters: countFixedCharacters(fixed), messages };
     return countContextTokens(log.path(), size, calibrator.estimator);
   }
 
   private prepared(fixed?: FixedPart): PreparedContext {
-    const { entries, leafId } = this.parts.log;
-    return { messages: buildSessionContext(entries, leafId).messages, systemPrompt: fixed?.systemPrompt };
+    const { messages } = buildPathContext(this.parts.log.path());
+    return { messages, systemPrompt: fixed?.systemPrompt };
+  }
+
+  /** As good as those of a request where only their length is asked for, and found sooner. */
+  private contextMessages(): Message[] {
+    return contextMessages(this.parts.log.path()).map(({ message }) => message);
   }
 
   private assertFixedPartFits(fixed: FixedPart): void {
