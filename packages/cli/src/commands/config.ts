@@ -1,4 +1,4 @@
-import { configJsonSchema, type DescribedSetting, describeConfig, type LoadedConfig } from "@diligent/core";
+import { configJsonSchema, describeConfig, type LoadedConfig } from "@diligent/core";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT_SUCCESS } from "../exit-codes.ts";
 import { loadConfig } from "../load-config.ts";
@@ -38,14 +38,13 @@ export async function runConfig(rest: readonly string[], io: CliIo, directory?: 
 
 async function showConfig(loaded: LoadedConfig, isJson: boolean, { stdout, stderr }: CliIo): Promise<void> {
   for (const { message } of loaded.warnings) writeLine(stderr, `warning: ${message}`);
-  const settings = describeConfig(loaded);
-  stdout.write(isJson ? toJsonText(settings) : formatSettings(settings, loaded));
+  stdout.write(isJson ? toJsonText(describeConfig(loaded)) : formatConfig(loaded));
 }
 
-function formatSettings(
-  settings: readonly DescribedSetting[],
-  { sources, projectRoot }: LoadedConfig,
-): string {
+/** Every setting with its source, keys masked, as lines for a terminal. */
+export function formatConfig(loaded: LoadedConfig): string {
+  const { sources, projectRoot } = loaded;
+  const settings = describeConfig(loaded);
   const assignments = settings.map(({ key, value }) => `${key} = ${JSON.stringify(value)}`);
   const width = Math.min(60, Math.max(0, ...assignments.map((text) => text.length)));
   const lines = assignments.map((text, index) => `${text.padEnd(width)}  (${settings[index]?.origin})`);

@@ -80,7 +80,14 @@ function chooseAction(action: string, ids: readonly string[], switches: Readonly
   return spec;
 }
 
-async function openShelf(cwd: string, { environment }: Pick<CliIo, "environment">): Promise<KnowledgeShelf> {
+/**
+ * The knowledge of the project that `cwd` belongs to.
+ * @throws UsageError when it cannot be read.
+ */
+export async function openShelf(
+  cwd: string,
+  { environment }: Pick<CliIo, "environment">,
+): Promise<KnowledgeShelf> {
   const root = findProjectRoot(cwd, homeDirectory(environment));
   const { knowledge: path } = resolvePaths(root);
   const library = await loadKnowledge();

@@ -105,14 +105,14 @@ function padEnd(text: string, columns: number): string {
 }
 
 /** Such as `200k`, `1.05M` or `8.2k`. */
-function formatTokens(tokens: number): string {
+export function formatTokens(tokens: number): string {
   if (tokens < 1_000) return String(tokens);
   const thousands = Number((tokens / 1_000).toFixed(1));
   return thousands < 1_000 ? `${thousands}k` : `${Number((tokens / 1_000_000).toFixed(2))}M`;
 }
 
 /** US dollars for a million tokens of input and of output. */
-function formatPrice({ inputCostPer1M, outputCostPer1M }: ListedModel): string {
+export function formatPrice({ inputCostPer1M, outputCostPer1M }: ModelDefinition): string {
   if (inputCostPer1M === undefined && outputCostPer1M === undefined) return "unknown";
   const format = (price: number | undefined) => (price === undefined ? "?" : Number(price.toPrecision(4)));
   return `${format(inputCostPer1M)}/${format(outputCostPer1M)}`;

@@ -51,7 +51,7 @@ export async function runModels(rest: readonly string[], io: CliIo, directory?: 
   return EXIT_SUCCESS;
 }
 
-function listProviders({ config }: LoadedConfig): ModelProvider[] {
+export function listProviders({ config }: LoadedConfig): ModelProvider[] {
   const { provider = {} } = config;
   return [
     ...VENDORS.map(({ name, variable }) => {
@@ -66,8 +66,8 @@ function listProviders({ config }: LoadedConfig): ModelProvider[] {
   ];
 }
 
-/** What there is, and what is configured where that is not listed. */
-function listModels(
+/** What there is, and what is configured where that is not listed; `warn` is told why the latter is not. */
+export function listModels(
   { config, origins }: LoadedConfig,
   catalogue: ModelCatalogue,
   warn: (problem: string) => void,

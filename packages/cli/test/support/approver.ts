@@ -3,7 +3,7 @@ import { type ApproveOptions, createApprove } from "../../src/approval.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
 
 export type ApproverOptions = Partial<Omit<ApproveOptions, "context">> &
-  Pick<ApprovalContext, "mode" | "rules">;
+  Pick<ApprovalContext, "mode" | "rules" | "environment">;
 
 /** For requests of which nobody is told that they were asked about. */
 export const UNHEARD = { announce() {} };
@@ -11,9 +11,9 @@ export const UNHEARD = { announce() {} };
 /** What decides in a project; every one with the grants that are kept for it. */
 export function createApprover(
   place: TemporaryProject,
-  { mode, rules, ...options }: ApproverOptions,
+  { mode, rules, environment, ...options }: ApproverOptions,
 ): Approve {
-  const context = { root: place.project, cwd: place.project, mode, rules };
+  const context = { root: place.project, cwd: place.project, mode, rules, environment };
   return createApprove({ grants: createStore(place), ...options, context });
 }
 

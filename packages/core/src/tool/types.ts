@@ -35,8 +35,8 @@ export interface ToolContext {
   /** For a tool that finds out only while it runs that it needs more than `Tool.approval` asked for. */
   approve(request: ApprovalRequest): Promise<ApprovalResponse>;
   /**
-   * True for a file (absolute, real) below the place that was asked for of which nothing may be shown, since a rule keeps
-   * it from being read or wants to be asked first. Left out where there is no such rule.
+   * True for a file (absolute, real) below the place that was asked for of which nothing may be shown, since it may not be
+   * read, or not without being asked about. Left out where there is no such file.
    */
   isWithheld?: ((path: string) => boolean) | undefined;
   /** The newest output of a tool that takes long, as text to show; not what the model gets. */

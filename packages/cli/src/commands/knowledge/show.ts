@@ -8,18 +8,26 @@ import { findEntry, type KnowledgeCall, type KnowledgeShelf, listReplaced } from
 
 /** Shows all that is known about one entry, and what it has replaced. */
 export function showKnowledge({ ids, isJson, io }: KnowledgeCall, shelf: KnowledgeShelf): number {
-  const { library, root, entries } = shelf;
-  const entry = findEntry(entries, ids[0] ?? "");
+  const entry = findEntry(shelf.entries, ids[0] ?? "");
   const now = Date.now();
-  const details = {
+  if (isJson) io.stdout.write(toJsonText({ ...entry, ...findDetails(entry, shelf, now) }));
+  else io.stdout.write(sanitizeTerminalText(formatKnowledge(entry, shelf, now)));
+  return EXIT_SUCCESS;
+}
+
+/** An entry with all that is known about it, as it was written: not safe for a terminal yet. */
+export function formatKnowledge(entry: KnowledgeEntry, shelf: KnowledgeShelf, now: number): string {
+  return formatEntry(entry, findDetails(entry, shelf, now), now);
+}
+
+function findDetails(entry: KnowledgeEntry, shelf: KnowledgeShelf, now: number): Details {
+  const { library, root, entries } = shelf;
+  return {
     score: library.scoreKnowledge(entry, now),
     changedFile: library.createStaleCheck(root)(entry),
     replacedBy: entries.filter(({ id, supersedes }) => supersedes === entry.id && id !== entry.id),
     replaced: listReplaced(entry, entries).slice(1),
   };
-  if (isJson) io.stdout.write(toJsonText({ ...entry, ...details }));
-  else io.stdout.write(sanitizeTerminalText(formatEntry(entry, details, now)));
-  return EXIT_SUCCESS;
 }
 
 interface Details {
