@@ -233,3 +233,16 @@ test("an aborted answer holds complete calls, signed thinking and half a text, b
     ],
   });
 });
+
+test("usage is in whole numbers from zero on", () => {
+  const { message } = play([
+    messageStart({ input_tokens: 10.7, cache_read_input_tokens: -7, output_tokens: 1 }),
+    ...messageEnd("end_turn", { output_tokens: -5 }),
+  ]);
+  expect(message.usage).toEqual({
+    inputTokens: 10,
+    outputTokens: 0,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+  });
+});

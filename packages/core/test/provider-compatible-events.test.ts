@@ -210,6 +210,19 @@ describe("the usage", () => {
     expect(usageOf(usageChunk({ prompt_tokens: null, completion_tokens: -1 }))).toEqual(EMPTY_USAGE);
   });
 
+  test("is in whole numbers from zero on", () => {
+    expect(usageOf(usageChunk({ prompt_tokens: 10.7, completion_tokens: 2.5 }))).toEqual({
+      ...EMPTY_USAGE,
+      inputTokens: 10,
+      outputTokens: 2,
+    });
+    const details = { prompt_tokens_details: { cached_tokens: -8 } };
+    expect(usageOf(usageChunk({ ...details, prompt_tokens: 10, completion_tokens: -1 }))).toEqual({
+      ...EMPTY_USAGE,
+      inputTokens: 10,
+    });
+  });
+
   test.each<[string, Record<string, unknown>]>([
     ["OpenAI", { prompt_tokens_details: { cached_tokens: 8 } }],
     ["DeepSeek", { prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 2 }],

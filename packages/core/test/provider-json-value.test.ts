@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { asRecord, parseJson, toWellFormedJson } from "../src/provider/json-value.ts";
+import { asRecord, countOf, parseJson, toWellFormedJson } from "../src/provider/json-value.ts";
 
 test("text that is no JSON is undefined", () => {
   expect(["", "{", "{'a':1}", '{"a":1} x'].map(parseJson)).toEqual([
@@ -26,4 +26,9 @@ test("lone surrogates are replaced in keys and in strings at every depth", () =>
 
 test("what is no object reads as an empty one", () => {
   expect([null, [1], "x", 3, undefined].map(asRecord)).toEqual([{}, {}, {}, {}, {}]);
+});
+
+test("a count is a whole number from zero on, whatever was sent", () => {
+  const sent = [7, 0, -3, 1.9, -0.5, null, "5", undefined, Number.NaN, Number.POSITIVE_INFINITY, 1e300];
+  expect(sent.map(countOf)).toEqual([7, 0, 0, 1, 0, 0, 0, 0, 0, 0, Number.MAX_SAFE_INTEGER]);
 });

@@ -293,3 +293,14 @@ test("an aborted answer holds complete items and half a text, but no half call a
     { type: "text", text: "I was" },
   ]);
 });
+
+test("usage is in whole numbers from zero on", () => {
+  const details = { cached_tokens: -7, cache_write_tokens: 2.5 };
+  const usage = { input_tokens: 10.7, output_tokens: -5, input_tokens_details: details };
+  expect(play([created(), completed(usage)]).message.usage).toEqual({
+    inputTokens: 8,
+    outputTokens: 0,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 2,
+  });
+});

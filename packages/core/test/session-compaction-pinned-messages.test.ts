@@ -44,13 +44,19 @@ describe("pinned messages", () => {
 
   test("keep head and tail of what is longer than a fifth of the room when not all fits", () => {
     const long = `FIRST WORDS ${"x".repeat(9_000)} LAST WORDS`;
-    const [before, cut = "", after] = bodies(all(["before", long, "after"], 1_000));
+    const [before, cut = "", after] = bodies(all(["before", long, "after", "a", "b"], 1_000));
     expect([before, after]).toEqual(["before", "after"]);
     expect(cut).toMatch(/^FIRST WORDS x+\n\[… \d+ characters left out …\]\nx+ LAST WORDS$/);
     expect(cut.length).toBeLessThanOrEqual(800);
     const [, leftOut] = /(\d+) characters left out/.exec(cut) ?? [];
     const shown = cut.replace(/\n\[….*…\]\n/, "");
     expect(shown.length + Number(leftOut)).toBe(long.length);
+  });
+
+  test("a single one has all the room there is", () => {
+    const [cut = ""] = bodies(all([`FIRST WORDS ${"x".repeat(9_000)} LAST WORDS`], 1_000));
+    expect(cut).toMatch(/^FIRST WORDS x+\n\[… \d+ characters left out …\]\nx+ LAST WORDS$/);
+    expect(cut.length).toBeGreaterThan(3_000);
   });
 
   test("are taken from both ends when there are too many, and the others are counted in their place", () => {

@@ -47,17 +47,17 @@ describe("behind a request that was refused", () => {
   const limits = toContextLimits(model(100_000));
 
   test("the window is what was refused, where that was about what it should hold", () => {
-    expect(limitsAfterRefusal(limits, 80_000)).toEqual({
+    expect(limitsAfterRefusal(limits, { refused: 80_000 })).toEqual({
       ...limits,
       contextWindow: 80_000,
       keepRecentTokens: 20_000,
       maxPinnedTokens: 16_000,
     });
-    expect(limitsAfterRefusal(limits, 120_000)).toEqual(limits);
+    expect(limitsAfterRefusal(limits, { refused: 120_000 })).toEqual(limits);
   });
 
   test("the window is half of what was refused, where it should have held far more", () => {
-    expect(limitsAfterRefusal(limits, 16_000)).toEqual({
+    expect(limitsAfterRefusal(limits, { refused: 16_000 })).toEqual({
       ...limits,
       contextWindow: 8_000,
       reserveTokens: 2_000,

@@ -7,7 +7,7 @@ import {
   toContentBlock,
   toToolCall,
 } from "./anthropic-drafts.ts";
-import { asRecord, asString } from "./json-value.ts";
+import { asRecord, asString, countOf } from "./json-value.ts";
 import type { ProviderEvent } from "./types.ts";
 
 /** What has arrived of an answer. */
@@ -153,7 +153,7 @@ function applyMessageDelta(answer: AnthropicAnswer, fields: Record<string, unkno
 
 /** The newest figures win; they are cumulative, and a field that is missing or null says nothing. */
 function mergeUsage(usage: Usage, raw: Record<string, unknown>): Usage {
-  const figure = (value: unknown, before: number) => (typeof value === "number" ? value : before);
+  const figure = (value: unknown, before: number) => (typeof value === "number" ? countOf(value) : before);
   return {
     inputTokens: figure(raw.input_tokens, usage.inputTokens),
     outputTokens: figure(raw.output_tokens, usage.outputTokens),

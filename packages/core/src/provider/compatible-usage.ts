@@ -8,18 +8,14 @@ import { asRecord, countOf, isRecord } from "./json-value.ts";
 export function readUsage(usage: unknown): Usage | undefined {
   if (!isRecord(usage)) return undefined;
   const details = asRecord(usage.prompt_tokens_details);
-  const cacheReadTokens = tokensOf(
+  const cacheReadTokens = countOf(
     details.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens,
   );
-  const cacheWriteTokens = tokensOf(details.cache_write_tokens);
+  const cacheWriteTokens = countOf(details.cache_write_tokens);
   return {
-    inputTokens: Math.max(0, tokensOf(usage.prompt_tokens) - cacheReadTokens - cacheWriteTokens),
-    outputTokens: tokensOf(usage.completion_tokens),
+    inputTokens: Math.max(0, countOf(usage.prompt_tokens) - cacheReadTokens - cacheWriteTokens),
+    outputTokens: countOf(usage.completion_tokens),
     cacheReadTokens,
     cacheWriteTokens,
   };
-}
-
-function tokensOf(value: unknown): number {
-  return Math.max(0, countOf(value));
 }

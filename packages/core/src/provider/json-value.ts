@@ -13,9 +13,10 @@ export function asString(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** A number that may be missing, which is zero. */
+/** A count as a whole number from zero on, rounded down; zero for what is missing, negative or no number. */
 export function countOf(value: unknown): number {
-  return typeof value === "number" ? value : 0;
+  if (typeof value !== "number" || !Number.isFinite(value)) return 0;
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.floor(value)));
 }
 
 // Deeper values overflow the stack of whoever walks them, JSON.stringify included; nothing real comes near.

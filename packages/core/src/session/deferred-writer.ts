@@ -40,6 +40,7 @@ export class DeferredWriter {
   private written = 0;
   private isStarted = false;
   private isForeignWriteTold = false;
+  private hasForeignLines = false;
   private readonly failing = new Set<string>();
 
   constructor(
@@ -65,6 +66,19 @@ export class DeferredWriter {
 
   get isFlushed(): boolean {
     return this.isStarted && this.written === this.lines.length;
+  }
+
+  /** True when others have added to the file since it was read, or since their entries were adopted. */
+  get hasGrown(): boolean {
+    return this.hasForeignLines || this.file.hasGrown();
+  }
+
+  /** Others' entries are ours too from now on. `size`: the bytes of the file they were read from. */
+  adopt(entries: readonly SessionEntry[], size: number): void {
+    this.lines.push(...entries);
+    this.written = this.lines.length;
+    this.file.expectSize(size);
+    this.hasForeignLines = false;
   }
 
   write(entry: SessionEntry): void {
@@ -110,6 +124,7 @@ export class DeferredWriter {
   }
 
   private noteForeignWrite(text: string): void {
+    this.hasForeignLines = true;
     if (this.isForeignWriteTold || !text.split("\n").some(isMessageLine)) return;
     this.isForeignWriteTold = true;
     this.options.onForeignWrite?.();

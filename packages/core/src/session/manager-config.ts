@@ -1,8 +1,11 @@
 import type { AgentLoopConfig } from "../agent/types.ts";
 import type { DiligentPaths } from "../infrastructure/diligent-dir.ts";
+import type { Environment } from "../infrastructure/environment.ts";
 import type { ContextOptions } from "./context/context-guard.ts";
 
-export type { NewSessionOptions as CreateSessionOptions } from "./open-session.ts";
+import type { NewSessionOptions } from "./open-session.ts";
+
+export type { NewSessionOptions as CreateSessionOptions };
 
 export interface SessionManagerConfig {
   cwd: string;
@@ -10,6 +13,11 @@ export interface SessionManagerConfig {
   paths?: DiligentPaths | undefined;
   /** False: earlier sessions can be read, and nothing is written. */
   isSaved?: boolean | undefined;
+  /**
+   * The environment whose user state directory holds the locks by which processes wait for each other's compactions of
+   * a session; without it they do not.
+   */
+  lockPlace?: Environment | undefined;
   /** `signal`, `record`, `takeSteering`, `sessionId` and `now` are the manager's own. */
   agentConfig: AgentLoopConfig;
   /** For the session it begins with; made by `generateSessionId` when left out. */
@@ -17,6 +25,8 @@ export interface SessionManagerConfig {
   /** How it stays within the model's window; `compaction.enabled: false` leaves it alone. */
   context?: ContextOptions | undefined;
 }
+
+export type ForkNaming = Pick<NewSessionOptions, "sessionId">;
 
 export interface RunOptions {
   /** Aborting it ends the run; what there was is kept. */

@@ -10,7 +10,7 @@ import type { ContextUsage } from "./context/context-usage.ts";
 import { buildPathContext, type SessionContext } from "./context-builder.ts";
 import { toKnowledgeEvent } from "./knowledge-event.ts";
 import { listSessions } from "./list-sessions.ts";
-import type { CreateSessionOptions, RunOptions, SessionManagerConfig } from "./manager-config.ts";
+import type { CreateSessionOptions, ForkNaming, RunOptions, SessionManagerConfig } from "./manager-config.ts";
 import { noteModel } from "./note-model.ts";
 import { createSession, forkSession, type OpenSession, openSession } from "./open-session.ts";
 import { findAndReadSession, type ResumeSessionOptions } from "./read-session.ts";
@@ -93,15 +93,18 @@ export class SessionManager {
     return this.config.paths ? listSessions(this.config.paths.sessions) : [];
   }
 
-  /** Adds the user's message and lets the agent answer. One run at a time; it waits for a compaction. */
+  /** Adds the user's message and lets the agent answer. One run at a time; it waits for compactions. */
   run(userMessage: UserMessage, { signal }: RunOptions = {}): RunStream {
     this.assertIdle();
     const stream = createAgentStream();
-    noteModel(this.session.log, this.config.agentConfig.model);
-    this.keep(userMessage);
+    const begin = () => {
+      noteModel(this.session.log, this.config.agentConfig.model);
+      this.keep(userMessage);
+      if (this.compacting) void this.compacting.finally(() => this.startLoop(stream, signal));
+      else this.startLoop(stream, signal);
+    };
+    this.session.gate.pass(begin, { signal, emit: (notice) => stream.push(notice) });
     this.running = stream;
-    if (this.compacting) void this.compacting.finally(() => this.startLoop(stream, signal));
-    else this.startLoop(stream, signal);
     return stream;
   }
 
@@ -119,7 +122,8 @@ export class SessionManager {
    */
   compact(options: CompactOptions = {}): Promise<CompactionOutcome> {
     this.assertIdle();
-    this.compacting ??= this.guard.compact(options).finally(() => {
+    const compact = () => this.guard.compact(options);
+    this.compacting ??= this.session.gate.compact(compact, options).finally(() => {
       this.compacting = undefined;
       this.flush();
       if (options.emit) for (const notice of this.untold.splice(0)) options.emit(notice);
@@ -141,10 +145,7 @@ export class SessionManager {
    * A new session with a copy of this conversation, up to an entry where one is named. It is saved at once.
    * @throws Error when there is no such entry.
    */
-  async fork(
-    atEntryId?: string,
-    { sessionId }: Pick<CreateSessionOptions, "sessionId"> = {},
-  ): Promise<SessionManager> {
+  async fork(atEntryId?: string, { sessionId }: ForkNaming = {}): Promise<SessionManager> {
     const forked = new SessionManager(this.config);
     forked.exchange(forkSession(forked.place, this.session, { atEntryId, sessionId }));
     forked.untold.push(...this.untold.splice(0));
@@ -192,7 +193,8 @@ export class SessionManager {
   }
 
   private createGuard(): ContextGuard {
-    return new ContextGuard(this.session.log, this.config.agentConfig, this.config.context);
+    const context = { ...this.config.context, gate: this.session.gate };
+    return new ContextGuard(this.session.log, this.config.agentConfig, context);
   }
 
   private startLoop(stream: RunStream, signal: AbortSignal | undefined): void {
@@ -243,7 +245,6 @@ export class SessionManager {
   }
 
   private warn(notice: AgentEvent): void {
-    if (this.running) this.running.push(notice);
-    else this.untold.push(notice);
+    (this.running ?? this.untold).push(notice);
   }
 }

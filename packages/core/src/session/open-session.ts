@@ -1,5 +1,7 @@
+import type { Environment } from "../infrastructure/environment.ts";
 import { DeferredWriter, type DeferredWriterOptions } from "./deferred-writer.ts";
 import type { SessionFile } from "./read-session-file.ts";
+import { SessionGate } from "./session-gate.ts";
 import { createHeader } from "./session-header.ts";
 import { SessionLog } from "./session-log.ts";
 import { pathTo } from "./session-tree.ts";
@@ -10,6 +12,7 @@ export interface OpenSession {
   header: SessionHeader;
   log: SessionLog;
   writer: DeferredWriter | undefined;
+  gate: SessionGate;
 }
 
 /** Where sessions are held and kept, and who is told about it. */
@@ -17,6 +20,8 @@ export interface SessionPlace extends Omit<DeferredWriterOptions, "file" | "head
   cwd: string;
   /** Absolute; undefined: the session is not saved. */
   sessionsDir: string | undefined;
+  /** See `SessionManagerConfig`. */
+  lockPlace?: Environment | undefined;
 }
 
 export interface NewSessionOptions {
@@ -29,13 +34,13 @@ export interface NewSessionOptions {
 export function createSession(place: SessionPlace, options: NewSessionOptions = {}): OpenSession {
   const header = createHeader({ ...options, cwd: place.cwd });
   const writer = createWriter(place, { header });
-  return { header, writer, log: new SessionLog(writer) };
+  return toOpenSession(place, { header, writer, log: new SessionLog(writer) });
 }
 
 /** Goes on in a file that was read. */
 export function openSession(place: SessionPlace, file: SessionFile): OpenSession {
   const writer = createWriter(place, { file });
-  return { header: file.header, writer, log: new SessionLog(writer, file.entries) };
+  return toOpenSession(place, { header: file.header, writer, log: new SessionLog(writer, file.entries) });
 }
 
 export interface ForkOptions {
@@ -59,11 +64,15 @@ export function forkSession(
   const fork = createSession(place, { sessionId, parentSession: source.header.id });
   for (const entry of path) fork.writer?.write(entry);
   fork.writer?.flush();
-  return { ...fork, log: new SessionLog(fork.writer, path) };
+  return toOpenSession(place, { ...fork, log: new SessionLog(fork.writer, path) });
+}
+
+function toOpenSession({ lockPlace }: SessionPlace, parts: Omit<OpenSession, "gate">): OpenSession {
+  return { ...parts, gate: new SessionGate({ ...parts, lockPlace }) };
 }
 
 function createWriter(
-  { sessionsDir, cwd, ...options }: SessionPlace,
+  { sessionsDir, cwd, lockPlace: _, ...options }: SessionPlace,
   from: Pick<DeferredWriterOptions, "file" | "header">,
 ): DeferredWriter | undefined {
   return sessionsDir === undefined

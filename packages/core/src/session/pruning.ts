@@ -25,7 +25,6 @@ interface ShownResult {
   id: string;
   /** As the model sees it now. */
   shown: ToolResultMessage;
-  isWhole: boolean;
   /** How many results came after it. */
   age: number;
   /** The model has answered since. */
@@ -62,7 +61,7 @@ function shownResults(path: readonly SessionEntry[]): ShownResult[] {
   );
   const results = context.flatMap(({ entry, message }, index) =>
     entry.type === "message" && message.role === "tool_result"
-      ? [{ id: entry.id, shown: message, isWhole: message === entry.message, isSeen: index < answeredUntil }]
+      ? [{ id: entry.id, shown: message, isSeen: index < answeredUntil }]
       : [],
   );
   return results.map((result, index) => ({ ...result, age: results.length - 1 - index }));
@@ -70,12 +69,12 @@ function shownResults(path: readonly SessionEntry[]): ShownResult[] {
 
 /** What the model is to see instead; undefined when the result stays as it is. */
 function shortenedOutput(result: ShownResult, limits: PruningLimits): string | undefined {
-  const { shown, isWhole, isSeen, age } = result;
+  const { shown, isSeen, age } = result;
   const { output, images } = shown;
   const isProtected = age < limits.keepLast || (limits.keepLast > 0 && !isSeen);
   if (isProtected || images?.length) return undefined;
   if (isSeen && age >= limits.hardClearAfter)
     return output.length > CLEARED_OUTPUT.length ? CLEARED_OUTPUT : undefined;
-  if (!isWhole || output.length <= limits.softTrimChars) return undefined;
+  if (output.length <= limits.softTrimChars) return undefined;
   return trimOutput(output, { head: limits.softTrimHead, tail: limits.softTrimTail });
 }

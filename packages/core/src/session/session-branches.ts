@@ -9,7 +9,7 @@ import type { OpenSession } from "./open-session.ts";
 import type { SessionFile } from "./read-session-file.ts";
 import type { SessionLog } from "./session-log.ts";
 import { pathTo } from "./session-tree.ts";
-import type { SessionEntry } from "./types.ts";
+import type { SessionEntry, SessionHeader } from "./types.ts";
 
 export interface LeaveOptions {
   /** Aborting it leaves everything as it was. */
@@ -34,6 +34,10 @@ export class SessionBranches {
 
   constructor(private readonly parts: BranchParts) {
     this.log = parts.opened.log;
+  }
+
+  get header(): SessionHeader {
+    return this.parts.opened.header;
   }
 
   /** In the order of the file. */

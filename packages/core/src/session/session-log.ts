@@ -59,6 +59,19 @@ export class SessionLog {
     this.knownPath = undefined;
   }
 
+  has(entryId: string): boolean {
+    return this.ids.has(entryId);
+  }
+
+  /** Takes over what another process has added to the session's file, and goes on behind `leafId`, one of it. */
+  adopt(entries: readonly SessionEntry[], leafId: string): void {
+    for (const entry of entries) {
+      this.entries.push(entry);
+      this.ids.add(entry.id);
+    }
+    this.moveTo(leafId);
+  }
+
   /** @throws Error when there is no such entry. */
   assertHas(entryId: string): void {
     if (!this.ids.has(entryId)) throw new Error(`This session has no entry ${entryId}.`);

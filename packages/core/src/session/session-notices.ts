@@ -10,6 +10,21 @@ export const SHARED_SESSION: Notice = {
     "Another process is writing to this session too. Both conversations are kept: they are branches of the same session.",
 };
 
+export const COMPACTING_ELSEWHERE: Notice = {
+  type: "notice",
+  level: "info",
+  code: "compacting_elsewhere",
+  message: "Another process is compacting this session; waiting…",
+};
+
+export const STILL_COMPACTING_ELSEWHERE: Notice = {
+  type: "notice",
+  level: "warning",
+  code: "still_compacting_elsewhere",
+  message:
+    "Another process is still compacting this session; going on without it. Both conversations are kept: they are branches of the same session.",
+};
+
 export const RESTORED_SESSION: Notice = {
   type: "notice",
   level: "warning",

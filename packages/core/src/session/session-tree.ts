@@ -94,7 +94,8 @@ function indexById(entries: readonly SessionEntry[]): Map<string, number[]> {
   return index;
 }
 
-function isContinuable(entry: SessionEntry): boolean {
+/** True for what a conversation can go on behind. */
+export function isContinuable(entry: SessionEntry): boolean {
   return CONTINUABLE.has(entry.type === "unknown" ? entry.raw.type : entry.type);
 }
 

@@ -1,4 +1,13 @@
-import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fdatasyncSync,
+  fstatSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { describeWriteError } from "./write-error.ts";
 
 const NEWLINE = 0x0a;
@@ -52,6 +61,18 @@ export class JsonlWriter {
     } catch (error) {
       throw describeWriteError(this.path, error);
     }
+  }
+
+  /** True when somebody has added to the file since the last append. It is not opened. */
+  hasGrown(): boolean {
+    const { expectedSize } = this;
+    const size = statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
+    return expectedSize !== undefined && size > expectedSize;
+  }
+
+  /** What is in the file up to `size` bytes is known. */
+  expectSize(size: number): void {
+    this.expectedSize = size;
   }
 
   /** Waits until the disk has what was appended. */

@@ -18,11 +18,17 @@ export interface TextQuestion {
   onUsage?: ((usage: Usage) => void) | undefined;
 }
 
+export interface TextAnswer {
+  text: string;
+  /** The limit for the answer was reached before its end. */
+  isCut: boolean;
+}
+
 /**
  * The text that a model answers with.
  * @throws the reason of `options.signal` as soon as that is aborted, else a ProviderError.
  */
-export async function askForText(question: TextQuestion): Promise<string> {
+export async function askForText(question: TextQuestion): Promise<TextAnswer> {
   const { streamFunction, model, context, options, onUsage } = question;
   const { signal } = options;
   signal?.throwIfAborted();
@@ -33,7 +39,7 @@ export async function askForText(question: TextQuestion): Promise<string> {
       stream.consume((event) => counter.note(event)),
       signal,
     );
-    return textOf(message);
+    return { text: textOf(message), isCut: message.stopReason === "max_tokens" };
   } catch (error) {
     signal?.throwIfAborted();
     throw toProviderError(error);

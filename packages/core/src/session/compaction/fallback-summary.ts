@@ -1,6 +1,8 @@
 import type { Message, UserMessage } from "../../types.ts";
 import { messageText } from "../../types.ts";
 import { cutMiddle, headOf } from "./cut-middle.ts";
+import { formatEarlierFacts, readEarlierFacts } from "./earlier-facts.ts";
+import { HEADINGS, WORDINGS } from "./fallback-wordings.ts";
 import { extractFileOperations } from "./file-operations.ts";
 import { pairCalls } from "./pair-calls.ts";
 import { cleanSummary } from "./reserved-text.ts";
@@ -34,26 +36,30 @@ export function createFallbackSummary(
 ): string {
   const share = Math.min(1, maxCharacters / MAX_CHARACTERS);
   const sections = [
-    ["## Goal", ...requestLines(messages, REQUEST_CHARACTERS * share)],
-    [
-      "## Constraints & Preferences",
-      "- They are in the user's own messages, which are kept beside this summary.",
-    ],
-    ["## Progress", "### Done", ...doneLines(messages, FILES_CHARACTERS * share)],
-    ["### In Progress", ...saidLines(messages, SAID_CHARACTERS * share)],
-    ["### Blocked", blockedLine(messages)],
-    ["## Key Decisions", "- (not recorded)"],
-    [
-      "## Next Steps",
-      "1. Go on with the latest request; look at the files first, this summary knows little of them.",
-    ],
-    ["## Critical Context", ...contextLines(messages, ERROR_CHARACTERS * share)],
+    [HEADINGS.goal, ...requestLines(messages, REQUEST_CHARACTERS * share)],
+    [HEADINGS.constraints, WORDINGS.constraints],
+    [HEADINGS.progress, HEADINGS.done, ...doneLines(messages, FILES_CHARACTERS * share)],
+    [HEADINGS.inProgress, ...saidLines(messages, SAID_CHARACTERS * share)],
+    [HEADINGS.blocked, blockedLine(messages)],
+    [HEADINGS.decisions, WORDINGS.noDecisions],
+    [HEADINGS.next, WORDINGS.nextSteps],
+    [HEADINGS.context, ...contextLines(messages, ERROR_CHARACTERS * share)],
   ];
   const own = sections.map((lines) => lines.join("\n")).join("\n\n");
-  if (previousSummary === undefined || previousSummary.trim() === "") return cleanSummary(own);
   const room = Math.min(MAX_PREVIOUS_CHARACTERS, maxCharacters - own.length);
-  const previous = cutMiddle(previousSummary.trim(), room);
-  return cleanSummary(`${own}\n\n## Earlier Summary\n${previous}`);
+  return cleanSummary([own, ...earlierSections(own, previousSummary ?? "", room)].join("\n\n"));
+}
+
+/** What was before: one by a model as it is, those by program with their facts alone, so that none stands in another. */
+function earlierSections(own: string, previousSummary: string, maxCharacters: number): string[] {
+  if (previousSummary.trim() === "") return [];
+  const { facts, summary } = readEarlierFacts(previousSummary);
+  const known = new Set(readEarlierFacts(own).facts);
+  const older = facts.filter((fact) => !known.has(fact));
+  const steps = formatEarlierFacts(older, Math.max(maxCharacters / 2, maxCharacters - summary.length));
+  const earlier =
+    summary === "" ? "" : `${HEADINGS.earlierSummary}\n${cutMiddle(summary, maxCharacters - steps.length)}`;
+  return [steps, earlier].filter((section) => section !== "");
 }
 
 function requestLines(messages: readonly Message[], maxCharacters: number): string[] {
@@ -62,7 +68,7 @@ function requestLines(messages: readonly Message[], maxCharacters: number): stri
   );
   const [first] = requests;
   const latest = requests.at(-1);
-  if (!first || !latest) return ["- (no request of the user's in this part)"];
+  if (!first || !latest) return [WORDINGS.noRequest];
   const lineOf = (message: UserMessage) => toLine(messageText(message), maxCharacters);
   if (first === latest) return [`- The user asked: ${lineOf(first)}`];
   return [`- The user asked first: ${lineOf(first)}`, `- The user asked last: ${lineOf(latest)}`];
@@ -72,7 +78,7 @@ function doneLines(messages: readonly Message[], maxCharacters: number): string[
   const counts = new Map<string, number>();
   const answered = pairCalls(messages);
   for (const { call } of answered) counts.set(call.name, (counts.get(call.name) ?? 0) + 1);
-  if (counts.size === 0) return ["- (no tool was used in this part)"];
+  if (counts.size === 0) return [WORDINGS.noTool];
   const failed = answered.filter(({ result }) => result.isError).length;
   const tools = toLine([...counts].map(([name, count]) => `${count} × ${name}`).join(", "), maxCharacters);
   const { modifiedFiles } = extractFileOperations(messages);
@@ -91,22 +97,21 @@ function saidLines(messages: readonly Message[], maxCharacters: number): string[
     const line = message?.role === "assistant" ? toLine(messageText(message), maxCharacters) : "";
     if (line !== "") texts.unshift(`- [ ] The agent said: ${line}`);
   }
-  return texts.length > 0 ? texts : ["- (the agent said nothing in this part)"];
+  return texts.length > 0 ? texts : [WORDINGS.nothingSaid];
 }
 
 function blockedLine(messages: readonly Message[]): string {
   const last = messages.findLast((message) => message.role === "tool_result");
   const isBlocked = last?.role === "tool_result" && last.isError;
-  return isBlocked ? `- The last call failed: ${toLine(last.toolName, 100)}, see below` : "- (unknown)";
+  return isBlocked ? `- The last call failed: ${toLine(last.toolName, 100)}, see below` : WORDINGS.notBlocked;
 }
 
 function contextLines(messages: readonly Message[], maxCharacters: number): string[] {
-  const madeBy = "- This summary was made by program, since no model gave one that could be used.";
   const errors = messages
     .filter((message) => message.role === "tool_result")
     .filter(({ isError }) => isError);
   return [
-    madeBy,
+    WORDINGS.madeBy,
     ...errors.slice(-LAST_ERRORS).flatMap(({ toolName, output }) => {
       const text = cutMiddle(output.trim(), maxCharacters);
       return [`- Error of ${toLine(toolName, 100)}:`, ...fenced(text)];

@@ -1,10 +1,9 @@
 import { ProviderError } from "../../provider/errors.ts";
 import type { Model, StreamFunction } from "../../provider/types.ts";
 import type { Message, Usage } from "../../types.ts";
-import { askForText } from "./ask-for-text.ts";
+import { type AskForSummary, askUncut } from "./ask-uncut.ts";
 import { cutMiddle } from "./cut-middle.ts";
-import { cleanSummary } from "./reserved-text.ts";
-import { maxSummaryTokens, summaryRoom, toSummaryContext } from "./summary-request.ts";
+import { summaryRoom } from "./summary-request.ts";
 import { toTranscriptPieces } from "./transcript.ts";
 import { shortenTranscript, takeTranscriptPart } from "./transcript-parts.ts";
 import { validateSummary } from "./validate-summary.ts";
@@ -26,6 +25,8 @@ export interface GenerateSummaryOptions {
   splitTurnAt?: number | undefined;
   /** What was wrong with an earlier attempt. */
   correction?: string | undefined;
+  /** What the session has learned of the tokenizer; the room for the transcript is counted by it where that is less. */
+  tokensPerCharacter?: number | undefined;
   /** Attempts after the first; for the retry wrapper. */
   maxRetries?: number | undefined;
   /** Called for each request with what it has cost. */
@@ -35,7 +36,8 @@ export interface GenerateSummaryOptions {
 /**
  * Lets a model summarise messages, which it gets as one text without tools. A text that is too long for its window goes
  * to it in parts, each of which updates the summary of those before; if one of these has not the form of a summary, it
- * is returned as it is. Whether the result is a usable summary is for `validateSummary` to say.
+ * is returned as it is. Whether the result is a usable summary is for `validateSummary` to say. An answer that was cut
+ * off is asked for once more, shorter; one with a `correction` is the second attempt already.
  * @throws the signal's reason when that is aborted, else a ProviderError.
  */
 export async function generateSummary(
@@ -44,18 +46,11 @@ export async function generateSummary(
   model: Model,
   options: GenerateSummaryOptions = {},
 ): Promise<string> {
-  const { previousSummary, signal, correction, maxRetries, onUsage } = options;
+  const { previousSummary, tokensPerCharacter } = options;
   const focus = options.focus?.trim() ? cutMiddle(options.focus.trim(), MAX_FOCUS_CHARACTERS) : undefined;
-  const maxTokens = maxSummaryTokens(model);
-  const ask = async (transcript: string, before: string | undefined, isContinued: boolean) => {
-    const request = { previousSummary: before, transcript, isContinued, focus, correction };
-    const context = toSummaryContext(model, request);
-    const streamOptions = { signal, maxTokens, effort: "off", purpose: "summary", maxRetries } as const;
-    const text = await askForText({ streamFunction, model, context, options: streamOptions, onUsage });
-    return cleanSummary(text);
-  };
+  const ask = askUncut({ ...options, streamFunction, model, focus });
   const roomFor = (before: string | undefined) =>
-    summaryRoom(model, { previousSummary: before, focus }).transcript;
+    summaryRoom(model, { previousSummary: before, focus, tokensPerCharacter }).transcript;
   const pieces = choosePieces(messages, options, roomFor(previousSummary));
   return updateByParts(pieces, previousSummary, { ask, roomFor });
 }
@@ -73,7 +68,7 @@ function choosePieces(
 }
 
 interface PartSummarizer {
-  ask(transcript: string, before: string | undefined, isContinued: boolean): Promise<string>;
+  ask: AskForSummary;
   /** Characters of a transcript that fit beside the summary of what came before. */
   roomFor(before: string | undefined): number;
 }
@@ -92,7 +87,11 @@ async function updateByParts(
     const requestsLeft = Math.max(1, MAX_REQUESTS - requests);
     const part = takeTranscriptPart(shortenTranscript(rest, room * requestsLeft), room);
     try {
-      const updated = await ask(part.text, summary, part.rest.length > 0);
+      const updated = await ask({
+        transcript: part.text,
+        previousSummary: summary,
+        isContinued: part.rest.length > 0,
+      });
       if (part.rest.length === 0 || !validateSummary(updated).isValid) return updated;
       summary = updated;
       rest = part.rest;

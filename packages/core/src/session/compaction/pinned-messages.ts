@@ -13,7 +13,7 @@ const GAP_CHARACTERS = 36;
 
 /**
  * A section with what the user said, word for word and in order. Where not everything fits into `budgetTokens` (of four
- * characters), a message above a fifth of it keeps its head and tail, the oldest and newest messages are taken first,
+ * characters), a message above its share, a fifth at least, keeps its head and tail, the oldest and newest messages are taken first,
  * from both ends in turn, and those left out are counted in their places. Each message stands in a tag that occurs in
  * none of them. Empty without messages.
  */
@@ -36,7 +36,7 @@ function fitTexts(
   const costOf = (text: string) => text.length + wrapping;
   const fits = (all: readonly string[]) => all.reduce((sum, text) => sum + costOf(text), 0) <= room;
   if (fits(texts)) return [...texts];
-  const longest = Math.floor(room * LARGEST_SHARE) - wrapping;
+  const longest = Math.floor(room * Math.max(LARGEST_SHARE, 1 / texts.length)) - wrapping;
   const cut = texts.map((text) =>
     text.length > longest ? cutMiddle(text, longest - MARKER_CHARACTERS) : text,
   );

@@ -4,7 +4,7 @@ import type { Message } from "../../types.ts";
 import { CHARACTERS_PER_TOKEN } from "./estimate-tokens.ts";
 import { createFallbackSummary } from "./fallback-summary.ts";
 import { type GenerateSummaryOptions, generateSummary } from "./generate-summary.ts";
-import { maxSummaryTokens } from "./summary-request.ts";
+import { maxSummaryCharacters, maxSummaryTokens } from "./summary-request.ts";
 import { validateSummary } from "./validate-summary.ts";
 
 // With the one request of the second attempt these are the five that a request may have.
@@ -59,9 +59,7 @@ async function attemptSummary(
 ): Promise<Attempt> {
   try {
     const summary = await generateSummary(messages, streamFunction, model, options);
-    const verdict = validateSummary(summary, {
-      maxCharacters: maxSummaryTokens(model) * CHARACTERS_PER_TOKEN * 2,
-    });
+    const verdict = validateSummary(summary, { maxCharacters: maxSummaryCharacters(model) });
     if (verdict.isValid) return { summary };
     return { failure: verdict.problem, isWorthRepeating: true, correction: verdict.problem };
   } catch (error) {

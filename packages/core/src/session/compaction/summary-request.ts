@@ -1,5 +1,6 @@
 import type { Model, StreamContext } from "../../provider/types.ts";
 import { cutMiddle, MARKER_CHARACTERS } from "./cut-middle.ts";
+import { CHARACTERS_PER_TOKEN } from "./estimate-tokens.ts";
 import { withoutRequestTags } from "./reserved-text.ts";
 import SUMMARY_PROMPT from "./summary-prompt.md" with { type: "text" };
 import UPDATE_PROMPT from "./summary-update-prompt.md" with { type: "text" };
@@ -27,11 +28,25 @@ export interface SummaryRequest {
   focus: string | undefined;
   /** What was wrong with the summary before this one. */
   correction: string | undefined;
+  /** What a tokenizer makes of the conversation, where that is known; a cautious ratio applies where it is lower. */
+  tokensPerCharacter?: number | undefined;
+  /** At most so many words are asked for; as many as the model has room for when left out. */
+  maxWords?: number | undefined;
 }
 
 /** Tokens that the answer may have: never more than a quarter of the window, since the question needs the rest. */
 export function maxSummaryTokens({ contextWindow, maxOutputTokens }: Model): number {
   return Math.min(MAX_TOKENS, maxOutputTokens, Math.floor(contextWindow / 4));
+}
+
+/** Words that a summary is asked for; they leave the model half of its room as a reserve. */
+export function maxSummaryWords(model: Model): number {
+  return Math.min(MAX_WORDS, Math.floor(maxSummaryTokens(model) * WORDS_PER_TOKEN));
+}
+
+/** Above so many characters a server did not heed the limit for the answer. */
+export function maxSummaryCharacters(model: Model): number {
+  return maxSummaryTokens(model) * CHARACTERS_PER_TOKEN * 2;
 }
 
 /** How much of a conversation fits into one request, in characters. */
@@ -42,14 +57,15 @@ export interface SummaryRoom {
 
 export function summaryRoom(
   model: Model,
-  { previousSummary = "", focus = "" }: { previousSummary?: string | undefined; focus?: string | undefined },
+  { previousSummary = "", focus = "", tokensPerCharacter = 0 }: Partial<SummaryRequest>,
 ): SummaryRoom {
+  const ratio = Math.max(CAUTIOUS_TOKENS_PER_CHARACTER, tokensPerCharacter);
   const tokens = Math.min(
     model.contextWindow - maxSummaryTokens(model),
     model.maxInputTokens ?? model.contextWindow,
   );
   const prompt = SUMMARY_PROMPT.length + UPDATE_PROMPT.length + OVERHEAD_CHARACTERS;
-  const room = Math.floor(tokens / CAUTIOUS_TOKENS_PER_CHARACTER) - prompt - focus.length;
+  const room = Math.floor(tokens / ratio) - prompt - focus.length;
   const forPrevious = Math.max(MIN_TRANSCRIPT_CHARACTERS, Math.floor(room / 2));
   const taken = Math.min(previousSummary.length, forPrevious);
   return { transcript: Math.max(MIN_TRANSCRIPT_CHARACTERS, room - taken), previousSummary: forPrevious };
@@ -66,9 +82,9 @@ export function toSummaryContext(model: Model, request: SummaryRequest): StreamC
 }
 
 function toParagraphs(model: Model, request: SummaryRequest): string[] {
-  const { previousSummary, transcript, isContinued, focus, correction } = request;
+  const { previousSummary, transcript, isContinued, focus, correction, maxWords } = request;
   const room = summaryRoom(model, request).previousSummary - MARKER_CHARACTERS;
-  const words = Math.min(MAX_WORDS, Math.floor(maxSummaryTokens(model) * WORDS_PER_TOKEN));
+  const words = maxWords ?? maxSummaryWords(model);
   return [
     ...(previousSummary === undefined ? [] : [wrap("previous-summary", cutMiddle(previousSummary, room))]),
     wrap("transcript", transcript),

@@ -12,6 +12,14 @@ const SECTIONS = [
 ] as const;
 const MIN_SECTIONS = 2;
 
+/** What has to stand in one that was cut off; only Critical Context, the last section, may be missing. */
+const HEADINGS_BEFORE_A_CUT = [
+  /^\s*##+\s*goals?\b/im,
+  /^\s*##+\s*progress\b/im,
+  /^\s*##+\s*key\s*decisions?\b/im,
+  /^\s*##+\s*next\s*steps?\b[^\n]*\n\s*[^\s#]/im,
+];
+
 export type SummaryVerdict =
   | { isValid: true; isLong: boolean }
   /** `problem` is a sentence without its full stop, for the model as well as for the user. */
@@ -35,4 +43,12 @@ export function validateSummary(
     return { isValid: false, problem: `the summary lacked the sections ${missing.join(", ")}` };
   }
   return { isValid: true, isLong: length > LONG_CHARACTERS };
+}
+
+/** Whether a summary that was cut off is worth more than none: it has everything up to the beginning of its next steps. */
+export function isUsableWhenCut(summary: string, options: { maxCharacters?: number } = {}): boolean {
+  return (
+    validateSummary(summary, options).isValid &&
+    HEADINGS_BEFORE_A_CUT.every((heading) => heading.test(summary))
+  );
 }

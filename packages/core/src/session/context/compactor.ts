@@ -91,7 +91,8 @@ export class Compactor {
   private share(path: readonly SessionEntry[], request: CompactionRequest): RoomShares {
     const { fixed, keepRecentTokens, limits = this.parts.limits } = request;
     const { estimator } = this.parts;
-    const fixedTokens = estimator.estimate(countFixedCharacters(fixed));
+    // Not by what was learned from other text: see `ContextWindow.countFixed`.
+    const fixedTokens = Math.ceil(countFixedCharacters(fixed) * PLAN_RATIO);
     const userTokens = estimator.estimate(sumCharacters(messagesOf(path).filter(isUserMessage)));
     return shareRoom(limits, { fixedTokens, userTokens, keepRecentTokens });
   }

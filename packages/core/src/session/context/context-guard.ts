@@ -2,6 +2,7 @@ import { describeTools } from "../../agent/describe-tools.ts";
 import type { AgentEvent, AgentLoopConfig, PreparedContext, UpcomingRequest } from "../../agent/types.ts";
 import type { Environment } from "../../infrastructure/environment.ts";
 import type { Model, StreamFunction } from "../../provider/types.ts";
+import type { SessionGate } from "../session-gate.ts";
 import type { SessionLog } from "../session-log.ts";
 import type { CompactionEntry } from "../types.ts";
 import type { ContextUsage } from "./context-usage.ts";
@@ -24,6 +25,8 @@ export interface ContextOptions {
   buildSystemPrompt?: (() => Promise<string>) | undefined;
   /** True: before an automatic compaction the model may record knowledge, with one extra request. */
   flushKnowledge?: boolean | undefined;
+  /** Where processes wait for each other's compactions; each compacts when it likes when left out. */
+  gate?: SessionGate | undefined;
   /** Where what is learned about a model's tokenizer is kept over restarts; nowhere when left out. */
   calibrationPlace?: Environment | undefined;
 }

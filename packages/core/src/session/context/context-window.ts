@@ -1,6 +1,7 @@
 import type { PreparedContext, UpcomingRequest } from "../../agent/types.ts";
 import { ProviderError, type StreamContext } from "../../provider/types.ts";
 import type { Message } from "../../types.ts";
+import { CHARACTERS_PER_TOKEN } from "../compaction/estimate-tokens.ts";
 import { findCutPoint } from "../compaction/find-cut-point.ts";
 import { shouldCompact } from "../compaction/should-compact.ts";
 import { buildPathContext, contextMessages } from "../context-builder.ts";
@@ -13,7 +14,8 @@ import type { CompactionOutcome, CompactOptions } from "./context-guard.ts";
 import { countContextTokens, findAnsweredTokens, findCountedReply, sumCharacters } from "./context-tokens.ts";
 import { type ContextUsage, describeContext } from "./context-usage.ts";
 import { countFixedCharacters, MOST_TOKENS_PER_CHARACTER } from "./has-room.ts";
-import { type ContextLimits, limitsAfterRefusal } from "./settings.ts";
+import { LAST_RESORTS } from "./last-resort.ts";
+import { type ContextLimits, limitsAfterRefusal, narrowLimits } from "./settings.ts";
 
 // Each time half as much is kept word for word, in the end nothing but the newest reply.
 const MAX_HALVINGS = 6;
@@ -41,12 +43,17 @@ export interface ContextWindowParts {
  */
 export class ContextWindow {
   private readonly attempts = new CompactionAttempts();
+  /** As configured, and narrowed by what the provider has refused. */
+  private limits: ContextLimits;
 
-  constructor(private readonly parts: ContextWindowParts) {}
+  constructor(private readonly parts: ContextWindowParts) {
+    this.limits = parts.limits;
+  }
 
   /** See `PrepareContext`. @throws ProviderError of kind `context_overflow` when nothing can make the request fit. */
   async prepare(request: UpcomingRequest): Promise<PreparedContext | undefined> {
-    const { calibrator, limits, log } = this.parts;
+    const { calibrator, log } = this.parts;
+    const { limits } = this;
     calibrator.learn(request.context, findCountedReply(log.path())?.message);
     this.assertFixedPartFits(request.context);
     if (request.overflow) return this.shorten(request);
@@ -67,8 +74,14 @@ export class ContextWindow {
     // Of a short conversation at least a half is summarised: somebody asked for it.
     const most = Math.floor(Math.max(0, tokens - this.countFixed(fixed)) / 2);
     for (let halvings = 0; halvings <= MAX_HALVINGS; halvings++) {
-      const keepRecentTokens = halve(Math.min(most, this.parts.limits.keepRecentTokens), halvings);
-      const outcome = await this.parts.compactor.compact({ ...request, fixed, tokens, keepRecentTokens });
+      const keepRecentTokens = halve(Math.min(most, this.limits.keepRecentTokens), halvings);
+      const outcome = await this.parts.compactor.compact({
+        ...request,
+        fixed,
+        tokens,
+        limits: this.limits,
+        keepRecentTokens,
+      });
       if (outcome.kind !== "nothing") return outcome;
     }
     return { kind: "nothing" };
@@ -76,7 +89,8 @@ export class ContextWindow {
 
   /** What fills the window now. */
   describe(fixed: FixedPart): ContextUsage {
-    const { calibrator, limits, log } = this.parts;
+    const { calibrator, log } = this.parts;
+    const { limits } = this;
     return describeContext(log.path(), { fixed, limits, calibrator });
   }
 
@@ -94,9 +108,7 @@ export class ContextWindow {
     const { compactor, flush } = this.parts;
     if (!request.overflow && !this.attempts.areUsedUp) await flush?.(request);
     let fixed: FixedPart = request.context;
-    const limits = request.overflow
-      ? limitsAfterRefusal(this.parts.limits, this.countTokens(fixed))
-      : this.parts.limits;
+    const limits = request.overflow ? this.learnFromRefusal(fixed) : this.limits;
     let isChanged = false;
     for (let halvings = 0; halvings <= MAX_HALVINGS && !this.attempts.areUsedUp; halvings++) {
       const outcome = await compactor.compact({
@@ -117,10 +129,22 @@ export class ContextWindow {
       if (request.overflow) break;
     }
     // What is left is the newest turn: of its results head and tail have to do.
-    isChanged = this.prune(LAST_RESORT) || isChanged;
+    const fits = () => !this.isTooLong(fixed, limits) && !(request.overflow && this.mayBeTooLong(fixed));
+    isChanged = this.pruneUntil(fits) || isChanged;
     const isHopeless = request.overflow ? !isChanged : this.countTokens(fixed) > limits.contextWindow;
     if (isHopeless) throw this.cannotFit(request, fixed);
     return isChanged ? this.prepared(fixed) : undefined;
+  }
+
+  /** The window is smaller than it was thought to be: that holds for the rest of the session, too. */
+  private learnFromRefusal(fixed: FixedPart): ContextLimits {
+    const refused = this.countTokens(fixed);
+    const limits = limitsAfterRefusal(this.limits, {
+      refused,
+      answered: findAnsweredTokens(this.parts.log.path()),
+    });
+    this.limits = narrowLimits(this.limits, refused);
+    return limits;
   }
 
   private prune(settings: PruningLimits): boolean {
@@ -133,30 +157,46 @@ export class ContextWindow {
 
   /** Where a summary of all that can be summarised would not do, head and tail of the newest results have to. */
   private pruneNewest(fixed: FixedPart): boolean {
-    const { calibrator, limits, log } = this.parts;
+    const { calibrator, log } = this.parts;
+    const { limits } = this;
     if (!limits.pruning.enabled || !this.isTooLong(fixed)) return false;
-    const kept = messagesOf(findCutPoint(log.path(), 0).entriesToKeep);
-    const keptTokens = calibrator.estimator.estimate(sumCharacters(kept));
-    return this.exceedsLimit(this.countFixed(fixed) + keptTokens) && this.prune(LAST_RESORT);
+    const leavesRoom = () => {
+      const { length } = messagesOf(findCutPoint(log.path(), 0).entriesToKeep);
+      const kept = contextMessages(log.path()).slice(-length);
+      const keptTokens = calibrator.estimator.estimate(sumCharacters(kept.map(({ message }) => message)));
+      return !this.exceedsLimit(this.countFixed(fixed) + keptTokens);
+    };
+    return this.pruneUntil(leavesRoom);
+  }
+
+  /** Shortens the newest results no more than it takes; true when anything was shortened. */
+  private pruneUntil(fits: () => boolean): boolean {
+    let isChanged = false;
+    for (const settings of LAST_RESORTS) {
+      if (fits()) return isChanged;
+      isChanged = this.prune(settings) || isChanged;
+    }
+    return isChanged;
   }
 
   private isTooLong(fixed: FixedPart, limits?: ContextLimits): boolean {
     return this.exceedsLimit(this.countTokens(fixed), limits);
   }
 
-  private exceedsLimit(tokens: number, { contextWindow, reserveTokens } = this.parts.limits): boolean {
+  private exceedsLimit(tokens: number, { contextWindow, reserveTokens } = this.limits): boolean {
     return shouldCompact(tokens, contextWindow, reserveTokens);
   }
 
   /** What a provider has refused is more than it was estimated at: then nothing but the worst case is safe. */
   private mayBeTooLong(fixed: FixedPart): boolean {
-    const { contextWindow, reserveTokens } = this.parts.limits;
+    const { contextWindow, reserveTokens } = this.limits;
     const characters = countFixedCharacters(fixed) + sumCharacters(this.contextMessages());
     return shouldCompact(characters * MOST_TOKENS_PER_CHARACTER, contextWindow, reserveTokens);
   }
 
+  /** By the rule of thumb: what was learned from other text, such as columns of numbers, says nothing of prose and schemas. */
   private countFixed(fixed: FixedPart): number {
-    return this.parts.calibrator.estimator.estimate(countFixedCharacters(fixed));
+    return Math.ceil(countFixedCharacters(fixed) / CHARACTERS_PER_TOKEN);
   }
 
   private countTokens(fixed: FixedPart, messages = this.contextMessages()): number {
@@ -176,7 +216,8 @@ export class ContextWindow {
   }
 
   private assertFixedPartFits(fixed: FixedPart): void {
-    const { limits, modelId } = this.parts;
+    const { modelId } = this.parts;
+    const { limits } = this;
     const tokens = this.countFixed(fixed);
     if (tokens <= limits.maxFixedTokens) return;
     throw new ProviderError(
@@ -187,7 +228,8 @@ export class ContextWindow {
   }
 
   private cannotFit({ overflow }: UpcomingRequest, fixed: FixedPart): ProviderError {
-    const { limits, modelId } = this.parts;
+    const { modelId } = this.parts;
+    const { limits } = this;
     const said = overflow ? ` The provider said: ${overflow.message}` : "";
     const why = this.attempts.areUsedUp
       ? "several summaries in a row have made no room"
@@ -203,13 +245,3 @@ export class ContextWindow {
 function halve(tokens: number, times: number): number {
   return times === MAX_HALVINGS ? 0 : Math.floor(tokens / 2 ** times);
 }
-
-const LAST_RESORT: PruningLimits = {
-  enabled: true,
-  softTrimChars: 4_000,
-  softTrimHead: 1_500,
-  softTrimTail: 1_500,
-  hardClearAfter: Number.POSITIVE_INFINITY,
-  keepLast: 0,
-  minimumTokens: 1,
-};

@@ -4,9 +4,10 @@ import type { Model } from "../../provider/types.ts";
 import { calibrationKey, readCalibration, saveCalibration } from "../compaction/calibration-store.ts";
 import type { SessionLog } from "../session-log.ts";
 import { type CalibrationStore, Calibrator } from "./calibrator.ts";
-import { Compactor } from "./compactor.ts";
+import { Compactor, type CompactorParts } from "./compactor.ts";
 import type { ContextOptions } from "./context-guard.ts";
 import { ContextWindow } from "./context-window.ts";
+import { ExclusiveCompactor } from "./exclusive-compactor.ts";
 import { flushKnowledge } from "./flush-knowledge.ts";
 import type { ContextLimits } from "./settings.ts";
 
@@ -17,9 +18,9 @@ export function openContextWindow(
   options: ContextOptions & { limits: ContextLimits },
 ): ContextWindow {
   const { maxRetries, model, streamFunction } = agentConfig;
-  const { buildSystemPrompt, calibrationPlace, limits } = options;
+  const { buildSystemPrompt, calibrationPlace, gate, limits } = options;
   const calibrator = new Calibrator(calibrationPlace && openCalibrationStore(calibrationPlace, model));
-  const compactor = new Compactor({
+  const parts: CompactorParts = {
     log,
     limits,
     estimator: calibrator.estimator,
@@ -27,7 +28,8 @@ export function openContextWindow(
     maxRetries,
     preferred: options.summarizer,
     renewSystemPrompt: async (before) => (buildSystemPrompt ? buildSystemPrompt() : before),
-  });
+  };
+  const compactor = gate ? new ExclusiveCompactor(parts, gate) : new Compactor(parts);
   const flush = options.flushKnowledge
     ? (request: UpcomingRequest) => flushKnowledge(agentConfig, request)
     : undefined;

@@ -38,12 +38,21 @@ const FIXED_SHARE = 1 / 2;
 const EXPECTED_SHARE = 0.7;
 
 /**
- * The limits behind a request of about `tokens` that the provider refused: the window is no larger than that, and where
- * it was thought to be far larger, nobody knows how much smaller it is.
+ * The limits behind a request of about `refused` tokens that the provider did not take: the window is no larger than
+ * that. Where it was thought to be far larger, it is at least what was `answered` last, else perhaps a half.
  */
-export function limitsAfterRefusal(limits: ContextLimits, tokens: number): ContextLimits {
-  const isExpected = tokens >= limits.contextWindow * EXPECTED_SHARE;
-  const contextWindow = Math.min(limits.contextWindow, isExpected ? tokens : Math.floor(tokens / 2));
+export function limitsAfterRefusal(
+  limits: ContextLimits,
+  { refused, answered = 0 }: { refused: number; answered?: number | undefined },
+): ContextLimits {
+  const isExpected = refused >= limits.contextWindow * EXPECTED_SHARE;
+  const atLeast = Math.max(answered, Math.floor(refused / 2));
+  return narrowLimits(limits, Math.min(refused, isExpected ? refused : atLeast));
+}
+
+/** The same limits for a window of `tokens`, where that is smaller. */
+export function narrowLimits(limits: ContextLimits, tokens: number): ContextLimits {
+  const contextWindow = Math.min(limits.contextWindow, tokens);
   const shareOf = (share: number) => Math.floor(contextWindow * share);
   return {
     ...limits,

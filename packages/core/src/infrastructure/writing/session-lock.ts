@@ -1,0 +1,112 @@
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { now } from "../clock.ts";
+import type { Environment } from "../environment.ts";
+import { userStateDirectory } from "../places/user-directories.ts";
+import { isProcessAlive, ownIdentity, type ProcessIdentity } from "../processes/process-identity.ts";
+import { findRealPath } from "../reading/real-path.ts";
+import { systemErrorCode } from "../system-error.ts";
+import { withFileLock } from "./file-lock.ts";
+
+// Sixteen digits tell all sessions of a person apart.
+const NAME_DIGITS = 16;
+
+// Between making the file and writing its one line: whoever takes longer has died there.
+const WRITING_MS = 2_000;
+
+/** What this process holds: a file with our number that is not among them is of an earlier process. */
+const held = new Set<string>();
+
+/** `locks/HASH` in the user's state directory; undefined without one. It need not exist, nor the session's file. */
+export function sessionLockPath(environment: Environment, sessionPath: string): string | undefined {
+  const state = userStateDirectory(environment);
+  const realPath = findRealPath(sessionPath, "/");
+  if (state === undefined || realPath === undefined) return undefined;
+  return join(state, "locks", Bun.SHA256.hash(realPath, "hex").slice(0, NAME_DIGITS));
+}
+
+/**
+ * A lock that may be held for minutes: a private file (0600, its directory 0700) that names the process which holds it.
+ * One of a process that has died, however it did, counts for nothing.
+ */
+export class SessionLock {
+  private readonly releaseAtExit = () => this.release();
+
+  /** @param path see `sessionLockPath`. */
+  constructor(readonly path: string) {}
+
+  /** True while a living process holds it, this one included. @throws errors of the file system. */
+  isHeld(): boolean {
+    if (held.has(this.path)) return true;
+    const text = this.read();
+    if (text === undefined) return false;
+    const holder = parseIdentity(text);
+    if (!holder) return this.isBeingWritten();
+    return holder.pid !== process.pid && isProcessAlive(holder);
+  }
+
+  /** False when another holds it. @throws errors of the file system: there is no lock to be had then. */
+  async take(): Promise<boolean> {
+    if (this.isHeld()) return false;
+    mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+    if (this.create()) return true;
+    // Of several who find a dead process's lock, one takes it.
+    return withFileLock(this.path, () => {
+      if (this.isHeld()) return false;
+      rmSync(this.path, { force: true });
+      return this.create();
+    });
+  }
+
+  /** Gives it back; the end of the process does so too. */
+  release(): void {
+    if (!held.delete(this.path)) return;
+    process.off("exit", this.releaseAtExit);
+    try {
+      if (parseIdentity(this.read() ?? "")?.pid === process.pid) rmSync(this.path, { force: true });
+    } catch {
+      // A file system that has become read-only: the lock ends with this process.
+    }
+  }
+
+  private create(): boolean {
+    try {
+      writeFileSync(this.path, `${JSON.stringify(ownIdentity())}\n`, { flag: "wx", mode: 0o600 });
+    } catch (error) {
+      if (systemErrorCode(error) === "EEXIST") return false;
+      throw error;
+    }
+    held.add(this.path);
+    process.on("exit", this.releaseAtExit);
+    return true;
+  }
+
+  private read(): string | undefined {
+    try {
+      return readFileSync(this.path, "utf8");
+    } catch (error) {
+      if (systemErrorCode(error) === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  private isBeingWritten(): boolean {
+    const stats = statSync(this.path, { throwIfNoEntry: false });
+    return stats !== undefined && Math.abs(now() - stats.mtimeMs) < WRITING_MS;
+  }
+}
+
+/** Undefined for what is no line of ours. */
+function parseIdentity(text: string): ProcessIdentity | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || !("pid" in value)) return undefined;
+    const { pid } = value;
+    // Zero and below would ask for groups of processes.
+    if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0) return undefined;
+    const startTime = "startTime" in value ? value.startTime : undefined;
+    return { pid, ...(typeof startTime === "string" && { startTime }) };
+  } catch {
+    return undefined; // Cut off, or somebody else's.
+  }
+}
