@@ -1,0 +1,61 @@
+// Text that streams looks smooth at 20 frames a second, and every further frame costs 40 bytes. Keys do not wait for it.
+const FRAME_MS = 50;
+// Who drags a window's edge changes the size in many steps. Drawn for one of them while the terminal is at the next, a frame
+// would land in the wrong rows; so it waits until no further step comes, but not for ever.
+const SETTLE_MS = 30;
+const LONGEST_SETTLE_MS = 500;
+
+/** Decides when the next frame is drawn. */
+export class FrameClock {
+  private lastFrameAt = Number.NEGATIVE_INFINITY;
+  private nextFrame: Timer | undefined;
+  private settling: Timer | undefined;
+  private resizes = 0;
+  private resizingSince = 0;
+
+  /** The size has just changed, and may change again: no frame is to be drawn. */
+  get isSettling(): boolean {
+    return this.settling !== undefined;
+  }
+
+  /** How often the size has changed since the last frame. */
+  get resizeCount(): number {
+    return this.resizes;
+  }
+
+  /** Calls `draw` at once, or when the last frame is long enough ago, unless it is going to be called by then anyway. */
+  request(draw: () => void): void {
+    const waitMs = this.lastFrameAt + FRAME_MS - performance.now();
+    if (waitMs <= 0) draw();
+    else this.nextFrame ??= setTimeout(draw, waitMs);
+  }
+
+  /** Notes that the size has changed. Calls `draw` when it has settled. */
+  noteResize(draw: () => void): void {
+    const now = performance.now();
+    this.resizes++;
+    if (this.resizes === 1) this.resizingSince = now;
+    this.endSettling();
+    const waitMs = Math.max(0, Math.min(SETTLE_MS, this.resizingSince + LONGEST_SETTLE_MS - now));
+    this.settling = setTimeout(draw, waitMs);
+  }
+
+  endSettling(): void {
+    clearTimeout(this.settling);
+    this.settling = undefined;
+  }
+
+  /** A frame is being drawn. */
+  noteFrame(): void {
+    this.stop();
+    this.lastFrameAt = performance.now();
+    this.resizes = 0;
+  }
+
+  /** Calls nobody any more. */
+  stop(): void {
+    clearTimeout(this.nextFrame);
+    this.nextFrame = undefined;
+    this.endSettling();
+  }
+}

@@ -1,0 +1,117 @@
+import { bareEnvironment, PROGRAM } from "./run-diligent.ts";
+import type { TemporaryProject } from "./temporary-project.ts";
+import { VirtualTerminal } from "./virtual-terminal.ts";
+
+const POLL_MS = 5;
+
+export interface PtyOptions {
+  columns?: number;
+  rows?: number;
+  environment?: Record<string, string | undefined>;
+  /** What to start instead of the linked program, before the arguments. */
+  program?: readonly string[];
+  cwd?: string;
+  /** Ended by SIGKILL after this; 20 s when left out. */
+  timeoutMs?: number;
+  /** How long `waitFor` waits; 10 s when left out. */
+  patienceMs?: number;
+}
+
+/** A program in a pseudo-terminal of its own, and the screen a person would see. */
+export interface PtyProgram extends AsyncDisposable {
+  readonly terminal: VirtualTerminal;
+  readonly process: Bun.Subprocess;
+  readonly exitCode: Promise<number>;
+  /** Everything the program wrote to the terminal. */
+  readonly bytes: string;
+  /** Types keys; `\r` is Enter, `\x03` Ctrl+C, `\x1b` Escape. */
+  send(keys: string): void;
+  /** The rows a person sees now. */
+  screen(): Promise<string[]>;
+  /** All rows, those above the screen first. */
+  scrollback(): Promise<string[]>;
+  /** Resolves with the screen once a row on it, or the whole of it, has the text; fails where the program ends without. */
+  waitFor(text: string | RegExp): Promise<string[]>;
+  /** As `waitFor`, for whatever can be seen. */
+  waitUntil(isShown: (screen: string[], terminal: VirtualTerminal) => boolean): Promise<string[]>;
+  /** Resolves once nothing has been written for `quietMs`. */
+  settle(quietMs?: number): Promise<string[]>;
+  resize(columns: number, rows: number): Promise<void>;
+}
+
+/** Starts the real program, or another, in a home and a project that are thrown away. */
+export function startInPty(
+  place: TemporaryProject,
+  args: readonly string[] = [],
+  options: PtyOptions = {},
+): PtyProgram {
+  const { columns = 80, rows = 24, timeoutMs = 20_000, patienceMs = 10_000 } = options;
+  const terminal = new VirtualTerminal({ columns, rows });
+  const decoder = new TextDecoder();
+  const child = Bun.spawn([...(options.program ?? [PROGRAM]), ...args], {
+    cwd: options.cwd ?? place.project,
+    env: { ...bareEnvironment(place), TERM: "xterm-256color", ...options.environment },
+    timeout: timeoutMs,
+    killSignal: "SIGKILL",
+    terminal: {
+      cols: columns,
+      rows,
+      data: (_, bytes) => terminal.write(decoder.decode(bytes, { stream: true })),
+    },
+  });
+  const send = (keys: string) => void child.terminal?.write(keys);
+  terminal.onReply = send;
+  const screen = async () => {
+    await terminal.flush();
+    return terminal.screen();
+  };
+  const waitUntil: PtyProgram["waitUntil"] = async (isShown) => {
+    const deadline = performance.now() + patienceMs;
+    for (;;) {
+      const hasEnded = child.exitCode !== null || child.signalCode !== null;
+      const rows = await screen();
+      if (isShown(rows, terminal)) return rows;
+      if (hasEnded || performance.now() > deadline) {
+        const how = hasEnded ? "The program ended" : `Nothing after ${patienceMs} ms`;
+        throw new Error(`${how}; the screen shows:\n${rows.join("\n")}`);
+      }
+      await Bun.sleep(POLL_MS);
+    }
+  };
+  return {
+    terminal,
+    process: child,
+    exitCode: child.exited,
+    get bytes() {
+      return terminal.bytes;
+    },
+    send,
+    screen,
+    scrollback: async () => {
+      await terminal.flush();
+      return terminal.scrollback();
+    },
+    waitUntil,
+    waitFor: (text) => waitUntil((rows) => hasText(rows, text)),
+    async settle(quietMs = 100) {
+      for (let writes = -1; writes !== terminal.writes.length; ) {
+        writes = terminal.writes.length;
+        await Bun.sleep(quietMs);
+      }
+      return screen();
+    },
+    async resize(columns, rows) {
+      await terminal.resize(columns, rows);
+      child.terminal?.resize(columns, rows);
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+function hasText(rows: readonly string[], text: string | RegExp): boolean {
+  const whole = rows.join("\n");
+  return typeof text === "string" ? whole.includes(text) : text.test(whole);
+}

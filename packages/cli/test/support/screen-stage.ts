@@ -1,0 +1,57 @@
+import { CURSOR_MARKER } from "@earendil-works/pi-tui/dist/tui.js";
+import { InlineScreen, type InlineScreenOptions } from "../../src/tui/screen/inline-screen.ts";
+import { PLACE_QUERY } from "../../src/tui/screen/region-top.ts";
+import { VirtualTerminal, type VirtualTerminalOptions } from "./virtual-terminal.ts";
+
+export interface StageOptions extends VirtualTerminalOptions, InlineScreenOptions {
+  /** What the shell has printed before; a line each. */
+  before?: readonly string[];
+}
+
+/** An inline screen on a terminal in memory, whose live region is whatever a test says. */
+export class ScreenStage {
+  readonly terminal: VirtualTerminal;
+  readonly screen: InlineScreen;
+  /** The lines of the live region; `|` with nothing behind it is the cursor. */
+  live: string[] = [];
+
+  constructor({ before = [], ...options }: StageOptions = {}) {
+    this.terminal = new VirtualTerminal(options);
+    for (const line of before) this.terminal.write(`${line}\r\n`);
+    this.screen = new InlineScreen(this.terminal, options);
+    this.screen.addChild({ render: () => this.live.map(placeCursor), invalidate() {} });
+  }
+
+  /** Starts the screen, with the questions it asks answered. */
+  async start(...live: string[]): Promise<void> {
+    this.live = live;
+    this.screen.start();
+    await this.draw();
+    await this.draw();
+  }
+
+  /** Draws a frame; resolves with what it wrote, but for a question behind it, once that is on the screen. */
+  async draw(...finished: string[]): Promise<string> {
+    const writes = this.terminal.writes.length;
+    this.screen.finish(finished);
+    this.screen.renderNow();
+    const written = this.terminal.writes.slice(writes).join("").replace(PLACE_QUERY, "");
+    await this.terminal.flush();
+    return written;
+  }
+
+  /** Everything in the terminal, without trailing blanks. */
+  rows(): string[] {
+    return this.terminal.scrollback().map((row) => row.trimEnd());
+  }
+
+  /** As `rows`, with what the terminal has wrapped joined. */
+  lines(): string[] {
+    return this.terminal.lines().map((line) => line.trimEnd());
+  }
+}
+
+/** The line with the cursor where its last character, `|`, stands. */
+export function placeCursor(line: string): string {
+  return line.endsWith("|") ? line.slice(0, -1) + CURSOR_MARKER : line;
+}
