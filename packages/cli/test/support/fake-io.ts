@@ -43,9 +43,24 @@ export class FakeIo implements CliIo {
 
   readonly onExit = () => {};
 
+  readonly openTerminal = async () => {
+    const { VirtualTerminal } = await import("./virtual-terminal.ts");
+    return { terminal: new VirtualTerminal(), host: new FakeHost() };
+  };
+
   readonly exit = (code: number) => void this.exits.push(code);
 
   send(signal: SignalName): void {
     for (const listener of [...this.listeners]) listener(signal);
   }
+}
+
+/** A process that has no signals. */
+class FakeHost {
+  readonly pid = process.pid;
+  readonly stdin = { on: () => undefined };
+  readonly stdout = { on: () => undefined };
+  readonly on = () => undefined;
+  readonly off = () => undefined;
+  readonly kill = () => undefined;
 }

@@ -1,0 +1,32 @@
+import type { NoticeLevel } from "@diligent/core/run";
+
+/** A tool call as the screen follows it; times are milliseconds of the clock that events are applied with. */
+export interface ToolCallView {
+  toolCallId: string;
+  toolName: string;
+  /** The arguments, an object as a rule; whatever the model sent otherwise. */
+  input: unknown;
+  startedAt: number;
+  /** The newest output while it runs. */
+  partial?: string;
+  /** Set when it has ended. */
+  result?: { output: string; isError: boolean; metadata: Readonly<Record<string, unknown>>; endedAt: number };
+}
+
+/**
+ * A piece of the transcript. All texts are as they came: views make them safe. A block that is finished is written
+ * into the terminal's scrollback once and never again.
+ */
+export type Block =
+  | { type: "prompt"; text: string }
+  /** A part of an answer, whole Markdown blocks. `isFirst`: the answer begins here. */
+  | { type: "answer"; markdown: string; isFirst: boolean }
+  | { type: "thinking"; text: string; startedAt: number; endedAt?: number }
+  | { type: "tool"; call: ToolCallView }
+  | { type: "notice"; level: NoticeLevel; text: string }
+  /** What a command of the user's printed: plain lines. */
+  | { type: "output"; text: string }
+  /** What became of a file, as a unified diff. */
+  | { type: "change"; path: string; diff: string; added: number; removed: number }
+  /** How many messages of a resumed session stand above what is shown. */
+  | { type: "resumed"; hiddenMessages: number };

@@ -1,0 +1,144 @@
+import type { Environment } from "@diligent/core/run";
+import type { ApprovalMode } from "../arguments/command.ts";
+import type { ModelChange } from "../change-model.ts";
+import type { OpenSession } from "../open-session.ts";
+import { SLASH_COMMANDS } from "./commands/index.ts";
+import type { CommandContext, Reopening } from "./commands/types.ts";
+import type { ConversationDriver } from "./conversation-driver.ts";
+import type { PromptEditor } from "./editor/prompt-editor.ts";
+import type { EditorBindings } from "./keys/editor-keys.ts";
+import type { Keymap } from "./keys/keymap.ts";
+import type { OpenPicker } from "./pickers/open-picker.ts";
+import type { SessionHolder } from "./session-holder.ts";
+import { toStatus } from "./session-status.ts";
+import { toResumedBlocks } from "./transcript-blocks.ts";
+import type { View } from "./view.ts";
+import type { ViewPainter } from "./view-painter.ts";
+
+export interface ContextParts {
+  painter: Pick<ViewPainter, "view" | "change">;
+  holder: Pick<SessionHolder, "session" | "reopen">;
+  driver: Pick<ConversationDriver, "compact" | "isBusy" | "leaveBranch">;
+  editor: Pick<PromptEditor, "text" | "setText">;
+  picker: Pick<OpenPicker, "open">;
+  keymap: Keymap;
+  editorKeys?: EditorBindings | undefined;
+  environment: Environment;
+  /** Sends what was typed. */
+  submit(text: string): void;
+  lendTerminal: CommandContext["lendTerminal"];
+  writeRaw(sequence: string): void;
+  columns(): number;
+  quit(): void;
+}
+
+// Shift+Tab goes round these; what is refused outright is chosen with --approval deny.
+const MODES: readonly ApprovalMode[] = ["ask", "auto", "plan"];
+
+/** What slash commands and keys may do, put together from the parts of the program. */
+export function createCommandContext(parts: ContextParts): CommandContext {
+  const { painter, holder, driver, editor, picker } = parts;
+  const change = painter.change;
+  const context: CommandContext = {
+    session: () => holder.session,
+    view: () => painter.view,
+    show: (block) => change((view) => ({ ...view, finished: [...view.finished, block] })),
+    print: (text) => context.show({ type: "output", text }),
+    change,
+    open: (opened) => picker.open(opened),
+    prompt: () => editor.text,
+    setPrompt: (text) => editor.setText(text),
+    send: parts.submit,
+    compact: (focus) => driver.compact(focus),
+    reopen: (wish: Reopening) => reopen(wish, parts),
+    changeModel: (wish: ModelChange) => changeModel(wish, parts),
+    branch: (entryId, { isSummarized }) => branch(entryId, isSummarized, parts),
+    async runCommand(name, argument = "") {
+      const command = SLASH_COMMANDS.find((each) => each.name === name);
+      if (!command) return;
+      if (command.isAlwaysPossible || !driver.isBusy) await command.run(argument, context);
+      else
+        change((view) => ({ ...view, hint: `/${name} has to wait until the run has ended; Esc stops it` }));
+    },
+    nextApprovalMode: () => void nextApprovalMode(parts),
+    lendTerminal: parts.lendTerminal,
+    writeRaw: parts.writeRaw,
+    columns: parts.columns,
+    quit: parts.quit,
+    keymap: parts.keymap,
+    editorKeys: parts.editorKeys,
+    environment: parts.environment,
+    commands: SLASH_COMMANDS,
+  };
+  return context;
+}
+
+async function reopen(wish: Reopening, { holder, painter }: ContextParts): Promise<void> {
+  const opened = await holder.reopen(wish);
+  // A copy, or the same again: everything that was said is on the screen already.
+  if (wish.how !== "fork" && wish.how !== "reload") return showSession(opened, painter);
+  showNotices(opened, painter);
+  showStatus(opened, painter);
+}
+
+/** Shows where the conversation of a session that was opened stands, and what is to be known about it. */
+export function showSession(opened: OpenSession, painter: Pick<ViewPainter, "change">): void {
+  showNotices(opened, painter, ({ level }) => level === "info");
+  showConversation(opened, painter);
+  // What is amiss stands where it is seen.
+  showNotices(opened, painter, ({ level }) => level !== "info");
+}
+
+type OpenNotice = OpenSession["notices"][number];
+
+function showNotices(
+  { notices }: OpenSession,
+  { change }: Pick<ViewPainter, "change">,
+  isWanted: (notice: OpenNotice) => boolean = () => true,
+): void {
+  const blocks = notices
+    .filter(isWanted)
+    .map(({ level, message }) => ({ type: "notice" as const, level, text: message }));
+  change((view) => ({ ...view, finished: [...view.finished, ...blocks] }));
+}
+
+function showStatus(opened: OpenSession, { change }: Pick<ViewPainter, "change">): void {
+  change((view) => ({ ...view, status: { ...view.status, ...toStatus(opened) } }));
+}
+
+/** Shows the last turns of a conversation that goes on here. */
+function showConversation(opened: OpenSession, { change }: Pick<ViewPainter, "change">): void {
+  const blocks = toResumedBlocks(opened.session.branches.path);
+  const last = blocks.findLast((block) => block.type === "tool");
+  change((view) => ({
+    ...view,
+    finished: [...view.finished, ...blocks],
+    lastCall: last?.type === "tool" ? last.call : undefined,
+  }));
+  showStatus(opened, { change });
+}
+
+async function changeModel(wish: ModelChange, { holder, painter }: ContextParts): Promise<void> {
+  const opened = await holder.session;
+  await opened.changeModel(wish);
+  showStatus(opened, painter);
+}
+
+async function branch(
+  entryId: string | null,
+  isSummarized: boolean,
+  { driver, holder, painter }: ContextParts,
+): Promise<boolean> {
+  const opened = await holder.session;
+  if (!isSummarized) opened.session.branch(entryId);
+  else if (!(await driver.leaveBranch(entryId))) return false;
+  showConversation(opened, painter);
+  return true;
+}
+
+async function nextApprovalMode({ holder, painter }: ContextParts): Promise<void> {
+  const { approval } = await holder.session;
+  const index = MODES.indexOf(approval.mode);
+  approval.mode = MODES[(index + 1) % MODES.length] ?? "ask";
+  painter.change((view: View) => ({ ...view, status: { ...view.status, approvalMode: approval.mode } }));
+}

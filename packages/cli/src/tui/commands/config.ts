@@ -1,0 +1,13 @@
+import type { SlashCommand } from "./types.ts";
+
+export const CONFIG: SlashCommand = {
+  name: "config",
+  aliases: ["settings"],
+  description: "The configuration, and where it is from",
+  isAlwaysPossible: true,
+  async run(_, { print, session }) {
+    const { loaded } = await session();
+    const { formatConfig } = await import("../../commands/config.ts");
+    print(`${formatConfig(loaded)}\nA file that is changed counts after /reload.`);
+  },
+};

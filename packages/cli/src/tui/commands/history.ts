@@ -1,0 +1,14 @@
+import { note } from "./note.ts";
+import type { SlashCommand } from "./types.ts";
+
+export const HISTORY: SlashCommand = {
+  name: "history",
+  description: "Search the prompts of all sessions",
+  isAlwaysPossible: true,
+  async run(_, context) {
+    const { historyPicker } = await import("../pickers/history.ts");
+    const picker = await historyPicker(context);
+    if (picker) context.open(picker);
+    else note(context, "No prompt was sent yet.");
+  },
+};

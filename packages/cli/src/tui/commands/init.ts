@@ -1,0 +1,32 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { note } from "./note.ts";
+import type { SlashCommand } from "./types.ts";
+
+const FILES = ["CLAUDE.md", "AGENTS.md"] as const;
+const DEFAULT_FILE = "AGENTS.md";
+
+export const INIT: SlashCommand = {
+  name: "init",
+  description: "Let the model write a CLAUDE.md or AGENTS.md",
+  argumentHint: "[FILE]",
+  async run(argument, context) {
+    const wanted = FILES.find((file) => file.toLowerCase() === argument.toLowerCase());
+    if (argument !== "" && wanted === undefined) {
+      throw new Error(`/init writes ${FILES.join(" or ")}, not ${argument}.`);
+    }
+    const { loaded } = await context.session();
+    const existing = FILES.find((file) => existsSync(join(loaded.projectRoot, file)));
+    const file = wanted ?? existing ?? DEFAULT_FILE;
+    const path = join(loaded.projectRoot, file);
+    const isThere = existsSync(path);
+    const { default: prompt } = await import("./init-prompt.md", { with: { type: "text" } });
+    const { default: update } = await import("./init-update-prompt.md", { with: { type: "text" } });
+    context.send((isThere ? update : prompt).trim().replaceAll("{path}", path));
+    note(
+      context,
+      `${file} ${isThere ? "is there already and is looked over" : "is being written"}; /reload makes it count.`,
+    );
+  },
+  complete: (prefix) => FILES.filter((file) => file.startsWith(prefix)),
+};

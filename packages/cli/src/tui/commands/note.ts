@@ -1,0 +1,6 @@
+import type { CommandContext } from "./types.ts";
+
+/** A word of the program's about what it did, quieter than what a command was asked to print. */
+export function note({ show }: Pick<CommandContext, "show">, text: string): void {
+  show({ type: "notice", level: "info", text });
+}

@@ -1,0 +1,28 @@
+import { nearestName } from "@diligent/core/light";
+import { EFFORTS, isEffort } from "../pickers/efforts.ts";
+import { note } from "./note.ts";
+import type { SlashCommand } from "./types.ts";
+
+export const THINKING: SlashCommand = {
+  name: "thinking",
+  aliases: ["effort"],
+  description: "How hard the model thinks before it answers",
+  argumentHint: "[LEVEL]",
+  async run(argument, context) {
+    if (argument === "") {
+      const { thinkingPicker } = await import("../pickers/thinking.ts");
+      return context.open(await thinkingPicker(context));
+    }
+    if (!isEffort(argument)) throw new Error(unknownLevel(argument));
+    await context.changeModel({ effort: argument });
+    note(context, `Thinking is ${argument} from the next request on.`);
+  },
+  complete: (prefix) => EFFORTS.map(({ level }) => level).filter((level) => level.startsWith(prefix)),
+};
+
+function unknownLevel(given: string): string {
+  const levels = EFFORTS.map(({ level }) => level);
+  const nearest = nearestName(given, levels);
+  const hint = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+  return `There is no thinking level ${given}; there are: ${levels.join(", ")}.${hint}`;
+}

@@ -1,0 +1,74 @@
+import type { Environment } from "@diligent/core/run";
+import type { ModelChange } from "../../change-model.ts";
+import type { OpenSession } from "../../open-session.ts";
+import type { Block } from "../blocks.ts";
+import type { EditorBindings } from "../keys/editor-keys.ts";
+import type { Keymap } from "../keys/keymap.ts";
+import type { Picker } from "../pickers/picker.ts";
+import type { View } from "../view.ts";
+
+/** What a command may do; the program behind it is `app.ts`. What it throws is shown as one line. */
+export interface CommandContext {
+  /** The session, once it is open. */
+  session(): Promise<OpenSession>;
+  view(): View;
+  /** Writes a block into the transcript. */
+  show(block: Block): void;
+  /** Plain lines into the transcript. */
+  print(text: string): void;
+  change(change: (view: View) => View): void;
+  open(picker: Picker): void;
+  /** What is being written. */
+  prompt(): string;
+  setPrompt(text: string): void;
+  /** Sends a prompt as if it had been typed. */
+  send(text: string): void;
+  compact(focus: string | undefined): Promise<void>;
+  /** Exchanges the session for another one, and shows where that stands. */
+  reopen(how: Reopening): Promise<void>;
+  /** Another model, or another effort, from the next request on. */
+  changeModel(change: ModelChange): Promise<void>;
+  /**
+   * Goes on behind an earlier entry of the session (null: from its beginning), and shows what is there; with a summary
+   * the model tells the conversation what happened on the branch that is left.
+   * @returns false when it was stopped, or could not be done, which was said.
+   */
+  branch(entryId: string | null, options: { isSummarized: boolean }): Promise<boolean>;
+  /** Runs a slash command by its name, as a key that stands for it does. */
+  runCommand(name: string, argument?: string): Promise<void>;
+  nextApprovalMode(): void;
+  /** Lends the terminal to another program while `run` lasts. */
+  lendTerminal<T>(run: () => Promise<T>): Promise<T>;
+  /** Writes to the terminal past the screen, what moves no cursor. */
+  writeRaw(sequence: string): void;
+  /** Of the screen. */
+  columns(): number;
+  quit(): void;
+  readonly keymap: Keymap;
+  /** Keys of the editor that the user has changed. */
+  readonly editorKeys?: EditorBindings | undefined;
+  readonly environment: Environment;
+  readonly commands: readonly SlashCommand[];
+}
+
+/**
+ * Another session: a new one, an earlier one, a copy of this one, or this one with configuration, instructions and
+ * knowledge read anew.
+ */
+export type Reopening = { how: "new" | "fork" | "reload" } | { how: "continue"; reference: string };
+
+/** A command that begins with a slash. */
+export interface SlashCommand {
+  /** Without the slash. */
+  name: string;
+  aliases?: readonly string[];
+  /** One line, for help and completion. */
+  description: string;
+  /** How its argument is written, such as `[focus]`. */
+  argumentHint?: string;
+  /** True when it can be used while a run is going on. */
+  isAlwaysPossible?: boolean;
+  run(argument: string, context: CommandContext): Promise<void> | void;
+  /** What its argument may be, for completion. */
+  complete?(prefix: string, context: CommandContext): Promise<readonly string[]> | readonly string[];
+}

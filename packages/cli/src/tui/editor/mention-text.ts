@@ -1,0 +1,10 @@
+const PLAIN_PATH = /^[^\s"'`,;()<>[\]{}]+$/;
+
+/** How a path is named in a prompt: `@a.ts`, in quotes where it could not be told where it ends. */
+export function toMention(path: string): string {
+  return `@${quotePath(path)}`;
+}
+
+export function quotePath(path: string): string {
+  return PLAIN_PATH.test(path) && !/[.:!?]$/.test(path) ? path : `"${path}"`;
+}

@@ -1,0 +1,98 @@
+import type { KnowledgeEntry } from "@diligent/core/run";
+import type { KnowledgeShelf } from "../../commands/knowledge/shelf.ts";
+import { toSingleLine } from "../../terminal-text.ts";
+import { note } from "../commands/note.ts";
+import type { CommandContext } from "../commands/types.ts";
+import type { PickerItem } from "../view.ts";
+import { changePicker, closePicker, createPickerDialog, type Picker, replaceItems } from "./picker.ts";
+
+const NAME = "knowledge";
+const FORGET = "ctrl+d";
+const CORRECT = "ctrl+e";
+const MAX_CONTENT_COLUMNS = 1_000;
+
+/** What was learned about the project, what counts most first; undefined when there is nothing. */
+export async function knowledgePicker(context: CommandContext): Promise<Picker | undefined> {
+  const { cwd } = await context.session();
+  const { openShelf } = await import("../../commands/knowledge.ts");
+  const open = () => openShelf(cwd, context);
+  let shelf = await open();
+  const items = await toItems(shelf);
+  if (items.length === 0) return undefined;
+  const find = (id: string | undefined) => shelf.entries.find((entry) => entry.id === id);
+  return {
+    dialog: createPickerDialog({
+      name: NAME,
+      title: "Knowledge",
+      items,
+      keys: [
+        { key: FORGET, label: "forget" },
+        { key: CORRECT, label: "correct" },
+      ],
+    }),
+    async choose(id) {
+      const { formatKnowledge } = await import("../../commands/knowledge/show.ts");
+      const entry = find(id);
+      if (entry) context.print(formatKnowledge(entry, shelf, Date.now()));
+    },
+    pressKey(key, id) {
+      const entry = find(id);
+      if (!entry) return;
+      if (key === FORGET) ask(entry, context);
+      if (key === CORRECT) correct(entry, context);
+    },
+    async confirm(id) {
+      const entry = find(id);
+      if (!entry) return;
+      await forget(entry, shelf);
+      shelf = await open();
+      const left = await toItems(shelf);
+      context.change((view) => changePicker(view, NAME, (dialog) => replaceItems(dialog, left)));
+      note(
+        context,
+        `Forgotten: ${toSingleLine(entry.content, 60)}. What the model was told in this session it knows until /reload.`,
+      );
+    },
+  };
+}
+
+async function toItems({ library, root, entries }: KnowledgeShelf): Promise<PickerItem[]> {
+  const { formatEntryAge } = await import("../../commands/knowledge/list.ts");
+  const now = Date.now();
+  const findChangedFile = library.createStaleCheck(root);
+  return library.rankWithScores(entries, now).map(({ entry }) => {
+    const changed = findChangedFile(entry);
+    const facts = [
+      entry.type,
+      entry.confidence.toFixed(2),
+      formatEntryAge(entry.timestamp, now),
+      ...(changed === undefined ? [] : [`possibly stale: ${changed} has changed`]),
+    ];
+    return {
+      id: entry.id,
+      label: toSingleLine(entry.content, MAX_CONTENT_COLUMNS),
+      detail: facts.join(" · "),
+      searchText: `${entry.id} ${entry.tags?.join(" ") ?? ""}`,
+    };
+  });
+}
+
+function ask({ content }: KnowledgeEntry, { change }: CommandContext): void {
+  const question = `Forget “${toSingleLine(content, 80)}” and what it had replaced?`;
+  change((view) => changePicker(view, NAME, (dialog) => ({ ...dialog, question })));
+}
+
+async function forget(entry: KnowledgeEntry, shelf: KnowledgeShelf): Promise<void> {
+  const { listReplaced } = await import("../../commands/knowledge/shelf.ts");
+  const { takeAway } = await import("../../commands/knowledge/remove.ts");
+  await takeAway(listReplaced(entry, shelf.entries), shelf);
+}
+
+/** Only the model's tool replaces knowledge, so it is asked to; the user writes what is right. */
+function correct({ id, content }: KnowledgeEntry, { change, setPrompt }: CommandContext): void {
+  change((view) => closePicker(view, NAME));
+  setPrompt(
+    `This piece of knowledge is wrong or out of date: “${content}”\n` +
+      `Put in its place, with add_knowledge and supersedes "${id}", what is right: `,
+  );
+}

@@ -1,0 +1,51 @@
+import type { View } from "../view.ts";
+import type { Picker } from "./picker.ts";
+
+/** The list that is open, and what its keys do. */
+export class OpenPicker {
+  private picker: Picker | undefined;
+
+  constructor(
+    private readonly change: (change: (view: View) => View) => void,
+    private readonly fail: (error: unknown) => void,
+  ) {}
+
+  /** A question that a run waits for is never covered up. */
+  open(picker: Picker): void {
+    let isAsked = false;
+    this.change((view) => {
+      isAsked = view.dialog?.type === "approval";
+      return isAsked ? view : { ...view, dialog: picker.dialog };
+    });
+    if (isAsked) this.fail(new Error(`${picker.dialog.title} can be opened once the question is answered.`));
+    else this.picker = picker;
+  }
+
+  choose(id: string): void {
+    const { picker } = this;
+    this.picker = undefined;
+    this.run(() => picker?.choose(id));
+  }
+
+  pressKey(key: string, id: string | undefined): void {
+    this.run(() => this.picker?.pressKey?.(key, id));
+  }
+
+  confirm(id: string | undefined): void {
+    this.run(() => this.picker?.confirm?.(id));
+  }
+
+  submit(text: string, id: string | undefined): void {
+    this.run(() => this.picker?.submit?.(text, id));
+  }
+
+  close(): void {
+    const { picker } = this;
+    this.picker = undefined;
+    this.run(() => picker?.close?.());
+  }
+
+  private run(work: () => Promise<void> | void): void {
+    void Promise.resolve().then(work).catch(this.fail);
+  }
+}

@@ -1,0 +1,168 @@
+import { now, readSessionText, removeSession, renameSession, type SessionInfo } from "@diligent/core/run";
+import { formatMessageCount } from "../../session-text.ts";
+import { toSingleLine } from "../../terminal-text.ts";
+import type { CommandContext } from "../commands/types.ts";
+import type { PickerDialog } from "../view.ts";
+import { changePicker, createPickerDialog, type Picker, replaceItems } from "./picker.ts";
+import {
+  type ListedSession,
+  nextOrder,
+  type SessionOrder,
+  sortSessions,
+  titleOf,
+  toListedSession,
+  withText,
+} from "./session-items.ts";
+
+const PICKER = "sessions";
+const DELETE = "ctrl+d";
+const RENAME = "ctrl+r";
+const SORT = "ctrl+s";
+// What is searched in; a thousand long sessions would fill the memory otherwise.
+const MAX_SESSION_CHARACTERS = 200_000;
+const MAX_ALL_CHARACTERS = 16_000_000;
+const SESSIONS_AT_ONCE = 25;
+
+/** The sessions of this project, also to rename and delete them; undefined when there is none. */
+export async function sessionsPicker(context: CommandContext): Promise<Picker | undefined> {
+  const { session } = await context.session();
+  session.flush();
+  const sessions = await session.list();
+  if (sessions.length === 0) return undefined;
+  return new SessionsPicker(context, { sessions, currentId: session.sessionId });
+}
+
+interface Parts {
+  /** The last changed first. */
+  sessions: readonly SessionInfo[];
+  currentId: string;
+}
+
+class SessionsPicker implements Picker {
+  readonly dialog: PickerDialog;
+  private readonly currentId: string;
+  private sessions: readonly ListedSession[];
+  private order: SessionOrder = "time";
+  private readonly texts = new Map<string, string>();
+  private readonly closing = new AbortController();
+
+  constructor(
+    private readonly context: CommandContext,
+    { sessions, currentId }: Parts,
+  ) {
+    this.currentId = currentId;
+    this.sessions = sessions.map((info) => this.list(info));
+    this.dialog = createPickerDialog({
+      name: PICKER,
+      title: titleOf(this.order),
+      items: this.items(),
+      keys: [
+        { key: SORT, label: "sort" },
+        { key: RENAME, label: "rename" },
+        { key: DELETE, label: "delete" },
+      ],
+    });
+    void this.readTexts(sessions);
+  }
+
+  async choose(id: string): Promise<void> {
+    this.close();
+    if (id !== this.currentId) await this.context.reopen({ how: "continue", reference: id });
+  }
+
+  pressKey(key: string, id: string | undefined): void {
+    const info = this.find(id)?.info;
+    if (key === SORT) {
+      this.sort();
+    } else if (!info) {
+      // Nothing matches the filter.
+    } else if (key === RENAME) {
+      const text = info.name ?? "";
+      this.change((dialog) => ({ ...dialog, input: { label: "New name", text } }));
+    } else if (info.id === this.currentId) {
+      this.context.change((view) => ({ ...view, hint: "The session that is open cannot be deleted" }));
+    } else {
+      const question = `Delete ${describe(info)} for good?`;
+      this.change((dialog) => ({ ...dialog, question }));
+    }
+  }
+
+  /** @throws the file system's error when it cannot be deleted. */
+  confirm(id: string | undefined): void {
+    const session = this.find(id);
+    if (!session) return;
+    removeSession(session.info);
+    this.sessions = this.sessions.filter((each) => each !== session);
+    this.refresh();
+  }
+
+  /** @throws the file system's error when the name cannot be kept. */
+  async submit(text: string, id: string | undefined): Promise<void> {
+    const info = this.find(id)?.info;
+    if (!info) return;
+    const name = text.trim();
+    if (info.id === this.currentId) (await this.context.session()).session.rename(name);
+    else renameSession(info, name);
+    const { name: _, ...unnamed } = info;
+    const renamed = this.list(name === "" ? unnamed : { ...unnamed, name });
+    this.replace(info.id, () => renamed);
+    this.refresh();
+  }
+
+  close(): void {
+    this.closing.abort();
+  }
+
+  private list(info: SessionInfo): ListedSession {
+    const isCurrent = info.id === this.currentId;
+    return toListedSession(info, { isCurrent, now: now(), text: this.texts.get(info.id) });
+  }
+
+  private sort(): void {
+    this.order = nextOrder(this.order);
+    this.refresh();
+    this.change((dialog) => ({ ...dialog, title: titleOf(this.order), selected: 0 }));
+  }
+
+  private find(id: string | undefined): ListedSession | undefined {
+    return this.sessions.find(({ info }) => info.id === id);
+  }
+
+  private replace(id: string, change: (session: ListedSession) => ListedSession): void {
+    this.sessions = this.sessions.map((each) => (each.info.id === id ? change(each) : each));
+  }
+
+  private items() {
+    return sortSessions(this.sessions, this.order).map(({ item }) => item);
+  }
+
+  private refresh(): void {
+    const items = this.items();
+    this.change((dialog) => replaceItems(dialog, items));
+  }
+
+  private change(change: (dialog: PickerDialog) => PickerDialog): void {
+    this.context.change((view) => changePicker(view, PICKER, change));
+  }
+
+  /** What was said in the sessions can be searched as soon as it is read, the newest first. */
+  private async readTexts(sessions: readonly SessionInfo[]): Promise<void> {
+    const { signal } = this.closing;
+    let room = MAX_ALL_CHARACTERS;
+    for (const { id, path } of sessions) {
+      const maxCharacters = Math.min(MAX_SESSION_CHARACTERS, room);
+      if (signal.aborted || maxCharacters <= 0) break;
+      // As it is compared: a text in small letters stays one and the same.
+      const text = (await readSessionText(path, { maxCharacters, signal })).toLowerCase();
+      room -= text.length;
+      this.texts.set(id, text);
+      this.replace(id, (session) => withText(session, text));
+      if (this.texts.size % SESSIONS_AT_ONCE === 0) this.refresh();
+    }
+    if (!signal.aborted) this.refresh();
+  }
+}
+
+function describe({ id, messageCount, name, firstUserMessage }: SessionInfo): string {
+  return `“${toSingleLine(name ?? firstUserMessage ?? id, 60)}” (${formatMessageCount(messageCount)})`;
+}

@@ -1,0 +1,99 @@
+import type { AskPerson } from "../approval.ts";
+import type { Resumption, RunOptions } from "../arguments/command.ts";
+import type { CliIo } from "../cli-io.ts";
+import { type Carried, type OpenSession, openSession } from "../open-session.ts";
+import type { HeldSession } from "../resume.ts";
+import type { Reopening } from "./commands/types.ts";
+
+/** What of a command line says which session is opened and how. */
+interface Call {
+  options: RunOptions;
+  resumption?: Resumption | undefined;
+}
+
+/** The session the screen talks to. It is opened in the background, and exchanged for another one on request. */
+export class SessionHolder {
+  private current: Promise<OpenSession>;
+
+  constructor(
+    private readonly call: Call,
+    private readonly io: CliIo,
+    private readonly person: { ask: AskPerson; warn(message: string): void },
+  ) {
+    this.current = this.open(call);
+  }
+
+  /** Rejects with a UsageError when the session cannot be opened as the command line asks for it. */
+  get session(): Promise<OpenSession> {
+    return this.current;
+  }
+
+  /**
+   * What the user has chosen since, such as the approval mode, goes on; the model only in the same conversation and a
+   * new one, since an earlier session has its own.
+   * @throws UsageError when there is no such session or model; the one before goes on then.
+   */
+  async reopen(wish: Reopening): Promise<OpenSession> {
+    const before = await this.current;
+    before.session.flush();
+    const { call, carried } = toOpening(wish, { before, options: this.call.options });
+    const opened = await this.open(call, { ...choicesOf(before), ...carried });
+    before.close();
+    this.current = Promise.resolve(opened);
+    return opened;
+  }
+
+  async close(): Promise<void> {
+    // That it could not be opened was said where it was waited for.
+    const opened = await this.current.catch(() => undefined);
+    opened?.close();
+  }
+
+  private open(call: Call, carried: Carried = {}): Promise<OpenSession> {
+    return openSession(call, this.io, { approvalDefault: "ask", ...this.person, carried });
+  }
+}
+
+function choicesOf({ approval, chosen }: OpenSession): Carried {
+  const isChanged = approval.mode !== approval.initial;
+  return { chosen, ...(isChanged && { approvalMode: approval.mode }) };
+}
+
+interface Opening {
+  call: Call;
+  carried: Carried;
+}
+
+function toOpening(
+  wish: Reopening,
+  { before, options }: { before: OpenSession; options: RunOptions },
+): Opening {
+  const withModel = (modelId: string | undefined) =>
+    modelId === undefined ? options : { ...options, model: modelId };
+  switch (wish.how) {
+    case "new":
+      return { call: { options: withModel(before.chosen.modelId) }, carried: { isNew: true } };
+    case "continue":
+      return {
+        call: { options, resumption: { how: "continue", reference: wish.reference } },
+        carried: { chosen: { effort: before.chosen.effort } },
+      };
+    case "fork":
+      return {
+        call: { options: withModel(before.model.id) },
+        carried: { isNew: true, held: hold(before, "fork") },
+      };
+    case "reload":
+      return {
+        call: { options: withModel(before.model.id) },
+        carried: { isNew: true, held: hold(before, "continue"), grants: before.grants },
+      };
+  }
+}
+
+/** Undefined for an empty session: then a new one is the same. */
+function hold({ session, sessionsDirectory }: OpenSession, how: HeldSession["how"]): HeldSession | undefined {
+  const { branches, leafId } = session;
+  if (branches.entries.length === 0) return undefined;
+  return { how, file: branches.toFile(sessionsDirectory), leafId };
+}

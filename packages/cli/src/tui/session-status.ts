@@ -1,0 +1,80 @@
+import {
+  addUsage,
+  computeCost,
+  EMPTY_USAGE,
+  findKnownModel,
+  type Model,
+  type SessionEntry,
+  type Usage,
+} from "@diligent/core/run";
+import type { OpenSession } from "../open-session.ts";
+import type { Status } from "./view.ts";
+
+/** What one model was asked for in a session. */
+export interface ModelSpend {
+  modelId: string;
+  requests: number;
+  usage: Usage;
+  /** US dollars at the prices of today; null where they are unknown. */
+  cost: number | null;
+}
+
+/** What the status line tells of a session that was opened, or has gone somewhere else. */
+export function toStatus(opened: OpenSession): Partial<Status> {
+  const { model, cwd, approval, effort, gitBranch, session } = opened;
+  const spends = countSpends(session.branches.entries, model);
+  return {
+    model: model.id,
+    contextWindow: model.contextWindow,
+    contextTokens: findContextTokens(session.branches.path),
+    sessionTokens: spends.reduce((sum, { usage }) => sum + countTokens(usage), 0),
+    cost: sumCosts(spends, model),
+    approvalMode: approval.mode,
+    cwd,
+    gitBranch,
+    effort,
+  };
+}
+
+/** What a session was answered, on all its branches, by model. Requests for summaries are in no file, and not in this. */
+export function countSpends(entries: readonly SessionEntry[], current: Model): ModelSpend[] {
+  const spends = new Map<string, ModelSpend>();
+  for (const entry of entries) {
+    if (entry.type !== "message" || entry.message.role !== "assistant") continue;
+    const { model: modelId, usage } = entry.message;
+    const before = spends.get(modelId) ?? { modelId, requests: 0, usage: EMPTY_USAGE, cost: 0 };
+    const model = modelId === current.id ? current : findKnownModel(modelId);
+    const cost = model ? computeCost(usage, model) : null;
+    spends.set(modelId, {
+      modelId,
+      requests: before.requests + 1,
+      usage: addUsage(before.usage, usage),
+      cost: before.cost === null || cost === null ? null : before.cost + cost,
+    });
+  }
+  return [...spends.values()];
+}
+
+/** Null once a price is unknown, that of the model which answers next included. */
+export function sumCosts(spends: readonly ModelSpend[], { inputCostPer1M }: Model): number | null {
+  if (inputCostPer1M === undefined) return null;
+  return spends.reduce<number | null>(
+    (sum, { cost }) => (sum === null || cost === null ? null : sum + cost),
+    0,
+  );
+}
+
+export function countTokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
+  return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+}
+
+/** As the provider, or the last compaction, has counted it; 0 where neither has. */
+function findContextTokens(path: readonly SessionEntry[]): number {
+  for (const entry of path.toReversed()) {
+    if (entry.type === "compaction") return entry.tokensAfter;
+    if (entry.type !== "message" || entry.message.role !== "assistant") continue;
+    const tokens = countTokens(entry.message.usage);
+    if (tokens > 0) return tokens;
+  }
+  return 0;
+}

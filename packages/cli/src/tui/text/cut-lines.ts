@@ -1,0 +1,17 @@
+export interface CutLines {
+  shown: readonly string[];
+  /** How many lines are left out. */
+  hidden: number;
+}
+
+/** The first lines. */
+export function firstLines(lines: readonly string[], count: number): CutLines {
+  const shown = lines.slice(0, count);
+  return { shown, hidden: lines.length - shown.length };
+}
+
+/** The last lines. */
+export function lastLines(lines: readonly string[], count: number): CutLines {
+  const shown = lines.slice(Math.max(0, lines.length - count));
+  return { shown, hidden: lines.length - shown.length };
+}

@@ -1,0 +1,35 @@
+import type { ToolCallView } from "../blocks.ts";
+import { addKnowledge } from "./add-knowledge.ts";
+import { bash } from "./bash.ts";
+import { edit } from "./edit.ts";
+import { generic } from "./generic.ts";
+import { glob } from "./glob.ts";
+import { grep } from "./grep.ts";
+import { ls } from "./ls.ts";
+import { read } from "./read.ts";
+import { renderCall } from "./render-call.ts";
+import { SafeCall } from "./safe-call.ts";
+import type { ToolContext, ToolLook } from "./tool-look.ts";
+import { write } from "./write.ts";
+
+/** Which tool looks how; all others look alike. */
+const LOOKS: ReadonlyMap<string, ToolLook> = new Map(
+  Object.entries({ add_knowledge: addKnowledge, bash, edit, glob, grep, ls, read, write }),
+);
+
+/** A call as lines of at most `width` columns: what was asked, and what it prints or what came of it, folded. */
+export function renderToolCall(call: ToolCallView, context: ToolContext): string[] {
+  return renderCall(new SafeCall(call), lookOf(call), context);
+}
+
+/** Everything about a call, uncut, as plain text that is safe for a terminal: for the pager. */
+export function fullText(call: ToolCallView): string {
+  const safe = new SafeCall(call);
+  const text =
+    lookOf(call).fullText?.(safe) ?? [safe.inputText(2), "", safe.output || safe.partial].join("\n");
+  return `${safe.name}\n\n${text.trimEnd()}\n`;
+}
+
+function lookOf({ toolName }: ToolCallView): ToolLook {
+  return LOOKS.get(toolName) ?? generic;
+}

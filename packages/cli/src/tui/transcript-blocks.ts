@@ -1,0 +1,120 @@
+import {
+  type AssistantMessage,
+  type Message,
+  messageText,
+  type SessionEntry,
+  type ToolResultMessage,
+} from "@diligent/core/run";
+import { formatTokens } from "../progress-lines.ts";
+import type { Block, ToolCallView } from "./blocks.ts";
+
+const SHOWN_TURNS = 3;
+// One turn alone may have a thousand calls.
+const MAX_SHOWN_MESSAGES = 40;
+
+/**
+ * What is shown of a conversation that is gone on with: its last turns, and how much stands above them.
+ * @param path its entries from the root on, what was summarised included.
+ */
+export function toResumedBlocks(path: readonly SessionEntry[], shownTurns = SHOWN_TURNS): Block[] {
+  const start = findStart(path, shownTurns);
+  const hiddenMessages = path.slice(0, start).filter(({ type }) => type === "message").length;
+  const above: Block[] = hiddenMessages === 0 ? [] : [{ type: "resumed", hiddenMessages }];
+  const blocks: Block[] = [];
+  let messages: Message[] = [];
+  for (const entry of path.slice(start)) {
+    if (entry.type === "message") messages.push(entry.message);
+    const note = noteOf(entry);
+    if (note === undefined) continue;
+    blocks.push(...toTranscriptBlocks(messages), { type: "notice", level: "info", text: note });
+    messages = [];
+  }
+  return [...above, ...blocks, ...toTranscriptBlocks(messages)];
+}
+
+/** Messages as the transcript shows them; each call with its result. Thinking, of which only its duration is shown, is left out. */
+export function toTranscriptBlocks(messages: readonly Message[]): Block[] {
+  const results = new Map<string, ToolResultMessage[]>();
+  for (const message of messages) {
+    if (message.role !== "tool_result") continue;
+    results.set(message.toolCallId, [...(results.get(message.toolCallId) ?? []), message]);
+  }
+  // Some servers give every call the same id: then results belong to calls in their order.
+  const takeResult = (id: string) => results.get(id)?.shift();
+  return messages.flatMap((message): Block[] => {
+    if (message.role === "user") return [{ type: "prompt", text: promptText(message) }];
+    return message.role === "assistant" ? assistantBlocks(message, takeResult) : [];
+  });
+}
+
+/** What somebody wrote: the first text, since what they attached follows it. */
+export function promptText({ content }: Extract<Message, { role: "user" }>): string {
+  if (typeof content === "string") return content;
+  const first = content.find((block) => block.type === "text");
+  return first?.type === "text" ? first.text : "";
+}
+
+/** Where the last turns begin; never between a call and its result. */
+function findStart(path: readonly SessionEntry[], shownTurns: number): number {
+  const positions = path.flatMap(({ type }, position) => (type === "message" ? [position] : []));
+  const turns = positions.filter((position) => roleAt(path, position) === "user");
+  const candidates = [turns.at(-shownTurns) ?? 0, positions.at(-MAX_SHOWN_MESSAGES) ?? 0];
+  let start = Math.max(...candidates);
+  while (roleAt(path, start) === "tool_result") start++;
+  return start;
+}
+
+function roleAt(path: readonly SessionEntry[], position: number): Message["role"] | undefined {
+  const entry = path[position];
+  return entry?.type === "message" ? entry.message.role : undefined;
+}
+
+function noteOf(entry: SessionEntry): string | undefined {
+  switch (entry.type) {
+    case "compaction":
+      return `Context compacted: ${formatTokens(entry.tokensBefore)} → ${formatTokens(entry.tokensAfter)} tokens`;
+    case "branch_summary":
+      return "The model was told what happened on the branch that was left.";
+    case "model_change":
+      return `From here on: ${entry.modelId}`;
+    default:
+      return undefined;
+  }
+}
+
+function assistantBlocks(
+  message: AssistantMessage,
+  takeResult: (id: string) => ToolResultMessage | undefined,
+): Block[] {
+  const text = messageText(message);
+  const calls = message.content.flatMap((block): Block[] => {
+    if (block.type !== "tool_call") return [];
+    const { id, name, input, invalidInput } = block;
+    const call = { toolCallId: id, toolName: name, input: invalidInput ?? input };
+    return [{ type: "tool", call: withResult(call, message.timestamp, takeResult(id)) }];
+  });
+  const end = ENDS[message.stopReason];
+  return [
+    ...(text.trim() === "" ? [] : [{ type: "answer" as const, markdown: text, isFirst: true }]),
+    ...calls,
+    ...(end === undefined ? [] : [{ type: "notice" as const, level: "warning" as const, text: end }]),
+  ];
+}
+
+const ENDS: Partial<Record<AssistantMessage["stopReason"], string>> = {
+  aborted: "stopped here",
+  error: "the answer failed here",
+  max_tokens: "the answer was cut at the model's limit",
+};
+
+function withResult(
+  call: Pick<ToolCallView, "toolCallId" | "toolName" | "input">,
+  startedAt: number,
+  result: ToolResultMessage | undefined,
+): ToolCallView {
+  const { output = NO_RESULT, isError = true, timestamp = startedAt } = result ?? {};
+  const endedAt = Math.max(startedAt, timestamp);
+  return { ...call, startedAt, result: { output, isError, metadata: {}, endedAt } };
+}
+
+const NO_RESULT = "No result was saved: the session ended while this was running.";

@@ -1,0 +1,196 @@
+import type { RunOptions } from "../../src/arguments/command.ts";
+import { applyKey } from "../../src/tui/apply-key.ts";
+import type { Block } from "../../src/tui/blocks.ts";
+import { carryOut } from "../../src/tui/carry-out.ts";
+import { createCommandContext, showSession } from "../../src/tui/command-context.ts";
+import { readCommandLine } from "../../src/tui/commands/find-command.ts";
+import { SLASH_COMMANDS } from "../../src/tui/commands/index.ts";
+import type { CommandContext } from "../../src/tui/commands/types.ts";
+import { ConversationDriver } from "../../src/tui/conversation-driver.ts";
+import { createKeymap } from "../../src/tui/keys/keymap.ts";
+import { OpenPicker } from "../../src/tui/pickers/open-picker.ts";
+import { filterItems } from "../../src/tui/pickers/picker-items.ts";
+import { SessionHolder } from "../../src/tui/session-holder.ts";
+import { createView, type PickerDialog, type View } from "../../src/tui/view.ts";
+import { FakeIo } from "./fake-io.ts";
+import type { TemporaryProject } from "./temporary-project.ts";
+
+export interface TypedOptions {
+  /** Of the command line. */
+  options?: Partial<RunOptions>;
+  environment?: Record<string, string>;
+}
+
+/**
+ * The interactive program without its screen: the real session, commands, lists and keys. What would be written into the
+ * transcript is in `blocks`.
+ */
+export class TypedCommands {
+  readonly blocks: Block[] = [];
+  readonly raw: string[] = [];
+  view: View;
+  text = "";
+  readonly io = new FakeIo();
+  readonly holder: SessionHolder;
+  readonly context: CommandContext;
+  private readonly driver: ConversationDriver;
+  private readonly picker: OpenPicker;
+  private readonly keymap = createKeymap();
+  hasQuit = false;
+  columns = 80;
+
+  constructor(place: TemporaryProject, { options, environment }: TypedOptions = {}) {
+    this.io.cwd = place.project;
+    this.io.environment = { PATH: "/usr/bin:/bin", HOME: place.home, ...environment };
+    this.view = createView({ cwd: place.project });
+    const call = { options: { isSaved: true, isVerbose: false, model: "scripted/script.json", ...options } };
+    const size = () => ({ rows: 24, columns: 80 });
+    this.driver = new ConversationDriver({
+      session: () => this.holder.session,
+      change: this.change,
+      size,
+    });
+    this.holder = new SessionHolder(call, this.io, { ask: this.driver.ask, warn: () => {} });
+    this.picker = new OpenPicker(this.change, this.fail);
+    const self = this;
+    this.context = createCommandContext({
+      painter: {
+        get view() {
+          return self.view;
+        },
+        change: this.change,
+      },
+      holder: this.holder,
+      driver: this.driver,
+      editor: {
+        get text() {
+          return self.text;
+        },
+        setText: (text) => {
+          self.text = text;
+        },
+      },
+      picker: this.picker,
+      keymap: this.keymap,
+      environment: this.io.environment,
+      submit: (text) => void this.say(text),
+      lendTerminal: (run) => run(),
+      writeRaw: (sequence) => this.raw.push(sequence),
+      columns: () => this.columns,
+      quit: () => {
+        this.hasQuit = true;
+      },
+    });
+  }
+
+  readonly change = (change: (view: View) => View): void => {
+    const next = change(this.view);
+    this.blocks.push(...next.finished);
+    this.view = { ...next, finished: [] };
+  };
+
+  /** Waits until the session is open, and shows it as the program does. */
+  async open(): Promise<this> {
+    showSession(await this.holder.session, this);
+    return this;
+  }
+
+  /** Sends a prompt and waits for the end of its run. */
+  async say(text: string): Promise<void> {
+    await this.driver.send({ text, content: text });
+  }
+
+  /** Runs a line that begins with a slash. */
+  async run(line: string): Promise<void> {
+    const read = readCommandLine(line, SLASH_COMMANDS);
+    if (read.kind !== "command") throw new Error(`${line} is no command`);
+    try {
+      await read.command.run(read.argument, this.context);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Presses keys one after the other; a text of several characters that is no key is typed. */
+  async press(...keys: string[]): Promise<void> {
+    for (const key of keys.flatMap((each) => (KEY.test(each) ? [each] : [...each]))) {
+      const context = { keymap: this.keymap, isPromptEmpty: this.text === "", now: 0, rows: 24, columns: 80 };
+      const { view, effects } = applyKey(this.view, { name: key, data: key }, context);
+      this.change(() => view);
+      const { driver, picker } = this;
+      for (const effect of effects) {
+        const editor = { text: this.text, setText: this.context.setPrompt, handleInput() {} };
+        await carryOut(effect, {
+          driver,
+          picker,
+          editor,
+          guard: { async suspend() {} },
+          context: this.context,
+        });
+      }
+      await this.settle();
+    }
+  }
+
+  /** Waits until what a key has begun is done; runs of the model included. */
+  async settle(): Promise<void> {
+    for (let turn = 0; turn < 20 || this.driver.isBusy; turn++) await Bun.sleep(1);
+  }
+
+  get dialog(): PickerDialog | undefined {
+    return this.view.dialog?.type === "picker" ? this.view.dialog : undefined;
+  }
+
+  /** The labels that are shown, the marked one with `>` in front. */
+  get items(): string[] {
+    const { dialog } = this;
+    if (!dialog) return [];
+    return filterItems(dialog).map(
+      ({ label, depth = 0 }, index) =>
+        `${index === dialog.selected ? ">" : " "}${"  ".repeat(depth)}${label}`,
+    );
+  }
+
+  /** What the blocks of some types say, and then no longer. */
+  take(...types: Block["type"][]): string[] {
+    const wanted = this.blocks.filter(({ type }) => types.length === 0 || types.includes(type));
+    this.blocks.length = 0;
+    return wanted.map(toText);
+  }
+
+  async close(): Promise<void> {
+    await this.holder.close();
+  }
+
+  private readonly fail = (error: unknown): void => {
+    const text = error instanceof Error ? error.message : String(error);
+    this.context.show({ type: "notice", level: "error", text });
+  };
+}
+
+const KEY = /^(?:(?:ctrl|alt|shift)\+\S+|enter|escape|up|down|backspace|pageUp|pageDown)$/;
+
+function toText(block: Block): string {
+  switch (block.type) {
+    case "prompt":
+    case "output":
+    case "thinking":
+      return block.text;
+    case "notice":
+      return block.level === "info" ? block.text : `${block.level}: ${block.text}`;
+    case "answer":
+      return block.markdown;
+    case "tool":
+      return `${block.call.toolName} → ${block.call.result?.output ?? "…"}`;
+    case "change":
+      return `${block.path} +${block.added} −${block.removed}\n${block.diff}`;
+    case "resumed":
+      return `${block.hiddenMessages} above`;
+  }
+}
+
+/** The script that answers, a text for each request. */
+export function writeScript(place: TemporaryProject, ...turns: (string | object)[]): void {
+  const played = turns.map((turn) => (typeof turn === "string" ? { text: turn } : turn));
+  place.write("script.json", { version: 1, turns: played });
+}

@@ -1,0 +1,113 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+import { beforeAll, expect, test } from "bun:test";
+import { renderBlock, renderBlocks } from "../src/tui/blocks/index.ts";
+import type { Block } from "../src/tui/blocks.ts";
+import { loadMarkdown } from "../src/tui/markdown/load-markdown.ts";
+import { visibleWidth } from "../src/tui/screen/screen-text.ts";
+import { createTheme } from "../src/tui/theme.ts";
+import { Chance } from "./support/chance.ts";
+import { hostileDocument } from "./support/hostile-documents.ts";
+
+const plain = createTheme({ color: false });
+const colored = createTheme({ color: true });
+
+beforeAll(loadMarkdown);
+
+function render(block: Block, width = 30): string[] {
+  return renderBlock(block, { width, theme: plain, now: 60_000 });
+}
+
+function numbered(count: number): string {
+  return Array.from({ length: count }, (_, index) => `line ${index + 1}`).join("\n");
+}
+
+test("what the user wrote is marked, wrapped and otherwise as it is", () => {
+  expect(render({ type: "prompt", text: "Fix **this**:\n\n\tand that, which is a longer line" })).toEqual([
+    "> Fix **this**:",
+    "",
+    "      and that, which is a",
+    "  longer line",
+  ]);
+});
+
+test("of a long prompt the beginning is shown, and how long it is", () => {
+  const shown = ["> line 1", "  line 2", "  line 3", "  line 4", "  line 5", "  line 6"];
+  expect(render({ type: "prompt", text: numbered(120) })).toEqual([...shown, "  [120 lines]"]);
+  expect(render({ type: "prompt", text: numbered(12) })).toHaveLength(12);
+  expect(render({ type: "prompt", text: "word ".repeat(1_000) }).slice(-2)).toEqual([
+    "  word word word word word",
+    "  [4,999 characters]",
+  ]);
+});
+
+test("an answer is Markdown", () => {
+  expect(render({ type: "answer", markdown: "- **a**\n", isFirst: true })).toEqual(["- a"]);
+  expect(render({ type: "answer", markdown: "\n \n", isFirst: false })).toEqual([]);
+});
+
+test("of thinking the last lines are shown while it goes on, then only how long it took", () => {
+  const text = `${numbered(50)}\n\nand then`;
+  expect(render({ type: "thinking", text, startedAt: 0 })).toEqual([
+    "line 48",
+    "line 49",
+    "line 50",
+    "and then",
+  ]);
+  expect(render({ type: "thinking", text, startedAt: 0, endedAt: 12_300 })).toEqual(["Thought for 12 s"]);
+  expect(render({ type: "thinking", text: "", startedAt: 0 })).toEqual([]);
+});
+
+test("notices say what they are", () => {
+  expect(render({ type: "notice", level: "info", text: "Context compacted" })).toEqual(["Context compacted"]);
+  expect(render({ type: "notice", level: "warning", text: "the same result three times" })).toEqual([
+    "warning: the same result three",
+    "times",
+  ]);
+  expect(render({ type: "notice", level: "error", text: "no key\n" })).toEqual(["error: no key"]);
+});
+
+test("output of a command stays as it is, long lines go on below", () => {
+  expect(render({ type: "output", text: "\nModel\ta\n\n  tokens 1, tokens 2, tokens 33\n" })).toEqual([
+    "Model   a",
+    "",
+    "  tokens 1, tokens 2, tokens",
+    "    33",
+  ]);
+});
+
+test("a resumed session says how much is above", () => {
+  const shown = ["… 1,042 messages above; /tree", "or diligent sessions show"];
+  expect(render({ type: "resumed", hiddenMessages: 1_042 })).toEqual(shown);
+});
+
+test("a blank line stands behind every block that has content", () => {
+  const blocks: Block[] = [
+    { type: "prompt", text: "a" },
+    { type: "thinking", text: " ", startedAt: 0 },
+    { type: "answer", markdown: "b\n\nc", isFirst: true },
+  ];
+  expect(renderBlocks(blocks, { width: 20, theme: plain, now: 0 })).toEqual(["> a", "", "b", "", "c", ""]);
+});
+
+test("whatever comes, blocks hold nothing but text and our own looks, and are not wider than asked", () => {
+  for (let seed = 1; seed <= 1_500; seed++) {
+    const chance = new Chance(seed);
+    const text = hostileDocument(chance);
+    const block = chance.pick<Block>([
+      { type: "prompt", text },
+      { type: "thinking", text, startedAt: 0 },
+      { type: "notice", level: chance.pick(["info", "warning", "error"]), text },
+      { type: "output", text },
+    ]);
+    const width = chance.between(20, 60);
+    const theme = chance.pick([plain, colored]);
+    for (const line of renderBlock(block, { width, theme, now: 0 })) {
+      const shown = theme.isColored ? line.replace(/\x1b\[[\d;]*m/g, "") : line;
+      const controls = shown.match(/[\x00-\x1f\x7f-\x9f\u200b\u2028\u202a-\u202e\u2066-\u2069]/g);
+      expect([controls, visibleWidth(line) > width], `seed ${seed}: ${JSON.stringify(block)}`).toEqual([
+        null,
+        false,
+      ]);
+    }
+  }
+});

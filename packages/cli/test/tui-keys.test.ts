@@ -1,0 +1,209 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ACTIONS } from "../src/tui/keys/actions.ts";
+import { describeKeys } from "../src/tui/keys/describe-keys.ts";
+import { EDITOR_ACTIONS } from "../src/tui/keys/editor-keys.ts";
+import { findConflicts } from "../src/tui/keys/find-conflicts.ts";
+import { readKeyName } from "../src/tui/keys/key-name.ts";
+import { loadKeybindings } from "../src/tui/keys/keybindings-file.ts";
+import { keybindingsJsonSchema } from "../src/tui/keys/keybindings-schema.ts";
+import { createKeymap } from "../src/tui/keys/keymap.ts";
+import { createTemporaryProject } from "./support/temporary-project.ts";
+
+/** What is loaded with such a file; FILE stands for its path. */
+async function load(content: string | undefined) {
+  const { home, remove } = createTemporaryProject();
+  const directory = join(home, ".config", "diligent");
+  const path = join(directory, "keybindings.json");
+  mkdirSync(directory, { recursive: true });
+  if (content !== undefined) writeFileSync(path, content);
+  try {
+    const { keymap, editorKeys, problems, warnings } = await loadKeybindings({ HOME: home });
+    const named = (lines: readonly string[]) => lines.map((line) => line.replaceAll(path, "FILE"));
+    return { keymap, editorKeys, problems: named(problems), warnings: named(warnings) };
+  } finally {
+    remove();
+  }
+}
+
+describe("keybindings.json", () => {
+  test("without one the default keys hold", async () => {
+    const { keymap, editorKeys, problems, warnings } = await load(undefined);
+    expect(keymap.keysOf("app.interrupt")).toEqual(["escape"]);
+    expect({ editorKeys, problems, warnings }).toEqual({ editorKeys: {}, problems: [], warnings: [] });
+  });
+
+  test("binds our actions and those of the editor, to one key or to several, or to none", async () => {
+    const { keymap, editorKeys, problems, warnings } = await load(`{
+      // comments are allowed
+      "$schema": "./x.json",
+      "app.interrupt": ["escape", "Ctrl+X"],
+      "app.model": [],
+      "tui.editor.undo": "alt+u",
+    }`);
+    expect(keymap.keysOf("app.interrupt")).toEqual(["escape", "ctrl+x"]);
+    expect(keymap.matches("ctrl+x", "app.interrupt")).toBe(true);
+    expect(keymap.matches("ctrl+l", "app.model")).toBe(false);
+    expect(keymap.keysOf("app.clear")).toEqual(["ctrl+c"]);
+    expect(editorKeys).toEqual({ "tui.editor.undo": ["alt+u"] });
+    expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
+  });
+
+  test("an unknown action is named with its place and the nearest one, and the rest counts", async () => {
+    const { keymap, problems } = await load(`{
+  "app.interupt": "ctrl+x",
+  "frobnicate": "ctrl+y",
+  "app.exit": "ctrl+q"
+}`);
+    expect(problems).toEqual([
+      'FILE:2:3: key "app.interupt": there is no such action; did you mean "app.interrupt"?',
+      'FILE:3:3: key "frobnicate": there is no such action; /keys lists them',
+    ]);
+    expect(keymap.keysOf("app.exit")).toEqual(["ctrl+q"]);
+  });
+
+  test("a key that is none is named with its line, and the others of its list count", async () => {
+    const { keymap, problems } = await load(`{
+  "app.exit": ["ctrl+q",
+    "ctrl+escpe"],
+  "app.model": "hyper+m",
+  "app.thinking": "ctrl++",
+  "app.suspend": 5
+}`);
+    expect(problems).toEqual([
+      'FILE:3:5: key "app.exit": "ctrl+escpe" is no key; did you mean "escape"?',
+      'FILE:4:3: key "app.model": "hyper+m" is no key',
+      'FILE:5:3: key "app.thinking": "ctrl++" ends in a plus, which cannot be bound',
+      'FILE:6:3: key "app.suspend": expected is a key such as "ctrl+g", or a list of keys; [] takes its keys away',
+    ]);
+    expect(keymap.keysOf("app.exit")).toEqual(["ctrl+q"]);
+    expect(keymap.keysOf("app.model")).toEqual(["ctrl+l"]);
+  });
+
+  test("a key that writes text is refused where text is written, and allowed in an approval", async () => {
+    const { keymap, problems } = await load(`{
+  "app.model": "m",
+  "tui.input.submit": ["space", "A"],
+  "list.up": "k",
+  "approval.session": "A"
+}`);
+    expect(problems).toEqual([
+      'FILE:2:3: key "app.model": m writes text there; add ctrl or alt',
+      'FILE:3:24: key "tui.input.submit": space writes text there; add ctrl or alt',
+      'FILE:3:33: key "tui.input.submit": A writes text there; add ctrl or alt',
+      'FILE:4:3: key "list.up": k filters the list there; add ctrl or alt',
+    ]);
+    expect(keymap.matches("A", "approval.session")).toBe(true);
+    expect(keymap.matches("shift+a", "approval.session")).toBe(true);
+    expect(keymap.matches("a", "approval.session")).toBe(false);
+  });
+
+  test("one key for two actions at the same time is a warning, and so is what surprises", async () => {
+    const { editorKeys, problems, warnings } = await load(`{
+  "tui.editor.undo": "ctrl+z",
+  "approval.once": "n",
+  "list.up": "alt+n",
+  "app.model": "ctrl+m",
+  "tui.input.submit": [],
+  "tui.input.submit": []
+}`);
+    expect(problems).toEqual([]);
+    expect(warnings).toEqual([
+      'FILE:7:3: key "tui.input.submit": it is set more than once, the last one counts',
+      'FILE:2:3: key "tui.editor.undo": ctrl+z stands for app.suspend and for tui.editor.undo',
+      'FILE:3:3: key "approval.once": n stands for approval.once and for approval.reject',
+      'FILE:5:3: key "app.model": most terminals send ctrl+m as enter',
+      'FILE:7:3: key "tui.input.submit": no key sends a prompt any more',
+    ]);
+    expect(editorKeys["tui.editor.undo"]).toEqual(["ctrl+z"]);
+  });
+
+  for (const [name, content, problem] of [
+    ["a broken one", '{ "app.exit": }', "FILE:1:15: a value is expected"],
+    ["an empty one", "", "FILE:1:1: the file is empty; {} would be a configuration without settings"],
+    ["a list", "[]", "FILE:1:1: an object in { } is expected"],
+    ["one of other bytes", "\xff\xfe{}", undefined],
+  ] as const)
+    test(`${name} is said, and the default keys hold`, async () => {
+      const { keymap, problems } = await load(content);
+      expect(problems).toHaveLength(1);
+      if (problem !== undefined) expect(problems).toEqual([problem]);
+      expect(keymap.keysOf("app.exit")).toEqual(["ctrl+d"]);
+    });
+
+  test("a directory of that name is said", async () => {
+    const { home, remove } = createTemporaryProject();
+    const path = join(home, ".config", "diligent", "keybindings.json");
+    mkdirSync(path, { recursive: true });
+    const { problems } = await loadKeybindings({ HOME: home });
+    remove();
+    expect(problems).toEqual([`${path}: it cannot be read: ${path} is a directory`]);
+  });
+});
+
+describe("names of keys", () => {
+  for (const [given, name] of [
+    ["Control+Shift+P", "shift+ctrl+p"],
+    ["esc", "escape"],
+    ["RETURN", "enter"],
+    ["PageUp", "pageUp"],
+    ["alt + up", "alt+up"],
+    ["cmd+k", "super+k"],
+    ["ctrl+-", "ctrl+-"],
+    ["A", "shift+a"],
+    ["F12", "f12"],
+    ["", undefined],
+    ["ctrl", undefined],
+    ["ctrl+ctrl+a", undefined],
+    ["ctrl+é", undefined],
+    ["+", undefined],
+    ["toString", undefined],
+    ["constructor+a", undefined],
+  ] as const)
+    test(`${JSON.stringify(given)} is ${name ?? "none"}`, () => {
+      expect(readKeyName(given)).toBe(name);
+    });
+
+  test("all default keys are named as the terminal library names them", () => {
+    const keys = [...Object.values(ACTIONS), ...EDITOR_ACTIONS].flatMap(({ keys }) => [...keys]);
+    expect(keys.filter((key) => readKeyName(key) !== key)).toEqual([]);
+  });
+});
+
+test("the default keys, which overlap on purpose, are no conflict", () => {
+  expect(findConflicts(new Map())).toEqual([]);
+});
+
+test("the same key in places that are never there together is no conflict", () => {
+  expect(findConflicts(new Map([["list.close", ["n"]]]))).toEqual([]);
+});
+
+test("keys are described with what they are now", () => {
+  const rows = describeKeys(createKeymap({ "app.exit": ["ctrl+q"] }), { "tui.editor.undo": ["ctrl+z"] });
+  const row = (action: string) => rows.find((each) => each.action === action);
+  expect(row("app.exit")).toEqual({
+    action: "app.exit",
+    keys: ["ctrl+q"],
+    label: "Leave, on an empty prompt",
+  });
+  expect(row("tui.editor.undo")).toEqual({ action: "tui.editor.undo", keys: ["ctrl+z"], label: "Undo" });
+  expect(row("tui.input.newLine")?.keys).toEqual(["shift+enter", "ctrl+j", "alt+enter"]);
+  expect(row("tui.input.copy")).toBeUndefined();
+  expect(rows).toHaveLength(Object.keys(ACTIONS).length + EDITOR_ACTIONS.length);
+});
+
+test("the schema knows every action, and nothing else", () => {
+  const schema = keybindingsJsonSchema();
+  const names = Object.keys(Object(schema.properties));
+  expect(names).toEqual(["$schema", ...Object.keys(ACTIONS), ...EDITOR_ACTIONS.map(({ id }) => id)]);
+  expect(schema.additionalProperties).toBe(false);
+  expect(Object(schema.properties)["app.exit"]).toEqual({
+    description: "Leave, on an empty prompt",
+    default: ["ctrl+d"],
+    anyOf: [
+      { type: "string", minLength: 1 },
+      { type: "array", items: { type: "string", minLength: 1 } },
+    ],
+  });
+});
