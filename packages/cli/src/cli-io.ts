@@ -1,4 +1,6 @@
 import type { Environment } from "@diligent/core/run";
+import type { Terminal } from "@earendil-works/pi-tui/dist/terminal.js";
+import type { TerminalHost } from "./tui/screen/terminal-guard.ts";
 
 export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP";
 
@@ -23,6 +25,14 @@ export interface CliInput {
   stream(): ReadableStream<Uint8Array>;
 }
 
+/** A terminal to draw on, and what its signals are told to. */
+export interface CliTerminal {
+  terminal: Terminal;
+  host: TerminalHost;
+  /** Writes to the terminal before it returns; for the very end. */
+  writeNow?(text: string): void;
+}
+
 /** Everything the program touches outside its own memory and the disk; tests pass their own. */
 export interface CliIo {
   stdin: CliInput;
@@ -37,6 +47,8 @@ export interface CliIo {
   onSignal(listener: (signal: SignalName) => void): () => void;
   /** Registers what is to be done before the program ends in good order; it gets half a second. */
   onExit(cleanUp: () => Promise<void> | void): void;
+  /** The terminal for a screen of one's own; it is loaded when it is asked for. */
+  openTerminal(): Promise<CliTerminal>;
   /** Ends the program at once, whatever is still going on. */
   exit(code: number): void;
 }

@@ -78,8 +78,7 @@ export async function composeSession(
   const { config, projectRoot: root } = loaded;
   const paths = resolvePaths(root);
   const earlier = await findEarlierSession(paths.sessions, options);
-  const { lastModelId, path } = earlier ?? {};
-  const wishes = { cwd, config, modelId: options.modelId, lastModelId, path };
+  const wishes = { cwd, config, modelId: options.modelId, ...pickModel(earlier) };
   const { model, streamFunction, fallback } = await chooseModel(wishes);
   assertPriced(model, options.maxCost);
   const sessionId = earlier?.how === "continue" ? earlier.file.header.id : generateSessionId();
@@ -105,13 +104,19 @@ export async function composeSession(
     keepOutput: (toolCallId, output) => temporaryDirectory.keep(toolCallId, output),
   };
   const context: ContextOptions = {
-    compaction: config.compaction,
+    ...toContextOptions(options),
     summarizer: chooseSummarizer(wishes, withServices),
     buildSystemPrompt: prompt.renew,
-    flushKnowledge: config.knowledge?.flushBeforeCompaction,
-    calibrationPlace: options.persist ? environment : undefined,
   };
-  const manager = new SessionManager({ cwd, paths, isSaved, agentConfig, sessionId, context });
+  const manager = new SessionManager({
+    cwd,
+    paths,
+    isSaved,
+    lockPlace: environment,
+    agentConfig,
+    sessionId,
+    context,
+  });
   const session = await openEarlier(manager, earlier, sessionId);
   opened = session;
   return {
@@ -137,6 +142,19 @@ export async function composeSession(
       log?.close();
       temporaryDirectory.remove();
     },
+  };
+}
+
+/** What an earlier session says of the model to go on with. */
+function pickModel({ lastModelId, path }: Partial<EarlierSession> = {}) {
+  return { lastModelId, path };
+}
+
+function toContextOptions({ environment, loaded: { config }, persist }: SessionOptions): ContextOptions {
+  return {
+    compaction: config.compaction,
+    flushKnowledge: config.knowledge?.flushBeforeCompaction,
+    calibrationPlace: persist ? environment : undefined,
   };
 }
 

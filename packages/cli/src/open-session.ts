@@ -1,34 +1,28 @@
 import {
-  type ApprovalContext,
   appendInputHistory,
   type Effort,
   endAllProcesses,
-  GrantStore,
-  homeDirectory,
+  type GrantStore,
   type LoadedConfig,
   readGitBranch,
   SessionTempDir,
 } from "@diligent/core/run";
-import { type AskPerson, createApprove } from "./approval.ts";
+import type { AskPerson } from "./approval.ts";
 import type { ApprovalMode, Resumption, RunCommand } from "./arguments/command.ts";
 import type { ModelChange } from "./change-model.ts";
 import type { CliIo } from "./cli-io.ts";
 import { type ComposedSession, composeSession } from "./config.ts";
 import { loadConfig } from "./load-config.ts";
+import { type Approvals, openApprovals } from "./open-approvals.ts";
 import { resolveDirectory } from "./resolve-directory.ts";
 import type { HeldSession } from "./resume.ts";
-import { writeLine } from "./write-line.ts";
 
 /** A session to run prompts in. */
-export interface OpenSession extends ComposedSession {
+export interface OpenSession extends ComposedSession, Pick<Approvals, "approval" | "grants"> {
   /** Where it works, absolute and real. */
   cwd: string;
   /** What holds for this project. */
   loaded: LoadedConfig;
-  /** How requests for consent are treated from now on, and how they were when it was opened. */
-  approval: { mode: ApprovalMode; readonly initial: ApprovalMode };
-  /** What was allowed for good. */
-  grants: GrantStore;
   /** The branch that is checked out, where there is one. */
   gitBranch: string | undefined;
   /** How hard the model thinks, where it was said. */
@@ -43,6 +37,8 @@ interface OpenOptions {
   approvalDefault: ApprovalMode;
   /** Left out where nobody is there to answer. */
   ask?: AskPerson;
+  /** Told what is wrong with what was allowed for good; stderr when left out. */
+  warn?(message: string): void;
   /** What goes on from the session that this one takes the place of. */
   carried?: Carried;
 }
@@ -54,7 +50,7 @@ export interface Carried {
   held?: HeldSession | undefined;
   /** What the user has chosen; the configuration counts for the rest. */
   approvalMode?: ApprovalMode | undefined;
-  effort?: Effort | undefined;
+  chosen?: ModelChange;
   /** What was allowed for this session. */
   grants?: GrantStore | undefined;
 }
@@ -67,28 +63,25 @@ export interface Carried {
 export async function openSession(
   { options, resumption }: Pick<RunCommand, "options"> & { resumption?: Resumption | undefined },
   io: CliIo,
-  { approvalDefault, ask, carried = {} }: OpenOptions,
+  { approvalDefault, ask, warn, carried = {} }: OpenOptions,
 ): Promise<OpenSession> {
   const cwd = resolveDirectory(options.directory, io.cwd);
   const loaded = await loadConfig(cwd, io.environment);
   const temporaryDirectory = new SessionTempDir();
-  const { config, projectRoot: root } = loaded;
-  const initial = options.approval ?? config.approval ?? approvalDefault;
-  const approval = { mode: carried.approvalMode ?? initial, initial };
-  const grants = carried.grants ?? new GrantStore({ environment: io.environment, root });
-  const context: ApprovalContext = {
-    root,
-    cwd,
-    get mode() {
-      return approval.mode;
+  const { config, projectRoot } = loaded;
+  const { approval, grants, approve } = openApprovals(
+    {
+      cwd,
+      loaded,
+      temporaryDirectory,
+      initial: options.approval ?? config.approval ?? approvalDefault,
+      mode: carried.approvalMode,
+      grants: carried.grants,
+      ask,
+      warn,
     },
-    rules: config.permissions,
-    home: homeDirectory(io.environment),
-    environment: io.environment,
-    get temporaryDirectory() {
-      return temporaryDirectory.existing;
-    },
-  };
+    io,
+  );
   io.onExit(endAllProcesses);
   const sessionOptions = {
     cwd,
@@ -104,14 +97,9 @@ export async function openSession(
     // In print mode nobody is there to begin a new session instead.
     isAutomatic: ask !== undefined && !carried.isNew && config.session?.autoResume,
     held: carried.held,
-    effort: carried.effort,
+    effort: carried.chosen?.effort,
     approvalMode: approval.mode,
-    approve: createApprove({
-      context,
-      grants,
-      ask,
-      warn: (message) => writeLine(io.stderr, message),
-    }),
+    approve,
   };
   const composed = await composeSession(sessionOptions, temporaryDirectory);
   // However the program ends, a prompt that has no answer yet is kept.
@@ -119,24 +107,23 @@ export async function openSession(
   const noteInput = (text: string) => {
     if (options.isSaved) appendInputHistory(io.environment, { cwd, text });
   };
+  const { chosen = {} } = carried;
   const opened: OpenSession = {
     ...composed,
     cwd,
     loaded,
     approval,
     grants,
-    gitBranch: readGitBranch(root),
-    effort: carried.effort ?? config.effort,
-    chosen: { effort: carried.effort },
+    gitBranch: readGitBranch(projectRoot),
+    effort: chosen.effort ?? config.effort,
+    chosen,
     noteInput,
     async changeModel(change) {
       const model = await composed.changeModel(change);
+      const { modelId = opened.chosen.modelId, effort = opened.chosen.effort } = change;
       opened.model = model ?? opened.model;
       opened.effort = change.effort ?? opened.effort;
-      opened.chosen = {
-        modelId: model?.id ?? opened.chosen.modelId,
-        effort: change.effort ?? opened.chosen.effort,
-      };
+      opened.chosen = { modelId, effort };
       return model;
     },
   };

@@ -44,6 +44,10 @@ export function createProcessIo(): ProcessIo {
       return () => listeners.delete(listener);
     },
     onExit: (each) => void cleanUps.push(each),
+    async openTerminal() {
+      const { ProcessTerminal } = await import("@earendil-works/pi-tui/dist/terminal.js");
+      return { terminal: new ProcessTerminal(), host: process };
+    },
     exit: (code) => process.exit(code),
     async leave(code) {
       const cleanUp = Promise.allSettled(cleanUps.map(async (each) => each()));

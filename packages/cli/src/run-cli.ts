@@ -70,5 +70,7 @@ async function runConversation(command: RunCommand, io: CliIo): Promise<number> 
   if (isPrint) return (await import("./print.ts")).runPrint(command, io);
   if (command.prompt?.trim() === "") throw new UsageError("the prompt is empty");
   if (command.options.outputFormat !== undefined) throw new UsageError("--output-format goes with -p");
-  return (await import("./line-prompt/line-prompt.ts")).runLinePrompt(command, io);
+  if (command.options.isPlain || io.environment.TERM === "dumb")
+    return (await import("./line-prompt/line-prompt.ts")).runLinePrompt(command, io);
+  return (await import("./tui/app.ts")).runTui(command, io);
 }

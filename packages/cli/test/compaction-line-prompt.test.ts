@@ -97,9 +97,9 @@ describe("/compact", () => {
     program.type("  /compact\r");
     await program.shown("There is nothing to summarise yet.");
     await program.shown("diligent> ");
-    program.type("/compactor is a prompt\r");
-    await program.shown("Answer to /compactor is a prompt");
-    expect(server.summaries).toEqual([]);
+    program.type("/compactor is none\r");
+    await program.shown("There is no command /compactor here.");
+    expect(server.asked).toEqual([]);
   });
 });
 

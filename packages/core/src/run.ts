@@ -96,6 +96,7 @@ export type {
   ToolContext,
   ToolResult,
 } from "./tool/types.ts";
+export { compareTexts } from "./tools/compare-texts.ts";
 export { FileTracker } from "./tools/file-tracker.ts";
 export { type AddKnowledgeOptions, createAddKnowledgeTool, createTools } from "./tools/index.ts";
 export { type PromptImage, readPromptImage } from "./tools/read/prompt-image.ts";

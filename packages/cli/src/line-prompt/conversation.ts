@@ -3,10 +3,10 @@ import type { AskPerson, PersonAnswer } from "../approval.ts";
 import type { CliOutput } from "../cli-io.ts";
 import type { OpenSession } from "../open-session.ts";
 import { formatHint, formatQuestion, parseAnswer } from "./question.ts";
+import { describeCommands, readInputLine } from "./read-input-line.ts";
 import { Transcript } from "./transcript.ts";
 
 const PROMPT = "diligent> ";
-const COMPACT = /^\s*\/compact(?=\s|$)/;
 
 /**
  * A conversation by lines. A line answers the question that is open, else joins the run that is going on, else is the
@@ -44,12 +44,28 @@ export class Conversation {
   };
 
   takeLine(line: string): void {
-    if (this.answer) this.answer(line);
-    else if (line.trim() === "") this.showPrompt();
-    else if (this.run && (this.isCompacting || COMPACT.test(line))) this.waiting.push(line);
-    else if (this.run) this.opened().session.steer(line);
-    else if (COMPACT.test(line)) this.compact(line.replace(COMPACT, "").trim());
-    else this.start(line);
+    if (this.answer) {
+      this.answer(line);
+      return;
+    }
+    const input = readInputLine(line);
+    switch (input.kind) {
+      case "empty":
+        this.showPrompt();
+        return;
+      case "prompt":
+        this.takePrompt(line, input.text);
+        return;
+      case "compact":
+        if (this.run) this.waiting.push(line);
+        else this.compact(input.focus);
+        return;
+      case "quit":
+        this.say("/quit leaves at the prompt; Ctrl+C stops what is going on.");
+        return;
+      case "unknown":
+        this.say(describeCommands(input.command));
+    }
   }
 
   showPrompt(): void {
@@ -65,6 +81,17 @@ export class Conversation {
     this.run?.abort.abort();
     this.answer?.(undefined);
     await this.run?.ended;
+  }
+
+  private takePrompt(line: string, text: string): void {
+    if (this.run && this.isCompacting) this.waiting.push(line);
+    else if (this.run) this.opened().session.steer(text);
+    else this.start(text);
+  }
+
+  private say(text: string): void {
+    this.line(text);
+    this.showPrompt();
   }
 
   private start(prompt: string): void {

@@ -3,6 +3,7 @@ import type { CliIo, SignalName } from "../cli-io.ts";
 import { EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../exit-codes.ts";
 import { type OpenSession, openSession } from "../open-session.ts";
 import { Conversation } from "./conversation.ts";
+import { readInputLine } from "./read-input-line.ts";
 import { readLines } from "./read-lines.ts";
 
 // A command that is being ended gets a second between TERM and KILL, but not from somebody who asks twice.
@@ -54,7 +55,7 @@ function takeSignal(signal: SignalName, conversation: Conversation, leave: (code
 
 async function readUntilLeft(conversation: Conversation, io: CliIo): Promise<void> {
   for await (const line of readLines(io.stdin.stream())) {
-    if (!conversation.isRunning && /^\/(quit|exit)\s*$/.test(line)) return;
+    if (!conversation.isRunning && readInputLine(line).kind === "quit") return;
     conversation.takeLine(line);
   }
 }

@@ -1,0 +1,62 @@
+import {
+  type ApprovalContext,
+  type ApprovalMode,
+  type Approve,
+  GrantStore,
+  homeDirectory,
+  type LoadedConfig,
+  type SessionTempDir,
+} from "@diligent/core/run";
+import { type AskPerson, createApprove } from "./approval.ts";
+import type { CliIo } from "./cli-io.ts";
+import { writeLine } from "./write-line.ts";
+
+/** How a session asks for consent. */
+export interface Approvals {
+  /** How requests are treated from now on, and how they were when the session was opened. */
+  approval: { mode: ApprovalMode; readonly initial: ApprovalMode };
+  /** What was allowed for good. */
+  grants: GrantStore;
+  approve: Approve;
+}
+
+export interface ApprovalsOptions {
+  cwd: string;
+  loaded: LoadedConfig;
+  temporaryDirectory: SessionTempDir;
+  /** What is configured. */
+  initial: ApprovalMode;
+  /** What the user has changed it to. */
+  mode?: ApprovalMode | undefined;
+  /** What was allowed already; from the user's file when left out. */
+  grants?: GrantStore | undefined;
+  ask?: AskPerson | undefined;
+  /** Told what is wrong with what was allowed for good; stderr when left out. */
+  warn?: ((message: string) => void) | undefined;
+}
+
+export function openApprovals(
+  options: ApprovalsOptions,
+  io: Pick<CliIo, "environment" | "stderr">,
+): Approvals {
+  const { cwd, loaded, temporaryDirectory, initial, ask } = options;
+  const { environment } = io;
+  const { config, projectRoot: root } = loaded;
+  const approval = { mode: options.mode ?? initial, initial };
+  const grants = options.grants ?? new GrantStore({ environment, root });
+  const context: ApprovalContext = {
+    root,
+    cwd,
+    get mode() {
+      return approval.mode;
+    },
+    rules: config.permissions,
+    home: homeDirectory(environment),
+    environment,
+    get temporaryDirectory() {
+      return temporaryDirectory.existing;
+    },
+  };
+  const warn = options.warn ?? ((message: string) => writeLine(io.stderr, message));
+  return { approval, grants, approve: createApprove({ context, grants, ask, warn }) };
+}
