@@ -14,6 +14,8 @@ const FENCE = /^`{3,}$/;
 export interface EarlierFacts {
   /** What summaries by program tell, oldest first and each once; an error with its text in a fence. */
   facts: string[];
+  /** Some of them were left out before. */
+  isIncomplete: boolean;
   /** What is behind those: a summary that was not made by program, word for word. Empty when there is none. */
   summary: string;
 }
@@ -25,11 +27,13 @@ export interface EarlierFacts {
 export function readEarlierFacts(summary: string): EarlierFacts {
   let facts: string[] = [];
   let rest = summary.trim();
+  let isIncomplete = false;
   for (let layer = readLayer(rest); layer !== undefined; layer = readLayer(rest)) {
     facts = [...layer.facts, ...facts];
     rest = layer.summary;
+    isIncomplete ||= layer.isIncomplete;
   }
-  return { facts: [...new Set(facts)], summary: rest };
+  return { facts: [...new Set(facts)], isIncomplete, summary: rest };
 }
 
 /** The facts of the outermost summary; undefined when it was not made by program. */
@@ -39,19 +43,9 @@ function readLayer(text: string): EarlierFacts | undefined {
   const earlier: string[] = [];
   let facts = own;
   let isByProgram = false;
-  for (let index = 0; index < lines.length; index++) {
+  let index = 0;
+  for (; index < lines.length && lines[index] !== HEADINGS.earlierSummary; index++) {
     const line = lines[index] ?? "";
-    if (line === HEADINGS.earlierSummary) {
-      return isByProgram
-        ? {
-            facts: [...earlier, ...own],
-            summary: lines
-              .slice(index + 1)
-              .join("\n")
-              .trim(),
-          }
-        : undefined;
-    }
     if (line === HEADINGS.earlierSteps) facts = earlier;
     isByProgram ||= line === WORDINGS.madeBy;
     if (FACT.test(line)) facts.push(line);
@@ -62,7 +56,16 @@ function readLayer(text: string): EarlierFacts | undefined {
       index = end;
     } else if (!FIXED_LINES.has(line) && !STALE_LINE.test(line)) return undefined;
   }
-  return isByProgram ? { facts: [...earlier, ...own], summary: "" } : undefined;
+  if (!isByProgram) return undefined;
+  const isIncomplete = lines.slice(0, index).includes(WORDINGS.olderLeftOut);
+  return {
+    facts: [...earlier, ...own],
+    isIncomplete,
+    summary: lines
+      .slice(index + 1)
+      .join("\n")
+      .trim(),
+  };
 }
 
 function findFenceEnd(lines: readonly string[], start: number): number | undefined {
@@ -73,8 +76,11 @@ function findFenceEnd(lines: readonly string[], start: number): number | undefin
 }
 
 /** The newest facts that have room in `maxCharacters`, in their order; nothing where there are none. */
-export function formatEarlierFacts(facts: readonly string[], maxCharacters: number): string {
-  if (facts.length === 0) return "";
+export function formatEarlierFacts(
+  { facts, isIncomplete }: Omit<EarlierFacts, "summary">,
+  maxCharacters: number,
+): string {
+  if (facts.length === 0 && !isIncomplete) return "";
   const kept: string[] = [];
   let room = maxCharacters - HEADINGS.earlierSteps.length - WORDINGS.olderLeftOut.length - 2;
   for (const fact of facts.toReversed()) {
@@ -82,6 +88,6 @@ export function formatEarlierFacts(facts: readonly string[], maxCharacters: numb
     if (room < 0) break;
     kept.unshift(fact);
   }
-  const note = kept.length < facts.length ? [WORDINGS.olderLeftOut] : [];
+  const note = isIncomplete || kept.length < facts.length ? [WORDINGS.olderLeftOut] : [];
   return [HEADINGS.earlierSteps, ...note, ...kept].join("\n");
 }

@@ -45,7 +45,7 @@ export function createFallbackSummary(
     [HEADINGS.next, WORDINGS.nextSteps],
     [HEADINGS.context, ...contextLines(messages, ERROR_CHARACTERS * share)],
   ];
-  const own = sections.map((lines) => lines.join("\n")).join("\n\n");
+  const own = cleanSummary(sections.map((lines) => lines.join("\n")).join("\n\n"));
   const room = Math.min(MAX_PREVIOUS_CHARACTERS, maxCharacters - own.length);
   return cleanSummary([own, ...earlierSections(own, previousSummary ?? "", room)].join("\n\n"));
 }
@@ -53,9 +53,9 @@ export function createFallbackSummary(
 /** What was before: one by a model as it is, those by program with their facts alone, so that none stands in another. */
 function earlierSections(own: string, previousSummary: string, maxCharacters: number): string[] {
   if (previousSummary.trim() === "") return [];
-  const { facts, summary } = readEarlierFacts(previousSummary);
+  const { facts, isIncomplete, summary } = readEarlierFacts(previousSummary);
   const known = new Set(readEarlierFacts(own).facts);
-  const older = facts.filter((fact) => !known.has(fact));
+  const older = { facts: facts.filter((fact) => !known.has(fact)), isIncomplete };
   const steps = formatEarlierFacts(older, Math.max(maxCharacters / 2, maxCharacters - summary.length));
   const earlier =
     summary === "" ? "" : `${HEADINGS.earlierSummary}\n${cutMiddle(summary, maxCharacters - steps.length)}`;

@@ -14,10 +14,10 @@ const MIN_SECTIONS = 2;
 
 /** What has to stand in one that was cut off; only Critical Context, the last section, may be missing. */
 const HEADINGS_BEFORE_A_CUT = [
-  /^\s*##+\s*goals?\b/im,
-  /^\s*##+\s*progress\b/im,
-  /^\s*##+\s*key\s*decisions?\b/im,
-  /^\s*##+\s*next\s*steps?\b[^\n]*\n\s*[^\s#]/im,
+  /^[ \t]*##+[ \t]*goals?\b/im,
+  /^[ \t]*##+[ \t]*progress\b/im,
+  /^[ \t]*##+[ \t]*key\s*decisions?\b/im,
+  /^[ \t]*##+[ \t]*next\s*steps?\b[^\n]*\n\s*[^\s#]/im,
 ];
 
 export type SummaryVerdict =

@@ -113,6 +113,7 @@ export class Compactor {
         splitTurnAt: splitTurnPosition(cut),
         signal: request.signal,
         maxRetries: this.parts.maxRetries,
+        tokensPerCharacter: this.parts.estimator.ratio,
         onUsage: (usage) => request.countUsage?.(usage, model),
       });
       if (failure !== undefined) request.emit?.(madeByProgram(failure));
