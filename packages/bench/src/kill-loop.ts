@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readSessionFile, resolvePaths, type SessionEntry } from "@diligent/core/run";
+import { resolvePaths, type SessionEntry } from "@diligent/core/run";
+import { readSessionFile } from "@diligent/core/sessions";
 import { createRandom } from "../../core/test/support/fuzzed-history.ts";
 import { findLost, isFinished } from "./kill/find-lost.ts";
 import { type PrintedLine, runAndKill } from "./kill/killed-run.ts";

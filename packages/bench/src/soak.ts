@@ -1,4 +1,5 @@
-import { readSessionFile, type SessionManager } from "@diligent/core/run";
+import type { SessionManager } from "@diligent/core/run";
+import { readSessionFile } from "@diligent/core/sessions";
 import { holdLongSession, type LongSessionKind } from "../../core/test/support/long-session.ts";
 import { parseSoakArguments, type SoakArguments } from "./soak/arguments.ts";
 import { judgeSoak, type SoakVerdict } from "./soak/judge-soak.ts";

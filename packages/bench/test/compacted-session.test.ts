@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildSessionContext, readSessionFile, resolvePaths } from "@diligent/core/run";
+import { buildSessionContext, resolvePaths } from "@diligent/core/run";
+import { readSessionFile } from "@diligent/core/sessions";
 import { writeCompactedSession } from "../src/stage/compacted-session.ts";
 
 test("writeCompactedSession writes as many entries, compactions and characters as are asked for", () => {

@@ -27,7 +27,7 @@ import { openPrompt, toNotice } from "./compose-prompt.ts";
 import { createKnowledgeTools } from "./knowledge-tool.ts";
 import type { Notice } from "./output/run-output.ts";
 import { openLog, preparePlace } from "./prepare-place.ts";
-import { type EarlierSession, findEarlierSession, type ResumptionWishes, resumedNotices } from "./resume.ts";
+import type { EarlierSession, ResumptionWishes } from "./resume.ts";
 
 export interface SessionOptions extends ResumptionWishes {
   cwd: string;
@@ -77,7 +77,9 @@ export async function composeSession(
   const { cwd, environment, loaded } = options;
   const { config, projectRoot: root } = loaded;
   const paths = resolvePaths(root);
-  const earlier = await findEarlierSession(paths.sessions, options);
+  // What reads an earlier session is loaded where one may be gone on with.
+  const resuming = isResuming(options) ? await import("./resume.ts") : undefined;
+  const earlier = await resuming?.findEarlierSession(paths.sessions, options);
   const wishes = { cwd, config, modelId: options.modelId, ...pickModel(earlier) };
   const { model, streamFunction, fallback } = await chooseModel(wishes);
   assertPriced(model, options.maxCost);
@@ -128,7 +130,7 @@ export async function composeSession(
       ...prompt.current.notices,
       ...place.notices,
       ...(log ? [info("request_log", `Every request and answer is written to ${log.path}`)] : []),
-      ...(earlier ? resumedNotices(earlier, { model, cwd, fallback }) : []),
+      ...(earlier && resuming ? resuming.resumedNotices(earlier, { model, cwd, fallback }) : []),
     ],
     promptParts: () => prompt.current.parts,
     async changeModel(change) {
@@ -143,6 +145,10 @@ export async function composeSession(
       temporaryDirectory.remove();
     },
   };
+}
+
+function isResuming({ resumption, isAutomatic, held }: ResumptionWishes): boolean {
+  return resumption !== undefined || held !== undefined || isAutomatic === true;
 }
 
 /** What an earlier session says of the model to go on with. */

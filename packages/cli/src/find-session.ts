@@ -1,4 +1,4 @@
-import type { SessionInfo, UnreadableSession } from "@diligent/core/light";
+import type { SessionInfo, UnreadableSession } from "@diligent/core/sessions";
 import { formatLocalMinute } from "./session-text.ts";
 import { toSingleLine } from "./terminal-text.ts";
 import { UsageError } from "./usage-error.ts";

@@ -3,9 +3,7 @@ import type { OutputFormat, RunCommand } from "./arguments/command.ts";
 import type { CliIo } from "./cli-io.ts";
 import { EXIT_FAILURE, EXIT_SUCCESS, RUN_EXIT_CODES, SIGNAL_EXIT_CODES } from "./exit-codes.ts";
 import { type OpenSession, openSession } from "./open-session.ts";
-import { createJsonOutput } from "./output/json.ts";
 import type { RunOutput } from "./output/run-output.ts";
-import { createStreamJsonOutput } from "./output/stream-json.ts";
 import { createTextOutput } from "./output/text.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { applyEvent, createRunSummary, endSummary, type RunSummary } from "./run-summary.ts";
@@ -13,10 +11,10 @@ import { type SignalWatch, watchSignals } from "./signals.ts";
 import { VERSION } from "./version.ts";
 import { writeFailure } from "./write-line.ts";
 
-const OUTPUTS: Readonly<Record<OutputFormat, (io: CliIo) => RunOutput>> = {
+const OUTPUTS: Readonly<Record<OutputFormat, (io: CliIo) => RunOutput | Promise<RunOutput>>> = {
   text: createTextOutput,
-  json: createJsonOutput,
-  "stream-json": createStreamJsonOutput,
+  json: async (io) => (await import("./output/json.ts")).createJsonOutput(io),
+  "stream-json": async (io) => (await import("./output/stream-json.ts")).createStreamJsonOutput(io),
 };
 
 // An input that is empty says so at once.
@@ -68,7 +66,7 @@ async function runPrompt(prompt: string, parts: RunParts): Promise<number> {
 
 async function runAndReport(prompt: string, { opened, io, watch, format }: RunParts): Promise<RunSummary> {
   const { session, model, cwd, notices } = opened;
-  const output = OUTPUTS[format](io);
+  const output = await OUTPUTS[format](io);
   const startedAt = performance.now();
   let summary = createRunSummary(model);
   opened.noteInput(prompt);

@@ -1,17 +1,19 @@
 import { existsSync } from "node:fs";
-import { listUnreadableSessions } from "@diligent/core/light";
 import {
   type Conversation,
-  listSessions,
   type Model,
   now,
   pathTo,
   readConversation,
+  type SessionInfo,
+} from "@diligent/core/run";
+import {
+  listSessions,
+  listUnreadableSessions,
   readSessionFile,
   type SessionFile,
   SessionFileError,
-  type SessionInfo,
-} from "@diligent/core/run";
+} from "@diligent/core/sessions";
 import type { Resumption } from "./arguments/command.ts";
 import { findSession } from "./find-session.ts";
 import type { Notice } from "./output/run-output.ts";

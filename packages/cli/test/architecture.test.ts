@@ -10,10 +10,12 @@ const PACKAGES = new Set([
   "@diligent/core",
   "@diligent/core/anthropic",
   "@diligent/core/compatible",
+  "@diligent/core/interactive",
   "@diligent/core/light",
   "@diligent/core/openai",
   "@diligent/core/run",
   "@diligent/core/scripted",
+  "@diligent/core/sessions",
   "chalk",
   "jsonc-parser",
   "marked",
@@ -116,7 +118,8 @@ describe("packages/cli/src", () => {
     for (const entry of ["index.ts", "run-cli.ts", "commands/list.ts"]) {
       const heavy = loadedBy(entry).filter(
         ({ from }) =>
-          !from.endsWith(".ts") && !/^(node:|\.\.\/package\.json|@diligent\/core\/light$)/.test(from),
+          !from.endsWith(".ts") &&
+          !/^(node:|\.\.\/package\.json|@diligent\/core\/(light|sessions)$)/.test(from),
       );
       expect(heavy.map(show)).toEqual([]);
     }

@@ -1,6 +1,6 @@
 /**
- * The part of the library that loads nothing heavy: no schema library, no provider. What answers at once, such as a
- * list of sessions, is made of these.
+ * The part of the library that loads next to nothing: no schema library, no provider, nothing that reads a session. What
+ * looks at a command line, and what answers at once, is made of these.
  */
 export { now } from "./infrastructure/clock.ts";
 export { type DiligentPaths, resolvePaths } from "./infrastructure/diligent-dir.ts";
@@ -9,5 +9,3 @@ export { nearestName, nearestNames } from "./infrastructure/nearest-name.ts";
 export { findProjectRoot } from "./infrastructure/places/project-root.ts";
 export { knowledgeFilePath } from "./knowledge/knowledge-file.ts";
 export { loadKnowledge } from "./knowledge/load-knowledge.ts";
-export { listSessions, listUnreadableSessions, type UnreadableSession } from "./session/list-sessions.ts";
-export type { SessionInfo } from "./session/types.ts";

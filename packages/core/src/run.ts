@@ -14,10 +14,10 @@ export type {
   SerializableError,
 } from "./agent/types.ts";
 export { GrantStore, type ScopedGrant } from "./approval/grant-store.ts";
-export { describeGrant, type Grant } from "./approval/grants.ts";
+export type { Grant } from "./approval/grants.ts";
 export { selectOfferedTools } from "./approval/offered-tools.ts";
+export { isDeniedOutright } from "./approval/outright-rules.ts";
 export { decideApproval } from "./approval/policy.ts";
-export { isDeniedOutright } from "./approval/rules.ts";
 export type {
   ApprovalContext,
   ApprovalGate,
@@ -27,10 +27,8 @@ export type {
 export { ConfigError, type ConfigWarning } from "./config/config-error.ts";
 export { discoverInstructions } from "./config/instructions.ts";
 export { type LoadedConfig, loadDiligentConfig } from "./config/loader.ts";
-export { measureSystemPrompt, type PromptShares } from "./config/prompt-shares.ts";
 export type { DiligentConfig } from "./config/schema.ts";
 export { BASE_SYSTEM_PROMPT, composeSystemPrompt, type SystemPromptParts } from "./config/system-prompt.ts";
-export { readUserSettings, type UserSettings, type UserSettingsReading } from "./config/user-settings.ts";
 export { EventStream } from "./event-stream.ts";
 export { localDate, now, sleep, utcDate } from "./infrastructure/clock.ts";
 export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastructure/diligent-dir.ts";
@@ -42,15 +40,7 @@ export {
 } from "./infrastructure/environment.ts";
 export { readGitBranch } from "./infrastructure/places/git-head.ts";
 export { findProjectRoot } from "./infrastructure/places/project-root.ts";
-export { isSecretFile } from "./infrastructure/places/secret-files.ts";
-export { resolveExecutable } from "./infrastructure/processes/executables.ts";
-export { listFiles } from "./infrastructure/processes/list-files.ts";
-export { endAllProcesses } from "./infrastructure/processes/process.ts";
-export { readCheckedFile } from "./infrastructure/reading/checked-file.ts";
-export { isInside } from "./infrastructure/reading/real-path.ts";
-export { readRecentInputs } from "./infrastructure/reading/recent-inputs.ts";
-export { systemErrorText } from "./infrastructure/system-error.ts";
-export { DraftFile } from "./infrastructure/writing/draft-file.ts";
+export { endAllProcesses } from "./infrastructure/processes/all-processes.ts";
 export { appendInputHistory, type InputHistoryEntry } from "./infrastructure/writing/input-history.ts";
 export { openRequestLog, type RequestLogFile } from "./infrastructure/writing/request-log-file.ts";
 export { SessionTempDir } from "./infrastructure/writing/session-temp-dir.ts";
@@ -96,9 +86,7 @@ export type {
   ToolContext,
   ToolResult,
 } from "./tool/types.ts";
-export { compareTexts } from "./tools/compare-texts.ts";
 export { FileTracker } from "./tools/file-tracker.ts";
 export { type AddKnowledgeOptions, createAddKnowledgeTool, createTools } from "./tools/index.ts";
-export { type PromptImage, readPromptImage } from "./tools/read/prompt-image.ts";
 export type { Workspace } from "./tools/workspace.ts";
 export * from "./types.ts";

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeniedOutright } from "../src/approval/outright-rules.ts";
 import { decideApproval } from "../src/approval/policy.ts";
-import { isDeniedOutright } from "../src/approval/rules.ts";
 import { matchesText } from "../src/approval/text-pattern.ts";
 import type { PermissionRule } from "../src/approval/types.ts";
 import type { ApprovalRequest } from "../src/tool/types.ts";

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { endAllProcesses, startProcess } from "../src/infrastructure/processes/process.ts";
+import { endAllProcesses } from "../src/infrastructure/processes/all-processes.ts";
+import { startProcess } from "../src/infrastructure/processes/process.ts";
 import { countAfterTwoSeconds, countProcesses, uniqueSleepSeconds } from "./support/process-census.ts";
 
 afterEach(endAllProcesses);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { endAllProcesses } from "../src/infrastructure/processes/process.ts";
+import { endAllProcesses } from "../src/infrastructure/processes/all-processes.ts";
 import { findRipgrep, type RipgrepOptions, runRipgrep } from "../src/infrastructure/processes/ripgrep.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 

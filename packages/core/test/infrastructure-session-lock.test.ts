@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { sessionLockPath } from "../src/infrastructure/places/session-lock-path.ts";
 import { ownIdentity } from "../src/infrastructure/processes/process-identity.ts";
-import { SessionLock, sessionLockPath } from "../src/infrastructure/writing/session-lock.ts";
+import { SessionLock } from "../src/infrastructure/writing/session-lock.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
 const LONG_AGO = new Date(Date.now() - 60_000);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { endAllProcesses } from "../src/infrastructure/processes/process.ts";
+import { endAllProcesses } from "../src/infrastructure/processes/all-processes.ts";
 import { createBashTool } from "../src/tools/bash.ts";
 import { countAfterTwoSeconds, countProcesses, uniqueSleepSeconds } from "./support/process-census.ts";
 import { createToolWorkspace, runTool } from "./support/tool-workspace.ts";

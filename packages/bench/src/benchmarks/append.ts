@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { DeferredWriter, generateEntryId } from "@diligent/core/run";
+import { generateEntryId } from "@diligent/core/run";
+import { DeferredWriter } from "@diligent/core/sessions";
 import type { Benchmark } from "../benchmark.ts";
 import type { Figure } from "../figure.ts";
 import { toMessage } from "../stage/session-files.ts";

@@ -1,4 +1,4 @@
-import { readSessionFile } from "@diligent/core/run";
+import { readSessionFile } from "@diligent/core/sessions";
 
 // A process of its own, so that nothing else changes its heap meanwhile: it reads the session file that is named in its
 // argument and prints how many megabytes the entries take.

@@ -1,10 +1,5 @@
-import {
-  findProjectRoot,
-  homeDirectory,
-  listSessions,
-  resolvePaths,
-  type SessionInfo,
-} from "@diligent/core/light";
+import { findProjectRoot, homeDirectory, resolvePaths } from "@diligent/core/light";
+import { listSessions, type SessionInfo } from "@diligent/core/sessions";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT_SUCCESS } from "../exit-codes.ts";
 import { toJsonText } from "../output/json-line.ts";

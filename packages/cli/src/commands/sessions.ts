@@ -1,5 +1,11 @@
-import { listSessions, listUnreadableSessions, nearestName } from "@diligent/core/light";
-import { removeSession, renameSession, type SessionInfo } from "@diligent/core/run";
+import { nearestName } from "@diligent/core/light";
+import {
+  listSessions,
+  listUnreadableSessions,
+  removeSession,
+  renameSession,
+  type SessionInfo,
+} from "@diligent/core/sessions";
 import type { RunOptions } from "../arguments/command.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT_SUCCESS } from "../exit-codes.ts";

@@ -1,11 +1,5 @@
-import {
-  findLeafId,
-  pathTo,
-  readConversation,
-  readSessionFile,
-  type SessionFile,
-  type SessionInfo,
-} from "@diligent/core/run";
+import { findLeafId, pathTo, readConversation, type SessionInfo } from "@diligent/core/run";
+import { readSessionFile, type SessionFile } from "@diligent/core/sessions";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT_SUCCESS } from "../exit-codes.ts";
 import { toJsonText } from "../output/json-line.ts";

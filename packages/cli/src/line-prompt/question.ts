@@ -1,4 +1,5 @@
-import { type ApprovalRequest, type ApprovalVerdict, describeGrant } from "@diligent/core/run";
+import { describeGrant } from "@diligent/core/interactive";
+import type { ApprovalRequest, ApprovalVerdict } from "@diligent/core/run";
 import type { PersonAnswer } from "../approval.ts";
 import { formatJudgedLine, formatJudgedText, formatMark, hasMark } from "../judged-text.ts";
 

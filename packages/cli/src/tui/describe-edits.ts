@@ -1,4 +1,5 @@
-import { compareTexts, type SessionEntry } from "@diligent/core/run";
+import { compareTexts } from "@diligent/core/interactive";
+import type { SessionEntry } from "@diligent/core/run";
 import type { Block } from "./blocks.ts";
 import { collectEdits, type EditStep, type FileEdits } from "./file-edits.ts";
 import { formatCount } from "./text/format-amount.ts";

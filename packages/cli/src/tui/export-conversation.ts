@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { homeDirectory, systemErrorText } from "@diligent/core/run";
+import { systemErrorText } from "@diligent/core/interactive";
+import { homeDirectory } from "@diligent/core/run";
 import { toJsonLines, toMarkdown } from "../session-document.ts";
 import type { ExportFormat } from "./commands/export.ts";
 import { note } from "./commands/note.ts";

@@ -1,4 +1,5 @@
-import { type Environment, resolveExecutable, systemErrorText } from "@diligent/core/run";
+import { resolveExecutable, systemErrorText } from "@diligent/core/interactive";
+import type { Environment } from "@diligent/core/run";
 import type { CommandContext } from "./commands/types.ts";
 import { readCommandWords } from "./editor/command-words.ts";
 

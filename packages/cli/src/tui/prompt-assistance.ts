@@ -1,10 +1,5 @@
-import {
-  DraftFile,
-  type Environment,
-  findProjectRoot,
-  homeDirectory,
-  readRecentInputs,
-} from "@diligent/core/run";
+import { DraftFile, readRecentInputs } from "@diligent/core/interactive";
+import { type Environment, findProjectRoot, homeDirectory } from "@diligent/core/run";
 import type { CommandContext, SlashCommand } from "./commands/types.ts";
 import { createCompletion } from "./editor/completion.ts";
 import { createFileIndex } from "./editor/create-file-index.ts";

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { systemErrorText } from "@diligent/core/run";
+import { systemErrorText } from "@diligent/core/interactive";
 import { sanitizeTerminalText } from "../terminal-text.ts";
 import type { ToolCallView } from "./blocks.ts";
 import type { CommandContext } from "./commands/types.ts";

@@ -5,7 +5,6 @@ import { EMPTY_USAGE, isRefusal, messageText, toolCallsOf, unknownStopReason } f
 import { createAgentStream } from "./agent-stream.ts";
 import { Run } from "./run.ts";
 import { toSerializableError } from "./serializable-error.ts";
-import { runToolCalls, skipToolCalls } from "./tool-calls.ts";
 import { streamReply } from "./turn.ts";
 import type { AgentEvent, AgentLoopConfig, RunStopReason } from "./types.ts";
 
@@ -106,6 +105,8 @@ async function runTurn(run: Run, turnId: string): Promise<Turn> {
 }
 
 async function answerCalls(run: Run, message: AssistantMessage): Promise<Omit<Turn, "message">> {
+  // What runs tools is loaded behind the first reply: not before the first request.
+  const { runToolCalls, skipToolCalls } = await import("./tool-calls.ts");
   if (message.stopReason === "aborted") {
     return { toolResults: skipToolCalls(run, message, NOT_STARTED), outcome: { stopReason: "aborted" } };
   }

@@ -1,5 +1,5 @@
 import type { Tool } from "../tool/types.ts";
-import { isDeniedOutright } from "./rules.ts";
+import { isDeniedOutright } from "./outright-rules.ts";
 import type { ApprovalMode, PermissionRule } from "./types.ts";
 
 /** The tools worth telling the model about: not those of which every call would be refused. */

@@ -1,22 +1,8 @@
+import { isEverything } from "./outright-rules.ts";
 import { matchesPath, type NamedPath } from "./path-pattern.ts";
 import { type RuleCommand, spellLike } from "./rule-command.ts";
 import { matchesText } from "./text-pattern.ts";
 import type { PermissionRule } from "./types.ts";
-
-/** True when the rules leave nothing of a permission: a tool that needs it is then not offered at all. */
-export function isDeniedOutright(
-  permission: PermissionRule["permission"],
-  rules: readonly PermissionRule[],
-): boolean {
-  const own = rules.filter((rule) => rule.permission === permission);
-  const last = own.findLastIndex(({ pattern }) => isEverything(pattern));
-  return last >= 0 && own.slice(last).every(({ action }) => action === "deny");
-}
-
-/** `*` and `**` mean everything, for paths too. */
-export function isEverything(pattern: string): boolean {
-  return pattern === "*" || pattern === "**";
-}
 
 /**
  * The last rule that matches. A rule that allows has to match the whole command, and its plain characters only what is

@@ -8,23 +8,10 @@ export type {
 export type { ContextCause, ContextUsage } from "./context/context-usage.ts";
 export type { CompactionSettings } from "./context/settings.ts";
 export { buildSessionContext, type SessionContext } from "./context-builder.ts";
-export { removeSession, renameSession } from "./edit-session.ts";
-export { listUnreadableSessions, type UnreadableSession } from "./list-sessions.ts";
 export { type ResumeSessionOptions, SessionManager } from "./manager.ts";
 export type { CreateSessionOptions, RunOptions, SessionManagerConfig } from "./manager-config.ts";
-export {
-  appendEntry,
-  createSessionFile,
-  DeferredWriter,
-  type DeferredWriterOptions,
-  listSessions,
-  readSessionFile,
-  type SessionFile,
-  SessionFileError,
-} from "./persistence.ts";
 export { type Conversation, readConversation } from "./read-conversation.ts";
 export type { LeaveOptions, SessionBranches } from "./session-branches.ts";
-export { readSessionText, type SessionTextOptions } from "./session-text.ts";
 export { findLeafId, pathTo } from "./session-tree.ts";
 export {
   type BranchSummaryEntry,

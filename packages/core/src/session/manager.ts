@@ -9,11 +9,10 @@ import { type CompactionOutcome, type CompactOptions, ContextGuard } from "./con
 import type { ContextUsage } from "./context/context-usage.ts";
 import { buildPathContext, type SessionContext } from "./context-builder.ts";
 import { toKnowledgeEvent } from "./knowledge-event.ts";
-import { listSessions } from "./list-sessions.ts";
 import type { CreateSessionOptions, ForkNaming, RunOptions, SessionManagerConfig } from "./manager-config.ts";
 import { noteModel } from "./note-model.ts";
 import { createSession, forkSession, type OpenSession, openSession } from "./open-session.ts";
-import { findAndReadSession, type ResumeSessionOptions } from "./read-session.ts";
+import { findAndReadSession, listProjectSessions, type ResumeSessionOptions } from "./read-session.ts";
 import { SessionBranches } from "./session-branches.ts";
 import { damagedLines } from "./session-notices.ts";
 import { toSessionPlace } from "./session-place.ts";
@@ -90,7 +89,7 @@ export class SessionManager {
 
   /** The sessions of this project, the last changed first. */
   async list(): Promise<SessionInfo[]> {
-    return this.config.paths ? listSessions(this.config.paths.sessions) : [];
+    return listProjectSessions(this.config.paths);
   }
 
   /** Adds the user's message and lets the agent answer. One run at a time; it waits for compactions. */

@@ -1,6 +1,8 @@
 import type { DiligentPaths } from "../infrastructure/diligent-dir.ts";
-import { findSessionFile } from "./list-sessions.ts";
-import { readSessionFile, type SessionFile } from "./read-session-file.ts";
+import type { SessionFile } from "./read-session-file.ts";
+import type { SessionInfo } from "./types.ts";
+
+// A session that begins reads none that was before it: what does so is loaded when it is asked for.
 
 export interface ResumeSessionOptions {
   sessionId?: string | undefined;
@@ -18,6 +20,15 @@ export async function findAndReadSession(
   { sessionId, mostRecent }: ResumeSessionOptions,
 ): Promise<SessionFile | undefined> {
   if (!paths || (sessionId === undefined && !mostRecent)) return undefined;
+  const { findSessionFile } = await import("./list-sessions.ts");
+  const { readSessionFile } = await import("./read-session-file.ts");
   const path = await findSessionFile(paths.sessions, sessionId);
   return path === undefined ? undefined : readSessionFile(path);
+}
+
+/** The sessions of a project, the last changed first; none where nothing is saved. */
+export async function listProjectSessions(paths: DiligentPaths | undefined): Promise<SessionInfo[]> {
+  if (!paths) return [];
+  const { listSessions } = await import("./list-sessions.ts");
+  return listSessions(paths.sessions);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { AgentEvent } from "../agent/types.ts";
 import type { Environment } from "../infrastructure/environment.ts";
-import { sessionLockPath } from "../infrastructure/writing/session-lock.ts";
+import { sessionLockPath } from "../infrastructure/places/session-lock-path.ts";
 import type { CompactionOutcome } from "./context/context-guard.ts";
 import type { DeferredWriter } from "./deferred-writer.ts";
 import type { SessionLog } from "./session-log.ts";

@@ -1,5 +1,5 @@
+import { endAllProcesses } from "../../src/infrastructure/processes/all-processes.ts";
 import { createChildEnvironment } from "../../src/infrastructure/processes/child-environment.ts";
-import { endAllProcesses } from "../../src/infrastructure/processes/process.ts";
 import { runCommand } from "../../src/infrastructure/processes/run-command.ts";
 
 // Run as a program of its own: starts children that are hard to get rid of, then ends in the way that was asked for.

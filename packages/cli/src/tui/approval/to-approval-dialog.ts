@@ -1,4 +1,5 @@
-import { type ApprovalRequest, type ApprovalVerdict, describeGrant } from "@diligent/core/run";
+import { describeGrant } from "@diligent/core/interactive";
+import type { ApprovalRequest, ApprovalVerdict } from "@diligent/core/run";
 import { revealTerminalText } from "../../terminal-text.ts";
 import type { ApprovalDialog } from "../view.ts";
 import { scrollTo } from "./subject-rows.ts";

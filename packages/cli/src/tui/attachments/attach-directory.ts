@@ -1,5 +1,5 @@
 import { opendir } from "node:fs/promises";
-import { systemErrorText } from "@diligent/core/run";
+import { systemErrorText } from "@diligent/core/interactive";
 import { type Attachment, createTextBlock, notAttached } from "./attachment.ts";
 import type { MentionedPath } from "./mentioned-path.ts";
 

@@ -1,4 +1,4 @@
-import { readCheckedFile, readPromptImage } from "@diligent/core/run";
+import { readCheckedFile, readPromptImage } from "@diligent/core/interactive";
 import { type Attachment, createTextBlock, notAttached } from "./attachment.ts";
 import type { MentionedPath } from "./mentioned-path.ts";
 

@@ -1,6 +1,6 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import { isInside, isSecretFile } from "@diligent/core/run";
+import { isInside, isSecretFile } from "@diligent/core/interactive";
 
 /** Where mentions lead from. All absolute and real. */
 export interface MentionPlace {

@@ -1,4 +1,5 @@
-import { type ContextUsage, measureSystemPrompt, type PromptShares } from "@diligent/core/run";
+import { measureSystemPrompt, type PromptShares } from "@diligent/core/interactive";
+import type { ContextUsage } from "@diligent/core/run";
 import { formatNumber, formatRows } from "./format-rows.ts";
 import type { SlashCommand } from "./types.ts";
 

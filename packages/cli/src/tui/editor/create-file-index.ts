@@ -1,4 +1,5 @@
-import { type Environment, listFiles, now } from "@diligent/core/run";
+import { listFiles } from "@diligent/core/interactive";
+import { type Environment, now } from "@diligent/core/run";
 import { FileIndex } from "./file-index.ts";
 
 // Ripgrep lists them in a tenth of a second; beyond them a search by fuzzy name finds nothing any more.

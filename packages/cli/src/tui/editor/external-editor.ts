@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { type Environment, isInside, resolveExecutable, systemErrorText } from "@diligent/core/run";
+import { isInside, resolveExecutable, systemErrorText } from "@diligent/core/interactive";
+import type { Environment } from "@diligent/core/run";
 import { cleanText } from "./clean-text.ts";
 import { readCommandWords } from "./command-words.ts";
 

@@ -1,4 +1,5 @@
-import { type Environment, readUserSettings, type UserSettings } from "@diligent/core/run";
+import { readUserSettings, type UserSettings } from "@diligent/core/interactive";
+import type { Environment } from "@diligent/core/run";
 import type { KeyId } from "@earendil-works/pi-tui/dist/keys.js";
 import type { ActionId } from "./actions.ts";
 import { type EditorBindings, isEditorAction } from "./editor-keys.ts";

@@ -1,4 +1,4 @@
-import type { UserSettings } from "@diligent/core/run";
+import type { UserSettings } from "@diligent/core/interactive";
 import type { KeyId } from "@earendil-works/pi-tui/dist/keys.js";
 import { allActions } from "./find-conflicts.ts";
 import { keyNames, readKeyName, writesText } from "./key-name.ts";

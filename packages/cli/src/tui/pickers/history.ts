@@ -1,4 +1,4 @@
-import { readRecentInputs } from "@diligent/core/run";
+import { readRecentInputs } from "@diligent/core/interactive";
 import type { CommandContext } from "../commands/types.ts";
 import { historyItems } from "../editor/history-items.ts";
 import { createPickerDialog, type Picker } from "./picker.ts";

@@ -1,4 +1,5 @@
-import { describeGrant, type Grant, type ScopedGrant } from "@diligent/core/run";
+import { describeGrant } from "@diligent/core/interactive";
+import type { Grant, ScopedGrant } from "@diligent/core/run";
 import type { OpenSession } from "../../open-session.ts";
 import { toSingleLine } from "../../terminal-text.ts";
 import { note } from "../commands/note.ts";

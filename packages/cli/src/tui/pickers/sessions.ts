@@ -1,4 +1,5 @@
-import { now, readSessionText, removeSession, renameSession, type SessionInfo } from "@diligent/core/run";
+import { now, type SessionInfo } from "@diligent/core/run";
+import { readSessionText, removeSession, renameSession } from "@diligent/core/sessions";
 import { formatMessageCount } from "../../session-text.ts";
 import { toSingleLine } from "../../terminal-text.ts";
 import type { CommandContext } from "../commands/types.ts";

@@ -1,5 +1,6 @@
 import { closeSync, statSync } from "node:fs";
 import { systemErrorText } from "../system-error.ts";
+import { registerEnding } from "./all-processes.ts";
 import { type OutputPipe, openOutputPipe } from "./output-pipe.ts";
 import {
   endTree,
@@ -83,19 +84,14 @@ export async function startProcess(options: ProcessOptions): Promise<ChildProces
  * An environment whose bearers, and all that they start, `endAllProcesses` finds and ends. `mark` is in no other one.
  */
 export function markEnvironment(environment: Readonly<Record<string, string>>) {
-  if (started === 0) process.on("exit", endAllProcessesNow);
+  if (started === 0) {
+    registerEnding(() => endTree(everything));
+    process.on("exit", endAllProcessesNow);
+  }
   const mark = `/${ownMark}/${++started}/`;
   // A diligent inside a diligent keeps the outer mark, so that the outer one finds these children too.
   const marked = { ...environment, [MARK_VARIABLE]: (environment[MARK_VARIABLE] ?? "") + mark };
   return { mark, marked };
-}
-
-/**
- * Ends everything that was started and still runs, background children included: TERM, and KILL after a second. To be
- * called before the program exits; takes two seconds at most.
- */
-export async function endAllProcesses(): Promise<void> {
-  if (started > 0) await endTree(everything);
 }
 
 /** The last resort where nothing can be waited for any more: KILL. Runs by itself when the process exits. */

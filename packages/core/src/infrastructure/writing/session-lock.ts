@@ -1,29 +1,15 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { now } from "../clock.ts";
-import type { Environment } from "../environment.ts";
-import { userStateDirectory } from "../places/user-directories.ts";
 import { isProcessAlive, ownIdentity, type ProcessIdentity } from "../processes/process-identity.ts";
-import { findRealPath } from "../reading/real-path.ts";
 import { systemErrorCode } from "../system-error.ts";
 import { withFileLock } from "./file-lock.ts";
-
-// Sixteen digits tell all sessions of a person apart.
-const NAME_DIGITS = 16;
 
 // Between making the file and writing its one line: whoever takes longer has died there.
 const WRITING_MS = 2_000;
 
 /** What this process holds: a file with our number that is not among them is of an earlier process. */
 const held = new Set<string>();
-
-/** `locks/HASH` in the user's state directory; undefined without one. It need not exist, nor the session's file. */
-export function sessionLockPath(environment: Environment, sessionPath: string): string | undefined {
-  const state = userStateDirectory(environment);
-  const realPath = findRealPath(sessionPath, "/");
-  if (state === undefined || realPath === undefined) return undefined;
-  return join(state, "locks", Bun.SHA256.hash(realPath, "hex").slice(0, NAME_DIGITS));
-}
 
 /**
  * A lock that may be held for minutes: a private file (0600, its directory 0700) that names the process which holds it.

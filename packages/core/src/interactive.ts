@@ -1,0 +1,17 @@
+/**
+ * What only somebody at a terminal needs beyond a conversation: drafts and earlier inputs, files and images that a prompt
+ * names, the user's own settings of the screen.
+ */
+export { describeGrant } from "./approval/grants.ts";
+export { measureSystemPrompt, type PromptShares } from "./config/prompt-shares.ts";
+export { readUserSettings, type UserSettings, type UserSettingsReading } from "./config/user-settings.ts";
+export { isSecretFile } from "./infrastructure/places/secret-files.ts";
+export { resolveExecutable } from "./infrastructure/processes/executables.ts";
+export { listFiles } from "./infrastructure/processes/list-files.ts";
+export { readCheckedFile } from "./infrastructure/reading/checked-file.ts";
+export { isInside } from "./infrastructure/reading/real-path.ts";
+export { readRecentInputs } from "./infrastructure/reading/recent-inputs.ts";
+export { systemErrorText } from "./infrastructure/system-error.ts";
+export { DraftFile } from "./infrastructure/writing/draft-file.ts";
+export { compareTexts } from "./tools/compare-texts.ts";
+export { type PromptImage, readPromptImage } from "./tools/read/prompt-image.ts";
