@@ -6,9 +6,13 @@ import { loadedFiles } from "./support/loaded-files.ts";
 /** What the first decision, search or change needs, and no request before it. */
 const LATER = [
   "infrastructure/content/bash-grammar.ts",
+  "approval/grant-file.ts",
+  "approval/judge-request.ts",
   "approval/command-policy.ts",
   "approval/path-policy.ts",
   "approval/withheld-files.ts",
+  "tool/execute.ts",
+  "tools/parameters.ts",
   "tools/shell/run-shell.ts",
   "tools/read/read-file.ts",
   "tools/search/find-files.ts",

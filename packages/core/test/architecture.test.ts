@@ -94,9 +94,15 @@ describe("packages/core/src", () => {
     ]);
   });
 
-  test("what run.ts hands on loads no provider and nothing that reads configuration files", () => {
+  test("what run.ts hands on loads no schema library, no provider and nothing that reads configuration files", () => {
     const loaded = loadedBy("run.ts");
     expect(loaded).toContain("session/manager.ts");
+    const packages = loaded.flatMap((file) =>
+      [
+        ...readFileSync(join(SOURCE, file), "utf8").matchAll(/^import (?!type )[^;]*from "([^.][^"]*)"/gm),
+      ].map((match) => match[1] ?? ""),
+    );
+    expect(packages.filter((name) => !name.startsWith("node:"))).toEqual([]);
     const heavy =
       /^provider\/(anthropic|openai|compatible|scripted)|^config\/(schema|document|trust|user-layer|project-layer)/;
     expect(loaded.filter((file) => heavy.test(file))).toEqual([]);

@@ -3,7 +3,6 @@ import type { Message } from "../types.ts";
 import { type ContextEntry, contextEntries } from "./context-entries.ts";
 import { applyPrunes, collectPrunes, type PrunedForms } from "./pruning/apply-prunes.ts";
 import { pathTo } from "./session-tree.ts";
-import { toBranchSummaryMessage, toSummaryMessage } from "./summary-message.ts";
 import type { CompactionEntry, SessionEntry } from "./types.ts";
 
 export interface SessionContext {
@@ -47,11 +46,16 @@ export function contextMessages(path: readonly SessionEntry[]): ContextMessage[]
   const { summary, summarized, kept } = contextEntries(path);
   const forms = collectPrunes(path);
   return [
-    ...(summary ? [{ entry: summary, message: toSummaryMessage(summary, summarized) }] : []),
+    ...(summary ? [{ entry: summary, message: summaries().toSummaryMessage(summary, summarized) }] : []),
     ...kept.map((entry) => ({ entry, message: toMessage(entry, forms) })),
   ];
 }
 
 function toMessage(entry: ContextEntry, forms: PrunedForms): Message {
-  return entry.type === "message" ? applyPrunes(entry, forms) : toBranchSummaryMessage(entry);
+  return entry.type === "message" ? applyPrunes(entry, forms) : summaries().toBranchSummaryMessage(entry);
+}
+
+/** How summaries are told: loaded with the first one, at once, since a context is no promise. Most conversations have none. */
+function summaries(): typeof import("./summary-message.ts") {
+  return require("./summary-message.ts");
 }

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { systemErrorCode } from "../infrastructure/system-error.ts";
 import { JsonlWriter } from "../infrastructure/writing/jsonl-writer.ts";
 import { toFileLine } from "./file-line.ts";
-import { parseSessionLine } from "./parse-line.ts";
 import type { SessionFile } from "./read-session-file.ts";
 import { createHeader } from "./session-header.ts";
 import type { SessionEntry, SessionHeader } from "./types.ts";
@@ -145,6 +144,8 @@ export class DeferredWriter {
 
 /** A name that somebody gave the session, for instance, is no part of the conversation. */
 function isMessageLine(text: string): boolean {
+  // Reading lines is loaded where another process has written some: at once, since a writer waits for nothing.
+  const { parseSessionLine }: typeof import("./parse-line.ts") = require("./parse-line.ts");
   const line = parseSessionLine(text);
   return line?.kind === "entry" && line.entry.type === "message";
 }

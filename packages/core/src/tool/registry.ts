@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { ToolDefinition } from "../types.ts";
 import type { Tool } from "./types.ts";
 
@@ -23,8 +22,13 @@ export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
   };
 }
 
-/** The JSON Schema says what may be left out, so arguments with a default are not required. */
 export function toToolDefinition(tool: Tool): ToolDefinition {
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(tool.parameters, { io: "input" });
-  return { name: tool.name, description: tool.description, inputSchema };
+  const { name, description, inputSchema = toInputSchema(tool) } = tool;
+  return { name, description, inputSchema };
+}
+
+/** The JSON Schema says what may be left out, so arguments with a default are not required. */
+export function toInputSchema({ parameters }: Pick<Tool, "parameters">): Record<string, unknown> {
+  const { $schema: _, ...inputSchema } = parameters.toJSONSchema({ io: "input" });
+  return inputSchema;
 }

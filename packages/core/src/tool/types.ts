@@ -62,6 +62,8 @@ export interface Tool<P extends z.ZodObject = z.ZodObject> {
   name: string;
   description: string;
   parameters: P;
+  /** What `toInputSchema` makes of `parameters`, where it was made beforehand: then a request does without the latter. */
+  inputSchema?: Record<string, unknown>;
   /** True when the call changes nothing: such calls run side by side. */
   readOnly?: boolean;
   /** True when a successful call changes files, so that what was done before may come out differently now. */

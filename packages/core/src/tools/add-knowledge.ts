@@ -1,27 +1,8 @@
-import { z } from "zod";
-import { KNOWLEDGE_TYPES } from "../knowledge/types.ts";
+import type { z } from "zod";
 import type { Tool, ToolResult } from "../tool/types.ts";
-
-const MAX_CHARACTERS = 2_000;
-const MAX_TAGS = 10;
-const MAX_TAG_CHARACTERS = 50;
-
-const parameters = z.strictObject({
-  type: z.enum(KNOWLEDGE_TYPES),
-  content: z
-    .string()
-    .trim()
-    .min(1)
-    .max(MAX_CHARACTERS)
-    .describe("The knowledge to save. Be specific and actionable."),
-  confidence: z.number().min(0).max(1).default(0.8),
-  tags: z.array(z.string().trim().min(1).max(MAX_TAG_CHARACTERS)).max(MAX_TAGS).optional(),
-  supersedes: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("The id of the entry that this one replaces; an unknown id is answered with the likely ones."),
-});
+import INPUT_SCHEMAS from "./input-schemas.json";
+import { loadParameters } from "./load-parameters.ts";
+import type { AddKnowledgeParameters } from "./parameters.ts";
 
 export interface AddKnowledgeOptions {
   /** The project root, real: files of it that the content names are noted, so that it can be told when they change. */
@@ -39,14 +20,17 @@ export function createAddKnowledgeTool(
   knowledgePath: string,
   sessionId?: string,
   { root, currentEntryId }: AddKnowledgeOptions = {},
-): Tool<typeof parameters> {
+): Tool<AddKnowledgeParameters> {
   return {
     name: "add_knowledge",
     description:
       "Save a piece of knowledge that should persist across sessions. Use this for project patterns, user " +
       "preferences, important decisions, or corrections to previous behavior. Knowledge is injected into future " +
       "sessions automatically. Never save keys or passwords.",
-    parameters,
+    get parameters() {
+      return loadParameters().addKnowledgeParameters;
+    },
+    inputSchema: INPUT_SCHEMAS.add_knowledge,
     changesFiles: true,
     approval: () => undefined,
     async execute(draft): Promise<ToolResult> {
@@ -70,7 +54,7 @@ export function createAddKnowledgeTool(
   };
 }
 
-function toDraft({ type, content, confidence, tags, supersedes }: z.output<typeof parameters>) {
+function toDraft({ type, content, confidence, tags, supersedes }: z.output<AddKnowledgeParameters>) {
   return {
     type,
     content: content.toWellFormed(),

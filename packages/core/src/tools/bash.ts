@@ -1,30 +1,23 @@
-import { z } from "zod";
+import type { z } from "zod";
 import type { Tool } from "../tool/types.ts";
+import INPUT_SCHEMAS from "./input-schemas.json";
+import { loadParameters } from "./load-parameters.ts";
+import type { BashParameters } from "./parameters.ts";
 import type { Workspace } from "./workspace.ts";
 
-const MAX_TIMEOUT_MS = 600_000;
-
-const parameters = z.strictObject({
-  command: z.string().min(1),
-  timeout: z
-    .int()
-    .min(1)
-    .max(MAX_TIMEOUT_MS, `timeout is at most ${MAX_TIMEOUT_MS} milliseconds`)
-    .optional()
-    .describe("Milliseconds; default 120000"),
-  description: z.string().optional().describe("What it does, in a few words"),
-});
-
-export type BashArguments = z.output<typeof parameters>;
+export type BashArguments = z.output<BashParameters>;
 
 /** Runs shell commands, each from the working directory, with no terminal, an empty stdin and no keys. */
-export function createBashTool(workspace: Workspace): Tool<typeof parameters> {
+export function createBashTool(workspace: Workspace): Tool<BashParameters> {
   return {
     name: "bash",
     description:
       "Runs a shell command. Every call starts in the working directory, with an empty stdin and no terminal. " +
       "Long output is cut in the middle and kept whole in a file. What runs in the background (&) lives on until the session ends.",
-    parameters,
+    get parameters() {
+      return loadParameters().bashParameters;
+    },
+    inputSchema: INPUT_SCHEMAS.bash,
     approval: ({ command }) => ({
       permission: "execute",
       toolName: "bash",

@@ -1,26 +1,25 @@
-import { z } from "zod";
+import type { z } from "zod";
 import type { Tool } from "../tool/types.ts";
+import INPUT_SCHEMAS from "./input-schemas.json";
+import { loadParameters } from "./load-parameters.ts";
+import type { EditParameters } from "./parameters.ts";
 import { createTargetGate } from "./target/approved-target.ts";
 import type { Workspace } from "./workspace.ts";
 
-const parameters = z.strictObject({
-  file_path: z.string(),
-  old_string: z.string().describe("Text as it is in the file, without line numbers"),
-  new_string: z.string(),
-  replace_all: z.boolean().optional(),
-});
-
-export type EditArguments = z.output<typeof parameters>;
+export type EditArguments = z.output<EditParameters>;
 
 /** Replaces a piece of text in a file that the session has read. Every byte outside of it stays, line ends included. */
-export function createEditTool(workspace: Workspace): Tool<typeof parameters> {
+export function createEditTool(workspace: Workspace): Tool<EditParameters> {
   const gate = createTargetGate(workspace, { toolName: "edit", permission: "write" });
   return {
     name: "edit",
     description:
       "Replace old_string by new_string in a file that was read in this session. old_string must occur exactly once " +
       "(give enough lines around it), unless replace_all is true.",
-    parameters,
+    get parameters() {
+      return loadParameters().editParameters;
+    },
+    inputSchema: INPUT_SCHEMAS.edit,
     changesFiles: true,
     approval: gate.approval,
     // How it is done is loaded with the first edit: none of it is needed to tell a model that there is such a tool.

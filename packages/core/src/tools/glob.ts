@@ -1,20 +1,18 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { isInside } from "../infrastructure/reading/real-path.ts";
 import type { Tool } from "../tool/types.ts";
+import INPUT_SCHEMAS from "./input-schemas.json";
+import { loadParameters } from "./load-parameters.ts";
+import type { GlobParameters } from "./parameters.ts";
 import { splitGlobPattern } from "./search/glob-pattern.ts";
 import { createSearchGate } from "./search/search-gate.ts";
 import { resolveFilePath } from "./target/file-path.ts";
 import type { Workspace } from "./workspace.ts";
 
-const parameters = z.strictObject({
-  pattern: z.string().min(1).describe("Such as src/**/*.ts"),
-  path: z.string().optional().describe("Directory to search in"),
-});
-
-export type GlobArguments = z.output<typeof parameters>;
+export type GlobArguments = z.output<GlobParameters>;
 
 /** Finds files by name, newest first. */
-export function createGlobTool(workspace: Workspace): Tool<typeof parameters> {
+export function createGlobTool(workspace: Workspace): Tool<GlobParameters> {
   const gate = createSearchGate<GlobArguments>(workspace, {
     toolName: "glob",
     placeOf: searchDirectory,
@@ -23,7 +21,10 @@ export function createGlobTool(workspace: Workspace): Tool<typeof parameters> {
   return {
     name: "glob",
     description: "Finds files whose path matches a glob, newest first. Leaves out what .gitignore names.",
-    parameters,
+    get parameters() {
+      return loadParameters().globParameters;
+    },
+    inputSchema: INPUT_SCHEMAS.glob,
     readOnly: true,
     approval: gate.approval,
     async execute(args, context) {

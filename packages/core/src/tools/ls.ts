@@ -1,18 +1,22 @@
-import { z } from "zod";
+import type { z } from "zod";
 import type { Tool } from "../tool/types.ts";
+import INPUT_SCHEMAS from "./input-schemas.json";
+import { loadParameters } from "./load-parameters.ts";
+import type { LsParameters } from "./parameters.ts";
 import { createSearchGate } from "./search/search-gate.ts";
 import type { Workspace } from "./workspace.ts";
 
-const parameters = z.strictObject({ path: z.string().optional() });
-
 /** Lists one directory: directories first, links with their targets, files with their sizes. */
-export function createLsTool(workspace: Workspace): Tool<typeof parameters> {
-  const placeOf = ({ path }: z.output<typeof parameters>) => path || ".";
+export function createLsTool(workspace: Workspace): Tool<LsParameters> {
+  const placeOf = ({ path }: z.output<LsParameters>) => path || ".";
   const gate = createSearchGate(workspace, { toolName: "ls", placeOf, describe: placeOf });
   return {
     name: "ls",
     description: "Lists one directory, hidden entries included. To find files by name use glob.",
-    parameters,
+    get parameters() {
+      return loadParameters().lsParameters;
+    },
+    inputSchema: INPUT_SCHEMAS.ls,
     readOnly: true,
     approval: gate.approval,
     async execute(args, context) {

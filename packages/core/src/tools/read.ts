@@ -1,25 +1,25 @@
-import { z } from "zod";
+import type { z } from "zod";
 import type { Tool } from "../tool/types.ts";
+import INPUT_SCHEMAS from "./input-schemas.json";
+import { loadParameters } from "./load-parameters.ts";
+import type { ReadParameters } from "./parameters.ts";
 import { createTargetGate } from "./target/approved-target.ts";
 import type { Workspace } from "./workspace.ts";
 
-const parameters = z.strictObject({
-  file_path: z.string(),
-  offset: z.int().min(0).optional().describe("First line, from 1"),
-  limit: z.int().min(1).optional().describe("Number of lines"),
-});
-
-export type ReadArguments = z.output<typeof parameters>;
+export type ReadArguments = z.output<ReadParameters>;
 
 /** Shows a text file as numbered lines, or an image. Nothing but a regular file is opened, and none is read further than needed. */
-export function createReadTool(workspace: Workspace): Tool<typeof parameters> {
+export function createReadTool(workspace: Workspace): Tool<ReadParameters> {
   const gate = createTargetGate(workspace, { toolName: "read", permission: "read" });
   return {
     name: "read",
     description:
       "Read a text file, as line number, tab, text (2,000 lines at most), or look at an image (PNG, JPEG, GIF, WebP). " +
       "Paths may be relative to the working directory. Read a file before you edit or overwrite it.",
-    parameters,
+    get parameters() {
+      return loadParameters().readParameters;
+    },
+    inputSchema: INPUT_SCHEMAS.read,
     readOnly: true,
     approval: gate.approval,
     async execute(args, { signal }) {

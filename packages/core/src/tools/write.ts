@@ -1,26 +1,26 @@
-import { z } from "zod";
 import type { Tool } from "../tool/types.ts";
+import INPUT_SCHEMAS from "./input-schemas.json";
+import { loadParameters } from "./load-parameters.ts";
+import type { WriteParameters } from "./parameters.ts";
 import { createTargetGate } from "./target/approved-target.ts";
 import type { Workspace } from "./workspace.ts";
-
-const parameters = z.strictObject({
-  file_path: z.string(),
-  content: z.string().describe("The whole content"),
-});
 
 /**
  * Makes a file or replaces the content of one that the session has read. A replaced file keeps its mode, links and byte
  * order mark. It also keeps its line ends: content without any CR is written with the file's most frequent line end,
  * since models write LF and a file whose every line changes is no readable change. Content with a CR is written as it is.
  */
-export function createWriteTool(workspace: Workspace): Tool<typeof parameters> {
+export function createWriteTool(workspace: Workspace): Tool<WriteParameters> {
   const gate = createTargetGate(workspace, { toolName: "write", permission: "write" });
   return {
     name: "write",
     description:
       "Create a file, with its directories, or replace the whole content of one that was read in this session. " +
       "To change a part of a file, use edit.",
-    parameters,
+    get parameters() {
+      return loadParameters().writeParameters;
+    },
+    inputSchema: INPUT_SCHEMAS.write,
     changesFiles: true,
     approval: gate.approval,
     // How it is done is loaded with the first call: none of it is needed to tell a model that there is such a tool.

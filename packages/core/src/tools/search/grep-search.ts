@@ -3,7 +3,8 @@ import { isGitConfig, mayHoldCredentials } from "../../infrastructure/places/git
 import { SECRET_FILE_GLOBS } from "../../infrastructure/places/secret-files.ts";
 import { type RipgrepEnd, runRipgrep } from "../../infrastructure/processes/ripgrep.ts";
 import type { ToolContext } from "../../tool/types.ts";
-import { type GrepArguments, MAX_COLLECTED } from "../grep.ts";
+import type { GrepArguments } from "../grep.ts";
+import { MAX_COLLECTED } from "../parameters.ts";
 import type { Workspace } from "../workspace.ts";
 import { createGrepReader, type GrepLine, type GrepMode, sortGrepLines } from "./grep-output.ts";
 import type { SearchTarget } from "./search-gate.ts";

@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { KNOWLEDGE_TYPES } from "../knowledge/types.ts";
+
+// The arguments of our tools. A model is told of them by `input-schemas.json`, which is made from these.
+
+export const readParameters = z.strictObject({
+  file_path: z.string(),
+  offset: z.int().min(0).optional().describe("First line, from 1"),
+  limit: z.int().min(1).optional().describe("Number of lines"),
+});
+
+export type ReadParameters = typeof readParameters;
+
+export const writeParameters = z.strictObject({
+  file_path: z.string(),
+  content: z.string().describe("The whole content"),
+});
+
+export type WriteParameters = typeof writeParameters;
+
+export const editParameters = z.strictObject({
+  file_path: z.string(),
+  old_string: z.string().describe("Text as it is in the file, without line numbers"),
+  new_string: z.string(),
+  replace_all: z.boolean().optional(),
+});
+
+export type EditParameters = typeof editParameters;
+
+const MAX_TIMEOUT_MS = 600_000;
+
+export const bashParameters = z.strictObject({
+  command: z.string().min(1),
+  timeout: z
+    .int()
+    .min(1)
+    .max(MAX_TIMEOUT_MS, `timeout is at most ${MAX_TIMEOUT_MS} milliseconds`)
+    .optional()
+    .describe("Milliseconds; default 120000"),
+  description: z.string().optional().describe("What it does, in a few words"),
+});
+
+export type BashParameters = typeof bashParameters;
+
+export const globParameters = z.strictObject({
+  pattern: z.string().min(1).describe("Such as src/**/*.ts"),
+  path: z.string().optional().describe("Directory to search in"),
+});
+
+export type GlobParameters = typeof globParameters;
+
+/** What is found is sorted before it is cut, so more is taken than shown; beyond this the search is stopped. */
+export const MAX_COLLECTED = 20_000;
+const flag = () => z.boolean().optional();
+const contextLines = () => z.int().min(0).max(1_000).optional();
+
+export const grepParameters = z.strictObject({
+  pattern: z.string().min(1).describe("Regular expression"),
+  path: z.string().optional().describe("File or directory"),
+  glob: z.string().optional().describe("Such as *.{ts,tsx}"),
+  type: z.string().optional().describe("Such as py"),
+  output_mode: z.enum(["files_with_matches", "content", "count"]).optional(),
+  "-i": flag().describe("Ignore case"),
+  "-n": flag().describe("Line numbers, default true"),
+  "-A": contextLines(),
+  "-B": contextLines(),
+  "-C": contextLines(),
+  multiline: flag().describe("Matches may span lines"),
+  head_limit: z.int().min(0).max(MAX_COLLECTED).optional().describe("Most lines to show"),
+});
+
+export type GrepParameters = typeof grepParameters;
+
+export const lsParameters = z.strictObject({ path: z.string().optional() });
+
+export type LsParameters = typeof lsParameters;
+
+const MAX_CHARACTERS = 2_000;
+const MAX_TAGS = 10;
+const MAX_TAG_CHARACTERS = 50;
+
+export const addKnowledgeParameters = z.strictObject({
+  type: z.enum(KNOWLEDGE_TYPES),
+  content: z
+    .string()
+    .trim()
+    .min(1)
+    .max(MAX_CHARACTERS)
+    .describe("The knowledge to save. Be specific and actionable."),
+  confidence: z.number().min(0).max(1).default(0.8),
+  tags: z.array(z.string().trim().min(1).max(MAX_TAG_CHARACTERS)).max(MAX_TAGS).optional(),
+  supersedes: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The id of the entry that this one replaces; an unknown id is answered with the likely ones."),
+});
+
+export type AddKnowledgeParameters = typeof addKnowledgeParameters;
