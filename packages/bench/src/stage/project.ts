@@ -20,13 +20,18 @@ export function versionLine(round: number): string {
 /** A new small project under version control. */
 export function createProject(scratch: Scratch): string {
   const project = scratch.makeDirectory("project");
-  mkdirSync(join(project, ".git"));
+  fillProject(project);
+  return project;
+}
+
+/** Makes a directory a small project under version control. */
+export function fillProject(project: string): void {
+  mkdirSync(join(project, ".git"), { recursive: true });
   writeFileSync(join(project, ".git", "HEAD"), "ref: refs/heads/main\n");
   mkdirSync(join(project, "src"));
   for (let index = 0; index < SOURCE_FILES; index++) {
     writeFileSync(join(project, sourcePath(index)), sourceText(index));
   }
-  return project;
 }
 
 function sourceText(index: number): string {

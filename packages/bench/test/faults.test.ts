@@ -1,0 +1,71 @@
+import { describe, expect, test } from "bun:test";
+import { parseFaultArguments } from "../src/faults/arguments.ts";
+import { PROMISES } from "../src/faults/promises.ts";
+import { Tally } from "../src/faults/tally.ts";
+import { FAULT_TRIALS } from "../src/faults/trials/index.ts";
+import { tryFaults } from "../src/faults/try-faults.ts";
+
+const SEED = 20;
+// A run that hangs is ended by the trial itself before.
+const LIMIT_MS = 120_000;
+
+describe("the real program, disturbed", () => {
+  test.each(FAULT_TRIALS)(
+    "keeps its promises: $about",
+    async (trial) => {
+      const { tally, failures, skipped } = await tryFaults({ trials: [trial], runs: 1, seed: SEED });
+      if (skipped.length > 0) console.warn(`not tried: ${skipped.join("; ")}`);
+      expect([...tally.problems, ...failures]).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+});
+
+describe("tryFaults", () => {
+  const plan = { runs: 3, seed: 1 };
+
+  test("counts what was tried and what was broken, and goes on after a trial that fails itself", async () => {
+    const { tally, failures, skipped } = await tryFaults({
+      ...plan,
+      trials: [
+        { name: "fair", about: "", run: async ({ check }) => check("saved", undefined) },
+        { name: "foul", about: "", run: async ({ check, random }) => check("saved", `lost ${random() < 2}`) },
+        { name: "broken", about: "", run: () => Promise.reject(new Error("no such file")) },
+        { name: "elsewhere", about: "", obstacle: () => "it is too warm", run: async () => undefined },
+      ],
+    });
+    expect(tally.problems).toEqual(
+      [2, 6, 10].map((seed) => `${PROMISES.saved}: lost true [foul, seed ${seed}]`),
+    );
+    expect(tally.format()).toMatch(/What was shown is saved +6 +3\n/);
+    expect(failures).toEqual([3, 7, 11].map((seed) => `broken, seed ${seed}: no such file`));
+    expect(skipped).toEqual(["elsewhere: it is too warm"]);
+  });
+
+  test("a seed repeats the row of chances", async () => {
+    const rows: number[][] = [[], []];
+    for (const row of rows) {
+      const run = async ({ random }: { random(): number }) => void row.push(random(), random());
+      await tryFaults({ ...plan, trials: [{ name: "dice", about: "", run }] });
+    }
+    expect(rows[0]).toEqual(rows[1] ?? []);
+    expect(new Set(rows[0]).size).toBe(6);
+  });
+});
+
+test("promises that nothing has tried are in the table, too", () => {
+  const lines = new Tally().format().split("\n");
+  expect(lines).toHaveLength(Object.keys(PROMISES).length + 1);
+  expect(lines.slice(1).every((line) => / +0 +0$/.test(line))).toBe(true);
+});
+
+test("arguments name trials, runs and a seed; anything else is refused with what there is", () => {
+  const known = ["kill", "slow"];
+  expect(parseFaultArguments(["slow", "--runs", "3", "--seed", "4"], known)).toEqual({
+    names: ["slow"],
+    runs: 3,
+    seed: 4,
+  });
+  expect(parseFaultArguments(["--seed", "4"], known)).toEqual({ names: [], runs: 10, seed: 4 });
+  expect(() => parseFaultArguments(["fast"], known)).toThrow("Trials: kill, slow.");
+});
