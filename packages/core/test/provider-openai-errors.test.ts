@@ -43,7 +43,7 @@ describe("the kind of an error of OpenAI's", () => {
     [403, "request_forbidden", "unsupported_country_region_territory", "Country not supported", "auth"],
     [404, "invalid_request_error", "model_not_found", "The model `x` does not exist", "invalid_request"],
     [408, "", "", "slow", "timeout"],
-    [409, "", "", "again", "invalid_request"],
+    [409, "", "", "again", "server_error"],
     [413, "", "", "too large", "context_overflow"],
     [422, "", "", "what", "invalid_request"],
     [429, "tokens", "rate_limit_exceeded", "Rate limit reached", "rate_limit"],

@@ -50,6 +50,8 @@ const KIND_OF_STATUS: Readonly<Record<number, ProviderErrorType>> = {
   402: "quota",
   403: "auth",
   408: "timeout",
+  // A lock that was not had in time: the vendors' own libraries try again.
+  409: "server_error",
   413: "context_overflow",
   429: "rate_limit",
   529: "overloaded",
@@ -57,6 +59,13 @@ const KIND_OF_STATUS: Readonly<Record<number, ProviderErrorType>> = {
 
 // A status that says by itself what is wrong, whatever words come with it.
 const SPEAKS_FOR_ITSELF: ReadonlySet<number | undefined> = new Set([401, 403, 404, 429]);
+
+const PASSING: ReadonlySet<ProviderErrorType> = new Set([
+  "rate_limit",
+  "overloaded",
+  "server_error",
+  "timeout",
+]);
 
 /** What kind of failure a response is: what it says counts before the status that it came with. */
 export function kindOfResponse(facts: ErrorFacts): ProviderErrorType {
@@ -79,5 +88,7 @@ function kindOfStatus(status: number, known: ProviderErrorType | undefined): Pro
   const byStatus = KIND_OF_STATUS[status];
   if (byStatus) return byStatus;
   if (status >= 500) return known === "overloaded" || known === "rate_limit" ? known : "server_error";
-  return status >= 400 ? (known ?? "invalid_request") : "invalid_response";
+  if (status < 400) return "invalid_response";
+  // The request is refused as it is: whatever else is said, the next attempt would be, too.
+  return known === undefined || PASSING.has(known) ? "invalid_request" : known;
 }
