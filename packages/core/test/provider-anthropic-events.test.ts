@@ -103,6 +103,17 @@ describe("events", () => {
   });
 });
 
+test("a delta that does not belong to its block leaves nothing that would be sent back with it", () => {
+  const [start, delta, stop] = callBlock(0, "a", '{"n":1}');
+  const strays = [
+    { type: "input_json_dxlta", partial_json: "{" },
+    { type: "text_delta", text: "lost" },
+    { type: "signature_delta", signature: "s" },
+  ].map((stray) => ({ type: "content_block_delta", index: 0, delta: stray }));
+  const content = contentOf([start, ...strays, delta, stop], messageEnd("tool_use"));
+  expect(content).toEqual([call("a", "read", { n: 1 })]);
+});
+
 test("blocks without an index, without a type and without content are taken as far as they go", () => {
   const { ours, message } = play([
     { type: "message_start" },

@@ -18,7 +18,15 @@ export function createBlockDraft(index: unknown, contentBlock: unknown): BlockDr
   return { index, raw: { ...asRecord(contentBlock) }, json: "", isStopped: false };
 }
 
-/** Adds a delta to its block. Kinds of delta we do not know grow the fields that they name. */
+/** What deltas add to, by the type of the block. Blocks that we do not model grow whatever fields a delta names. */
+const GROWING_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  text: ["text"],
+  thinking: ["thinking", "signature"],
+  redacted_thinking: ["data"],
+  tool_use: [],
+};
+
+/** Adds a delta to its block. What does not belong to the block is passed over: sent back, it would be refused. */
 export function growBlock(draft: BlockDraft, delta: Record<string, unknown>): void {
   const { raw } = draft;
   if (delta.type === "input_json_delta") {
@@ -27,7 +35,10 @@ export function growBlock(draft: BlockDraft, delta: Record<string, unknown>): vo
     raw.citations = [...(Array.isArray(raw.citations) ? raw.citations : []), delta.citation];
   } else {
     const { type: _, ...fields } = delta;
-    for (const [key, value] of Object.entries(fields)) raw[key] = joinValues(raw[key], value);
+    const growing = GROWING_FIELDS[asString(raw.type)];
+    for (const [key, value] of Object.entries(fields)) {
+      if (growing === undefined || growing.includes(key)) raw[key] = joinValues(raw[key], value);
+    }
   }
 }
 
