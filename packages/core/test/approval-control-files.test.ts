@@ -48,6 +48,8 @@ const allow = (pattern: string): PermissionRule => ({ permission: "write", patte
 
 describe("in any project", () => {
   const names = [
+    ...["AGENT.md", "CRUSH.md", ".openhands/setup.sh", ".factory/x", ".qoder/x", ".gdbearlyinit"],
+    ...[".vimrc.local", "rust-toolchain.toml", "rust-toolchain"],
     ...[".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml", ".husky/pre-push", ".gitattributes"],
     ...[".gitmodules", ".hg/hgrc", ".cursor/mcp.json", ".cursorrules", "GEMINI.md", "CLAUDE.local.md"],
     ...["AGENTS.override.md", "docs/claude.MD", ".claude/settings.json", ".github/copilot-instructions.md"],

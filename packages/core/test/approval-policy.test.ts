@@ -93,6 +93,16 @@ describe("outside the project", () => {
     });
   }
 
+  const isLinux = process.platform === "linux";
+  test.if(isLinux)("a name in another Unicode normal form is another name", async () => {
+    const [composed, decomposed] = ["caf\u00e9", "cafe\u0301"].map((name) => join(top, name));
+    if (composed === undefined || decomposed === undefined) throw new Error("There are two names.");
+    mkdirSync(composed);
+    const inComposed = { ...context, root: composed, cwd: composed };
+    expect(await gateFor("write", join(composed, "a.ts"), inComposed)).toBe("allow project");
+    expect(await gateFor("write", join(decomposed, "a.ts"), inComposed)).toBe("ask outside_project");
+  });
+
   test("a relative path starts from the working directory", async () => {
     expect(await gateFor("read", "../elsewhere/secret")).toBe("ask outside_project");
     expect(await gateFor("read", "../src", { ...context, cwd: join(root, "src") })).toBe("allow project");

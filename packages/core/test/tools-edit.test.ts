@@ -14,6 +14,7 @@ describe("what is replaced", () => {
         added: 1,
         removed: 1,
         firstLine: 2,
+        matchLine: 2,
       },
     });
   });
@@ -80,6 +81,7 @@ describe("line ends and byte order mark", () => {
     ["byte order mark in old_string", "\ufeffa\nb\n", "\ufeffa", "x", "\ufeffx\nb\n"],
     ["CRLF taken out on purpose", "a\r\nb\r\n", "a\r\n", "a\n", "a\nb\r\n"],
     ["CRLF in both for a file with LF", "a\nb\n", "a\r\nb", "a\r\nc", "a\nc\n"],
+    ["CRLF given for a file with lone CR", "a\rb\r", "b", "b\r\nc", "a\rb\rc\r"],
     ["CRLF given for a file with CRLF", "a\r\nb\r\n", "b", "b\r\nc", "a\r\nb\r\nc\r\n"],
   ] as const;
   for (const [name, before, oldString, newString, after] of cases) {

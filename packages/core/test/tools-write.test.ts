@@ -19,7 +19,12 @@ describe("a new file", () => {
     const umask = process.umask();
     expect(await files.write({ file_path: "a/b/c.txt", content: "one\ntwo\n" })).toEqual({
       output: `Created ${files.at("a/b/c.txt")} (2 lines).`,
-      metadata: { diff: "--- a/b/c.txt\n+++ a/b/c.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n", added: 2, removed: 0 },
+      metadata: {
+        diff: "--- a/b/c.txt\n+++ a/b/c.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n",
+        added: 2,
+        removed: 0,
+        created: true,
+      },
     });
     expect(files.text("a/b/c.txt")).toBe("one\ntwo\n");
     expect(statSync(files.at("a/b/c.txt")).mode & 0o777).toBe(0o666 & ~umask);

@@ -11,7 +11,12 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 const GrantSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("command"), directory: z.string(), words: z.array(z.string()).min(1) }),
-  z.strictObject({ kind: z.literal("command_line"), directory: z.string(), text: z.string() }),
+  z.strictObject({
+    kind: z.literal("command_line"),
+    directory: z.string(),
+    text: z.string(),
+    outside: z.literal(true).optional(),
+  }),
   z.strictObject({
     kind: z.literal("path"),
     permission: z.enum(["read", "write"]),

@@ -8,7 +8,13 @@ export type Grant =
    */
   | { kind: "command"; directory: string; words: readonly string[] }
   /** A whole command line, character for character: one that is more than plain words. */
-  | { kind: "command_line"; directory: string; text: string }
+  | {
+      kind: "command_line";
+      directory: string;
+      text: string;
+      /** Run outside the sandbox; without it, never. */
+      outside?: true | undefined;
+    }
   /**
    * One file or directory (absolute, real), touched by this tool in any call for it. `reach` is there for a directory:
    * what lies below it is touched with it, but a call for a directory or file below it is another one.
@@ -34,7 +40,7 @@ export function describeGrant(grant: Grant): string {
     case "command":
       return `exactly \`${grant.words.map(quoteWord).join(" ")}\` in ${grant.directory}`;
     case "command_line":
-      return `exactly this command line in ${grant.directory}`;
+      return `exactly this command line in ${grant.directory}${grant.outside ? ", outside the sandbox" : ""}`;
     case "path":
       return grant.reach === undefined
         ? `${grant.tool}: ${grant.permission} exactly ${grant.path}`
@@ -54,7 +60,7 @@ function toKey(grant: Grant): string {
     case "command":
       return JSON.stringify([grant.directory, ...grant.words]);
     case "command_line":
-      return JSON.stringify([grant.directory, grant.text]);
+      return JSON.stringify([grant.directory, grant.text, grant.outside]);
     case "path":
       return JSON.stringify([grant.permission, grant.tool, grant.path, grant.reach]);
     case "call":

@@ -3,7 +3,7 @@ import type { ApprovalRequest } from "../tool/types.ts";
 import { isGranted, toCallGrant } from "./grants.ts";
 import { isEverything } from "./outright-rules.ts";
 import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
-import { allow, ask, verdictOf } from "./verdicts.ts";
+import { allow, ask, deny, verdictOf } from "./verdicts.ts";
 
 /** The verdict on a request where no mode stands above it. What judges a path or a command is loaded with the first one. */
 export async function judgeRequest(
@@ -26,13 +26,35 @@ export async function judgeRequest(
 }
 
 async function judgeExecution(request: ApprovalRequest, context: ApprovalContext): Promise<ApprovalVerdict> {
-  const command = request.details?.command;
+  const { command, outsideSandbox } = request.details ?? {};
   // Another tool may have an argument of that name and do anything with it.
   if (request.toolName === "bash" && typeof command === "string") {
-    const { judgeCommand } = await import("./command-policy.ts");
-    return judgeCommand(command, context, await loadGrammar());
+    return judgeShellCommand(command, outsideSandbox === true, context);
   }
   return judgeCall(request, ask("shell_command", `${request.toolName} may do more than read`), context);
+}
+
+/** @param wantsOut to run outside the sandbox. */
+async function judgeShellCommand(
+  line: string,
+  wantsOut: boolean,
+  context: ApprovalContext,
+): Promise<ApprovalVerdict> {
+  const state = await context.commandBox?.();
+  if (state?.kind === "refused") {
+    return deny("sandbox", `commands are to run in a sandbox only, and ${state.problem}`);
+  }
+  if (state === undefined || state.kind === "open") {
+    const { judgeCommand } = await import("./command-policy.ts");
+    return judgeCommand(line, context, await loadGrammar());
+  }
+  if (wantsOut && !state.mayLeave) return deny("sandbox", "no command is to run outside the sandbox");
+  const { BOXED, hasRulesForCommands, judgeBoxedCommand, judgeOutsideCommand } = await import(
+    "./box-policy.ts"
+  );
+  if (wantsOut) return judgeOutsideCommand(line, context, await loadGrammar());
+  if (!hasRulesForCommands(context) && context.canUndo !== false) return BOXED;
+  return judgeBoxedCommand(line, context, await loadGrammar());
 }
 
 /** A call of which nothing is known but its arguments: only rules about everything match it. */

@@ -1,11 +1,15 @@
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { type Environment, homeDirectory, processEnvironment } from "../infrastructure/environment.ts";
 import { foldName } from "../infrastructure/fold-name.ts";
+import {
+  type ControlKind,
+  type ControlView,
+  findControlKind,
+} from "../infrastructure/places/control-files.ts";
 import { isGitConfig, mayHoldCredentials } from "../infrastructure/places/git-config.ts";
 import { isSecretFile } from "../infrastructure/places/secret-files.ts";
 import { userConfigDirectory, userStateDirectory } from "../infrastructure/places/user-directories.ts";
 import { findRealPath, isInside, splitPath } from "../infrastructure/reading/real-path.ts";
-import { type ControlKind, type ControlView, findControlKind } from "./control-files.ts";
 import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
 import { ask } from "./verdicts.ts";
 

@@ -1,4 +1,5 @@
 import type { Environment } from "../infrastructure/environment.ts";
+import type { CommandBox } from "../infrastructure/processes/shell-box.ts";
 import type { Grant } from "./grants.ts";
 
 /**
@@ -35,6 +36,8 @@ export type ApprovalGate =
   | "secret"
   /** It cannot be told what the request touches. */
   | "unknown_target"
+  /** A shell command that runs in the sandbox, or that is to run outside it. */
+  | "sandbox"
   /** A rule of the configuration. */
   | "rule"
   /** An earlier answer of a person, "always". */
@@ -44,6 +47,7 @@ export type ApprovalGate =
   /** The mode `auto`, and no rule that denies. */
   | "auto_mode";
 
+/** Where requests come from and what was said about them; the same for all requests of a session. */
 export interface ApprovalContext {
   /** The project root, absolute. */
   root: string;
@@ -64,8 +68,13 @@ export interface ApprovalContext {
   home?: string | undefined;
   /** In whose PATH commands look for programs; that of this process when left out. */
   environment?: Environment | undefined;
+  /** How shell commands run, asked for when one is judged; left out: as any program of the user's. */
+  commandBox?: (() => Promise<CommandBox>) | undefined;
+  /** False where what a boxed command changes could not be taken back: such commands ask then. True when left out. */
+  readonly canUndo?: boolean | undefined;
 }
 
+/** What is to become of a request, by which gate, and why. */
 export interface ApprovalVerdict {
   action: "allow" | "ask" | "deny";
   gate: ApprovalGate;

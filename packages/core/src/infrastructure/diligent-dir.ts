@@ -19,6 +19,7 @@ sessions/
 knowledge/
 `;
 
+/** Where the data of a project lies, whether or not it is there yet. */
 export function resolvePaths(projectRoot: string): DiligentPaths {
   const root = join(projectRoot, ".diligent");
   return {

@@ -1,4 +1,4 @@
-import { homedir, tmpdir } from "node:os";
+import { homedir, tmpdir, userInfo } from "node:os";
 
 /** Environment variables by name, as a process has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -14,8 +14,23 @@ export function homeDirectory(environment: Environment = process.env): string | 
   return home === "" || home === "/" ? undefined : home;
 }
 
+/** Whom this process belongs to, as the system knows it whatever the environment says. */
+export function processAccount(): { home: string | undefined; isAdministrator: boolean } {
+  const isAdministrator = process.getuid?.() === 0;
+  try {
+    return { home: userInfo().homedir, isAdministrator };
+  } catch {
+    return { home: undefined, isAdministrator }; // In a container its number may belong to nobody.
+  }
+}
+
 export function temporaryDirectory(): string {
   return tmpdir();
+}
+
+/** The processor as Node names it, such as `x64` or `arm64`. */
+export function processorName(): string {
+  return process.arch;
 }
 
 /** The operating system as Node names it, such as `linux` or `darwin`. */

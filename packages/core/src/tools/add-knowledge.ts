@@ -4,6 +4,7 @@ import INPUT_SCHEMAS from "./input-schemas.json";
 import { loadParameters } from "./load-parameters.ts";
 import type { AddKnowledgeParameters } from "./parameters.ts";
 
+/** What is noted beside a piece of knowledge. */
 export interface AddKnowledgeOptions {
   /** The project root, real: files of it that the content names are noted, so that it can be told when they change. */
   root?: string | undefined;

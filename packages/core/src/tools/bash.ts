@@ -18,12 +18,18 @@ export function createBashTool(workspace: Workspace): Tool<BashParameters> {
       return loadParameters().bashParameters;
     },
     inputSchema: INPUT_SCHEMAS.bash,
-    approval: ({ command }) => ({
-      permission: "execute",
-      toolName: "bash",
-      description: `bash: ${command.trim().replace(/\s*\n\s*/g, " ↵ ")}`,
-      details: { command },
-    }),
+    approval(args) {
+      const isOutside = workspace.commandBox !== undefined && args.outside_sandbox === true;
+      const line = args.command.trim().replace(/\s*\n\s*/g, " ↵ ");
+      return {
+        permission: "execute",
+        toolName: "bash",
+        description: `${isOutside ? "bash outside the sandbox" : "bash"}: ${line}`,
+        details: isOutside
+          ? { command: args.command, outsideSandbox: true, ...(args.reason && { reason: args.reason }) }
+          : { command: args.command },
+      };
+    },
     async execute(args, context) {
       // Loaded with the first command: a model can be told of the tool without it.
       const { runShell } = await import("./shell/run-shell.ts");

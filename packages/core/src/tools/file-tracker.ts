@@ -1,4 +1,9 @@
-import { type FileFingerprint, isSameContent } from "../infrastructure/reading/file-fingerprint.ts";
+import { lstatSync, readFileSync } from "node:fs";
+import {
+  createFingerprint,
+  type FileFingerprint,
+  isSameContent,
+} from "../infrastructure/reading/file-fingerprint.ts";
 
 export type FileState = "unknown" | "unchanged" | "changed";
 
@@ -6,7 +11,7 @@ export type FileState = "unknown" | "unchanged" | "changed";
 export class FileTracker {
   readonly #seen = new Map<string, FileFingerprint>();
   readonly #read = new Set<string>();
-  readonly #modified = new Set<string>();
+  readonly #modified = new Map<string, FileFingerprint>();
 
   /** Also for a file of which only a part was read. */
   recordRead(realPath: string, fingerprint: FileFingerprint): void {
@@ -16,7 +21,7 @@ export class FileTracker {
 
   recordModified(realPath: string, fingerprint: FileFingerprint): void {
     this.#seen.set(realPath, fingerprint);
-    this.#modified.add(realPath);
+    this.#modified.set(realPath, fingerprint);
   }
 
   /** `unknown` when the session has neither read nor written the file. */
@@ -33,7 +38,22 @@ export class FileTracker {
 
   /** Real paths of what was written or edited, in the order of the first time. */
   get modifiedFiles(): string[] {
-    return [...this.#modified];
+    return [...this.#modified.keys()];
+  }
+
+  /** Of these, those that are there as they were written last. */
+  findAsWritten(): string[] {
+    return [...this.#modified].flatMap(([path, written]) => (isAsWritten(path, written) ? [path] : []));
+  }
+}
+
+function isAsWritten(path: string, written: FileFingerprint): boolean {
+  try {
+    const stats = lstatSync(path, { bigint: true });
+    if (!stats.isFile() || stats.size !== written.size) return false;
+    return isSameContent(written, createFingerprint(stats, readFileSync(path)));
+  } catch {
+    return false; // Gone, or not for this user.
   }
 }
 

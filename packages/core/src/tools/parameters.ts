@@ -38,6 +38,11 @@ export const bashParameters = z.strictObject({
     .optional()
     .describe("Milliseconds; default 120000"),
   description: z.string().optional().describe("What it does, in a few words"),
+  outside_sandbox: z
+    .boolean()
+    .optional()
+    .describe("Where commands are sandboxed: ask the user to run it outside"),
+  reason: z.string().optional().describe("Why outside"),
 });
 
 export type BashParameters = typeof bashParameters;

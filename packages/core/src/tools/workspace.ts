@@ -1,4 +1,5 @@
 import type { Environment } from "../infrastructure/environment.ts";
+import type { CommandBox } from "../infrastructure/processes/shell-box.ts";
 import type { FileTracker } from "./file-tracker.ts";
 
 /** Where a session's tools work. All paths are absolute and real. */
@@ -15,6 +16,8 @@ export interface Workspace {
   environment: Environment;
   /** Names of further variables that the user lets commands have. */
   inheritEnvironment?: readonly string[] | undefined;
+  /** How commands run; asked before each one. Left out: as any program of the user's. */
+  commandBox?: (() => Promise<CommandBox>) | undefined;
   /** Set in children as `DILIGENT_SESSION_ID`. */
   sessionId: string;
 }

@@ -20,6 +20,17 @@ export function readGitBranch(projectRoot: string): string | undefined {
   }
 }
 
+/** True where `.git` is a file that names the repository, as in a worktree of `git worktree add`. */
+export function isGitWorktree(projectRoot: string): boolean {
+  try {
+    const text = readSmallFile(join(projectRoot, ".git"));
+    return text !== undefined && /^gitdir: .*\/worktrees\/[^/\n]+\/?$/m.test(text);
+  } catch {
+    // What cannot be read is told by whoever needs it.
+    return false;
+  }
+}
+
 /** In a worktree `.git` is a file that names the directory. */
 function findGitDirectory(path: string, projectRoot: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });

@@ -87,6 +87,11 @@ function containsSequence(parts: readonly string[], sequence: readonly string[])
   return parts.some((_, start) => sequence.every((part, offset) => parts[start + offset] === part));
 }
 
+/** What the names above mean in a home directory, from there: places of which everything, or one file, is secret. */
+export const SECRET_HOME_PLACES: readonly string[] = [...SECRET_DIRECTORIES, ...SECRET_PLACES].map((place) =>
+  place.join("/"),
+);
+
 /**
  * The same files as globs in the manner of .gitignore, for a search over a directory that leaves them out: as
  * `--iglob=!GLOB` after every other glob, since ripgrep lets the last one count.

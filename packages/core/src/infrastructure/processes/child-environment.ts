@@ -69,16 +69,24 @@ export interface ChildEnvironmentOptions {
   cwd: string;
 }
 
-/** The environment of a child process: an allow-listed part of ours, never with a key, and what marks it as unattended. */
-export function createChildEnvironment(options: ChildEnvironmentOptions): Record<string, string> {
-  const { environment, sessionId, inheritEnvironment = [] } = options;
+/** What any child of ours may have of an environment, and what of it is listed by name beside that. */
+export function inheritEnvironment(
+  environment: Environment,
+  more: readonly string[] = [],
+): Record<string, string> {
   const inherited: Record<string, string> = {};
-  for (const name of [...INHERITED, ...inheritEnvironment]) {
+  for (const name of [...INHERITED, ...more]) {
     const value = environment[name];
     if (value !== undefined) inherited[name] = value;
   }
+  return inherited;
+}
+
+/** The environment of a child process: an allow-listed part of ours, never with a key, and what marks it as unattended. */
+export function createChildEnvironment(options: ChildEnvironmentOptions): Record<string, string> {
+  const { environment, sessionId } = options;
   return {
-    ...inherited,
+    ...inheritEnvironment(environment, options.inheritEnvironment),
     PATH: cleanPath(environment.PATH, options),
     ...UNATTENDED,
     DILIGENT_SESSION_ID: sessionId,

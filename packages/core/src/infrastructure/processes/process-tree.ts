@@ -5,11 +5,15 @@ import { findProcessTree, hasProcessTable } from "./process-table.ts";
 export interface ProcessTree {
   groups: readonly number[];
   mark: string;
+  /** Of the processes, those that end by themselves once the others have: they are killed, never asked to end. */
+  keepers?: readonly number[] | undefined;
 }
 
 /** A process group, by the process that leads it. */
 export interface ProcessGroup {
   leader: number;
+  /** True where the leader keeps the others and ends with the last of them; see `ProcessTree.keepers`. */
+  isKeeper: boolean;
   /** True once the leader has ended and was waited for; its number is then free as soon as the group is empty. */
   leaderExited: boolean;
 }
@@ -28,8 +32,10 @@ const LAST_ROUNDS = 5;
  */
 export async function endTree(find: () => ProcessTree): Promise<boolean> {
   const begin = monotonicMs();
-  let left = targetsOf(find());
+  const tree = find();
+  let left = targetsOf(tree);
   for (const target of left) {
+    if (tree.keepers?.includes(target)) continue;
     signalProcess(target, "SIGTERM");
     // A stopped process acts on TERM only once it goes on.
     signalProcess(target, "SIGCONT");

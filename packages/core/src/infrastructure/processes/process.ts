@@ -1,6 +1,7 @@
-import { closeSync, statSync } from "node:fs";
+import { closeSync, openSync, statSync } from "node:fs";
 import { systemErrorText } from "../system-error.ts";
 import { registerEnding } from "./all-processes.ts";
+import { type EndReport, readEndReport } from "./end-report.ts";
 import { type OutputPipe, openOutputPipe } from "./output-pipe.ts";
 import {
   endTree,
@@ -19,6 +20,10 @@ export interface ProcessOptions {
   environment: Readonly<Record<string, string>>;
   /** Where the pipe for the output comes from; without one, sockets take its place. */
   openPipe?: () => Promise<OutputPipe | undefined>;
+  /** True for a program that stays while something it started runs, and reports the end of the foreground; see `EndReport`. */
+  reportsEnd?: boolean;
+  /** Files that it finds open for reading as its descriptors from 4 on. */
+  inheritedFiles?: readonly string[];
 }
 
 /** Exactly one of both is set. */
@@ -34,14 +39,17 @@ export interface ChildProcess {
   outputs: readonly ReadableStream<Uint8Array>[];
   /** Gives back what reading held open; called once the outputs are no longer read. */
   closeOutputs(): void;
+  /** Resolves when the program, or the foreground that it reports about, has ended. */
   exited: Promise<ProcessExit>;
+  /** Resolves when the program itself has ended. */
+  gone: Promise<unknown>;
   /**
    * Ends the process and everything that descends from it: TERM, and KILL after a second. Resolves when all of it is gone,
    * or after two seconds with false when something could not be ended.
    */
   end(): Promise<boolean>;
-  /** After `exited`: true while something it started in the background still runs. */
-  hasSurvivors(): boolean;
+  /** After `exited`: true while something it started in the background still runs. `isClosed` is false where outputs have not ended. */
+  hasSurvivors(isClosed?: boolean): boolean;
 }
 
 const MARK_VARIABLE = "DILIGENT_PROCESS";
@@ -62,21 +70,23 @@ export async function startProcess(options: ProcessOptions): Promise<ChildProces
   const { mark, marked } = markEnvironment(environment);
   const pipe = await openPipe();
   const target = pipe?.writeEnd ?? "pipe";
+  const report = options.reportsEnd ? await openPipe() : undefined;
+  const inherited: number[] = [];
   try {
+    for (const path of options.inheritedFiles ?? []) inherited.push(openSync(path, "r"));
     const child = Bun.spawn([...argv], {
       cwd,
       env: marked,
-      stdin: "ignore",
-      stdout: target,
-      stderr: target,
+      stdio: ["ignore", target, target, report?.writeEnd ?? null, ...inherited],
       detached: true,
     });
-    return toChildProcess(child, mark, pipe?.readEnd);
+    return toChildProcess(child, { mark, readEnd: pipe?.readEnd, report: report && readEndReport(report) });
   } catch (error) {
-    if (pipe) closeSync(pipe.readEnd);
+    for (const opened of [pipe, report]) if (opened) closeSync(opened.readEnd);
     throw new Error(startFailure(argv[0] ?? "", cwd, error));
   } finally {
-    if (pipe) closeSync(pipe.writeEnd);
+    for (const opened of [pipe, report]) if (opened) closeSync(opened.writeEnd);
+    for (const descriptor of inherited) closeSync(descriptor);
   }
 }
 
@@ -102,17 +112,37 @@ export function endAllProcessesNow(): void {
 /** Every group that was not seen empty, and every process that carries this process's mark. */
 function everything(): ProcessTree {
   for (const group of processRegistry) if (!isGroupAlive(group)) processRegistry.delete(group);
-  return { groups: [...processRegistry].map((group) => group.leader), mark: `/${ownMark}/` };
+  const groups = [...processRegistry];
+  return { groups: groups.map(({ leader }) => leader), mark: `/${ownMark}/`, keepers: findKeepers(groups) };
 }
 
-function toChildProcess(child: Bun.Subprocess, mark: string, readEnd: number | undefined): ChildProcess {
-  const group: ProcessGroup = { leader: child.pid, leaderExited: false };
-  const tree = () => ({ groups: isGroupAlive(group) ? [group.leader] : [], mark });
+function findKeepers(groups: readonly ProcessGroup[]): number[] {
+  return groups.filter(({ isKeeper }) => isKeeper).map(({ leader }) => leader);
+}
+
+interface ChildParts {
+  mark: string;
+  readEnd: number | undefined;
+  report: Promise<EndReport | undefined> | undefined;
+}
+
+function toChildProcess(child: Bun.Subprocess, { mark, readEnd, report }: ChildParts): ChildProcess {
+  const group: ProcessGroup = { leader: child.pid, isKeeper: report !== undefined, leaderExited: false };
+  const tree = () => ({
+    groups: isGroupAlive(group) ? [group.leader] : [],
+    mark,
+    keepers: findKeepers([group]),
+  });
   processRegistry.add(group);
-  const exited = child.exited.then((): ProcessExit => {
+  let reported: EndReport | undefined;
+  const gone = child.exited.then((): ProcessExit => {
     group.leaderExited = true;
     if (!isGroupAlive(group)) processRegistry.delete(group);
     return { exitCode: child.exitCode, signal: child.signalCode === null ? null : String(child.signalCode) };
+  });
+  const foreground = report?.then((end): ProcessExit | Promise<ProcessExit> => {
+    reported = end;
+    return end ? { exitCode: end.exitCode, signal: null } : gone;
   });
   return {
     pid: child.pid,
@@ -120,9 +150,11 @@ function toChildProcess(child: Bun.Subprocess, mark: string, readEnd: number | u
     closeOutputs: () => {
       if (readEnd !== undefined) closeSync(readEnd);
     },
-    exited,
+    exited: foreground ?? gone,
+    gone,
     end: () => endTree(tree),
-    hasSurvivors: () => isGroupAlive(group) && isTreeAlive(tree()),
+    hasSurvivors: (isClosed = true) =>
+      reported ? reported.runsOn : !isClosed || (isGroupAlive(group) && isTreeAlive(tree())),
   };
 }
 

@@ -14,6 +14,8 @@ export interface CommandEnd extends ProcessExit {
   cause: "exit" | "timeout" | "abort";
   /** True when something of it still runs: in the background after an exit, or because it could not be ended. */
   survivors: boolean;
+  /** Resolves when nothing of a program that reports its end runs any more; see `ProcessOptions.reportsEnd`. */
+  gone: Promise<unknown>;
 }
 
 // After an interrupt somebody waits for the prompt: what ignores TERM is killed behind the returned result.
@@ -29,11 +31,12 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
   const cause = await waitForEnd(child, options);
   try {
     if (cause !== "exit" && !(await endWithPatience(child, cause))) {
-      return { cause, exitCode: null, signal: null, survivors: true };
+      return { cause, exitCode: null, signal: null, survivors: true, gone: child.gone };
     }
     const exit = await child.exited;
     const isClosed = await reader.settle();
-    return { cause, ...exit, survivors: cause === "exit" && (!isClosed || child.hasSurvivors()) };
+    const survivors = cause === "exit" && child.hasSurvivors(isClosed);
+    return { cause, ...exit, survivors, gone: child.gone };
   } finally {
     reader.release();
   }

@@ -1,5 +1,3 @@
-import type { BigIntStats } from "node:fs";
-
 /** What a file was when it was last looked at. `sha256` (hexadecimal) is there when its whole content was seen. */
 export interface FileFingerprint {
   size: bigint;
@@ -8,7 +6,14 @@ export interface FileFingerprint {
   sha256?: string;
 }
 
-export function createFingerprint(stats: BigIntStats, content?: Uint8Array): FileFingerprint {
+/** What is looked at of a file's status, as `stat` with `bigint` gives it. */
+interface FileStatus {
+  size: bigint;
+  mtimeNs: bigint;
+  ino: bigint;
+}
+
+export function createFingerprint(stats: FileStatus, content?: Uint8Array): FileFingerprint {
   const base = { size: stats.size, modifiedNs: stats.mtimeNs, inode: stats.ino };
   return content ? { ...base, sha256: Bun.SHA256.hash(content, "hex") } : base;
 }

@@ -2,6 +2,7 @@ import { closeSync, constants, openSync } from "node:fs";
 import { join } from "node:path";
 import { platformName } from "../environment.ts";
 import { systemErrorCode } from "../system-error.ts";
+import { toSystemPath } from "./byte-name.ts";
 import {
   assertOpenedAt,
   DESCRIPTORS,
@@ -78,7 +79,7 @@ export class HeldDirectory implements Disposable {
 function openDirectory(path: string, realPath: string): number {
   const access = platformName() === "linux" ? O_PATH : constants.O_RDONLY;
   try {
-    return openSync(path, access | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    return openSync(toSystemPath(path), access | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch (error) {
     // What was a directory a moment ago is a link or a file now.
     if (["ELOOP", "ENOTDIR"].includes(systemErrorCode(error) ?? "")) throw new MovedPathError(realPath);

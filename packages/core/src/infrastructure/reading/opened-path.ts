@@ -1,4 +1,5 @@
 import { fstatSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { fromNameBytes } from "./byte-name.ts";
 
 /** Where Linux shows the open files of this process, each as a link to where it lies. */
 export const DESCRIPTORS = "/proc/self/fd";
@@ -16,7 +17,7 @@ export class MovedPathError extends Error {
 /** Where an open file or directory lies at this moment; undefined where the system does not tell. */
 export function pathOfDescriptor(descriptor: number, descriptors = DESCRIPTORS): string | undefined {
   try {
-    return readlinkSync(`${descriptors}/${descriptor}`);
+    return fromNameBytes(readlinkSync(`${descriptors}/${descriptor}`, { encoding: "buffer" }));
   } catch {
     return undefined; // No /proc: the caller has another way.
   }

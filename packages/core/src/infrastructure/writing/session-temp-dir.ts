@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { now } from "../clock.ts";
 import { temporaryDirectory } from "../environment.ts";
@@ -54,8 +54,33 @@ export class SessionTempDir {
   }
 
   remove(): void {
-    if (this.directory !== undefined) rmSync(this.directory, { recursive: true, force: true });
+    if (this.directory !== undefined) removeWhole(this.directory);
     this.directory = undefined;
+  }
+}
+
+/** Commands may leave directories in it that cannot be written to. What cannot be removed at all stays for another time. */
+function removeWhole(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true, force: true });
+  } catch {
+    makeRemovable(directory);
+    try {
+      rmSync(directory, { recursive: true, force: true });
+    } catch {
+      // Somebody else's file in it: it is a leftover from now on.
+    }
+  }
+}
+
+function makeRemovable(directory: string): void {
+  try {
+    chmodSync(directory, 0o700);
+    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+      if (entry.isDirectory()) makeRemovable(join(directory, entry.name));
+    }
+  } catch {
+    // Not ours to change.
   }
 }
 
@@ -67,7 +92,7 @@ function removeLeftovers(parent: string): void {
     const path = join(parent, name);
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) continue;
-    if (now() - stats.mtimeMs > LEFTOVER_AGE_MS) rmSync(path, { recursive: true, force: true });
+    if (now() - stats.mtimeMs > LEFTOVER_AGE_MS) removeWhole(path);
   }
 }
 

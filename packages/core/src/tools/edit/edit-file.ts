@@ -39,7 +39,8 @@ export async function editFile(
   saveChange(workspace, target, after);
   const shownPath = displayPath(workspace, target.path);
   const { diff, added, removed, firstLine } = await createUnifiedDiff(shownPath, before.text, after.text);
-  return { output: describe(target.path, outcome, diff), metadata: { diff, added, removed, firstLine } };
+  const metadata = { diff, added, removed, firstLine, matchLine: outcome.firstLine };
+  return { output: describe(target.path, outcome, diff), metadata };
 }
 
 /** See `previewChange`. */

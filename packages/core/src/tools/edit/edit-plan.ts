@@ -39,9 +39,9 @@ export function planEdit(text: string, request: EditRequest): EditOutcome {
   return finish({ text: view, places, request, isExact }, () => replaceExact({ text, view, places }, wanted));
 }
 
-/** CRLF in the new text means a line end, unless the file has none such: then it is meant. */
+/** CRLF in the new text means a line end, unless all lines of the file end in LF: then it is meant. */
 function adaptNewText(text: string, { oldText, newText }: EditRequest): string {
-  return text.includes("\r\n") || oldText.includes("\r") ? newText.replaceAll("\r\n", "\n") : newText;
+  return text.includes("\r") || oldText.includes("\r") ? newText.replaceAll("\r\n", "\n") : newText;
 }
 
 /** All places one after the other; two that overlap are both found when only one may match. */

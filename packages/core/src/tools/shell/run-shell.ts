@@ -2,6 +2,7 @@ import { monotonicMs } from "../../infrastructure/clock.ts";
 import { createChildEnvironment } from "../../infrastructure/processes/child-environment.ts";
 import { resolveExecutable } from "../../infrastructure/processes/executables.ts";
 import { type CommandEnd, runCommand } from "../../infrastructure/processes/run-command.ts";
+import type { EnclosedCommand, ShellCommand } from "../../infrastructure/processes/shell-box.ts";
 import { SpoolFile } from "../../infrastructure/processes/spool-file.ts";
 import { createThrottle } from "../../infrastructure/throttle.ts";
 import type { ToolContext, ToolResult } from "../../tool/types.ts";
@@ -27,11 +28,18 @@ export async function runShell(
   const updates = createThrottle(() => context.onUpdate?.(output.latest()), UPDATE_INTERVAL_MS);
   const begin = monotonicMs();
   const timeoutMs = args.timeout ?? DEFAULT_TIMEOUT_MS;
+  const command = {
+    argv: [findShell(workspace), "-c", args.command],
+    cwd: workspace.cwd,
+    environment: createChildEnvironment(workspace),
+    writtenFiles: () => workspace.files.findAsWritten(),
+  };
+  const boxed = await enclose(command, args, workspace);
+  const comeBack = boxed ? undefined : await leaveBox(workspace);
   try {
     const end = await runCommand({
-      argv: [findShell(workspace), "-c", args.command],
+      ...(boxed ?? command),
       cwd: workspace.cwd,
-      environment: createChildEnvironment(workspace),
       timeoutMs,
       signal: context.signal,
       onOutput(chunk) {
@@ -39,10 +47,35 @@ export async function runShell(
         if (context.onUpdate) updates.request();
       },
     });
-    return toResult(end, output, { timeoutMs, durationMs: Math.round(monotonicMs() - begin) });
+    const durationMs = Math.round(monotonicMs() - begin);
+    return toResult(end, output, { timeoutMs, durationMs, boxed, notes: comeBack?.() ?? [] });
+  } catch (error) {
+    comeBack?.();
+    throw error;
   } finally {
     updates.stop();
   }
+}
+
+/** The command in its box; undefined where it runs as any other. @throws Error where it may not run. */
+async function enclose(
+  command: ShellCommand,
+  { outside_sandbox: wantsOut }: BashArguments,
+  { commandBox }: Workspace,
+): Promise<EnclosedCommand | undefined> {
+  const state = await commandBox?.();
+  if (state === undefined || state.kind === "open") return undefined;
+  if (state.kind === "refused") {
+    throw new Error(`Not run: the user's settings want every command in a sandbox, and ${state.problem}.`);
+  }
+  if (!wantsOut) return state.box.enclose(command);
+  if (state.mayLeave) return undefined;
+  throw new Error("Not run: the user's settings let no command run outside the sandbox.");
+}
+
+async function leaveBox({ commandBox }: Workspace): Promise<(() => readonly string[]) | undefined> {
+  const state = await commandBox?.();
+  return state?.kind === "boxed" ? state.box.leave() : undefined;
 }
 
 function refuseUnrunnable(command: string): void {
@@ -68,20 +101,36 @@ function openSpool(workspace: Workspace, toolCallId: string): SpoolFile | undefi
   return directory === undefined ? undefined : SpoolFile.create(directory, toolCallId);
 }
 
+interface Circumstances {
+  timeoutMs: number;
+  durationMs: number;
+  boxed: EnclosedCommand | undefined;
+  /** Of a command outside the box. */
+  notes: readonly string[];
+}
+
 function toResult(
   end: CommandEnd,
   output: CommandOutput,
-  { timeoutMs, durationMs }: { timeoutMs: number; durationMs: number },
+  { timeoutMs, durationMs, boxed, notes: outsideNotes }: Circumstances,
 ): ToolResult {
   const text = output.finish().trimEnd();
-  const notes = describeEnd(end, timeoutMs);
+  const isError = end.cause !== "exit" || end.exitCode !== 0;
+  const explanation = boxed?.explain(text, isError);
+  const notes = [
+    ...describeEnd(end, timeoutMs),
+    ...(explanation === undefined ? [] : [explanation]),
+    ...(boxed?.finish(end).notes ?? []),
+    ...outsideNotes,
+  ];
   return {
     output: [text || "(no output)", ...notes.map((note) => `[${note}]`)].join("\n"),
-    isError: end.cause !== "exit" || end.exitCode !== 0,
+    isError,
     metadata: {
       exitCode: end.exitCode,
       ...(end.signal !== null && { signal: end.signal }),
       durationMs,
+      ...(boxed && { sandboxed: true }),
       ...(output.path !== undefined && { outputPath: output.path }),
     },
   };

@@ -53,7 +53,7 @@ async function create(workspace: Workspace, target: ApprovedTarget, text: string
     saveChange(workspace, target, { text, hasByteOrderMark: false }),
   );
   const metadata = await diffMetadata(workspace, target, { before: "", after: text });
-  return { output: `Created ${target.path} (${lineCount(text)}).`, metadata };
+  return { output: `Created ${target.path} (${lineCount(text)}).`, metadata: { ...metadata, created: true } };
 }
 
 interface Overwriting {
@@ -78,7 +78,10 @@ async function overwrite(
   { before, after, note }: Overwriting,
 ): Promise<ToolResult> {
   if (before.text === after.text) {
-    return { output: `${target.path} has exactly this content already; nothing was written.` };
+    return {
+      output: `${target.path} has exactly this content already; nothing was written.`,
+      metadata: { unchanged: true },
+    };
   }
   saveChange(workspace, target, after);
   const metadata = await diffMetadata(workspace, target, { before: before.text, after: after.text });

@@ -27,7 +27,8 @@ const AGENTS: readonly string[] = [
   ],
   ...[".roomodes", ".kilocode", ".kilocodemodes", ".continue", ".continuerules", ".junie", ".augment"],
   ...[".augment-guidelines", ".trae", ".rules", ".aider.conf.yml", ".aider.model.settings.yml", ".mcp.json"],
-  ...["mcp.json", "copilot-instructions.md", ".copilot"],
+  ...["mcp.json", "copilot-instructions.md", ".copilot", "agent.md", "crush.md", ".openhands*", ".factory"],
+  ...[".qoder"],
 ];
 
 const EDITORS: readonly string[] = [
@@ -43,7 +44,17 @@ const EDITORS: readonly string[] = [
     ".nvimrc",
     ".nexrc",
   ],
-  ...[".nvim.lua", ".lvimrc", ".vim", ".nvim", ".ideavimrc", ".emacs", ".emacs.d", ".dir-locals*.el"],
+  ...[
+    ".vimrc.local",
+    ".nvim.lua",
+    ".lvimrc",
+    ".vim",
+    ".nvim",
+    ".ideavimrc",
+    ".emacs",
+    ".emacs.d",
+    ".dir-locals*.el",
+  ],
   ...[".spacemacs", ".kakrc", ".helix", ".nanorc"],
 ];
 
@@ -62,7 +73,16 @@ const TOOLS: readonly string[] = [
   ...["bunfig.toml", ".bunfig.toml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".yarnrc.yaml", ".yarn"],
   ...[".pnpmfile.cjs", ".pnpmfile.mjs", ".pnpmfile.js", "pnpmfile.js", ".pnp.cjs", ".pnp.loader.mjs"],
   ...["mise*.toml", ".mise*.toml", ".mise", ".rtx.toml", ".volta", ".direnvrc", ".bundle", ".mvn"],
-  ...["sitecustomize.py", "usercustomize.py", ".pdbrc", ".pdbrc.py", ".gdbinit", ".lldbinit", ".rprofile"],
+  ...[
+    "sitecustomize.py",
+    "usercustomize.py",
+    ".pdbrc",
+    ".pdbrc.py",
+    ".gdbinit",
+    ".gdbearlyinit",
+    ".lldbinit",
+  ],
+  ...["rust-toolchain", "rust-toolchain.toml", ".rprofile"],
   ...[".renviron", ".irbrc", ".pryrc", ".rdbgrc*", ".byebugrc", ".psqlrc", ".sqliterc", ".octaverc", ".ghci"],
   ...[".curlrc", "_curlrc", ".wgetrc", ".jq", ".magic", ".gemrc", ".pythonrc*", ".condarc", ".bazelrc"],
 ];

@@ -1,5 +1,5 @@
-import { foldName } from "../infrastructure/fold-name.ts";
-import { splitPath } from "../infrastructure/reading/real-path.ts";
+import { foldName } from "../fold-name.ts";
+import { splitPath } from "../reading/real-path.ts";
 import { CONTROL_NAMES, CONTROL_PLACES, HOME_NAMES } from "./control-file-names.ts";
 
 /** Where a path is looked at from; absolute. */
@@ -28,6 +28,19 @@ export function findControlKind(path: string, { root, home }: ControlView): Cont
   return home !== undefined && isHomeSetting(parts, splitPath(home).map(foldName), depth)
     ? "home"
     : undefined;
+}
+
+/** The last components of the places: what bears another name is in none of them. */
+const PLACE_ENDS: ReadonlySet<string> = new Set(CONTROL_PLACES.map((place) => place.at(-1) ?? ""));
+
+/**
+ * `findControlKind` for an entry of a directory that is itself no control file and lies in `root`, or is it: for a look at
+ * thousands. Settings of a home directory do not count.
+ */
+export function isControlEntry(directory: string, name: string, root: string): boolean {
+  const folded = foldName(name);
+  if (isControlName(folded)) return true;
+  return PLACE_ENDS.has(folded) && findControlKind(`${directory}/${name}`, { root }) !== undefined;
 }
 
 const NAME_PATTERN = new RegExp(

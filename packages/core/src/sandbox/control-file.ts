@@ -1,0 +1,46 @@
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { toSystemPath } from "../infrastructure/reading/byte-name.ts";
+
+/** A control file or directory that is there. */
+export interface ControlFile {
+  /** Absolute. */
+  path: string;
+  kind: "directory" | "file" | "link";
+  /** Which it is, under whatever name: device and inode. */
+  identity: string;
+  /** That of the directory it lies in. */
+  parentIdentity: string;
+  /** Of a link: as it is written. */
+  target?: string;
+  /** A real directory that is this one, or where it leads as a link. */
+  leadsTo?: string | undefined;
+  /** The link that makes it one; undefined where its own name does. */
+  through?: string;
+}
+
+/** Undefined for what is not there. */
+export function lookAt(path: string): ControlFile | undefined {
+  try {
+    const stats = lstatSync(toSystemPath(path), { bigint: true });
+    const parentIdentity = identityOf(path.slice(0, path.lastIndexOf("/")) || "/");
+    const seen = { path, identity: `${stats.dev}:${stats.ino}`, parentIdentity };
+    if (stats.isSymbolicLink())
+      return { ...seen, kind: "link", target: readlinkSync(path), leadsTo: findReal(path) };
+    return stats.isDirectory() ? { ...seen, kind: "directory", leadsTo: path } : { ...seen, kind: "file" };
+  } catch {
+    return undefined; // Missing, or behind something that is none of this user's.
+  }
+}
+
+function identityOf(directory: string): string {
+  const { dev, ino } = lstatSync(toSystemPath(directory), { bigint: true });
+  return `${dev}:${ino}`;
+}
+
+function findReal(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined; // It leads nowhere.
+  }
+}

@@ -1,0 +1,146 @@
+import { lstatSync, readdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { findRealPath, isInside } from "../infrastructure/reading/real-path.ts";
+import { readSmallText } from "../infrastructure/reading/small-text.ts";
+import { readGitSettings } from "./git-settings.ts";
+
+/** The control files in a git directory and its submodules, there or not, and the directories they lie in. */
+export interface GitPlaces {
+  controls: string[];
+  /** Those that are to stay where they are; parents before children. */
+  directories: string[];
+}
+
+/**
+ * What decides which programs git runs: settings, hooks, and the files by which it is sent elsewhere for them. From
+ * gitrepository-layout(5) and githooks(5).
+ */
+const CONTROL_NAMES: readonly string[] = ["config", "config.worktree", "hooks", "commondir", "gitdir"];
+
+const MAX_CONFIG_BYTES = 256 * 1024;
+
+// Submodules in submodules and worktrees; a repository with more of them has other worries.
+const MAX_GIT_DIRECTORIES = 50;
+const MAX_MODULE_DEPTH = 4;
+
+/** @param roots where commands may write: what the settings name elsewhere is safe from them. */
+export function findGitPlaces(gitDirectory: string, roots: readonly string[]): GitPlaces {
+  const directories = [gitDirectory, ...findInnerDirectories(gitDirectory)].slice(0, MAX_GIT_DIRECTORIES);
+  const controls = directories.flatMap((directory) => CONTROL_NAMES.map((name) => `${directory}/${name}`));
+  const settings = directories.flatMap((directory) => findNamedFiles(directory));
+  const named = settings.filter((path) => roots.some((root) => path !== root && isInside(path, root)));
+  const all = [...controls, ...named];
+  return { controls: [...all, ...all.flatMap(findLinkedHooks)], directories };
+}
+
+/** Or what may be on the way to become one. */
+function isGitDirectory(directory: string): boolean {
+  return ["HEAD", "config"].some((name) => kindOf(`${directory}/${name}`) !== undefined);
+}
+
+/** The git directories of submodules and worktrees. */
+function findInnerDirectories(gitDirectory: string): string[] {
+  const worktrees = subdirectories(`${gitDirectory}/worktrees`);
+  return [...worktrees, ...findModules(`${gitDirectory}/modules`, 0)];
+}
+
+/** A module's name may hold slashes. */
+function findModules(directory: string, depth: number): string[] {
+  if (depth > MAX_MODULE_DEPTH) return [];
+  return subdirectories(directory).flatMap((module) =>
+    isGitDirectory(module)
+      ? [module, ...findModules(`${module}/modules`, depth + 1)]
+      : findModules(module, depth + 1),
+  );
+}
+
+function subdirectories(directory: string): string[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${directory}/${name}`);
+  } catch {
+    return []; // Most repositories have none.
+  }
+}
+
+/** Hooks that are links: what is run lies elsewhere. */
+function findLinkedHooks(directory: string): string[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true });
+    return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => `${directory}/${name}`);
+  } catch {
+    return []; // A file, or nothing.
+  }
+}
+
+/** Files and directories that the settings of a git directory name: hooks that are kept elsewhere, further settings. */
+function findNamedFiles(gitDirectory: string): string[] {
+  const files = ["config", "config.worktree"].map((name) => `${gitDirectory}/${name}`);
+  const settings = files.flatMap((file) => readGitSettings(file));
+  const valuesOf = (wanted: string) =>
+    settings.flatMap(({ key, value }) => (key === wanted && !value.startsWith("~") ? [value] : []));
+  const trees = [
+    dirname(gitDirectory),
+    gitDirectory,
+    ...valuesOf("worktree").map((path) => resolve(gitDirectory, path)),
+    ...findWorktrees(gitDirectory),
+  ];
+  const hooks = valuesOf("hookspath").flatMap((path) => trees.map((tree) => resolve(tree, path)));
+  const included = settings.flatMap(({ key, value, file }) =>
+    key === "path" && !value.startsWith("~") ? [resolve(dirname(file), value)] : [],
+  );
+  return [...hooks, ...included];
+}
+
+/** Where the trees are to which a git directory belongs: its own as a linked one, and those of its worktrees. */
+function findWorktrees(gitDirectory: string): string[] {
+  return [gitDirectory, ...subdirectories(`${gitDirectory}/worktrees`)].flatMap((directory) => {
+    const back = firstLine(`${directory}/gitdir`, /^(.+)$/m);
+    return back === undefined ? [] : [dirname(resolve(directory, back))];
+  });
+}
+
+/** The git directory of a worktree or submodule, and the one it shares objects, branches and settings with. */
+export interface LinkedRepository {
+  gitDirectory: string;
+  commonDirectory: string;
+}
+
+/**
+ * Where `.git` of a project is a file that names a git directory elsewhere: that one, if it names the project in turn. One
+ * that does not may be anybody's.
+ */
+export function findLinkedRepository(root: string): LinkedRepository | undefined {
+  const named = firstLine(`${root}/.git`, /^gitdir: (.+)$/m);
+  if (named === undefined) return undefined;
+  const gitDirectory = realPathOf(resolve(root, named));
+  if (kindOf(gitDirectory) !== "directory") return undefined;
+  const common = firstLine(`${gitDirectory}/commondir`, /^(.+)$/m);
+  if (common !== undefined) {
+    const commonDirectory = realPathOf(resolve(gitDirectory, common));
+    const back = firstLine(`${gitDirectory}/gitdir`, /^(.+)$/m);
+    const isOurs = back !== undefined && realPathOf(resolve(gitDirectory, back)) === `${root}/.git`;
+    return isOurs && dirname(gitDirectory) === `${commonDirectory}/worktrees`
+      ? { gitDirectory, commonDirectory }
+      : undefined;
+  }
+  const worktree = firstLine(`${gitDirectory}/config`, /^\s*worktree\s*=\s*(.+)$/m);
+  const isOurs = worktree !== undefined && realPathOf(resolve(gitDirectory, worktree)) === root;
+  return isOurs ? { gitDirectory, commonDirectory: gitDirectory } : undefined;
+}
+
+function firstLine(path: string, pattern: RegExp): string | undefined {
+  return pattern.exec(readSmallText(path, MAX_CONFIG_BYTES) ?? "")?.[1]?.trimEnd();
+}
+
+function realPathOf(path: string): string {
+  return findRealPath(path, "/") ?? path;
+}
+
+function kindOf(path: string): "directory" | "other" | undefined {
+  try {
+    return lstatSync(path).isDirectory() ? "directory" : "other";
+  } catch {
+    return undefined; // Not there.
+  }
+}

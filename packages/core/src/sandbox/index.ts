@@ -1,0 +1,2 @@
+export { describeSandbox } from "./describe-sandbox.ts";
+export { type SandboxOptions, SessionSandbox } from "./session-sandbox.ts";

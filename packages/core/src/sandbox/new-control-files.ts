@@ -1,0 +1,63 @@
+import { isInside } from "../infrastructure/reading/real-path.ts";
+import type { ControlFile } from "./control-file.ts";
+import type { ControlLook } from "./control-watch.ts";
+
+/** What happened to control files between two looks. */
+export interface ControlChanges {
+  /** Came about, or took the place of one that was moved with the directory it lay in. The outermost only. */
+  appeared: readonly ControlFile[];
+  /** Links that are gone or lead elsewhere. */
+  lostLinks: readonly ControlFile[];
+  /** In the place of one that no boxed command could have replaced: somebody outside has. */
+  replaced: readonly ControlFile[];
+}
+
+/** Compares what there was with what there is. */
+export function findControlChanges(before: ControlLook, after: ControlLook): ControlChanges {
+  const known = new Map([...before.files.values()].map((file) => [file.identity, file]));
+  const isOldLink = (path: string) => {
+    const [link, now] = [before.files.get(path), after.files.get(path)];
+    return link !== undefined && now !== undefined && isSame(link, now);
+  };
+  const appeared: ControlFile[] = [];
+  const replaced: ControlFile[] = [];
+  for (const file of after.files.values()) {
+    const earlier = before.files.get(file.path);
+    if (earlier && isSame(earlier, file)) continue;
+    // What a new link leads to goes on to be what it was, once the link is gone.
+    if (file.through !== undefined && !isOldLink(file.through)) continue;
+    // It could not be moved or removed in the box, unless with the directory it lies in.
+    const isHeld = earlier && earlier.kind !== "link" && earlier.parentIdentity === file.parentIdentity;
+    if (isHeld) replaced.push(file);
+    else if (!hasMovedAlong(file, known.get(file.identity))) appeared.push(file);
+  }
+  const lostLinks = [...before.files.values()].filter(
+    (file) => file.kind === "link" && after.files.get(file.path)?.target !== file.target,
+  );
+  return { appeared: appeared.filter((file) => !lieInAnother(file, appeared)), lostLinks, replaced };
+}
+
+function isSame(before: ControlFile, after: ControlFile): boolean {
+  if (before.kind === "link") return after.kind === "link" && before.target === after.target;
+  return before.identity === after.identity;
+}
+
+/**
+ * True for one that was there under another path, with the same directory around it, and came no nearer to the top, where
+ * programs look first: somebody has renamed a directory.
+ */
+function hasMovedAlong(file: ControlFile, earlier: ControlFile | undefined): boolean {
+  if (earlier === undefined || earlier.parentIdentity !== file.parentIdentity) return false;
+  // A link can be removed, and its number be given to something else.
+  if (earlier.kind !== file.kind || earlier.target !== file.target) return false;
+  const nameOf = (path: string) => path.slice(path.lastIndexOf("/"));
+  return nameOf(earlier.path) === nameOf(file.path) && depthOf(file.path) >= depthOf(earlier.path);
+}
+
+function depthOf(path: string): number {
+  return path.split("/").length;
+}
+
+function lieInAnother(file: ControlFile, others: readonly ControlFile[]): boolean {
+  return others.some((other) => other !== file && isInside(file.path, other.path));
+}

@@ -1,0 +1,148 @@
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { homeDirectory, temporaryDirectory } from "../infrastructure/environment.ts";
+import { userStateDirectory } from "../infrastructure/places/user-directories.ts";
+import { resolveExecutable } from "../infrastructure/processes/executables.ts";
+import { runCommand } from "../infrastructure/processes/run-command.ts";
+import { findRealPath, isInside } from "../infrastructure/reading/real-path.ts";
+import { CommandBox, type Hardening } from "./command-box.ts";
+import { explainFailure, type SandboxProgram } from "./find-sandbox.ts";
+import { findOwnHomes, findSecretPlaces } from "./hidden-places.ts";
+import { createProjectFinder } from "./other-projects.ts";
+import type { SandboxOptions } from "./session-sandbox.ts";
+
+export type OpenBoxOptions = Pick<SandboxOptions, "environment" | "root" | "writable" | "directory"> & {
+  /** Whether commands may ask to run outside; see `CommandBox`. */
+  mayLeave: boolean;
+  tell?: ((message: string) => void) | undefined;
+  /** Those of the system when left out. */
+  sharedTemporary?: readonly string[];
+};
+
+const SHARED_TEMPORARY: readonly string[] = ["/tmp", "/var/tmp"];
+
+/**
+ * Where the temporary files of all programs are, other sessions' among them: the system's own, and the one that this
+ * process is told to use, unless more than that is in it.
+ */
+export function findSharedTemporary(configured: string, homes: readonly string[]): string[] {
+  const own = realPathOf(configured);
+  const holdsMore = own === "/" || homes.some((home) => isInside(realPathOf(home), own));
+  const isKnown = SHARED_TEMPORARY.some((directory) => isInside(own, directory));
+  return [...SHARED_TEMPORARY, ...(holdsMore || isKnown ? [] : [own])];
+}
+
+/** Where sockets of the system and of sessions are. */
+const RUNTIME_DIRECTORIES: readonly string[] = ["/run", "/var/run", "/mnt/wslg"];
+
+const TRIAL_LIMIT_MS = 5_000;
+
+/** Makes a box and tries it; or says why there can be none, half a sentence. */
+export async function openBox(
+  program: SandboxProgram,
+  options: OpenBoxOptions,
+): Promise<{ box: CommandBox } | { problem: string }> {
+  const problem = findObstacle(options);
+  if (problem !== undefined) return { problem };
+  const [best, ...lesser] = HARDENINGS;
+  const first = await tryBox(program, options, best);
+  if ("box" in first || program.kind !== "bubblewrap") return first;
+  for (const hardening of lesser) {
+    const next = await tryBox(program, options, hardening);
+    if ("box" in next) return next;
+  }
+  return first;
+}
+
+/** Before 0.8, and where it is installed with rights of its own, bubblewrap cannot forbid namespaces. */
+const HARDENINGS: readonly [Hardening, ...Hardening[]] = [
+  { forbidsNamespaces: true, filtersCalls: true },
+  { forbidsNamespaces: false, filtersCalls: true },
+  { forbidsNamespaces: false, filtersCalls: false },
+];
+
+async function tryBox(
+  program: SandboxProgram,
+  options: OpenBoxOptions,
+  hardening: Hardening,
+): Promise<{ box: CommandBox } | { problem: string }> {
+  const shell = resolveExecutable("sh", { environment: options.environment, outside: options.root });
+  if (shell === undefined) return { problem: "there is no sh in PATH" };
+  const { root } = options;
+  try {
+    const box = new CommandBox({ ...toBoxOptions(program, options), hardening });
+    const trial = box.enclose({
+      argv: [shell, "-c", ":"],
+      cwd: root,
+      environment: { PATH: "/usr/bin:/bin" },
+    });
+    let said = "";
+    const end = await runCommand({
+      ...trial,
+      cwd: root,
+      timeoutMs: TRIAL_LIMIT_MS,
+      signal: new AbortController().signal,
+      onOutput: (chunk) => {
+        said += new TextDecoder().decode(chunk);
+      },
+    });
+    return end.exitCode === 0 ? { box } : { problem: explainFailure(said) };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Where what is to be kept from commands lies in what they may write to. */
+function findObstacle({ root, environment }: OpenBoxOptions): string | undefined {
+  const holds = (path: string | undefined) => path !== undefined && isInside(realPathOf(path), root);
+  // The account's too: who runs as another keeps the name of their own home directory.
+  if (root === "/" || findOwnHomes(environment).some(holds))
+    return `the project ${root} holds your home directory`;
+  return holds(temporaryDirectory()) ? `the project ${root} holds the temporary directory` : undefined;
+}
+
+function toBoxOptions(program: SandboxProgram, options: OpenBoxOptions) {
+  const { environment, root, directory, mayLeave, tell } = options;
+  const home = homeDirectory(environment);
+  const homes = findOwnHomes(environment);
+  const { writable = [], sharedTemporary = findSharedTemporary(temporaryDirectory(), homes) } = options;
+  const state = userStateDirectory(environment);
+  const findOtherProjects = createProjectFinder(root, environment);
+  return {
+    program,
+    root,
+    writable: writable
+      .flatMap((path) => expandHome(path, home))
+      .map((path) => realPathOf(path))
+      // All of the file system would lie above everything that is hidden.
+      .filter((path) => path !== "/" && isDirectory(path)),
+    directory: () => realPathOf(directory()),
+    quarantine: join(state ?? directory() ?? temporaryDirectory(), "quarantine"),
+    findSecrets: () => [...findSecretPlaces(environment), ...findOtherProjects()],
+    homes,
+    runtimeDirectories: RUNTIME_DIRECTORIES.filter(isDirectory),
+    sharedTemporary: sharedTemporary.filter(isDirectory),
+    mayLeave,
+    tell,
+  };
+}
+
+function expandHome(path: string, home: string | undefined): string[] {
+  if (!path.startsWith("~")) return [path];
+  return home === undefined ? [] : [join(home, path.slice(1))];
+}
+
+function realPathOf(path: string): string;
+function realPathOf(path: string | undefined): string | undefined;
+function realPathOf(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : (findRealPath(path, "/") ?? path);
+}
+
+/** Not a link to one, which stands for what it leads to. */
+function isDirectory(path: string): boolean {
+  try {
+    return lstatSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}

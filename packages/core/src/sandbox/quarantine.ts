@@ -1,0 +1,88 @@
+import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { generateEntryId, generateSessionId } from "../infrastructure/ids.ts";
+import { toSystemPath } from "../infrastructure/reading/byte-name.ts";
+import { HeldDirectory } from "../infrastructure/reading/held-directory.ts";
+import { systemErrorCode, systemErrorText } from "../infrastructure/system-error.ts";
+
+/**
+ * Moves what nobody has consented to out of a project, as it is, links and all. `name` is its path from the project.
+ * @returns where it is now: beside where it was, under a name that means nothing, where it cannot be brought further;
+ *   undefined when it is gone already.
+ * @throws Error that says why it could not be moved; it is where it was then.
+ */
+export function moveAway(
+  path: string,
+  { name, quarantine }: { name: string; quarantine: string },
+): string | undefined {
+  const meaningless = `moved-by-diligent-${generateEntryId()}`;
+  try {
+    // Whatever else runs may put a link in the place of a directory above it.
+    using parent = HeldDirectory.open(directoryOf(path));
+    // First out of the way, which takes no time, then elsewhere, which may take some or be impossible.
+    renameIn(parent, path.slice(path.lastIndexOf("/") + 1), meaningless);
+    const target = join(quarantine, generateSessionId(), name);
+    return bring(parent, meaningless, target) ? target : `${directoryOf(path)}/${meaningless}`;
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return undefined;
+    throw new Error(`${path} could not be moved away: ${systemErrorText(error)}`);
+  }
+}
+
+/** Makes a link again that was there before. @throws system errors, EEXIST where something is in its place. */
+export function restoreLink(path: string, target: string): void {
+  using parent = HeldDirectory.open(directoryOf(path));
+  symlinkSync(target, parent.at(basename(path)));
+}
+
+/** As `dirname`, which loses the bytes of a name that is no text. */
+function directoryOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
+}
+
+function renameIn(parent: HeldDirectory, from: string, to: string): void {
+  const rename = () => renameSync(toSystemPath(parent.at(from)), parent.at(to));
+  try {
+    rename();
+  } catch (error) {
+    if (systemErrorCode(error) !== "EACCES") throw error;
+    // Whoever made the file may have made its directory read-only.
+    chmodSync(parent.at("."), 0o700);
+    rename();
+  }
+}
+
+/** False where it could not be brought there; it is where it was then. */
+function bring(parent: HeldDirectory, name: string, target: string): boolean {
+  const from = parent.at(name);
+  try {
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    makeMovable(parent, name);
+    return moveOver(from, target);
+  } catch {
+    // Another disk and too little space on it, or a pipe in a directory: what counts is that it is out of the way.
+    rmSync(target, { recursive: true, force: true });
+    return false;
+  }
+}
+
+function moveOver(from: string, target: string): boolean {
+  try {
+    renameSync(from, target);
+  } catch (error) {
+    if (systemErrorCode(error) !== "EXDEV") throw error;
+    cpSync(from, target, { recursive: true, dereference: false, verbatimSymlinks: true });
+    rmSync(from, { recursive: true, force: true });
+  }
+  return true;
+}
+
+/** A directory that may not be written to cannot be moved into another one. */
+function makeMovable(parent: HeldDirectory, name: string): void {
+  try {
+    using child = parent.openChild(name);
+    chmodSync(child.at("."), 0o700);
+  } catch {
+    // No directory: the mode of a file makes no difference.
+  }
+}

@@ -1,0 +1,157 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdirSync, renameSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { endAllProcesses } from "../src/infrastructure/processes/all-processes.ts";
+import { appendInputHistory } from "../src/infrastructure/writing/input-history.ts";
+import { findBoxProblem, makeBoxedProject } from "./support/boxed-project.ts";
+
+const problem = await findBoxProblem();
+
+afterEach(endAllProcesses);
+
+const NONCE = "nonce-5b1e7a";
+
+const SECRETS: readonly string[] = [
+  "home/.ssh/id_ed25519",
+  "home/.ssh/config",
+  "home/.aws/credentials",
+  "home/.config/gcloud/credentials.db",
+  "home/.config/gh/hosts.yml",
+  "home/.docker/config.json",
+  "home/.kube/config",
+  "home/.gnupg/private-keys-v1.d/key",
+  "home/.netrc",
+  "home/.npmrc",
+  "home/.git-credentials",
+  "home/.bash_history",
+  "home/.local/share/keyrings/login.keyring",
+  "home/.mozilla/firefox/x/logins.json",
+  "home/.config/diligent/diligent.jsonc",
+  "home/.local/state/diligent/grants.json",
+  "home/.local/state/diligent/requests/x.jsonl",
+  "neighbour/.diligent/sessions/x.jsonl",
+  "neighbour/.diligent/knowledge/knowledge.jsonl",
+  "far/away/.diligent/sessions/x.jsonl",
+];
+
+/** A home directory and projects beside this one with a nonce in every file that is nobody's business. */
+function makePlanted() {
+  return makeBoxedProject({
+    prepare({ top, home }) {
+      for (const path of SECRETS) {
+        mkdirSync(join(top, path, ".."), { recursive: true });
+        Bun.spawnSync(["sh", "-c", `echo ${NONCE} > "$1"`, "sh", join(top, path)]);
+      }
+      appendInputHistory({ HOME: home }, { cwd: join(top, "far", "away"), text: "hello" });
+    },
+  });
+}
+
+describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
+  const ATTEMPTS: readonly string[] = [
+    "cat $FILES",
+    "for f in $FILES; do cat /proc/self/root$f; done",
+    "cp $FILES .; cat $(basename -a $FILES)",
+    "ln $FILES . ; cat $(basename -a $FILES)",
+    "for f in $FILES; do ln -s $f l; cat l; rm l; done",
+    "tar -cf - $FILES | strings",
+    "cd $HOME && cat .ssh/* .aws/* .config/*/*",
+    "mv $HOME/.ssh x; rmdir $HOME/.ssh; umount -l $HOME/.ssh; cat $HOME/.ssh/*",
+  ];
+  test("of keys, credentials, what diligent keeps and other projects' sessions", async () => {
+    const place = await makePlanted();
+    const files = SECRETS.map((path) => place.at(path)).join(" ");
+    for (const attempt of ATTEMPTS) {
+      const { output } = await place.run(`FILES="${files}"; ${attempt}`);
+      expect([attempt, output.includes(NONCE)]).toEqual([attempt, false]);
+    }
+    const { output } = await place.run(`grep -rs ${NONCE} ~ ../neighbour ../far | wc -l`);
+    expect(output).toBe("0");
+  });
+
+  test("where they are links to another place", async () => {
+    const place = await makeBoxedProject({
+      prepare({ top, home }) {
+        mkdirSync(join(top, "dotfiles", "ssh"), { recursive: true });
+        Bun.spawnSync([
+          "sh",
+          "-c",
+          `echo ${NONCE} > ${top}/dotfiles/ssh/key; echo ${NONCE} > ${top}/dotfiles/rc`,
+        ]);
+        symlinkSync("../dotfiles/ssh", join(home, ".ssh"));
+        symlinkSync("../dotfiles/rc", join(home, ".npmrc"));
+      },
+    });
+    expect(
+      (await place.run("cat ~/.ssh/key ~/.npmrc ../dotfiles/ssh/key ../dotfiles/rc")).output,
+    ).not.toContain(NONCE);
+  });
+
+  test("of what is put into a home directory after the first command, or while one runs", async () => {
+    const place = await makeBoxedProject();
+    place.put("home/.netrc", "before\n");
+    expect((await place.run("cat ~/.netrc ~/.aws/credentials")).output).not.toContain("before");
+    const late = ["home/.aws/credentials", "home/.netrc", "home/.config/gh/hosts.yml", "home/.npmrc"];
+    for (const path of late.slice(0, 3)) place.put(path, NONCE);
+    const running = place.run("sleep 0.4; cat ~/.netrc ~/.npmrc ~/.aws/* ~/.config/gh/*; ls -A ~");
+    await Bun.sleep(150);
+    for (const path of late.slice(1)) {
+      if (!path.includes("config")) renameSync(place.put(`${path}.new`, NONCE), place.at(path));
+    }
+    const { output } = await running;
+    expect(output).not.toContain(NONCE);
+    expect(output).toContain(".config\n.gitconfig");
+  });
+
+  test("of browsers, editors and tools, wherever settings are kept", async () => {
+    const places = [
+      ...["home/.var/app/org.x/k", "home/snap/firefox/k", "home/.librewolf/k", "home/.databrickscfg"],
+      ...["home/.config/vivaldi/k", "home/.config/Code/k", "home/.yarnrc.yml", "home/.Xauthority"],
+      ...["home/xc/gh/hosts.yml", "home/xc/Code/k"],
+    ];
+    const place = await makeBoxedProject({ environment: { XDG_CONFIG_HOME: "/nowhere" } });
+    for (const path of places) place.put(path, NONCE);
+    expect((await place.run(`grep -rs ${NONCE} ~/.[a-zA-Z]* ~/snap | wc -l`)).output).toBe("0");
+    const named = await makeBoxedProject({ environment: { XDG_CONFIG_HOME: place.at("home/xc") } });
+    const { output } = await named.run(`cat ${place.at("home/xc")}/*/*; echo read`);
+    expect(output).not.toContain(NONCE);
+    expect(output).toContain("read");
+  });
+
+  test("of a home directory, whether it is made anew or holds too much for that", async () => {
+    for (const count of [2, 150]) {
+      const place = await makeBoxedProject();
+      for (let index = 0; index < count; index++) place.put(`home/file-${index}`);
+      place.put("home/.netrc", NONCE);
+      symlinkSync("file-1", place.at("home/link"));
+      const { output } = await place.run("cat ~/.netrc; cat ~/link; ls ~ | wc -l; touch ~/canary");
+      expect(output).not.toContain(NONCE);
+      expect(output).toContain(`original\n${count + 1}\n`);
+      expect(output).toContain("Read-only file system");
+    }
+  });
+
+  test("to write to in a pipe that lies in the home directory", async () => {
+    const place = await makeBoxedProject();
+    Bun.spawnSync(["mkfifo", place.at("home/pipe")]);
+    const reader = Bun.spawn(["timeout", "1", "cat", place.at("home/pipe")], { stdout: "pipe" });
+    await place.run("timeout 1 sh -c 'echo x > ~/pipe'");
+    reader.kill();
+    expect(await new Response(reader.stdout).text()).toBe("");
+  });
+
+  test("of what only an administrator may read", async () => {
+    const place = await makeBoxedProject();
+    const { output } = await place.run("cat /etc/shadow /etc/ssh/ssh_host_*_key | wc -c");
+    expect(output).toEndWith("0");
+  });
+
+  test("but everything else, such as programs and settings, as it is", async () => {
+    const place = await makePlanted();
+    place.put("home/.gitignore", "*.log\n");
+    place.put("neighbour/lib.ts", "export {};\n");
+    place.put("project/.env", "PORT=1\n");
+    const { output } = await place.run("cat ~/.gitignore ../neighbour/lib.ts .env; git config user.name");
+    expect(output).toBe("*.log\nexport {};\nPORT=1\nMe");
+  });
+});
