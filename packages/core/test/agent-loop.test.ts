@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { AgentEvent } from "../src/agent/types.ts";
+import type { AgentEvent, SteeredMessage } from "../src/agent/types.ts";
 import type { UserMessage } from "../src/types.ts";
 import { noteTool, runScript, unpaired, user } from "./support/agent-run.ts";
 
@@ -359,6 +359,14 @@ describe("steering", () => {
     });
     expect(added.map(({ role }) => role)).toEqual(["assistant", "tool_result", "user", "assistant"]);
     expect(events).toContainEqual({ type: "steering", text: "rather b" });
+  });
+
+  test("a message that has an id is told by it, and recorded without", async () => {
+    const note: SteeredMessage = { message: user("I ran ls"), id: "7", isNote: true };
+    const queue = [note];
+    const { added, events } = await runScript([{ text: "Seen." }], { takeSteering: () => queue.splice(0) });
+    expect(added[0]).toEqual(user("I ran ls"));
+    expect(events).toContainEqual({ type: "steering", text: "I ran ls", id: "7", isNote: true });
   });
 
   test("a message that arrives with the last reply keeps the run going", async () => {

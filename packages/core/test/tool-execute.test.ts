@@ -37,7 +37,13 @@ async function execute(toolCall: ToolCallBlock, options: { tool?: Tool; decision
   return { ...execution, message, requests, ran: [...ran] };
 }
 
-const failed = { role: "tool_result", toolCallId: "call_1", toolName: "echo", isError: true } as const;
+const failed = {
+  role: "tool_result",
+  toolCallId: "call_1",
+  toolName: "echo",
+  isError: true,
+  outcome: "failed",
+} as const;
 
 describe("executeToolCall", () => {
   test("asks, runs and answers", async () => {
@@ -48,6 +54,7 @@ describe("executeToolCall", () => {
         toolName: "echo",
         output: "abab",
         isError: false,
+        metadata: { times: 2 },
       },
       metadata: { times: 2 },
       rejection: undefined,
@@ -84,7 +91,7 @@ describe("executeToolCall", () => {
   test("a rejection keeps the call from running and tells the model why", async () => {
     const decision: ApprovalDecision = { response: "reject", message: "Not here.", unattended: true };
     const { message, rejection, ran: executed } = await execute(call({ text: "a" }), { decision });
-    expect(message).toEqual({ ...failed, output: "Not here." });
+    expect(message).toEqual({ ...failed, outcome: "rejected", output: "Not here." });
     expect(rejection).toEqual(decision);
     expect(executed).toEqual([]);
   });
@@ -146,8 +153,8 @@ describe("a preview", () => {
     const previews: unknown[] = [];
     const { message } = await executeToolCall(call({ text: "a" }), createToolRegistry([tool]), {
       signal: new AbortController().signal,
-      decide: async (_, preview) => {
-        previews.push(await preview?.());
+      decide: async (_, asked) => {
+        previews.push(await asked?.preview?.());
         return { response: "reject" };
       },
     });
@@ -205,7 +212,22 @@ describe("aborting", () => {
       decide: async () => ({ response: "once" }),
     });
     setTimeout(() => abort.abort(), 5);
-    expect((await execution).message.output).toBe(INTERRUPTED);
+    expect((await execution).message).toMatchObject({ output: INTERRUPTED, outcome: "interrupted" });
+  });
+
+  test("a tool that stops by itself and says how far it came was interrupted all the same", async () => {
+    const abort = new AbortController();
+    const stopping = async (_: unknown, { signal }: ToolContext) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      return { output: "half", isError: true };
+    };
+    const execution = executeToolCall(
+      call({ text: "a" }),
+      createToolRegistry([{ ...echoTool, execute: stopping } as Tool]),
+      { signal: abort.signal, decide: async () => ({ response: "once" }) },
+    );
+    setTimeout(() => abort.abort(), 5);
+    expect((await execution).message).toMatchObject({ output: "half", outcome: "interrupted" });
   });
 
   test("a question that nobody answers is given up at once", async () => {
@@ -216,7 +238,11 @@ describe("aborting", () => {
       decide: never,
     });
     abort.abort();
-    expect((await execution).message).toMatchObject({ output: NOT_STARTED, isError: true });
+    expect((await execution).message).toMatchObject({
+      output: NOT_STARTED,
+      isError: true,
+      outcome: "skipped",
+    });
     expect(performance.now() - started).toBeLessThan(500);
   });
 });
@@ -234,4 +260,29 @@ describe("a note", () => {
     const { message } = await execute(call({ text: "a", times }), { tool: withNote });
     expect(message.output.endsWith("\n(more follows)")).toBe(true);
   });
+});
+
+test("how long a call took is kept from a second on, and the wait for consent is no part of it", async () => {
+  const slow: Tool = {
+    name: "echo",
+    description: "Takes its time.",
+    parameters: z.strictObject({ runMs: z.number() }),
+    execute: async ({ runMs }) => {
+      await Bun.sleep(Number(runMs));
+      return { output: "done", metadata: { kept: true } };
+    },
+  };
+  const timed = (runMs: number, askMs: number) =>
+    executeToolCall(call({ runMs }), createToolRegistry([slow]), {
+      signal: new AbortController().signal,
+      async decide() {
+        await Bun.sleep(askMs);
+        return { response: "once" };
+      },
+    });
+  const [long, asked] = await Promise.all([timed(1_100, 1_100), timed(0, 1_100)]);
+  expect(long.metadata).toEqual({ durationMs: expect.any(Number), kept: true });
+  expect(long.message.metadata).toEqual({ durationMs: Number(long.metadata?.durationMs), kept: true });
+  expect(long.message.metadata?.durationMs).toBeLessThan(2_000);
+  expect(asked.metadata).toEqual({ kept: true });
 });

@@ -45,6 +45,7 @@ async function runToEnd(
   } catch (error) {
     outcome = { stopReason: "error", error };
   }
+  await config.changes?.settled();
   const error = outcome.error === undefined ? undefined : toSerializableError(outcome.error);
   if (error) emit({ type: "error", error, fatal: true });
   emit({ type: "status_change", status: "idle" });

@@ -2,10 +2,11 @@ import type { Model, ProviderError, StreamContext } from "../provider/types.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import { createToolRegistry } from "../tool/registry.ts";
 import type { Message, Usage } from "../types.ts";
-import { EMPTY_USAGE, messageText } from "../types.ts";
+import { EMPTY_USAGE } from "../types.ts";
 import { computeCost } from "./cost.ts";
 import { LoopDetector } from "./loop-detector.ts";
-import type { AgentEvent, AgentLoopConfig, NoticeLevel } from "./types.ts";
+import { toSteeringEvent } from "./steering-event.ts";
+import type { AgentEvent, AgentLoopConfig, NoticeLevel, UsagePurpose } from "./types.ts";
 
 /** What one run of the loop knows and has done so far. */
 export class Run {
@@ -18,6 +19,7 @@ export class Run {
   cost: number | null = 0;
   /** Set when something was rejected because nobody was there to ask. */
   unattendedRejection = false;
+  private hasChanged = false;
   private history: Message[];
   private systemPrompt: string;
   private items = 0;
@@ -64,12 +66,12 @@ export class Run {
 
   /** Takes in what the user sent meanwhile; true when there was something. */
   takeSteering(): boolean {
-    const messages = this.config.takeSteering?.() ?? [];
-    for (const message of messages) {
-      this.keep(message);
-      this.emit({ type: "steering", text: messageText(message) });
+    const taken = this.config.takeSteering?.() ?? [];
+    for (const steered of taken) {
+      this.keep("role" in steered ? steered : steered.message);
+      this.emit(toSteeringEvent(steered));
     }
-    return messages.length > 0;
+    return taken.length > 0;
   }
 
   /**
@@ -83,7 +85,7 @@ export class Run {
       overflow,
       signal: this.signal,
       emit: this.emit,
-      countUsage: (usage, model) => this.countUsage(usage, model),
+      countUsage: (usage, model, purpose) => this.countUsage(usage, model, purpose),
     });
     if (!prepared) return false;
     this.history = [...prepared.messages];
@@ -92,11 +94,19 @@ export class Run {
   }
 
   /** Adds up what the requests cost, those included that were repeated. */
-  countUsage(usage: Usage, model: Model = this.config.model): void {
+  countUsage(usage: Usage, model: Model = this.config.model, purpose?: UsagePurpose): void {
     if (usage === EMPTY_USAGE) return;
     const cost = computeCost(usage, model);
     this.cost = cost === null || this.cost === null ? null : this.cost + cost;
-    this.emit({ type: "usage", usage, cost });
+    this.emit({ type: "usage", usage, cost, ...(purpose && { purpose }) });
+  }
+
+  /** Lets be kept what the next call may change. @param writes see `ChangeKeeper`. */
+  async keepChanges(writes: string | undefined): Promise<void> {
+    const isFirst = !this.hasChanged;
+    this.hasChanged = true;
+    const notify = (level: NoticeLevel, code: string, message: string) => this.notice(level, code, message);
+    await this.config.changes?.beforeChanges({ isFirst, notify, writes });
   }
 
   notice(level: NoticeLevel, code: string, message: string): void {

@@ -1,7 +1,7 @@
 import { NOT_STARTED } from "../result-texts.ts";
 import { executeToolCall } from "../tool/execute.ts";
 import { toToolResultMessage } from "../tool/tool-result.ts";
-import type { ApprovalDecision, ApprovalRequest, Preview } from "../tool/types.ts";
+import type { ApprovalDecision, ApprovalRequest, AskedCall } from "../tool/types.ts";
 import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "../types.ts";
 import { toolCallsOf } from "../types.ts";
 import { LOOP_WINDOW, type LoopVerdict } from "./loop-detector.ts";
@@ -58,7 +58,7 @@ function groupCalls(run: Run, calls: ToolCallBlock[]): ToolCallBlock[][] {
 
 function skipCall(run: Run, call: ToolCallBlock, reason: string): ToolResultMessage {
   const itemId = startItem(run, call);
-  const result = toToolResultMessage(call, { output: reason, isError: true });
+  const result = toToolResultMessage(call, { output: reason, isError: true }, "skipped");
   endItem(run, itemId, { result });
   return result;
 }
@@ -68,10 +68,24 @@ async function runToolCall(
   call: ToolCallBlock,
 ): Promise<{ result: ToolResultMessage; stop?: ToolCallsOutcome["stop"] }> {
   const itemId = startItem(run, call);
+  let isChanging = false;
   const execution = await executeToolCall(call, run.registry, {
     signal: run.signal,
     keepOutput: run.config.keepOutput,
-    decide: (request, preview) => decide(run, request, preview),
+    decide: (request, asked) => decide(run, request, asked),
+    onInput: (input) =>
+      run.emit({
+        type: "tool_update",
+        itemId,
+        toolCallId: call.id,
+        toolName: call.name,
+        partialResult: "",
+        input,
+      }),
+    async beforeChange() {
+      isChanging = true;
+      await run.keepChanges(writtenPath(run, call));
+    },
     onUpdate: (partialResult) =>
       run.emit({
         type: "tool_update",
@@ -81,6 +95,7 @@ async function runToolCall(
         partialResult,
       }),
   });
+  if (isChanging) run.config.changes?.afterChanges();
   const { message, metadata, rejection } = execution;
   if (rejection?.unattended) run.unattendedRejection = true;
   const isChange = run.registry.find(call.name)?.changesFiles === true && !message.isError;
@@ -88,6 +103,12 @@ async function runToolCall(
   const result = withLoopNote(message, verdict);
   endItem(run, itemId, { result, metadata });
   return { result, ...stopAfter(run, { call, verdict, rejection }) };
+}
+
+/** What a tool changes that changes one file; undefined for one that may change anything. */
+function writtenPath(run: Run, { name, input }: ToolCallBlock): string | undefined {
+  const { file_path: path } = input;
+  return run.registry.find(name)?.changesFiles && typeof path === "string" ? path : undefined;
 }
 
 function stopAfter(
@@ -109,12 +130,12 @@ function stopAfter(
 async function decide(
   run: Run,
   request: ApprovalRequest,
-  preview: Preview | undefined,
+  asked: AskedCall | undefined,
 ): Promise<ApprovalDecision> {
   if (!run.config.approve) return { response: "once" };
   const announce: Asking["announce"] = (gate, shown = request) =>
     run.emit({ type: "approval_request", requestId: run.nextItemId("approval"), request: shown, gate });
-  const answer = await run.config.approve(request, { announce, preview });
+  const answer = await run.config.approve(request, { announce, ...asked });
   return typeof answer === "string" ? { response: answer } : answer;
 }
 
@@ -131,7 +152,7 @@ function endItem(
   { result, metadata }: { result: ToolResultMessage; metadata?: Record<string, unknown> | undefined },
 ): void {
   run.keep(result);
-  const { toolCallId, toolName, output, isError } = result;
+  const { toolCallId, toolName, output, isError, outcome, input } = result;
   run.emit({
     type: "tool_end",
     itemId,
@@ -139,6 +160,8 @@ function endItem(
     toolName,
     output,
     isError,
+    ...(outcome && { outcome }),
+    ...(input && { input }),
     ...(metadata && { metadata }),
   });
 }

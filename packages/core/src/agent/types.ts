@@ -5,9 +5,17 @@ import type {
   ApprovalResponse,
   KeepOutput,
   Preview,
+  Revise,
   Tool,
 } from "../tool/types.ts";
-import type { AssistantMessage, Message, ToolResultMessage, Usage, UserMessage } from "../types.ts";
+import type {
+  AssistantMessage,
+  Message,
+  ToolCallOutcome,
+  ToolResultMessage,
+  Usage,
+  UserMessage,
+} from "../types.ts";
 
 /** An error as events and files carry it. `errorType` is the kind of a ProviderError. */
 export interface SerializableError {
@@ -17,6 +25,7 @@ export interface SerializableError {
   errorType?: string;
 }
 
+/** What came of a reply: the next piece of its text, its thinking, or the JSON of the arguments of the call `id`. */
 export type MessageDelta =
   | { type: "text_delta"; delta: string }
   | { type: "thinking_delta"; delta: string }
@@ -34,7 +43,22 @@ export type RunStopReason =
   | "error"
   | "aborted";
 
+/**
+ * How much a notice matters: something to know, something that went wrong in passing, something that did not work.
+ */
 export type NoticeLevel = "info" | "warning" | "error";
+
+/** What a request was made for beside the conversation: a summary of it, or what is worth knowing in it. */
+export type UsagePurpose = "summary" | "knowledge";
+
+/** A message of the user's that joins a running conversation. */
+export interface SteeredMessage {
+  message: UserMessage;
+  /** What its `steering` event names it by. */
+  id: string;
+  /** It tells of something that has happened already, such as a command of the user's own. */
+  isNote?: boolean;
+}
 
 /**
  * Everything that happens in a run. Events with the same `itemId` belong to one item, which begins with its `_start`,
@@ -51,7 +75,15 @@ export type AgentEvent =
   | { type: "message_delta"; itemId: string; message: AssistantMessage; delta: MessageDelta }
   | { type: "message_end"; itemId: string; message: AssistantMessage }
   | { type: "tool_start"; itemId: string; toolCallId: string; toolName: string; input: unknown }
-  | { type: "tool_update"; itemId: string; toolCallId: string; toolName: string; partialResult: string }
+  | {
+      type: "tool_update";
+      itemId: string;
+      toolCallId: string;
+      toolName: string;
+      partialResult: string;
+      /** Set when the call begins to run with other arguments than those of its `tool_start`: the user changed them. */
+      input?: Record<string, unknown>;
+    }
   | {
       type: "tool_end";
       itemId: string;
@@ -59,15 +91,22 @@ export type AgentEvent =
       toolName: string;
       output: string;
       isError: boolean;
+      /** Set where `isError`. */
+      outcome?: ToolCallOutcome;
+      /** The arguments that it ran with, where the user changed them. */
+      input?: Record<string, unknown>;
       metadata?: Record<string, unknown>;
     }
   | { type: "status_change"; status: "idle" | "busy" | "retry"; retry?: { attempt: number; delayMs: number } }
-  /** One request's usage; `cost` in US dollars, null when the model's price is unknown. */
-  | { type: "usage"; usage: Usage; cost: number | null }
+  /**
+   * One request's usage; `cost` in US dollars, null when the model's price is unknown. With a `purpose` it was none of the
+   * conversation's own, and says nothing about the size of that.
+   */
+  | { type: "usage"; usage: Usage; cost: number | null; purpose?: UsagePurpose }
   | { type: "error"; error: SerializableError; fatal: boolean }
   | { type: "notice"; level: NoticeLevel; code: string; message: string }
-  /** A message of the user's that joined the running conversation. */
-  | { type: "steering"; text: string }
+  /** A message of the user's that joined the running conversation; see `SteeredMessage`. */
+  | { type: "steering"; text: string; id?: string; isNote?: true }
   /** The conversation is being summarised; `estimatedTokens` is what the next request would have held. */
   | { type: "compaction_start"; estimatedTokens: number }
   /** Tokens of the next request before and after; `summary` is the beginning of the new summary. */
@@ -82,6 +121,8 @@ export interface Asking {
   announce(gate: string, shown?: ApprovalRequest): void;
   /** What the call would change, for the person who is asked. */
   preview?: Preview | undefined;
+  /** The call with other arguments, for a person who would rather have those; left out where it has begun to run. */
+  revise?: Revise | undefined;
 }
 
 /** Decides about one request. */
@@ -100,7 +141,7 @@ export interface UpcomingRequest {
   /** Tells the run's observers what is being done. */
   emit(event: AgentEvent): void;
   /** Counts a request that is made on the way, such as one for a summary, into the run's cost. */
-  countUsage(usage: Usage, model: Model): void;
+  countUsage(usage: Usage, model: Model, purpose: UsagePurpose): void;
 }
 
 /** What a request holds from now on, in place of what the run had gathered. */
@@ -115,6 +156,26 @@ export interface PreparedContext {
  * done about it. An error that it throws ends the run; once `signal` is aborted it returns undefined instead.
  */
 export type PrepareContext = (request: UpcomingRequest) => Promise<PreparedContext | undefined>;
+
+/**
+ * Keeps what calls are about to change, so that it can be taken back. Nothing here rejects: what cannot be kept stops nobody.
+ */
+export interface ChangeKeeper {
+  /**
+   * Waited for before a call runs that is not known to change nothing, once it is allowed.
+   * @param change `isFirst`: the first such call of the run. `notify` tells the run's observers something. `writes`: the
+   * path, as the model gave it, that is all that the call changes, where that is so.
+   */
+  beforeChanges(change: {
+    isFirst: boolean;
+    notify(level: NoticeLevel, code: string, message: string): void;
+    writes?: string | undefined;
+  }): Promise<void>;
+  /** Told when the call has ended; what it does about that goes on beside the run. */
+  afterChanges(): void;
+  /** Waited for at the end of the run: resolves when everything is noted down. */
+  settled(): Promise<void>;
+}
 
 /** What a run needs. The loop reads no disk, no screen, no environment: all of it comes in here. */
 export interface AgentLoopConfig {
@@ -138,7 +199,8 @@ export interface AgentLoopConfig {
   /** Keeps the context within the model's window; without it a request that is too long ends the run. */
   prepareContext?: PrepareContext | undefined;
   /** Messages the user sent while the run was going on; asked for between turns. */
-  takeSteering?: (() => UserMessage[]) | undefined;
+  takeSteering?: (() => (UserMessage | SteeredMessage)[]) | undefined;
+  changes?: ChangeKeeper | undefined;
   /** Keeps an output that is cut for the model. */
   keepOutput?: KeepOutput | undefined;
   /** Milliseconds since the epoch; without it a reply that broke off is dated like the message before it. */

@@ -1,13 +1,15 @@
 import { z } from "zod";
-import { sleep } from "../infrastructure/clock.ts";
+import { monotonicMs, sleep } from "../infrastructure/clock.ts";
 import { INTERRUPTED, NOT_STARTED } from "../result-texts.ts";
-import type { ToolCallBlock, ToolResultMessage } from "../types.ts";
+import type { ToolCallBlock, ToolCallOutcome, ToolResultMessage } from "../types.ts";
+import { truncateResult, withDuration, withPreface } from "./finish-result.ts";
 import type { ToolRegistry } from "./registry.ts";
+import { isSameInput } from "./revised-input.ts";
 import { toToolResultMessage } from "./tool-result.ts";
-import { truncateOutput, truncationNote } from "./truncation.ts";
 import type {
   ApprovalDecision,
   ApprovalRequest,
+  AskedCall,
   KeepOutput,
   Preview,
   Tool,
@@ -20,10 +22,14 @@ const ABORT_GRACE_MS = 900;
 
 export interface ToolExecutionOptions {
   signal: AbortSignal;
-  /** `preview` where the call can say beforehand what it would change. */
-  decide(request: ApprovalRequest, preview?: Preview): Promise<ApprovalDecision>;
+  /** `call` is left out where a tool asks while it runs: what it asks for then cannot be changed. */
+  decide(request: ApprovalRequest, call?: AskedCall): Promise<ApprovalDecision>;
+  /** Told before the call runs with other arguments than the model's. */
+  onInput?(input: Record<string, unknown>): void;
   onUpdate?(partialResult: string): void;
   keepOutput?: KeepOutput | undefined;
+  /** Waited for before a tool runs that is not read-only, once the call is allowed. */
+  beforeChange?(): Promise<void>;
 }
 
 export interface ToolExecution {
@@ -35,7 +41,8 @@ export interface ToolExecution {
 
 /**
  * The one way a tool call is carried out: validate, ask, run, truncate. It never rejects: whatever goes wrong becomes
- * an error result that the model can mend.
+ * an error result that the model can mend. The metadata's `durationMs` is how long it took without the wait for consent,
+ * from a second on.
  */
 export async function executeToolCall(
   call: ToolCallBlock,
@@ -43,44 +50,68 @@ export async function executeToolCall(
   options: ToolExecutionOptions,
 ): Promise<ToolExecution> {
   const rejections: ApprovalDecision[] = [];
+  const startedAt = monotonicMs();
+  let askedMs = 0;
   let isOver = false;
-  const decide = async (request: ApprovalRequest, preview?: Preview) => {
+  const decide = async (request: ApprovalRequest, asked?: AskedCall) => {
     // A tool that was left behind may still ask, but nobody waits for it any more.
     if (options.signal.aborted || isOver) return STOPPED;
-    const decision = await orAborted(options.decide(request, preview), options.signal, 0);
+    const askedAt = monotonicMs();
+    const decision = await orAborted(options.decide(request, asked), options.signal, 0);
+    askedMs += monotonicMs() - askedAt;
     if (decision?.response === "reject") rejections.push(decision);
     return decision ?? STOPPED;
   };
   const onUpdate = (partialResult: string) => {
     if (!isOver) options.onUpdate?.(partialResult);
   };
-  const result = await runToResult(call, registry, { ...options, decide, onUpdate });
+  const ended = await runToEnd(call, registry, { ...options, decide, onUpdate });
   isOver = true;
-  return { ...result, rejection: rejections[0] };
+  const [rejection] = rejections;
+  const outcome = ended.outcome ?? outcomeOf(rejection);
+  const timed = withDuration(ended.result, monotonicMs() - startedAt - askedMs);
+  const result = truncateResult(timed, { call, registry, keepOutput: options.keepOutput });
+  const message = toToolResultMessage(call, withPreface(result, call, ended.ranWith), outcome);
+  return {
+    message: { ...message, ...(ended.ranWith && { input: ended.ranWith }) },
+    metadata: result.metadata,
+    rejection,
+  };
 }
 
-const STOPPED: ApprovalDecision = { response: "reject", message: NOT_STARTED };
+const STOPPED: ApprovalDecision = { response: "reject", message: NOT_STARTED, skipped: true };
 
-async function runToResult(
+/** How a call ended; `outcome` where that is known, should it be an error. */
+interface EndedCall {
+  result: ToolResult;
+  outcome?: ToolCallOutcome;
+  /** The arguments it ran with, where they are others than the model's. */
+  ranWith?: Record<string, unknown> | undefined;
+}
+
+async function runToEnd(
   call: ToolCallBlock,
   registry: ToolRegistry,
   options: ToolExecutionOptions,
-): Promise<ToolExecution> {
-  let result: ToolResult;
+): Promise<EndedCall> {
   try {
-    result = await runValidated(call, registry, options);
+    return await runValidated(call, registry, options);
   } catch (error) {
-    result = toErrorResult(error, options.signal);
+    return toErrorResult(error, options.signal);
   }
-  const { output, metadata } = truncateResult(result, { call, registry, keepOutput: options.keepOutput });
-  return { message: toToolResultMessage(call, { ...result, output }), metadata };
+}
+
+/** Of a call that is an error where nothing else is known about it. */
+function outcomeOf(rejection: ApprovalDecision | undefined): ToolCallOutcome {
+  if (!rejection) return "failed";
+  return rejection.skipped ? "skipped" : "rejected";
 }
 
 async function runValidated(
   call: ToolCallBlock,
   registry: ToolRegistry,
   options: ToolExecutionOptions,
-): Promise<ToolResult> {
+): Promise<EndedCall> {
   const tool = registry.find(call.name);
   if (!tool) return failure(`There is no tool "${call.name}". The tools are: ${registry.names.join(", ")}.`);
   if (call.invalidInput !== undefined) return failure(invalidJson(call.invalidInput));
@@ -90,36 +121,85 @@ async function runValidated(
       `Invalid arguments for ${call.name}, so it was not run:\n${z.prettifyError(parsed.error)}`,
     );
   }
-  if (options.signal.aborted) return failure(NOT_STARTED);
+  if (options.signal.aborted) return failure(NOT_STARTED, "skipped");
   const request = approvalRequest(tool, parsed.data);
-  const decision = request && (await options.decide(request, toPreview(tool, parsed.data)));
-  if (decision?.response === "reject") return failure(decision.message ?? "The user rejected this call.");
-  return runTool(tool, parsed.data, { call, options, isWithheld: decision?.withholds });
+  const decision = request && (await options.decide(request, toAskedCall(tool, call, parsed.data)));
+  if (decision?.response === "reject") {
+    return failure(decision.message ?? "The user rejected this call.", outcomeOf(decision));
+  }
+  const run = { call, options, isWithheld: decision?.withholds };
+  const input = decision?.input;
+  if (input === undefined || isSameInput(input, call.input)) return runTool(tool, parsed.data, run);
+  return runRevised(tool, input, run);
+}
+
+interface PermittedRun {
+  call: ToolCallBlock;
+  options: ToolExecutionOptions;
+  isWithheld: ToolContext["isWithheld"];
+}
+
+/** Whatever comes of it, that it ran with other arguments is known of it. */
+async function runRevised(tool: Tool, input: Record<string, unknown>, run: PermittedRun): Promise<EndedCall> {
+  const { options } = run;
+  const parsed = tool.parameters.safeParse(input);
+  if (!parsed.success) {
+    const problems = z.prettifyError(parsed.error);
+    return failure(`What the user made of the arguments does not fit, so it was not run:\n${problems}`);
+  }
+  let hasStarted = false;
+  const onStart = () => {
+    hasStarted = true;
+    options.onInput?.(input);
+  };
+  const ended = await runTool(tool, parsed.data, { ...run, onStart }).catch((error: unknown) =>
+    toErrorResult(error, options.signal),
+  );
+  return hasStarted ? { ...ended, ranWith: input } : ended;
 }
 
 async function runTool(
   tool: Tool,
   args: Record<string, unknown>,
-  {
-    call,
-    options,
-    isWithheld,
-  }: { call: ToolCallBlock; options: ToolExecutionOptions; isWithheld: ToolContext["isWithheld"] },
-): Promise<ToolResult> {
+  { call, options, isWithheld, onStart }: PermittedRun & { onStart?: () => void },
+): Promise<EndedCall> {
   const context: ToolContext = {
     toolCallId: call.id,
     signal: options.signal,
-    approve: async (request) => (await options.decide(request)).response,
+    approve: async (request) => {
+      const { response, input } = await options.decide(request);
+      // What it has begun to do is what was asked about: nothing else can be allowed in its place.
+      return input === undefined ? response : "reject";
+    },
     isWithheld,
     ...(options.onUpdate && { onUpdate: options.onUpdate }),
   };
+  if (!tool.readOnly && options.beforeChange) {
+    await orAborted(options.beforeChange(), options.signal, 0);
+    if (options.signal.aborted) return failure(NOT_STARTED, "skipped");
+  }
+  onStart?.();
   const result = await orAborted(tool.execute(args, context), options.signal, ABORT_GRACE_MS);
-  return result ?? failure(INTERRUPTED);
+  if (!result) return failure(INTERRUPTED, "interrupted");
+  return options.signal.aborted ? { result, outcome: "interrupted" } : { result };
 }
 
 function approvalRequest(tool: Tool, args: Record<string, unknown>): ApprovalRequest | undefined {
   if (tool.approval) return tool.approval(args);
   return { permission: "execute", toolName: tool.name, description: tool.name, details: args };
+}
+
+function toAskedCall(tool: Tool, { input }: ToolCallBlock, args: Record<string, unknown>): AskedCall {
+  return {
+    preview: toPreview(tool, args),
+    revise(changes) {
+      const revised = { ...input, ...changes };
+      const parsed = tool.parameters.safeParse(revised);
+      const request = parsed.success ? approvalRequest(tool, parsed.data) : undefined;
+      if (!parsed.success || !request) return undefined;
+      return { input: revised, request, preview: toPreview(tool, parsed.data) };
+    },
+  };
 }
 
 function toPreview(tool: Tool, args: Record<string, unknown>): Preview | undefined {
@@ -147,48 +227,16 @@ async function orAborted<T>(
   }
 }
 
-function failure(output: string): ToolResult {
-  return { output, isError: true };
+function failure(output: string, outcome?: ToolCallOutcome): EndedCall {
+  return { result: { output, isError: true }, ...(outcome && { outcome }) };
 }
 
-function toErrorResult(error: unknown, signal: AbortSignal): ToolResult {
-  if (signal.aborted) return failure(INTERRUPTED);
+function toErrorResult(error: unknown, signal: AbortSignal): EndedCall {
+  if (signal.aborted) return failure(INTERRUPTED, "interrupted");
   return failure(error instanceof Error ? error.message : String(error));
 }
 
 function invalidJson(raw: string): string {
   const shown = raw.length > 200 ? `${raw.slice(0, 200).toWellFormed()}…` : raw;
   return `The arguments are no JSON object, so the call was not run. Received: ${shown}`;
-}
-
-function truncateResult(
-  result: ToolResult,
-  {
-    call,
-    registry,
-    keepOutput,
-  }: { call: ToolCallBlock; registry: ToolRegistry; keepOutput?: KeepOutput | undefined },
-): { output: string; metadata: ToolResult["metadata"] } {
-  const keep = registry.find(call.name)?.keep ?? "head";
-  const { text, omitted } = truncateOutput(result.output, keep);
-  if (!omitted) return { output: withNote(result.output, result.note), metadata: result.metadata };
-  const path = keepWhole(() => keepOutput?.(call.id, result.output));
-  const note = truncationNote(omitted, keep, path);
-  const output = keep === "head" ? `${text}\n${note}` : `${note}\n${text}`;
-  const metadata = { ...result.metadata, ...(path !== undefined && { outputPath: path }) };
-  return { output: withNote(output, result.note), metadata };
-}
-
-/** A result is worth more than the file it could not be kept in. */
-function keepWhole(keep: () => string | undefined): string | undefined {
-  try {
-    return keep();
-  } catch {
-    // The note then names no file.
-    return undefined;
-  }
-}
-
-function withNote(output: string, note: string | undefined): string {
-  return note === undefined ? output : `${output}\n${note}`;
 }

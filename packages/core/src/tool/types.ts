@@ -11,6 +11,7 @@ export interface ApprovalRequest {
   details?: Record<string, unknown>;
 }
 
+/** `once` allows this call, `always` also those like it from now on, `reject` refuses it. */
 export type ApprovalResponse = "once" | "always" | "reject";
 
 /** An answer to an approval request with what the loop and the model should know beyond it. */
@@ -22,6 +23,13 @@ export interface ApprovalDecision {
   unattended?: boolean;
   /** Rejected by a person who wants the turn to end. */
   endTurn?: boolean;
+  /** Rejected since the turn had ended, without anybody having judged it: the call was skipped. */
+  skipped?: boolean;
+  /**
+   * What the person made of the call's arguments, all of them; only with a yes. The call runs with them, once they were
+   * found to fit its tool, and the model is told. Whoever decides has judged them: nothing is asked again.
+   */
+  input?: Record<string, unknown> | undefined;
   /** Allowed but for some of the files below it; see `ToolContext.isWithheld`. */
   withholds?: ((path: string) => boolean) | undefined;
 }
@@ -29,6 +37,25 @@ export interface ApprovalDecision {
 /** What a call would change, as a unified diff for a person; undefined where none can be made. Never rejects. */
 export type Preview = () => Promise<string | undefined>;
 
+/** A call with other arguments than the model's, as it would be put to whoever decides. */
+export interface RevisedCall {
+  /** All of them, for `ApprovalDecision.input`. */
+  input: Record<string, unknown>;
+  request: ApprovalRequest;
+  preview?: Preview | undefined;
+}
+
+/** The call with these arguments in place of its own ones; undefined where they do not fit its tool. Changes nothing. */
+export type Revise = (changes: Record<string, unknown>) => RevisedCall | undefined;
+
+/** What whoever decides about a call may want of it. */
+export interface AskedCall {
+  /** Left out where the call cannot say beforehand what it would change. */
+  preview?: Preview | undefined;
+  revise: Revise;
+}
+
+/** What a tool call may need beyond its arguments. */
 export interface ToolContext {
   toolCallId: string;
   signal: AbortSignal;
@@ -43,6 +70,7 @@ export interface ToolContext {
   onUpdate?(partialResult: string): void;
 }
 
+/** What came of a tool call. */
 export interface ToolResult {
   /** What the model reads; a long one is cut. */
   output: string;

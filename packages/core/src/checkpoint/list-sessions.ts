@@ -1,0 +1,79 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { isRootOf } from "./open-history.ts";
+import {
+  findOpenTurn,
+  readSegment,
+  readSegments,
+  type Segment,
+  stepsOf,
+  unfinishedRestorings,
+} from "./store/read-segments.ts";
+import { listGenerations, listNames, sessionOf, sessionsOf } from "./store/store-place.ts";
+import { replaySteps } from "./timeline/timeline.ts";
+import type { CheckpointOptions } from "./types.ts";
+import { findCheckpointPlace } from "./workplace.ts";
+
+/** A session that has changed something. */
+export interface CheckpointSession {
+  sessionId: string;
+  /** When it changed something last; milliseconds since the epoch. */
+  changedAt: number;
+  canUndo: boolean;
+  canRedo: boolean;
+}
+
+/** The sessions of a project that have checkpoints, the last changed first. */
+export function listSessionsOf(
+  options: Pick<CheckpointOptions, "root" | "environment">,
+): CheckpointSession[] {
+  const place = findCheckpointPlace(options);
+  if (!place) return [];
+  const generations = listGenerations(place.project);
+  const ids = new Set(generations.flatMap(listSessionIds));
+  return [...ids]
+    .map((sessionId) => describeSession(options.root, generations, sessionId))
+    .sort((left, right) => right.changedAt - left.changedAt);
+}
+
+function isCutOff(segment: Segment): boolean {
+  return findOpenTurn(segment) !== undefined;
+}
+
+/** As their logs give them: a directory may be called otherwise. */
+function listSessionIds(generation: string): string[] {
+  const sessions = sessionsOf(generation);
+  return listNames(sessions).flatMap((directory) => {
+    const log = listNames(join(sessions, directory)).find((name) => name.endsWith(".jsonl"));
+    return (log && readSegment(join(sessions, directory, log))?.header.sessionId) ?? [];
+  });
+}
+
+function describeSession(root: string, generations: readonly string[], sessionId: string): CheckpointSession {
+  const segments = readSegments(generations, sessionId);
+  const { runs, cutOffs, redoable } = replaySteps(stepsOf(segments));
+  const isHere = isRootOf(root, segments);
+  const unfinished = unfinishedRestorings(segments).current;
+  const times = segments.flatMap(({ lines }) =>
+    lines.flatMap((line) => {
+      if (line.type === "step") return [line.step.at];
+      return line.type === "open" ? [line.open.at] : [];
+    }),
+  );
+  return {
+    sessionId,
+    changedAt: Math.max(0, ...times),
+    // A turn that was cut off is noted down when it is asked for.
+    canUndo: isHere && (runs.length + cutOffs.length > 0 || unfinished.length > 0 || segments.some(isCutOff)),
+    canRedo: isHere && (redoable.length > 0 || unfinished.length > 0),
+  };
+}
+
+/** Forgets what a session has changed: nothing of it can be taken back any more. What was kept goes when its place does. */
+export function forgetSessionOf(
+  options: Pick<CheckpointOptions, "root" | "environment" | "sessionId">,
+): void {
+  const place = findCheckpointPlace(options);
+  for (const generation of place ? listGenerations(place.project) : [])
+    rmSync(sessionOf(generation, options.sessionId), { recursive: true, force: true });
+}

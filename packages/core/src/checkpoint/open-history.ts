@@ -1,0 +1,163 @@
+import { randomHex } from "../infrastructure/random-hex.ts";
+import { adoptRestoring } from "./restore/adopt-restoring.ts";
+import type { JudgeOptions } from "./restore/judge-change.ts";
+import { closeOpened, removeTemporaries } from "./restore/restore-changes.ts";
+import { isSameRoot, readRootIdentity } from "./root-identity.ts";
+import { Slices } from "./slices.ts";
+import { BlobStore } from "./store/blob-store.ts";
+import { findCutOffTurn } from "./store/known-entries.ts";
+import {
+  countDamagedLines,
+  findOpenTurn,
+  lastTimeOf,
+  readSegments,
+  type Segment,
+  stepsOf,
+  unfinishedRestorings,
+} from "./store/read-segments.ts";
+import { listGenerations, packsOf } from "./store/store-place.ts";
+import { toCutOffStep } from "./timeline/cut-off-step.ts";
+import type { Move, Step } from "./timeline/types.ts";
+import { ProjectState } from "./tree/project-state.ts";
+import { FileReader } from "./tree/read-file.ts";
+import type { CheckpointOptions } from "./types.ts";
+import { type CheckpointPlace, Workplace } from "./workplace.ts";
+
+/** The project's path leads to another directory than the one in which the session worked. */
+export class OtherProjectError extends Error {
+  override name = "OtherProjectError";
+}
+
+/** What this very process does in the session besides. */
+export interface OwnWork {
+  /** Where it notes down what it does; left out, a place is opened. */
+  workplace?: Workplace | undefined;
+  /** True while a call of the session runs. */
+  isWorking?: boolean | undefined;
+}
+
+export interface OpeningOptions {
+  place: CheckpointPlace;
+  options: CheckpointOptions;
+  own: OwnWork;
+  /** What is wanted; left out: only to look. */
+  move?: Move | undefined;
+  /** True: nothing is to be done, and what is looked at on the way need not be kept. */
+  isReading: boolean;
+}
+
+/** A session's past, read anew: others may have gone on. */
+export interface OpenedSession {
+  segments: readonly Segment[];
+  workplace: Workplace;
+  store: BlobStore;
+  steps: readonly Step[];
+  judging: JudgeOptions;
+  damagedLines: number;
+}
+
+/** Undefined when nothing is known of the session. @throws OtherProjectError, and errors of the store. */
+export async function withOpenedSession<T>(
+  opening: OpeningOptions,
+  use: (session: OpenedSession) => Promise<T>,
+): Promise<T | undefined> {
+  const { place, options, own, isReading } = opening;
+  const generations = listGenerations(place.project);
+  const segments = readSegments(generations, options.sessionId);
+  if (segments.length === 0) return undefined;
+  assertSameRoot(options.root, segments);
+  const workplace = own.workplace ?? Workplace.open(place, options);
+  workplace.noticeTime(lastTimeOf(segments));
+  const ownPack = { directory: workplace.packs, name: `${workplace.name}-${randomHex(4)}` };
+  const directories = [...new Set([...generations, workplace.generation])].map(packsOf);
+  try {
+    const store = await BlobStore.open({ directories, own: ownPack }, new Slices());
+    let isNeeded = !isReading;
+    try {
+      const { session, hasNoted } = await openSession(opening, { workplace, store, segments });
+      isNeeded ||= hasNoted;
+      const result = await use(session);
+      if (isNeeded) store.flush();
+      return result;
+    } finally {
+      if (isNeeded) store.close();
+      else store.discard();
+    }
+  } finally {
+    if (own.workplace === undefined) workplace.close();
+  }
+}
+
+/** Notes down first what was cut off: a turn of the model, or a restoration. */
+async function openSession(
+  opening: OpeningOptions,
+  parts: Pick<OpenedSession, "workplace" | "store" | "segments">,
+): Promise<{ session: OpenedSession; hasNoted: boolean }> {
+  const { root } = opening.options;
+  const { limits } = opening.place;
+  const judging = { root, store: parts.store, reader: new FileReader(), fileBytes: limits.fileBytes };
+  const steps = stepsOf(parts.segments);
+  const session = { ...parts, steps, judging, damagedLines: countDamagedLines(parts.segments) };
+  const cutOff = await noteCutOff(opening, session);
+  if (cutOff) steps.push(cutOff);
+  else steps.push(...(await adoptUnfinished(opening, session)));
+  return { session, hasNoted: cutOff !== undefined };
+}
+
+/** With a dry run too: what is found now, others could not tell apart from what comes later. */
+async function noteCutOff(
+  { place, options: { root }, own }: OpeningOptions,
+  { workplace, store, segments }: OpenedSession,
+): Promise<Step | undefined> {
+  if (findWorker(segments, own) !== undefined) return undefined;
+  const cutOff = await findCutOffTurn(segments, new Slices());
+  if (!cutOff) return undefined;
+  const { limits, except } = place;
+  const state = new ProjectState({ root, store, limits, except }, cutOff.entries);
+  const changes = await state.update({ isLenient: true });
+  const line = toCutOffStep(root, cutOff, { at: workplace.nextAt(), changes });
+  workplace.segment.append(line);
+  return line.step;
+}
+
+async function adoptUnfinished(
+  { options: { root }, move, isReading, own }: OpeningOptions,
+  { workplace, segments, judging }: OpenedSession,
+): Promise<Step[]> {
+  if (move === undefined || findWorker(segments, own) !== undefined) return [];
+  const { current, superseded } = unfinishedRestorings(segments);
+  const adopted: Step[] = [];
+  if (!isReading) for (const each of [...superseded, ...current]) removeTemporaries(root, each);
+  for (const each of current) {
+    if (!isReading) closeOpened(root, each);
+    const step = { ...(await adoptRestoring(each, move, judging)), at: workplace.nextAt() };
+    if (!isReading) workplace.segment.append({ type: "step", step });
+    adopted.push(step);
+  }
+  return adopted;
+}
+
+/** Who is in the midst of changing something. */
+export function findWorker(segments: readonly Segment[], own: OwnWork): string | undefined {
+  if (own.isWorking) return "The model";
+  const other = segments.find((segment) => segment.isHeldByOther && findOpenTurn(segment) !== undefined);
+  return other && `Another process (${other.header.pid})`;
+}
+
+/** @throws OtherProjectError */
+function assertSameRoot(root: string, segments: readonly Segment[]): void {
+  if (!isRootOf(root, segments))
+    throw new OtherProjectError(`${root} is not the directory any more in which this session worked.`);
+}
+
+/** False when another directory has taken the place of the one that a session worked in. */
+export function isRootOf(root: string, segments: readonly Segment[]): boolean {
+  const now = readRootIdentity(root);
+  const known = segments.flatMap(({ header, lines }) => [
+    header.rootIdentity,
+    ...lines.map((line) => (line.type === "step" ? line.step.rootIdentity : undefined)),
+  ]);
+  const identities = known.filter((each) => each !== undefined);
+  if (now === undefined || identities.length === 0) return true;
+  return identities.some((each) => isSameRoot(each, now));
+}

@@ -1,0 +1,126 @@
+import { lstatSync, type Stats } from "node:fs";
+import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import { systemErrorCode } from "../../infrastructure/system-error.ts";
+import type { BlobStore } from "../store/blob-store.ts";
+import type { PlannedChange } from "../timeline/roll-back.ts";
+import { signCache } from "../tree/cache-directory.ts";
+import { isWhole, signControl } from "../tree/control-entry.ts";
+import { readTarget } from "../tree/find-entries.ts";
+import { type FileReader, toFileEntry } from "../tree/read-file.ts";
+import { type FileEntry, isSameContent, isSameState, type TreeEntry } from "../tree-entry.ts";
+
+const MODE_BITS = 0o7777;
+
+/** What stands at a path now. `special`: a pipe, a socket, a device. `unknown`: it may not be looked at. */
+export type Present = TreeEntry | { kind: "special" } | { kind: "unknown" } | undefined;
+
+/** What is to be done about a path. */
+export type Judgement =
+  | { kind: "restore"; change: PlannedChange; present: TreeEntry | undefined }
+  /** It is as it should be. */
+  | { kind: "settled"; change: PlannedChange }
+  /** Somebody else has changed it since. */
+  | { kind: "conflict"; change: PlannedChange; present: Present }
+  /** What it was is not kept, or what it is would be lost. */
+  | { kind: "lost"; change: PlannedChange; isCache: boolean; isControl?: true };
+
+export interface JudgeOptions {
+  root: string;
+  store: BlobStore;
+  reader: FileReader;
+  /** Of a larger file nothing is read. */
+  fileBytes: number;
+}
+
+/** Looks at a path and says what is to be done; whatever would be overwritten is in the store then. */
+export async function judgeChange(change: PlannedChange, options: JudgeOptions): Promise<Judgement> {
+  const { expected, target, path } = change;
+  if (expected?.kind === "control" || target?.kind === "control") return judgeControl(change, options);
+  const present = toCache(await lookAtPath(path, options), change, options.root);
+  if (isEntry(present) && isSameState(present, target)) return { kind: "settled", change };
+  if ([expected, target, present].some((entry) => entry?.kind === "cache"))
+    return { kind: "lost", change, isCache: true };
+  if (!isEntry(present)) return { kind: "conflict", change, present };
+  if (!isSameState(present, expected)) return { kind: "conflict", change, present };
+  const isKept = isRestorable(target, present, options.store) && isSafe(present, target);
+  return isKept ? { kind: "restore", change, present } : { kind: "lost", change, isCache: false };
+}
+
+/** What was looked at as a cache is compared as one. */
+function toCache(present: Present, { path, expected, target }: PlannedChange, root: string): Present {
+  if (present?.kind !== "directory" || (expected?.kind !== "cache" && target?.kind !== "cache"))
+    return present;
+  const absolute = `${root}/${path}`;
+  const stats = lstatSync(toSystemPath(absolute), { throwIfNoEntry: false });
+  return stats && { kind: "cache", signature: signCache(absolute, stats) };
+}
+
+function isEntry(present: Present): present is TreeEntry | undefined {
+  return present?.kind !== "special" && present?.kind !== "unknown";
+}
+
+/** What belongs to git or to us, and pipes: nothing is done about them. */
+function judgeControl(change: PlannedChange, { root }: JudgeOptions): Judgement {
+  const absolute = `${root}/${change.path}`;
+  const stats = lstatSync(toSystemPath(absolute), { throwIfNoEntry: false });
+  const present = stats && signControl(absolute, stats);
+  const isThere = change.target?.kind === "control" && present && isWhole(change.target, present);
+  return isThere ? { kind: "settled", change } : { kind: "lost", change, isCache: false, isControl: true };
+}
+
+function isRestorable(
+  target: TreeEntry | undefined,
+  present: TreeEntry | undefined,
+  store: BlobStore,
+): boolean {
+  if (target?.kind !== "file") return true;
+  if (target.hash !== undefined && store.has(target.hash)) return true;
+  return present?.kind === "file" && isSameContent(present, target);
+}
+
+/** Nothing is taken away of which there is no copy. */
+function isSafe(present: TreeEntry | undefined, target: TreeEntry | undefined): boolean {
+  if (present?.kind !== "file" || present.hash !== undefined) return true;
+  return target?.kind === "file" && isSameContent(present, target);
+}
+
+/** What stands at a path of the project; the content of a file is in the store then, if it can be kept. */
+export async function lookAtPath(path: string, options: JudgeOptions): Promise<Present> {
+  const absolute = `${options.root}/${path}`;
+  let stats: Stats | undefined;
+  try {
+    if (!isReachedWithoutLinks(path, options.root)) return undefined;
+    stats = lstatSync(toSystemPath(absolute), { throwIfNoEntry: false });
+    if (stats?.isSymbolicLink()) return { kind: "link", target: readTarget(absolute) };
+  } catch (error) {
+    return systemErrorCode(error) === "ENOTDIR" ? undefined : { kind: "unknown" };
+  }
+  if (stats === undefined) return undefined;
+  if (stats.isFile()) return lookAtFile(absolute, stats, options);
+  if (!stats.isDirectory()) return { kind: "special" };
+  return { kind: "directory", mode: stats.mode & MODE_BITS };
+}
+
+/** What is seen through a link that took a directory's place is not in the project. */
+function isReachedWithoutLinks(path: string, root: string): boolean {
+  const names = path.split("/").slice(0, -1);
+  return names.every((_, index) => {
+    const above = `${root}/${names.slice(0, index + 1).join("/")}`;
+    return lstatSync(toSystemPath(above), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  });
+}
+
+async function lookAtFile(
+  absolute: string,
+  stats: Stats,
+  { reader, store, fileBytes }: JudgeOptions,
+): Promise<FileEntry> {
+  const read = stats.size <= fileBytes ? await reader.read(absolute, stats) : undefined;
+  if (read?.entry.hash === undefined) return toFileEntry(stats);
+  try {
+    await store.keep(read.entry.hash, read.content);
+    return read.entry;
+  } catch {
+    return toFileEntry(stats); // No space is left: it counts as not kept, so nothing is done to it.
+  }
+}

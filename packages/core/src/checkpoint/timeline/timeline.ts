@@ -1,0 +1,93 @@
+import type { Step } from "./types.ts";
+
+/** What of a session's work stands, after all that was taken back. */
+export interface Standing {
+  /** The runs whose changes stand, the last one last. */
+  runs: readonly string[];
+  /** The steps that were cut off and were not taken back, by their ids; the last one last. */
+  cutOffs: readonly string[];
+  /** The steps that took something back which `redo` can bring again, the last one last. */
+  redoable: readonly string[];
+}
+
+/** Follows the steps of a session, in order. A change by the agent ends what can be done again. */
+export function replaySteps(steps: readonly Step[]): Standing {
+  let now: Standing = { runs: [], cutOffs: [], redoable: [] };
+  const before = new Map<string, Standing>();
+  for (const step of steps) {
+    before.set(step.id, now);
+    now = follow(now, step, step.to === undefined ? undefined : before.get(step.to));
+  }
+  return now;
+}
+
+/** @param earlier what stood before the step that was gone back to. */
+function follow(now: Standing, step: Step, earlier: Standing | undefined): Standing {
+  const { id, kind, run, isCutOff, changes, foreign = [] } = step;
+  if (kind === "partial") return now;
+  if (kind === "run") {
+    if (isCutOff) {
+      const isSomething = changes.length + foreign.length > 0;
+      return isSomething ? { ...now, cutOffs: [...now.cutOffs, id], redoable: [] } : now;
+    }
+    if (run === undefined || changes.length === 0) return now;
+    return { ...now, runs: now.runs.at(-1) === run ? now.runs : [...now.runs, run], redoable: [] };
+  }
+  if (kind === "redo") {
+    const { runs, cutOffs } = earlier ?? now;
+    return { runs, cutOffs, redoable: now.redoable.slice(0, -1) };
+  }
+  const redoable = [...now.redoable, id];
+  // One that was cut off is taken back by itself, and never along with others.
+  if (isCutOff) return { ...now, cutOffs: now.cutOffs.filter((each) => each !== step.to), redoable };
+  return { ...now, runs: earlier?.runs ?? now.runs, redoable };
+}
+
+/** The step before which everything stood that the last of `redoable` has taken back, in whatever number of attempts. */
+export function findRedoTarget(steps: readonly Step[]): Step | undefined {
+  const id = replaySteps(steps).redoable.at(-1);
+  let index = steps.findIndex((step) => step.id === id);
+  const to = steps[index]?.to;
+  while (steps[index - 1]?.kind === "partial" && steps[index - 1]?.to === to) index--;
+  return steps[index];
+}
+
+/** The last step that was cut off and was not taken back. */
+export function findCutOffTarget(steps: readonly Step[]): Step | undefined {
+  const id = replaySteps(steps).cutOffs.at(-1);
+  return steps.find((step) => step.id === id);
+}
+
+/** The first step of a run; undefined when it is no longer kept. */
+export function firstStepOf(steps: readonly Step[], run: string): Step | undefined {
+  return steps.find(
+    (step) => isCertain(step) && step.kind === "run" && step.run === run && step.changes.length > 0,
+  );
+}
+
+/**
+ * The step whose beginning is the project as it was at a place of the conversation: the one behind the last change that was
+ * made on the way there, or the very first. Undefined when nothing was done since.
+ * @param entryIds the entries from the beginning of the conversation to that place.
+ */
+export function firstStepBehind(steps: readonly Step[], entryIds: ReadonlySet<string>): Step | undefined {
+  const certain = steps.filter(isCertain);
+  const isOnTheWay = ({ kind, entryId }: Step) =>
+    kind === "run" && entryId !== undefined && entryIds.has(entryId);
+  return certain[certain.findLastIndex(isOnTheWay) + 1];
+}
+
+/**
+ * The steps that are to be undone, from their end, to come to the beginning of `target`. What was cut off is left out, and
+ * is taken back alone.
+ */
+export function stepsBackTo(steps: readonly Step[], target: Step): readonly Step[] {
+  if (target.isCutOff && target.kind === "run") return [target];
+  const from = steps.slice(steps.indexOf(target));
+  return target.isCutOff ? from : from.filter(isCertain);
+}
+
+/** False for a step that was cut off, and for those that take back or bring back one. */
+function isCertain({ isCutOff }: Step): boolean {
+  return isCutOff !== true;
+}

@@ -1,0 +1,79 @@
+/** A regular file. Times are milliseconds with the fraction that the system keeps. */
+export interface FileEntry {
+  kind: "file";
+  /** The permission bits with setuid, setgid and sticky. */
+  mode: number;
+  size: number;
+  modifiedMs: number;
+  changedMs: number;
+  inode: number;
+  /** SHA-256 in hexadecimal digits; undefined: the content is not kept, since it is too large or may not be read. */
+  hash: string | undefined;
+  /** Written so shortly before it was read that its times could not tell a change since: it has to be read again. */
+  isFresh?: true | undefined;
+}
+
+export interface LinkEntry {
+  kind: "link";
+  target: string;
+}
+
+export interface DirectoryEntry {
+  kind: "directory";
+  mode: number;
+}
+
+/** A directory of things that can be made again: only that something in it changed is noticed. */
+export interface CacheEntry {
+  kind: "cache";
+  signature: string;
+}
+
+/**
+ * What is never kept and never touched: what belongs to git or to us, pipes, sockets, devices. Only that it went away, or a
+ * part of it, is noticed.
+ */
+export interface ControlEntry {
+  kind: "control";
+  /** What may not go away of it. */
+  parts: readonly string[];
+}
+
+/** What stands at a path of the project. */
+export type TreeEntry = FileEntry | LinkEntry | DirectoryEntry | CacheEntry | ControlEntry;
+
+/** What became of a path; undefined: nothing was, or is, there. */
+export interface TreeChange {
+  /** Relative to the project, its parts separated by `/`; see `byte-name.ts` for names that are no text. */
+  path: string;
+  before: TreeEntry | undefined;
+  after: TreeEntry | undefined;
+}
+
+/** True for the same kind, content and permissions; times do not count where the content is known. */
+export function isSameState(left: TreeEntry | undefined, right: TreeEntry | undefined): boolean {
+  if (left === undefined || right === undefined) return left === right;
+  if (left.kind === "file" && right.kind === "file")
+    return left.mode === right.mode && isSameContent(left, right);
+  if (left.kind === "link" && right.kind === "link") return left.target === right.target;
+  if (left.kind === "directory" && right.kind === "directory") return left.mode === right.mode;
+  if (left.kind === "control" && right.kind === "control")
+    return left.parts.join("/") === right.parts.join("/");
+  return left.kind === "cache" && right.kind === "cache" && left.signature === right.signature;
+}
+
+export function isSameContent(left: FileEntry, right: FileEntry): boolean {
+  if (left.hash !== undefined && right.hash !== undefined) return left.hash === right.hash;
+  return left.size === right.size && left.modifiedMs === right.modifiedMs && left.inode === right.inode;
+}
+
+/** True when nobody has touched the file in between, permissions included. */
+export function isUntouched(left: FileEntry, right: FileEntry): boolean {
+  return (
+    left.changedMs === right.changedMs &&
+    left.modifiedMs === right.modifiedMs &&
+    left.size === right.size &&
+    left.inode === right.inode &&
+    left.mode === right.mode
+  );
+}

@@ -1,0 +1,98 @@
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
+import { now } from "../../infrastructure/clock.ts";
+import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import type { Slices } from "../slices.ts";
+import type { FileEntry } from "../tree-entry.ts";
+
+const MODE_BITS = 0o7777;
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const PIECE_BYTES = 1024 * 1024;
+
+// The kernel's clock for files moves on every 10 ms at the slowest; where it keeps whole seconds, every two.
+const TICK_MS = 40;
+const COARSE_TICK_MS = 2_100;
+
+/** An entry for a file of which nothing was read. */
+export function toFileEntry(stats: Stats, hash?: string): FileEntry {
+  return {
+    kind: "file",
+    mode: stats.mode & MODE_BITS,
+    size: stats.size,
+    modifiedMs: stats.mtimeMs,
+    changedMs: stats.ctimeMs,
+    inode: stats.ino,
+    hash,
+  };
+}
+
+export interface ReadFile {
+  /** Of what was read; good until the next file is read. */
+  content: Uint8Array;
+  entry: FileEntry;
+}
+
+/**
+ * Reads files whole, one after the other, into the same memory as long as they are small. A pipe or link that took a
+ * file's place is not waited for and not followed.
+ */
+export class FileReader {
+  private readonly memory = Buffer.allocUnsafe(PIECE_BYTES);
+
+  /**
+   * @param seen what the file was when it was found.
+   * @returns undefined when it is gone, is no file any more, or may not be read.
+   */
+  async read(absolute: string, seen: Stats, slices?: Slices): Promise<ReadFile | undefined> {
+    const file = openQuietly(absolute);
+    if (file === undefined) return undefined;
+    try {
+      const content = seen.size < PIECE_BYTES ? this.readSmall(file) : await readLarge(file, slices);
+      if (content === undefined) return undefined;
+      const stats = fstatSync(file);
+      if (!stats.isFile()) return undefined;
+      const entry = toFileEntry(stats, Bun.SHA256.hash(content, "hex"));
+      const isSteady = stats.mtimeMs === seen.mtimeMs && content.length === stats.size && !isRecent(stats);
+      return { content, entry: isSteady ? entry : { ...entry, isFresh: true } };
+    } catch {
+      return undefined; // The disk gives an error, or it has become something that cannot be read.
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  private readSmall(file: number): Uint8Array | undefined {
+    let length = 0;
+    for (;;) {
+      const count = readSync(file, this.memory, length, PIECE_BYTES - length, null);
+      length += count;
+      if (count === 0) return this.memory.subarray(0, length);
+      // It has grown since it was found: the next look reads it as a large one.
+      if (length === PIECE_BYTES) return undefined;
+    }
+  }
+}
+
+async function readLarge(file: number, slices: Slices | undefined): Promise<Uint8Array> {
+  const pieces: Buffer[] = [];
+  for (;;) {
+    if (slices?.isDue) await slices.pause();
+    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    const count = readSync(file, piece, 0, PIECE_BYTES, null);
+    if (count === 0) return Buffer.concat(pieces);
+    pieces.push(piece.subarray(0, count));
+  }
+}
+
+/** True when a change in the same tick of the file system's clock would leave the times as they are. */
+function isRecent({ ctimeMs }: Stats): boolean {
+  const isCoarse = Number.isInteger(ctimeMs / 1000);
+  return ctimeMs > now() - (isCoarse ? COARSE_TICK_MS : TICK_MS);
+}
+
+function openQuietly(absolute: string): number | undefined {
+  try {
+    return openSync(toSystemPath(absolute), OPEN_FLAGS);
+  } catch {
+    return undefined; // Gone, or not for us to read.
+  }
+}

@@ -1,0 +1,128 @@
+import { existsSync, mkdirSync, rmdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { now } from "../infrastructure/clock.ts";
+import { ownIdentity } from "../infrastructure/processes/process-identity.ts";
+import { randomHex } from "../infrastructure/random-hex.ts";
+import { findRealPath } from "../infrastructure/reading/real-path.ts";
+import { CHECKPOINT_LIMITS, type CheckpointLimits } from "./limits.ts";
+import { readRootIdentity } from "./root-identity.ts";
+import { announcePresence } from "./store/presence.ts";
+import { baseOf } from "./store/read-segments.ts";
+import { SegmentWriter } from "./store/segment-writer.ts";
+import {
+  checkpointsDirectory,
+  listGenerations,
+  makeGeneration,
+  packsOf,
+  projectDirectory,
+  sessionOf,
+  sizeOf,
+} from "./store/store-place.ts";
+import type { CheckpointOptions } from "./types.ts";
+
+// Digits of a time in milliseconds: names sort by it until the year 2286.
+const TIME_DIGITS = 13;
+
+/** Where the checkpoints of a project are, and how much of them there may be. */
+export interface CheckpointPlace {
+  /** Of all projects. */
+  checkpoints: string;
+  project: string;
+  limits: CheckpointLimits;
+  /** Paths that are no part of the project, wherever they lie: what we remember of the user. */
+  except: ReadonlySet<string>;
+}
+
+/** Undefined where the user has no state directory. */
+export function findCheckpointPlace({
+  root,
+  environment,
+  limits,
+}: Pick<CheckpointOptions, "root" | "environment" | "limits">): CheckpointPlace | undefined {
+  const checkpoints = checkpointsDirectory(environment);
+  if (checkpoints === undefined) return undefined;
+  return {
+    checkpoints,
+    project: projectDirectory(checkpoints, root),
+    limits: { ...CHECKPOINT_LIMITS, ...limits },
+    except: new Set([dirname(checkpoints), findRealPath(dirname(checkpoints), "/") ?? checkpoints]),
+  };
+}
+
+/** The place in which one process notes down what becomes of one session. */
+export class Workplace {
+  readonly segment: SegmentWriter;
+  private lastAt = 0;
+
+  private constructor(
+    readonly generation: string,
+    readonly name: string,
+    private readonly presence: Disposable,
+    { root, sessionId }: Pick<CheckpointOptions, "root" | "sessionId">,
+  ) {
+    const path = join(sessionOf(generation, sessionId), `${name}.jsonl`);
+    this.segment = new SegmentWriter(path, () => {
+      const rootIdentity = readRootIdentity(root);
+      return { ...ownIdentity(), at: this.nextAt(), sessionId, root, rootIdentity };
+    });
+  }
+
+  /** @throws errors of the file system. */
+  static open(
+    { project, limits }: CheckpointPlace,
+    options: Pick<CheckpointOptions, "root" | "sessionId">,
+  ): Workplace {
+    const name = `${String(now()).padStart(TIME_DIGITS, "0")}-${randomHex(4)}`;
+    for (let attempt = 1; ; attempt++) {
+      const last = listGenerations(project).at(-1);
+      const isFull = last === undefined || sizeOf(last) > limits.generationBytes;
+      const generation = isFull ? makeGeneration(project, last) : last;
+      try {
+        return new Workplace(generation, name, announcePresence(generation, name), options);
+      } catch (error) {
+        // Another process has dropped it in this very moment.
+        if (attempt > 2 || existsSync(generation)) throw error;
+      }
+    }
+  }
+
+  /** The time for the next line, in milliseconds: later than every other one of the session, whatever the clock says. */
+  nextAt(): number {
+    this.lastAt = Math.max(now(), this.lastAt + 1);
+    return this.lastAt;
+  }
+
+  /** @param at the time of a line of the session that another process has written. */
+  noticeTime(at: number): void {
+    this.lastAt = Math.max(this.lastAt, at);
+  }
+
+  get packs(): string {
+    return packsOf(this.generation);
+  }
+
+  get basePath(): string {
+    return baseOf(this.segment.path);
+  }
+
+  /** Makes the directory of the log, which is made with its first line otherwise. */
+  prepareBase(): void {
+    mkdirSync(dirname(this.basePath), { recursive: true, mode: 0o700 });
+  }
+
+  /** Of a session in which nothing was changed, nothing stays. */
+  close(): void {
+    this.segment.close();
+    if (this.segment.isEmpty) removeEmptySession(this.basePath);
+    this.presence[Symbol.dispose]();
+  }
+}
+
+function removeEmptySession(basePath: string): void {
+  rmSync(basePath, { force: true });
+  try {
+    rmdirSync(dirname(basePath));
+  } catch {
+    // There is more of this session, or there never was a directory.
+  }
+}
