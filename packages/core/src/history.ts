@@ -86,5 +86,13 @@ function toSendableResult(result: ToolResultMessage, toolCallId: string): ToolRe
 }
 
 function interruptedResult(toolCallId: string, toolName: string, timestamp: number): ToolResultMessage {
-  return { role: "tool_result", toolCallId, toolName, output: OUTCOME_UNKNOWN, isError: true, timestamp };
+  return {
+    role: "tool_result",
+    toolCallId,
+    toolName,
+    output: OUTCOME_UNKNOWN,
+    isError: true,
+    outcome: "interrupted",
+    timestamp,
+  };
 }

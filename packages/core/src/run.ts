@@ -8,6 +8,8 @@ export type {
   AgentEvent,
   AgentLoopConfig,
   Approve,
+  Asking,
+  ChangeKeeper,
   MessageDelta,
   NoticeLevel,
   RunStopReason,
@@ -26,8 +28,8 @@ export type {
 } from "./approval/types.ts";
 export { ConfigError, type ConfigWarning } from "./config/config-error.ts";
 export { discoverInstructions } from "./config/instructions.ts";
-export { type LoadedConfig, loadDiligentConfig } from "./config/loader.ts";
-export type { DiligentConfig } from "./config/schema.ts";
+export { type LoadedConfig, type LoadOptions, loadDiligentConfig } from "./config/loader.ts";
+export type { DiligentConfig, PermissionRule } from "./config/schema.ts";
 export { BASE_SYSTEM_PROMPT, composeSystemPrompt, type SystemPromptParts } from "./config/system-prompt.ts";
 export { EventStream } from "./event-stream.ts";
 export { localDate, now, sleep, utcDate } from "./infrastructure/clock.ts";
@@ -77,11 +79,14 @@ export type {
   StreamFunction,
   StreamOptions,
 } from "./provider/types.ts";
+export { describeSandbox } from "./sandbox/describe-sandbox.ts";
+export { SessionSandbox } from "./sandbox/session-sandbox.ts";
 export * from "./session/index.ts";
 export type {
   ApprovalDecision,
   ApprovalRequest,
   ApprovalResponse,
+  RevisedCall,
   Tool,
   ToolContext,
   ToolResult,

@@ -9,6 +9,7 @@ export interface ProviderReplay {
   data: unknown;
 }
 
+/** What was said. */
 export interface TextBlock {
   type: "text";
   text: string;
@@ -49,6 +50,7 @@ export interface OpaqueBlock {
   raw: unknown;
 }
 
+/** A part of a message. */
 export type ContentBlock = TextBlock | ImageBlock | ThinkingBlock | ToolCallBlock | OpaqueBlock;
 
 /** Tokens of one model request, or of several added up. `inputTokens` excludes what was read from or written to a cache. */
@@ -72,6 +74,7 @@ export interface UserMessage {
   timestamp: number;
 }
 
+/** A reply of a model. */
 export interface AssistantMessage {
   role: "assistant";
   content: ContentBlock[];
@@ -84,6 +87,13 @@ export interface AssistantMessage {
   timestamp: number;
 }
 
+/**
+ * What became of a call that did not succeed. `failed`: it ran, or what it asked for cannot be done. `rejected`: it was not
+ * allowed. `skipped`: it was never tried, since the reply or the run had ended. `interrupted`: it was stopped while it ran.
+ */
+export type ToolCallOutcome = "failed" | "rejected" | "skipped" | "interrupted";
+
+/** What came of the call `toolCallId`; `output` is what the model reads. */
 export interface ToolResultMessage {
   role: "tool_result";
   toolCallId: string;
@@ -91,9 +101,16 @@ export interface ToolResultMessage {
   output: string;
   images?: ImageBlock[];
   isError: boolean;
+  /** Set where `isError`, but for messages of earlier versions. No provider gets it. */
+  outcome?: ToolCallOutcome;
+  /** The arguments that the call ran with, all of them, where the user changed those of the model. No provider gets it. */
+  input?: Record<string, unknown>;
+  /** What is short of the tool's metadata, such as an exit code, for showing it later. No provider gets it. */
+  metadata?: Record<string, string | number | boolean>;
   timestamp: number;
 }
 
+/** A message of a conversation. */
 export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
 /** A tool as a model sees it; `inputSchema` is the JSON Schema of its arguments, an object. */
@@ -103,6 +120,7 @@ export interface ToolDefinition {
   inputSchema: Record<string, unknown>;
 }
 
+/** No tokens at all. */
 export const EMPTY_USAGE: Readonly<Usage> = {
   inputTokens: 0,
   outputTokens: 0,
@@ -110,6 +128,7 @@ export const EMPTY_USAGE: Readonly<Usage> = {
   cacheWriteTokens: 0,
 };
 
+/** The tokens of both, kind by kind. */
 export function addUsage(left: Usage, right: Usage): Usage {
   return {
     inputTokens: left.inputTokens + right.inputTokens,
@@ -125,6 +144,14 @@ export function messageText(message: UserMessage | AssistantMessage): string {
   return message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
+/** What the user wrote: the first text of a message, since what they attached follows it. */
+export function promptText({ content }: Pick<UserMessage, "content">): string {
+  if (typeof content === "string") return content;
+  const first = content.find((block) => block.type === "text");
+  return first?.type === "text" ? first.text : "";
+}
+
+/** The calls of a reply, in its order. */
 export function toolCallsOf(message: AssistantMessage): ToolCallBlock[] {
   return message.content.filter((block) => block.type === "tool_call");
 }

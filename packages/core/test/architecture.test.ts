@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { measureFunctions } from "./support/function-lengths.ts";
 
 const SOURCE = join(import.meta.dir, "..", "src");
 const MAX_LINES = 300;
+const MAX_FUNCTION_LINES = 60;
 
 /** What each folder (or single file) of src may import from the others: a folder, or one file of it. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -114,6 +116,14 @@ describe("packages/core/src", () => {
       lines: readFileSync(join(SOURCE, file), "utf8").split("\n").length,
     }));
     expect(lengths.filter(({ lines }) => lines > MAX_LINES)).toEqual([]);
+  });
+
+  test(`no function is longer than ${MAX_FUNCTION_LINES} lines`, () => {
+    const measured = files.flatMap((file) =>
+      measureFunctions(readFileSync(join(SOURCE, file), "utf8")).map((each) => ({ file, ...each })),
+    );
+    expect(measured.length).toBeGreaterThan(1_000);
+    expect(measured.filter(({ lines }) => lines > MAX_FUNCTION_LINES)).toEqual([]);
   });
 
   test("only infrastructure reads the environment, the working directory and the clock, and nothing prints", () => {

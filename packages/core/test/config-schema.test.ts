@@ -57,6 +57,7 @@ const EVERYTHING: DiligentConfig = {
       minimumTokens: 20_000,
     },
   },
+  terminal: { title: false, notify: "bell" },
   approval: "ask",
   permissions: [{ permission: "execute", pattern: "npm test*", action: "allow" }],
   sandbox: "required",
@@ -120,6 +121,9 @@ describe("DiligentConfigSchema", () => {
       { sandboxWritable: ["build"] },
       { sandboxWritable: ["~other/x"] },
       { inheritEnvironment: ["A=B"] },
+      { terminal: { title: "yes" } },
+      { terminal: { notify: "loud" } },
+      { terminal: { bell: true } },
     ];
     expect(wrong.filter((config) => DiligentConfigSchema.safeParse(config).success)).toEqual([]);
   });

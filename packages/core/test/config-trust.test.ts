@@ -69,6 +69,43 @@ describe("a trusted project's file", () => {
     expect(await load({ ...place, project: join(place.home, "link") })).toMatchObject({ trust: "trusted" });
   });
 
+  test("counts for once where exactly its content was accepted, whatever is remembered", async () => {
+    const place = makeConfigPlace();
+    const { project, environment } = place;
+    put(place.projectFile, { sandbox: "off" });
+    const trustedOnce = await describeTrust(project, environment, { isKnownModel });
+    const loadOnce = () => loadDiligentConfig(project, environment, { isKnownModel, trustedOnce });
+    expect(await loadOnce()).toMatchObject({ trust: "trusted", config: { sandbox: "off" } });
+    expect(await load(place)).toMatchObject({ trust: "untrusted", config: { sandbox: "auto" } });
+    put(place.projectFile, { sandbox: "off", maxTurns: 1 });
+    expect(await loadOnce()).toMatchObject({ trust: "untrusted", config: { sandbox: "auto" } });
+    await trust(place);
+    expect(await loadOnce()).toMatchObject({ trust: "trusted", config: { maxTurns: 1 } });
+    const elsewhere = { ...trustedOnce, directory: join(project, "..") };
+    put(place.projectFile, { sandbox: "off" });
+    expect(
+      await loadDiligentConfig(project, environment, { isKnownModel, trustedOnce: elsewhere }),
+    ).toMatchObject({ trust: "changed" });
+  });
+
+  test("in a git worktree is described as one; a repository, a submodule and a broken link are none", async () => {
+    const place = makeConfigPlace();
+    for (const [name, content, isWorktree] of [
+      ["tree", "gitdir: /repo/.git/worktrees/tree\n", true],
+      ["module", "gitdir: ../.git/modules/module\n", false],
+      ["broken", "nothing\n", false],
+      ["large", `gitdir: /repo/.git/worktrees/x${" ".repeat(10_000)}`, false],
+    ] as const) {
+      const project = join(place.home, name);
+      put(join(project, ".git"), content);
+      put(join(project, "diligent.jsonc"), { sandbox: "off" });
+      const description = await describeTrust(project, place.environment);
+      expect(description).toMatchObject({ directory: project, isWorktree });
+    }
+    put(place.projectFile, { sandbox: "off" });
+    expect(await describeTrust(place.project, place.environment)).toMatchObject({ isWorktree: false });
+  });
+
   test("untrusting takes it back, also when the file is broken by then", async () => {
     const place = makeConfigPlace();
     put(place.projectFile, { sandbox: "off" });

@@ -25,7 +25,7 @@ describe("toSendableHistory", () => {
     expect(toSendableHistory([turn, result("a"), user("go on")])).toEqual([
       turn,
       result("a"),
-      result("b", OUTCOME_UNKNOWN, { toolName: "bash", isError: true }),
+      result("b", OUTCOME_UNKNOWN, { toolName: "bash", isError: true, outcome: "interrupted" }),
       user("go on"),
     ]);
   });
@@ -53,14 +53,14 @@ describe("toSendableHistory", () => {
       assistant([call("a"), call("a_2"), call("call")]),
       result("a", "1"),
       result("a_2", "2"),
-      result("call", OUTCOME_UNKNOWN, { isError: true }),
+      result("call", OUTCOME_UNKNOWN, { isError: true, outcome: "interrupted" }),
     ]);
   });
 
   test("an id that comes back in a later message answers there", () => {
     expect(toSendableHistory([assistant([call("a")]), assistant([call("a")]), result("a", "late")])).toEqual([
       assistant([call("a")]),
-      result("a", OUTCOME_UNKNOWN, { isError: true }),
+      result("a", OUTCOME_UNKNOWN, { isError: true, outcome: "interrupted" }),
       assistant([call("a_2")]),
       result("a_2", "late"),
     ]);

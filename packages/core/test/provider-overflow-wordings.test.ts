@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { isOverflowCode, isOverflowWording, isTooLargeForRate } from "../src/provider/overflow-wordings.ts";
+import {
+  isOverflowCode,
+  isOverflowWording,
+  isTooLargeForRate,
+  readStatedWindow,
+} from "../src/provider/overflow-wordings.ts";
 
 describe("a request that is too long is told by", () => {
   test.each([
@@ -132,4 +137,20 @@ test("a rate that one request is too large for is told apart from one that passe
     "Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 50000. The input or output tokens must be reduced in order to run successfully.";
   expect(isTooLargeForRate(tooLarge)).toBe(true);
   expect(isTooLargeForRate("Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000")).toBe(false);
+});
+
+test.each([
+  ["prompt is too long: 250000 tokens > 200,000 maximum", 200_000],
+  ["input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", 200_000],
+  ["This model's maximum context length is 8,192 tokens. However, you requested 9000 tokens", 8_192],
+  ["request (33056 tokens) exceeds the available context size (32768 tokens), try increasing it", 32_768],
+  ["The prompt (total length 9000) is too long to fit into the model (context length 8192).", 8_192],
+  ["Cannot truncate prompt with n_keep (4098) >= n_ctx (4096)", 4_096],
+  ["the model is loaded with context length of only 4096 tokens, which is not enough", 4_096],
+  ["`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens", 4_096],
+  ["maximum context length is 7 tokens", undefined],
+  ["Your input exceeds the context window of this model.", undefined],
+  ["prompt too long; exceeded max context length by 1200 tokens", undefined],
+])("the window that %j states is %p", (message, tokens) => {
+  expect(readStatedWindow(message)).toBe(tokens);
 });

@@ -78,7 +78,7 @@ test.each([
   ],
   [
     '{"version": 1, "turns": [], "__proto__": {}}',
-    's.json:1:42: __proto__: unknown field "__proto__"; known are version, contextWindow, turns, summaries.',
+    's.json:1:42: __proto__: unknown field "__proto__"; known are version, contextWindow, price, turns, summaries.',
   ],
 ])("an unknown field is refused with its place and the nearest known: %s", (text, complaint) => {
   expect(complaintAbout(text)).toBe(complaint);

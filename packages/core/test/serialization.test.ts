@@ -53,6 +53,7 @@ const EVENTS: Examples<AgentEvent> = {
   tool_end: [
     { type: "tool_end", ...tool, output: "a", isError: false },
     { type: "tool_end", ...tool, output: "a", isError: true, metadata: { exitCode: 1, diff: "-a\n+b" } },
+    { type: "tool_end", ...tool, output: "a", isError: true, outcome: "rejected" },
   ],
   status_change: [
     { type: "status_change", status: "busy" },
@@ -61,10 +62,14 @@ const EVENTS: Examples<AgentEvent> = {
   usage: [
     { type: "usage", usage, cost: 0.25 },
     { type: "usage", usage, cost: null },
+    { type: "usage", usage, cost: null, purpose: "summary" },
   ],
   error: [{ type: "error", error, fatal: true }],
   notice: [{ type: "notice", level: "warning", code: "not_saved", message: "m" }],
-  steering: [{ type: "steering", text: "rather this" }],
+  steering: [
+    { type: "steering", text: "rather this" },
+    { type: "steering", text: "!ls", id: "steering-1", isNote: true },
+  ],
   compaction_start: [{ type: "compaction_start", estimatedTokens: 142_000 }],
   compaction_end: [
     { type: "compaction_end", tokensBefore: 142_000, tokensAfter: 28_000, summary: "## Goal\n…" },

@@ -103,7 +103,7 @@ describe("leaving a branch with a summary", () => {
     expect(await session.branches.leave(answer?.id ?? null, { emit: (event) => events.push(event) })).toBe(
       true,
     );
-    expect(events.map(({ type }) => type)).toEqual(["usage"]);
+    expect(events).toMatchObject([{ type: "usage", purpose: "summary" }]);
     expect(project.lines().at(-1)).toMatchObject({
       type: "branch_summary",
       parentId: answer?.id,

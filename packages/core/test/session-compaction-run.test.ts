@@ -85,6 +85,8 @@ describe("before a run", () => {
     await run(session, "short");
     const events = await run(session, "shorter");
     expect(ofType(events, "compaction_end")).toHaveLength(1);
+    const purposes = events.flatMap((event) => (event.type === "usage" ? [event.purpose] : []));
+    expect([purposes[0], purposes.at(-1)]).toEqual(["summary", undefined]);
   });
 });
 
@@ -275,4 +277,19 @@ test("a summary that no model gives is made by program, and nothing is lost", as
   expect(
     readSessionFile(session.sessionPath ?? "").entries.filter(({ type }) => type === "message"),
   ).toHaveLength(6);
+});
+
+test("a provider that was out of order and refused next to nothing is asked again for what it takes", async () => {
+  const project = await createSessionProject(
+    { text: "one" },
+    ...[OVERFLOW, summary, OVERFLOW],
+    { text: "two" },
+    { text: "three" },
+  );
+  const session = project.manager({ model: WINDOW });
+  await run(session, long("alpha", 900));
+  expect((await run(session, "and now?")).at(-1)).toMatchObject({ stopReason: "error" });
+  for (const prompt of ["again", long("beta", 1_500)]) {
+    expect((await run(session, prompt)).at(-1)).toMatchObject({ stopReason: "end_turn" });
+  }
 });

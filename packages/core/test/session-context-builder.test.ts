@@ -76,7 +76,7 @@ describe("the context of a session", () => {
     expect(buildSessionContext(entries).messages).toEqual([
       user("go"),
       assistant([call("a"), call("b")]),
-      result("a", OUTCOME_UNKNOWN, { isError: true }),
+      result("a", OUTCOME_UNKNOWN, { isError: true, outcome: "interrupted" }),
       result("b", "fine"),
     ]);
   });

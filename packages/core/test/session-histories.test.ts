@@ -6,6 +6,7 @@ import { toAnthropicRequest } from "../src/provider/anthropic-request.ts";
 import { toOpenAIRequest } from "../src/provider/openai-request.ts";
 import { findRequestFault } from "../src/provider/scripted-check.ts";
 import type { SessionManager } from "../src/session/manager.ts";
+import { toShellNote } from "../src/session/shell-note.ts";
 import type { Message } from "../src/types.ts";
 import { type TurnScript, user } from "./support/agent-run.ts";
 import { checkAnthropicRequest } from "./support/anthropic-wire-check.ts";
@@ -24,6 +25,7 @@ function problemsOf(messages: readonly Message[]): string[] {
 
 type Step =
   | { do: "run"; turns: TurnScript[]; stopAt: number; steerAt: number }
+  | { do: "tell" }
   | { do: "crash"; lostBytes: number }
   | { do: "resume"; model: string }
   | { do: "branch" | "fork"; at: number };
@@ -40,6 +42,7 @@ const turn: fc.Arbitrary<TurnScript> = fc.oneof(
 );
 
 const NEVER = 1000;
+const NOTE = toShellNote({ command: "ls", output: "a.txt", exitCode: 0 });
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -51,6 +54,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       steerAt: fc.oneof(fc.nat(30), fc.constant(NEVER)),
     }),
   },
+  { weight: 2, arbitrary: fc.constant({ do: "tell" as const }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("crash" as const), lostBytes: fc.nat(700) }) },
   {
     weight: 2,
@@ -74,7 +78,10 @@ async function run(
   const abort = new AbortController();
   let count = 0;
   await session.run(user("prompt"), { signal: abort.signal }).consume(() => {
-    if (count === steerAt) session.steer("rather this");
+    if (count === steerAt) {
+      session.steer("rather this");
+      void session.tell(NOTE);
+    }
     if (count === stopAt) abort.abort();
     count++;
   });
@@ -83,6 +90,10 @@ async function run(
 async function take(each: Step, session: SessionManager, project: SessionProject): Promise<SessionManager> {
   if (each.do === "run") {
     await run(session, each, project);
+    return session;
+  }
+  if (each.do === "tell") {
+    await session.tell(NOTE);
     return session;
   }
   if (each.do === "branch" || each.do === "fork") {

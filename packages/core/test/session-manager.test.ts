@@ -163,13 +163,16 @@ describe("a run", () => {
     const session = project.manager();
     const abort = new AbortController();
     const steered: string[] = [];
+    const ids: (string | undefined)[] = [];
     const added = await session.run(user("go"), { signal: abort.signal }).consume((event) => {
       if (event.type === "tool_start") {
-        session.steer("rather b");
+        ids.push(session.steer("rather b"));
         abort.abort();
       }
       if (event.type === "steering") steered.push(event.text);
+      if (event.type === "steering") ids.push(event.id);
     });
+    expect(ids[1]).toBe(ids[0]);
     expect(rolesOf(project.lines())).toEqual(["session", "user", "assistant", "tool_result", "user"]);
     expect([steered, added.at(-1)]).toEqual([["rather b"], expect.objectContaining({ content: "rather b" })]);
     await session.run(user("and c")).result();

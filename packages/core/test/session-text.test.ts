@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { appendFileSync } from "node:fs";
 import { readSessionText } from "../src/session/session-text.ts";
 import { assistant, result, text, user } from "./support/messages.ts";
 import { entry, header, toLines, writeSession, writeSessionFile } from "./support/session-files.ts";
@@ -35,4 +36,16 @@ test("damaged lines and files that are none give no text and no error", async ()
   expect(await readSessionText(path, ALL)).toBe("");
   expect(await readSessionText("/nowhere/at/all.jsonl", ALL)).toBe("");
   expect(await readSessionText("/tmp", ALL)).toBe("");
+});
+
+test("a file that another program has written, with spaces and its members in another order, is searched too", async () => {
+  const path = writeSession([]);
+  const message = { role: "user", content: "needle", timestamp: 1 };
+  const line = JSON.stringify(
+    { id: "a", timestamp: new Date(1).toISOString(), parentId: null, type: "message", message },
+    null,
+    1,
+  );
+  appendFileSync(path, `${line.replaceAll("\n", " ")}\n`);
+  expect(await readSessionText(path, ALL)).toBe("needle");
 });

@@ -21,5 +21,6 @@ export const DEFAULT_CONFIG: Readonly<DiligentConfig> = {
       keepLast: 2,
     },
   },
+  terminal: { title: true, notify: "auto" },
   sandbox: "auto",
 };

@@ -36,3 +36,4 @@ export {
   untrustProject,
 } from "./trust.ts";
 export { readTrust, type TrustedItem, type TrustedProject } from "./trust-store.ts";
+export { addUserRule, readUserRules, removeUserRule, type UserRules } from "./user-rules.ts";

@@ -16,6 +16,7 @@ export interface DiscoveredInstruction {
   content: string;
 }
 
+/** How instructions are looked for. */
 export interface DiscoverOptions {
   environment?: Environment | undefined;
   /** Told of files that were not loaded, or not wholly. */

@@ -42,16 +42,19 @@ export function readConfig(
 }
 
 /** @throws ConfigError with everything that is wrong with the file. */
-export function interpretTrusted(file: ConfigFile, environment: Environment): ProjectSettings {
+export function interpretTrusted(
+  file: ConfigFile,
+  { environment, user }: { environment: Environment; user: Readonly<DiligentConfig> },
+): ProjectSettings {
   const { config, document } = readConfig(file, { kind: "fill", environment });
-  const own = removeUserSettings(config);
+  const own = removeUserSettings(config, user);
   return { config: own.config, document, untrusted: [], refused: own.ignored, extended: [] };
 }
 
 /** @throws ConfigError with everything that is wrong with the file. */
 export function interpretUntrusted(file: ConfigFile, context: RestrictionContext): ProjectSettings {
   const { config, document } = readConfig(file, { kind: "leave_out" });
-  const own = removeUserSettings(config);
+  const own = removeUserSettings(config, context.user);
   const safe = removeUntrustedSettings(own.config, context);
   const nameInFile = (key: string) => document.spots.get(key)?.key ?? key;
   const leftOut = new Set(document.leftOut.filter((key) => !isUserSetting(key)));

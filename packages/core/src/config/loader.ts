@@ -27,9 +27,12 @@ export interface LoadedConfig {
   projectRoot: string;
 }
 
+/** What decides how a project's configuration is read. */
 export interface LoadOptions {
   /** True for an id or alias of a model of Anthropic's or OpenAI's own; by default none is known, and prefixes decide. */
   isKnownModel?: ((id: string) => boolean) | undefined;
+  /** A project that counts as trusted for this once, with exactly this content; as `describeTrust` gives it. */
+  trustedOnce?: ProjectLayerOptions["trustedOnce"];
 }
 
 /**
@@ -40,12 +43,14 @@ export interface LoadOptions {
 export async function loadDiligentConfig(
   cwd: string,
   env: Environment = processEnvironment(),
-  { isKnownModel = () => false }: LoadOptions = {},
+  { isKnownModel = () => false, trustedOnce }: LoadOptions = {},
 ): Promise<LoadedConfig> {
   const root = findProjectRoot(cwd, homeDirectory(env));
   const faults = new FaultCollector();
   const user = await faults.attempt(() => readUser(env));
-  const project = await faults.attempt(() => readProject(root, { environment: env, user, isKnownModel }));
+  const project = await faults.attempt(() =>
+    readProject(root, { environment: env, user, isKnownModel, trustedOnce }),
+  );
   const environmentLayers = await faults.attempt(async () => readEnvironmentLayers(env));
   faults.throwAll();
   const userLayer: ConfigLayer[] = user ? [{ origin: user.path, config: user.config }] : [];

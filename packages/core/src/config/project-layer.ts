@@ -8,7 +8,7 @@ import type { ConfigLayer } from "./merge.ts";
 import type { RestrictionContext } from "./restrict-project.ts";
 import type { DiligentConfig } from "./schema.ts";
 import { findTrustState, type TrustState } from "./trust.ts";
-import { readTrust } from "./trust-store.ts";
+import { readTrust, type TrustedProject } from "./trust-store.ts";
 import type { UserLayer } from "./user-layer.ts";
 
 /** What the project's file adds. */
@@ -24,6 +24,8 @@ export interface ProjectLayerOptions {
   environment: Environment;
   user: UserLayer | undefined;
   isKnownModel: RestrictionContext["isKnownModel"];
+  /** Trusted without being remembered. */
+  trustedOnce?: Pick<TrustedProject, "directory" | "items"> | undefined;
 }
 
 /**
@@ -40,10 +42,13 @@ export async function readProjectLayer(root: string, options: ProjectLayerOption
   // Started in the user's own directory, there is one file, and it is theirs.
   if (file.realPath === user?.realPath) return none;
   const { projects, warnings } = await readTrust(environment);
-  const trust = findTrustState(
-    projects.find(({ directory }) => directory === root),
-    file,
-  );
+  const find = (list: readonly Pick<TrustedProject, "directory" | "items">[]) =>
+    findTrustState(
+      list.find(({ directory }) => directory === root),
+      file,
+    );
+  const isTrustedOnce = options.trustedOnce !== undefined && find([options.trustedOnce]) === "trusted";
+  const trust = isTrustedOnce ? "trusted" : find(projects);
   if (file.concern !== undefined && trust !== "trusted") {
     const reason = `${file.concern}. "diligent trust" shows what it says and accepts it`;
     return { trust, ignored: [], warnings: [...warnings, notLoaded(file.path, reason)] };
@@ -63,7 +68,7 @@ function interpret(
 ): Omit<ProjectLayer, "trust"> {
   const settings =
     trust === "trusted"
-      ? interpretTrusted(file, environment)
+      ? interpretTrusted(file, { environment, user: user?.config ?? {} })
       : interpretUntrusted(file, { user: user?.config ?? {}, isKnownModel });
   const visible = withoutInvisible(settings.config, file.path);
   return {

@@ -17,10 +17,19 @@ export interface RestrictedConfig {
   extended: string[];
 }
 
-/** What no project file decides, trusted or not: keys, and what commands may reach on this machine. */
-export function removeUserSettings(project: Readonly<DiligentConfig>): RestrictedConfig {
-  const { sandboxWritable, inheritEnvironment, provider, ...config } = project;
-  const ignored = [...flattenSettings({ sandboxWritable, inheritEnvironment, provider }).keys()].filter(
+/**
+ * What no project file decides, trusted or not: keys, what commands may reach on this machine, and to do without the
+ * sandbox that the user requires.
+ */
+export function removeUserSettings(
+  project: Readonly<DiligentConfig>,
+  user: Readonly<DiligentConfig>,
+): RestrictedConfig {
+  const { sandboxWritable, inheritEnvironment, provider, sandbox, ...rest } = project;
+  const isLax = user.sandbox === "required" && sandbox !== "required";
+  const config = sandbox === undefined || isLax ? rest : { ...rest, sandbox };
+  const refused = { sandboxWritable, inheritEnvironment, provider, sandbox: isLax ? sandbox : undefined };
+  const ignored = [...flattenSettings(refused).keys()].filter(
     (key) => !key.startsWith("provider.") || key.endsWith(".apiKey"),
   );
   return {

@@ -5,6 +5,7 @@ import {
   SessionSettingsSchema,
 } from "./schema-context.ts";
 import { ModelSettingSchema, ProviderSettingsSchema } from "./schema-provider.ts";
+import { TerminalSettingsSchema } from "./schema-terminal.ts";
 
 const PermissionRuleSchema = z.strictObject({
   permission: z.enum(["read", "write", "execute"]).describe("What the rule is about."),
@@ -61,6 +62,7 @@ export const DiligentConfigSchema = z.strictObject({
   session: SessionSettingsSchema.optional().describe("How sessions begin."),
   knowledge: KnowledgeSettingsSchema.optional().describe("What is remembered across sessions."),
   compaction: CompactionSettingsSchema.optional().describe("How long conversations are shortened."),
+  terminal: TerminalSettingsSchema.optional().describe("What the interactive screen does around itself."),
   approval: z
     .enum(["auto", "ask", "deny", "plan"])
     .optional()
@@ -88,9 +90,14 @@ export const DiligentConfigSchema = z.strictObject({
 /** A configuration, or one layer of it. What is left out is not set there. */
 export type DiligentConfig = z.infer<typeof DiligentConfigSchema>;
 
+/**
+ * A rule about what needs asking: the last one that matches counts. `pattern` is a glob over project-relative paths,
+ * or over the words of a simple command.
+ */
 export type PermissionRule = z.infer<typeof PermissionRuleSchema>;
 
 /** A model that the user adds or corrects. */
 export type ModelSetting = z.infer<typeof ModelSettingSchema>;
 
+/** How providers are reached: keys, base URLs, and patience in milliseconds. */
 export type ProviderSettings = z.infer<typeof ProviderSettingsSchema>;

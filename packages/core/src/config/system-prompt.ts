@@ -5,9 +5,10 @@ import {
   type DiscoveredInstruction,
   joinKnowledge,
 } from "./instructions.ts";
-import BASE_SYSTEM_PROMPT from "./system-prompt.md" with { type: "text" };
+import basePrompt from "./system-prompt.md" with { type: "text" };
 
-export { BASE_SYSTEM_PROMPT };
+/** What every session's system prompt begins with. */
+export const BASE_SYSTEM_PROMPT: string = basePrompt;
 
 /** What a session knows about the place it runs in; collected once, so that the prompt stays the same word for word. */
 export interface EnvironmentFacts {
@@ -21,9 +22,12 @@ export interface EnvironmentFacts {
   gitBranch?: string | undefined;
 }
 
+/** What a system prompt is made of; what is left out has no section. */
 export interface SystemPromptParts {
   base?: string | undefined;
   facts: EnvironmentFacts;
+  /** What is to be known of how commands run: a section of its own. */
+  sandbox?: string | undefined;
   /** As `discoverInstructions` lists them: the most particular first. */
   instructions?: readonly DiscoveredInstruction[] | undefined;
   /** Further instructions, in order; each stands alone. */
@@ -32,6 +36,7 @@ export interface SystemPromptParts {
   knowledge?: PromptKnowledge | undefined;
 }
 
+/** What the system prompt tells of earlier sessions. */
 export interface PromptKnowledge {
   /** As `buildKnowledgeSection` makes it; empty where there is nothing to tell. */
   section: string;
@@ -43,11 +48,13 @@ export interface PromptKnowledge {
 export function composeSystemPrompt({
   base = BASE_SYSTEM_PROMPT,
   facts,
+  sandbox,
   instructions = [],
   additional = [],
   knowledge,
 }: SystemPromptParts): string {
-  const withFacts = `${base.trim()}\n\n${formatEnvironmentFacts(facts)}`;
+  const sections = [base.trim(), formatEnvironmentFacts(facts), ...(sandbox === undefined ? [] : [sandbox])];
+  const withFacts = sections.join("\n\n");
   if (knowledge?.isRecorded) {
     return buildSystemPromptWithKnowledge(withFacts, instructions, knowledge.section, additional);
   }

@@ -32,7 +32,9 @@ const TrustFileSchema = z.looseObject({
   projects: z.array(TrustedProjectSchema),
 });
 
+/** A setting that was trusted, by its key and its value. */
 export type TrustedItem = z.infer<typeof TrustedItemSchema>;
+/** A directory whose configuration was trusted, with the content that was. */
 export type TrustedProject = z.infer<typeof TrustedProjectSchema>;
 type TrustFile = z.infer<typeof TrustFileSchema>;
 

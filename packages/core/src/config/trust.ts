@@ -1,5 +1,6 @@
 import { now } from "../infrastructure/clock.ts";
 import { type Environment, homeDirectory, processEnvironment } from "../infrastructure/environment.ts";
+import { isGitWorktree } from "../infrastructure/places/git-head.ts";
 import { findProjectRoot } from "../infrastructure/places/project-root.ts";
 import type { ConfigWarning } from "./config-error.ts";
 import { type ConfigFile, readProjectFile } from "./config-file.ts";
@@ -31,6 +32,8 @@ export interface ChangedSetting {
 export interface TrustDescription {
   /** The exact directory, real. */
   directory: string;
+  /** True for a git worktree, which is trusted for itself: not the repository, and no other worktree of it. */
+  isWorktree: boolean;
   state: TrustState;
   /** The configuration file, where there is one that could be loaded. */
   path?: string;
@@ -45,6 +48,7 @@ export interface TrustDescription {
   warnings: ConfigWarning[];
 }
 
+/** What decides which settings need trust. */
 export interface TrustOptions {
   /** See `RestrictionContext`. Without it only ids with a public provider's prefix are known. */
   isKnownModel?: ((id: string) => boolean) | undefined;
@@ -61,7 +65,16 @@ export async function describeTrust(
 ): Promise<TrustDescription> {
   const directory = findProjectRoot(cwd, homeDirectory(environment));
   const { projects, warnings } = await readTrust(environment);
-  const empty = { directory, state: "none" as const, activates: [], refused: [], changes: [], items: [] };
+  const isWorktree = isGitWorktree(directory);
+  const empty = {
+    directory,
+    isWorktree,
+    state: "none" as const,
+    activates: [],
+    refused: [],
+    changes: [],
+    items: [],
+  };
   const reading = await readProjectFile(directory);
   if (reading.kind === "none") return { ...empty, warnings };
   if (reading.kind === "refused") {
@@ -78,6 +91,7 @@ export async function describeTrust(
   }
   return {
     directory,
+    isWorktree,
     state,
     path: file.path,
     ...(await describeEffect(file, { environment, isKnownModel })),
@@ -122,7 +136,7 @@ export async function untrustProject(
 
 /** Trust holds for the exact content of the file that was shown. */
 export function findTrustState(
-  record: TrustedProject | undefined,
+  record: Pick<TrustedProject, "items"> | undefined,
   { name, sha256 }: Pick<ConfigFile, "name" | "sha256">,
 ): TrustState {
   const item = findConfigItem(record);
@@ -130,7 +144,7 @@ export function findTrustState(
   return item.path === name && item.sha256 === sha256 ? "trusted" : "changed";
 }
 
-function findConfigItem(record: TrustedProject | undefined): TrustedItem | undefined {
+function findConfigItem(record: Pick<TrustedProject, "items"> | undefined): TrustedItem | undefined {
   return record?.items.find(({ kind }) => kind === "config");
 }
 
@@ -140,7 +154,7 @@ async function describeEffect(
 ): Promise<Pick<TrustDescription, "activates" | "refused">> {
   const user = (await readUserLayer(environment))?.config ?? {};
   // Read as it would be once it is trusted, so that what is broken then is told now.
-  const { config, refused } = interpretTrusted(file, environment);
+  const { config, refused } = interpretTrusted(file, { environment, user });
   const { untrusted } = interpretUntrusted(file, { user, isKnownModel });
   const { spots } = readAsWritten(file);
   const activates = untrusted.map((key) => ({ key, value: showValue(key, spots.get(key)?.value) }));

@@ -14,6 +14,7 @@ const MAX_PASSED_OVER = 100;
 /** All that separates words or lines; the last one is Unicode's "next line". */
 const LINE_BREAKS = /[\s\u0085]+/g;
 
+/** What else the section about earlier sessions depends on. */
 export interface KnowledgeSectionOptions {
   /** Milliseconds since the epoch. */
   now?: number | undefined;

@@ -13,6 +13,7 @@ const TYPE_WEIGHTS: Readonly<Record<KnowledgeType, number>> = {
 
 const HALF_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
+/** An entry with what it counts now. */
 export interface RankedKnowledge {
   entry: KnowledgeEntry;
   /** From 0 to 1.5; see `scoreKnowledge`. */

@@ -1,5 +1,7 @@
+/** The kinds of knowledge there are. */
 export const KNOWLEDGE_TYPES = ["pattern", "decision", "discovery", "preference", "correction"] as const;
 
+/** The kind of a piece of knowledge, which decides how much it counts. */
 export type KnowledgeType = (typeof KNOWLEDGE_TYPES)[number];
 
 /** A file that a piece of knowledge speaks of, as it was then. */
@@ -39,6 +41,7 @@ export interface KnowledgeRemoval {
   removes: string;
 }
 
+/** Whether and how much of what was learned is told to the model. */
 export interface KnowledgeConfig {
   enabled: boolean;
   /** Tokens of the section in the system prompt, at four characters each. */

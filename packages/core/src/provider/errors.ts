@@ -37,11 +37,14 @@ const RETRYABLE: ReadonlySet<ProviderErrorType> = new Set([
   "timeout",
 ]);
 
+/** What is known of a failure beyond its kind. */
 export interface ProviderErrorOptions {
   /** How long the provider asks to wait, in milliseconds. */
   retryAfterMs?: number | undefined;
   /** The HTTP status, where there was one. */
   statusCode?: number | undefined;
+  /** Of `context_overflow`: the window in tokens, where the provider states it. */
+  contextWindow?: number | undefined;
   cause?: unknown;
 }
 
@@ -50,6 +53,7 @@ export class ProviderError extends Error {
   override readonly name = "ProviderError";
   readonly retryAfterMs: number | undefined;
   readonly statusCode: number | undefined;
+  readonly contextWindow: number | undefined;
 
   constructor(
     message: string,
@@ -59,6 +63,7 @@ export class ProviderError extends Error {
     super(message, { cause: options.cause });
     this.retryAfterMs = options.retryAfterMs;
     this.statusCode = options.statusCode;
+    this.contextWindow = options.contextWindow;
   }
 
   /** True when the same request may succeed a little later. */

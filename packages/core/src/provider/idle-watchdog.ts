@@ -10,6 +10,7 @@ export const IDLE_TIMEOUT_MS = 90_000;
 /** A model on one's own machine may take minutes to read a long prompt. */
 export const LOCAL_IDLE_TIMEOUT_MS = 600_000;
 
+/** How long silence is borne. */
 export interface IdleWatchdogOptions {
   /** Silence after which the request fails, in milliseconds; `IDLE_TIMEOUT_MS` when left out. */
   idleTimeoutMs?: number | undefined;

@@ -3,6 +3,7 @@ import type { Model, ModelPrice, ThinkingSupport } from "./types.ts";
 /** A limit that a model may have without our knowing it. */
 export type ModelLimit = "contextWindow" | "maxOutputTokens";
 
+/** A model as lists show it: with its other names, and with what is only assumed. */
 export interface ModelDefinition extends Model {
   aliases?: string[];
   /** Limits that nobody has published or configured: a cautious number stands in for them. */

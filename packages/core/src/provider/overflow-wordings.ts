@@ -71,6 +71,22 @@ export function isOverflowWording(message: string): boolean {
   return WORDINGS.some((wording) => wording.test(message));
 }
 
+/** Where those wordings name the limit. */
+const STATED_LIMITS: readonly RegExp[] = [
+  />=?\s*(?:n_ctx \()?([\d,]+)\)?(?:\s*(?:tokens\s*)?maximum|$)/i,
+  /(?:maximum context length|maximum prompt length|context length|context size)(?: is| of)?(?: only)? \(?([\d,]+)/i,
+  /(?:exceeds (?:the )?limit of|only supports up to|must be <=) ([\d,]+)/i,
+];
+
+// No model is that small: such a number is something else.
+const LEAST_LIMIT = 1_000;
+
+/** The window in tokens as the message states it; undefined where it names none. */
+export function readStatedWindow(message: string): number | undefined {
+  const stated = STATED_LIMITS.map((limit) => Number(limit.exec(message)?.[1]?.replaceAll(",", "")));
+  return stated.find((tokens) => tokens >= LEAST_LIMIT);
+}
+
 /**
  * True for a rate limit that a single request is too large for (OpenAI, Groq): waiting never helps, a shorter request
  * does.

@@ -4,6 +4,7 @@ import { type ErrorFacts, kindOfResponse } from "./error-kinds.ts";
 import { type Endpoint, hideKey, toOneLine } from "./error-text.ts";
 import { ProviderError, type ProviderErrorType } from "./errors.ts";
 import { asRecord, asString, isRecord, parseJson } from "./json-value.ts";
+import { readStatedWindow } from "./overflow-wordings.ts";
 import { parseRetryAfter, parseRetryHint } from "./retry-after.ts";
 
 /** A response that is no answer: `body` is its text or its parsed JSON; an error inside a stream has no status. */
@@ -26,7 +27,11 @@ export function classifyResponse(
     status !== undefined && status >= 300 && status < 400
       ? redirectMessage(response, endpoint, vendor)
       : `${describe(facts, status, endpoint.host)}${hintFor(kind, status, vendor)}`;
-  return new ProviderError(message, kind, { statusCode: status, retryAfterMs: waitOf(kind, headers, facts) });
+  return new ProviderError(message, kind, {
+    statusCode: status,
+    retryAfterMs: waitOf(kind, headers, facts),
+    contextWindow: kind === "context_overflow" ? readStatedWindow(facts.text) : undefined,
+  });
 }
 
 /** Vendors, compatible servers and gateways differ in where they put the error and in what they call its parts. */

@@ -9,6 +9,7 @@ const MAX_DELAY_MS = 30_000;
 // A provider that asks for a longer wait is told to the user instead: a silent minute looks like a hang.
 const MAX_RETRY_AFTER_MS = 60_000;
 
+/** What repetition is made of; tests pass their own. */
 export interface RetryOptions {
   /** A number from 0 up to 1, for the jitter. */
   random?: () => number;

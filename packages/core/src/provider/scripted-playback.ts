@@ -5,7 +5,7 @@ import { ProviderError } from "./errors.ts";
 import type { NumberedTurn } from "./scripted-calls.ts";
 import {
   type ReplyPart,
-  splitIntoChunks,
+  splitBySizes,
   toMessageBlocks,
   toReplyParts,
   toReplyStop,
@@ -58,9 +58,11 @@ async function streamParts(request: PlayedRequest, numbered: NumberedTurn): Prom
   if (signal?.aborted || (turn.error && parts.length === 0)) return [];
   stream.push({ type: "start" });
   const pause = createPause(turn.chunkDelayMs ?? 0, signal);
+  const sizes = (turn.chunks ?? []).values();
   const finished: ReplyPart[] = [];
   for (const part of parts) {
-    const streamed = await streamPart(part, request, { pause, chunkChars: turn.chunkChars });
+    const chunks = splitBySizes(part.streamed, sizes, turn.chunkChars);
+    const streamed = await streamPart(part, request, { pause, chunks });
     if (signal?.aborted) return toMessageBlocks([...finished, ...brokenOff(part, streamed)]);
     stream.push(endEvent(part));
     finished.push(part);
@@ -70,13 +72,13 @@ async function streamParts(request: PlayedRequest, numbered: NumberedTurn): Prom
 
 /** Returns as much of the part's text as was streamed before the request was aborted. */
 async function streamPart(
-  { block, streamed }: ReplyPart,
+  { block }: ReplyPart,
   { stream, signal }: PlayedRequest,
-  { pause, chunkChars }: { pause: () => Promise<void>; chunkChars: number | undefined },
+  { pause, chunks }: { pause: () => Promise<void>; chunks: Iterable<string> },
 ): Promise<string> {
   if (block.type === "tool_call") stream.push({ type: "tool_call_start", id: block.id, name: block.name });
   let sent = "";
-  for (const chunk of splitIntoChunks(streamed, chunkChars)) {
+  for (const chunk of chunks) {
     await pause();
     if (signal?.aborted) break;
     stream.push(deltaEvent(block, chunk));

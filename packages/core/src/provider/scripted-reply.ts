@@ -85,6 +85,20 @@ export function* splitIntoChunks(text: string, chunkChars?: number): Generator<s
   }
 }
 
+/** A text in pieces of the sizes that are next, in UTF-16 units; what they leave is split as usual. */
+export function* splitBySizes(
+  text: string,
+  sizes: Iterator<number, unknown>,
+  chunkChars?: number,
+): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    const size = sizes.next();
+    if (size.done) return yield* splitIntoChunks(text.slice(start), chunkChars);
+    yield text.slice(start, start + size.value);
+    start += size.value;
+  }
+}
+
 function findWordEnd(text: string, start: number): number {
   const longest = start + LONGEST_CHUNK_CHARS;
   for (let end = start + WORDS_CHARS; end < longest; end++) {

@@ -20,10 +20,13 @@ const MAX_DELAY_MS = 2_147_483_647;
 const delay = z.number().min(0).max(MAX_DELAY_MS);
 const tokens = z.int().min(0);
 
+/** An id of a tool call that every provider takes. */
+export const CALL_ID = /^[a-zA-Z0-9_-]{1,128}$/;
+
 const toolCallSchema = z.strictObject({
   id: z
     .string()
-    .regex(/^[a-zA-Z0-9_-]{1,128}$/, "use 1 to 128 letters, digits, _ or -, as providers do")
+    .regex(CALL_ID, "use 1 to 128 letters, digits, _ or -, as providers do")
     .optional()
     .describe("Default: call_N, where this is the Nth tool call of the whole script."),
   name: z.string().min(1).describe("The tool to call. A name no tool has is answered by an error result."),
@@ -49,6 +52,15 @@ const errorSchema = z.strictObject({
   retryAfterMs: z.number().min(0).optional().describe("How long the provider asks to wait, in milliseconds."),
 });
 
+const dollars = z.number().min(0).exactOptional();
+
+const priceSchema = z.strictObject({
+  inputCostPer1M: dollars,
+  outputCostPer1M: dollars,
+  cacheReadCostPer1M: dollars,
+  cacheWriteCostPer1M: dollars,
+});
+
 const turnSchema = z.strictObject({
   thinking: z.string().optional().describe("What the model thinks, before the text."),
   text: z.string().optional().describe("What the model says, before its tool calls."),
@@ -65,6 +77,12 @@ const turnSchema = z.strictObject({
     .min(1)
     .optional()
     .describe("Characters a chunk. Default: whole words, about 12 characters."),
+  chunks: z
+    .array(z.int().min(1))
+    .optional()
+    .describe(
+      "The characters of each chunk, over thinking, text and the arguments of each call; a recording has them. What they leave is cut as usual.",
+    ),
   error: errorSchema.optional().describe("The request fails, after whatever else the turn says."),
 });
 
@@ -78,6 +96,9 @@ export const scriptSchema = z
       .min(1)
       .optional()
       .describe("Tokens; what the model is said to hold. Default: 200000."),
+    price: priceSchema
+      .optional()
+      .describe("US dollars for a million tokens; a recording has those of its model. Default: unknown."),
     turns: z.array(turnSchema).describe("One reply for each model request, in order."),
     summaries: z
       .array(turnSchema)
@@ -89,7 +110,9 @@ export const scriptSchema = z
     description: "The replies of a scripted model, for demonstrations and tests.",
   });
 
+/** A script, checked: the replies of a model that needs no network. */
 export type Script = z.output<typeof scriptSchema>;
+/** One reply of a script. */
 export type ScriptTurn = z.output<typeof turnSchema>;
 export type ScriptToolCall = z.output<typeof toolCallSchema>;
 

@@ -9,13 +9,14 @@ import { createTurnSource, type TakeTurn } from "./scripted-turns.ts";
 import { estimateRequestTokens } from "./scripted-usage.ts";
 import type { Model, StreamContext, StreamFunction, StreamOptions } from "./types.ts";
 
+export { type Recording, startRecording } from "./recording.ts";
 export { parseScript, readScript } from "./scripted-parse.ts";
 export { findStart } from "./scripted-turns.ts";
 
 const DEFAULT_CONTEXT_WINDOW = 200_000;
 const MAX_OUTPUT_TOKENS = 16_384;
 
-/** The model a script stands for; `path` as the user wrote it after `scripted/`. Its price is unknown. */
+/** The model a script stands for; `path` as the user wrote it after `scripted/`. Its price is unknown unless it says one. */
 export function scriptedModel(path: string, script: Script): Model {
   const contextWindow = script.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
   return {
@@ -24,9 +25,11 @@ export function scriptedModel(path: string, script: Script): Model {
     contextWindow,
     maxOutputTokens: Math.min(MAX_OUTPUT_TOKENS, contextWindow),
     thinking: "none",
+    ...script.price,
   };
 }
 
+/** Where playing begins, and what time it is then. */
 export interface ScriptedOptions {
   /** Index of the first turn to play. Left out, it is found from the first request: see `findStartTurn`. */
   startAtTurn?: number | undefined;

@@ -37,12 +37,14 @@ export interface Model extends ModelPrice {
   thinking?: ThinkingSupport;
 }
 
+/** What a model is asked: everything it knows of the conversation. */
 export interface StreamContext {
   systemPrompt: string;
   messages: readonly Message[];
   tools: readonly ToolDefinition[];
 }
 
+/** How it is asked. */
 export interface StreamOptions {
   signal?: AbortSignal | undefined;
   /** Cap for the answer, in tokens; the model's own limit when left out. */
@@ -80,6 +82,7 @@ export type ProviderEvent =
   | { type: "done"; stopReason: StopReason; message: AssistantMessage }
   | { type: "error"; error: ProviderError };
 
+/** What a stream of a provider ends in. */
 export interface ProviderResult {
   message: AssistantMessage;
 }

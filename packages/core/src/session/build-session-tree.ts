@@ -1,6 +1,7 @@
 import { NOWHERE, ParentFinder } from "./session-tree.ts";
 import type { SessionEntry } from "./types.ts";
 
+/** An entry with those that follow it; several where the conversation branches. */
 export interface SessionTreeNode {
   entry: SessionEntry;
   /** In the order of the file. */

@@ -5,6 +5,7 @@ import { applyPrunes, collectPrunes, type PrunedForms } from "./pruning/apply-pr
 import { pathTo } from "./session-tree.ts";
 import type { CompactionEntry, SessionEntry } from "./types.ts";
 
+/** What a model is told of a session, and which model it was last held with. */
 export interface SessionContext {
   messages: Message[];
   currentModel?: { provider: string; modelId: string };

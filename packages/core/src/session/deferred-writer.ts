@@ -6,6 +6,7 @@ import type { SessionFile } from "./read-session-file.ts";
 import { createHeader } from "./session-header.ts";
 import type { SessionEntry, SessionHeader } from "./types.ts";
 
+/** What a writer goes on with, and whom it tells. */
 export interface DeferredWriterOptions {
   /** The file to go on in; a new one is begun when it is left out. */
   file?: SessionFile | undefined;

@@ -1,4 +1,5 @@
 export type { SessionTreeNode } from "./build-session-tree.ts";
+export type { ContextGlance } from "./context/context-glance.ts";
 export type {
   CompactionOutcome,
   CompactOptions,

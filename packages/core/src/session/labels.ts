@@ -22,6 +22,12 @@ export function labelEntry(log: SessionLog, targetId: string, label: string): vo
   log.annotate((place) => ({ type: "label", ...place, targetId, ...(given !== "" && { label: given }) }));
 }
 
+/** Gives the session a name; without one, or a blank one, it has none any more. */
+export function nameSession(log: SessionLog, name: string | undefined): void {
+  const given = name?.trim() ? { name } : {};
+  log.annotate((place) => ({ type: "session_info", ...place, ...given }));
+}
+
 /** The name that was given to a session last; undefined without one. */
 export function findSessionName(entries: readonly SessionEntry[]): string | undefined {
   const last = entries.findLast((entry) => entry.type === "session_info");

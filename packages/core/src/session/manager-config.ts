@@ -7,6 +7,7 @@ import type { NewSessionOptions } from "./open-session.ts";
 
 export type { NewSessionOptions as CreateSessionOptions };
 
+/** What a session is held with and where it is kept; paths are absolute and real. */
 export interface SessionManagerConfig {
   cwd: string;
   /** Where the project's sessions are; without it there are none, and nothing is written. */
@@ -28,6 +29,7 @@ export interface SessionManagerConfig {
 
 export type ForkNaming = Pick<NewSessionOptions, "sessionId">;
 
+/** How one run is made. */
 export interface RunOptions {
   /** Aborting it ends the run; what there was is kept. */
   signal?: AbortSignal | undefined;

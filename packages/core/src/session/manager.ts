@@ -1,21 +1,23 @@
 import { createAgentStream } from "../agent/agent-stream.ts";
 import { agentLoop } from "../agent/loop.ts";
+import { toSteeringEvent } from "../agent/steering-event.ts";
 import type { AgentEvent, AgentLoopConfig } from "../agent/types.ts";
 import type { EventStream } from "../event-stream.ts";
 import { now } from "../infrastructure/clock.ts";
 import type { Message, UserMessage } from "../types.ts";
-import { messageText } from "../types.ts";
 import { type CompactionOutcome, type CompactOptions, ContextGuard } from "./context/context-guard.ts";
 import type { ContextUsage } from "./context/context-usage.ts";
 import { buildPathContext, type SessionContext } from "./context-builder.ts";
 import { toKnowledgeEvent } from "./knowledge-event.ts";
+import { nameSession } from "./labels.ts";
 import type { CreateSessionOptions, ForkNaming, RunOptions, SessionManagerConfig } from "./manager-config.ts";
 import { noteModel } from "./note-model.ts";
-import { createSession, forkSession, type OpenSession, openSession } from "./open-session.ts";
+import { createSession, flushSession, forkSession, type OpenSession, openSession } from "./open-session.ts";
 import { findAndReadSession, listProjectSessions, type ResumeSessionOptions } from "./read-session.ts";
 import { SessionBranches } from "./session-branches.ts";
 import { damagedLines } from "./session-notices.ts";
 import { toSessionPlace } from "./session-place.ts";
+import { SteeringQueue } from "./steering-queue.ts";
 import type { SessionInfo } from "./types.ts";
 
 export type { ResumeSessionOptions, SessionManagerConfig };
@@ -26,7 +28,7 @@ type RunStream = EventStream<AgentEvent, Message[]>;
 export class SessionManager {
   private session: OpenSession;
   private guard: ContextGuard;
-  private readonly steering: UserMessage[] = [];
+  private readonly steering = new SteeringQueue();
   /** Notices from between two runs, told in the next one. */
   private readonly untold: AgentEvent[] = [];
   /** The run that is going on. */
@@ -130,14 +132,20 @@ export class SessionManager {
     return this.compacting;
   }
 
-  /** Sends a message into the run that is going on; it joins before the next model request. */
-  steer(text: string): void {
-    this.steering.push({ role: "user", content: text, timestamp: now() });
+  /** Sends a message into the run that is going on; it joins before the next model request. Returns the id of that event. */
+  steer(content: UserMessage["content"]): string {
+    return this.steering.add(content);
   }
 
   /** Takes back what was sent into the run and has not joined it yet. */
   takeBack(which: "last" | "all"): string[] {
-    return this.steering.splice(which === "last" ? -1 : 0).map(messageText);
+    return this.steering.takeBack(which);
+  }
+
+  /** Tells the model something that asks for no answer: in the run that is going on, else with the next prompt. */
+  async tell(content: UserMessage["content"]): Promise<void> {
+    const { addNote } = await import("./add-note.ts");
+    await addNote(content, { ...this.session, steering: this.steering, isRunning: () => !!this.running });
   }
 
   /**
@@ -162,17 +170,13 @@ export class SessionManager {
 
   /** Gives the session a name for lists; without one, or a blank one, the first prompt serves again. */
   rename(name?: string): void {
-    const given = name?.trim() ? { name } : {};
-    this.session.log.annotate((place) => ({ type: "session_info", ...place, ...given }));
+    nameSession(this.session.log, name);
     this.flush();
   }
 
   /** Puts on disk what there is, a prompt without an answer included. */
   flush(): void {
-    const { log, writer } = this.session;
-    if (log.entries.length === 0) return;
-    writer?.flush();
-    writer?.sync();
+    flushSession(this.session);
   }
 
   close(): void {
@@ -197,17 +201,16 @@ export class SessionManager {
   }
 
   private startLoop(stream: RunStream, signal: AbortSignal | undefined): void {
-    const { guard } = this;
-    guard.startRun();
+    this.guard.startRun();
     const loop = agentLoop(this.context.messages, {
       ...this.config.agentConfig,
-      systemPrompt: guard.systemPrompt,
+      systemPrompt: this.guard.systemPrompt,
       signal,
       sessionId: this.sessionId,
       now,
       record: (message) => this.keep(message),
-      takeSteering: () => this.steering.splice(0),
-      prepareContext: (request) => guard.prepare(request),
+      takeSteering: () => this.steering.take(),
+      prepareContext: (request) => this.guard.prepare(request),
     });
     void loop.consume((event) => this.forward(event, stream));
   }
@@ -228,15 +231,13 @@ export class SessionManager {
 
   /** What was said too late for this run is not lost: the next one begins with it. */
   private endRun(event: Extract<AgentEvent, { type: "agent_end" }>, stream: RunStream) {
-    const late = this.steering.splice(0);
-    for (const message of late) {
-      this.keep(message);
-      stream.push({ type: "steering", text: messageText(message) });
-    }
+    const late = this.steering.take();
+    for (const { message } of late) this.keep(message);
+    for (const steered of late) stream.push(toSteeringEvent(steered));
     this.flush();
     this.guard.endRun();
     this.running = undefined;
-    stream.push({ ...event, messages: [...event.messages, ...late] });
+    stream.push({ ...event, messages: [...event.messages, ...late.map(({ message }) => message)] });
   }
 
   private keep(message: Message): void {

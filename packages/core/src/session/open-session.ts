@@ -24,6 +24,7 @@ export interface SessionPlace extends Omit<DeferredWriterOptions, "file" | "head
   lockPlace?: Environment | undefined;
 }
 
+/** What a new session is called, and what it comes from. */
 export interface NewSessionOptions {
   /** Made by `generateSessionId` when left out. */
   sessionId?: string | undefined;
@@ -65,6 +66,13 @@ export function forkSession(
   for (const entry of path) fork.writer?.write(entry);
   fork.writer?.flush();
   return toOpenSession(place, { ...fork, log: new SessionLog(fork.writer, path) });
+}
+
+/** Puts on disk what there is, a prompt without an answer included; nothing for a session in which nothing was said. */
+export function flushSession({ log, writer }: Pick<OpenSession, "log" | "writer">): void {
+  if (log.entries.length === 0) return;
+  writer?.flush();
+  writer?.sync();
 }
 
 function toOpenSession({ lockPlace }: SessionPlace, parts: Omit<OpenSession, "gate">): OpenSession {

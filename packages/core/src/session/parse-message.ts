@@ -1,4 +1,4 @@
-import type { ContentBlock, ImageBlock, Message, StopReason, Usage } from "../types.ts";
+import type { ContentBlock, ImageBlock, Message, StopReason, ToolCallOutcome, Usage } from "../types.ts";
 import { EMPTY_USAGE } from "../types.ts";
 
 type JsonObject = Record<string, unknown>;
@@ -10,6 +10,8 @@ const STOP_REASONS: ReadonlySet<unknown> = new Set([
   "error",
   "aborted",
 ]);
+
+const OUTCOMES: ReadonlySet<unknown> = new Set(["failed", "rejected", "skipped", "interrupted"]);
 
 /**
  * A message from a session file. What a newer version added is kept; a block that is not understood becomes an opaque
@@ -41,7 +43,7 @@ export function readMessage(value: unknown): Message | undefined {
 }
 
 function readToolResult(value: JsonObject, timestamp: number): Message | undefined {
-  const { toolCallId, toolName, output, images, ...rest } = value;
+  const { toolCallId, toolName, output, images, outcome, input, metadata, ...rest } = value;
   if (typeof toolCallId !== "string") return undefined;
   const kept = Array.isArray(images) ? readBlocks(images).filter(isImage) : [];
   return {
@@ -52,8 +54,20 @@ function readToolResult(value: JsonObject, timestamp: number): Message | undefin
     output: typeof output === "string" ? output : "",
     ...(kept.length > 0 && { images: kept }),
     isError: value.isError === true,
+    ...(isOutcome(outcome) && { outcome }),
+    ...(isObject(input) && { input }),
+    ...(isObject(metadata) && { metadata: readFacts(metadata) }),
     timestamp,
   };
+}
+
+function readFacts(metadata: JsonObject): Record<string, string | number | boolean> {
+  return Object.fromEntries(
+    Object.entries(metadata).flatMap(([name, value]) => {
+      const isFact = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+      return isFact ? [[name, value]] : [];
+    }),
+  );
 }
 
 function readUsage(value: unknown): Usage {
@@ -99,6 +113,10 @@ function isImage(block: ContentBlock): block is ImageBlock {
 
 function isStopReason(value: unknown): value is StopReason {
   return STOP_REASONS.has(value);
+}
+
+function isOutcome(value: unknown): value is ToolCallOutcome {
+  return OUTCOMES.has(value);
 }
 
 function isString(value: unknown): value is string {

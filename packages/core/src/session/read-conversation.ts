@@ -11,6 +11,7 @@ export interface Conversation extends SessionContext {
   path: readonly SessionEntry[];
 }
 
+/** The conversation of a file as it would be gone on with: the branch of its last entry. */
 export function readConversation({ entries }: Pick<SessionFile, "entries">): Conversation {
   const leafId = findLeafId(entries);
   const context = buildSessionContext(entries, leafId);

@@ -6,6 +6,7 @@ import type { SessionEntry, SessionHeader } from "./types.ts";
 
 export { SessionFileError };
 
+/** A session file as it was read. */
 export interface SessionFile {
   path: string;
   header: SessionHeader;

@@ -4,6 +4,9 @@ import type { SessionInfo } from "./types.ts";
 
 // A session that begins reads none that was before it: what does so is loaded when it is asked for.
 
+/**
+ * Which session is gone on with: one that was read, else one by its id, else the last one.
+ */
 export interface ResumeSessionOptions {
   sessionId?: string | undefined;
   mostRecent?: boolean | undefined;

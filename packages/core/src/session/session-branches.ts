@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { computeCost } from "../agent/cost.ts";
 import type { AgentEvent } from "../agent/types.ts";
 import { buildSessionTree, type SessionTreeNode } from "./build-session-tree.ts";
+import type { ContextGlance } from "./context/context-glance.ts";
 import type { ContextGuard } from "./context/context-guard.ts";
 import { findSessionName, labelEntry, readLabels } from "./labels.ts";
 import type { OpenSession } from "./open-session.ts";
@@ -11,6 +12,7 @@ import type { SessionLog } from "./session-log.ts";
 import { pathTo } from "./session-tree.ts";
 import type { SessionEntry, SessionHeader } from "./types.ts";
 
+/** How a branch is left for another one. */
 export interface LeaveOptions {
   /** Aborting it leaves everything as it was. */
   signal?: AbortSignal | undefined;
@@ -48,6 +50,11 @@ export class SessionBranches {
   /** The conversation's own, from its beginning on. */
   get path(): readonly SessionEntry[] {
     return this.log.path();
+  }
+
+  /** What the conversation takes of the model's window, as far as that can be told at once. */
+  get contextGlance(): ContextGlance {
+    return this.parts.guard.glance();
   }
 
   get tree(): SessionTreeNode[] {
@@ -112,7 +119,8 @@ export class SessionBranches {
         ...(await guard.openSummarizer(emit)),
         left,
         signal,
-        onUsage: (usage, model) => emit?.({ type: "usage", usage, cost: computeCost(usage, model) }),
+        onUsage: (usage, model) =>
+          emit?.({ type: "usage", usage, cost: computeCost(usage, model), purpose: "summary" }),
       });
       if (failure !== undefined) emit?.(madeByProgram(failure));
       session.assertIdle();

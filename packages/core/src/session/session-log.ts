@@ -1,6 +1,7 @@
 import { now } from "../infrastructure/clock.ts";
 import { generateEntryId } from "../infrastructure/ids.ts";
 import type { DeferredWriter } from "./deferred-writer.ts";
+import { packUnsentOutputs } from "./pack-outputs.ts";
 import { findLeafId, pathTo } from "./session-tree.ts";
 import type { SessionEntry } from "./types.ts";
 
@@ -34,6 +35,7 @@ export class SessionLog {
     const entry = this.annotate(make);
     this.leaf = entry.id;
     this.knownPath?.push(entry);
+    if (entry.type === "compaction" || entry.type === "prune") packUnsentOutputs(this.path());
     return entry;
   }
 

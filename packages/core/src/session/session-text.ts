@@ -2,6 +2,7 @@ import { readLines } from "../infrastructure/reading/line-reader.ts";
 import { messageText } from "../types.ts";
 import { parseSessionLine } from "./parse-line.ts";
 
+/** How much of a session is read. */
 export interface SessionTextOptions {
   /** Of the text; what is beyond it is not read. */
   maxCharacters: number;
@@ -13,8 +14,9 @@ export interface SessionTextOptions {
 const PART_CHARACTERS = 512 * 1024;
 // What a result costs although nothing of it is kept: it has to be passed over.
 const PASSED_CHARACTERS = 16 * 1024;
-const SAID = /^\{"type":"message".{0,150}"role":"(?:user|assistant)"/;
-const ROLE_PLACE = 250;
+// Another program may have written the file, with spaces and in another order.
+const SAID = /"role"\s*:\s*"(?:user|assistant)"/;
+const ROLE_PLACE = 400;
 
 /**
  * What users and models said in a session file, on every branch, for searching in it. Results of tools, calls and

@@ -25,17 +25,20 @@ interface EntryBase {
   timestamp: string;
 }
 
+/** A message of the conversation. */
 export interface SessionMessageEntry extends EntryBase {
   type: "message";
   message: Message;
 }
 
+/** From here on another model answered. */
 export interface ModelChangeEntry extends EntryBase {
   type: "model_change";
   provider: string;
   modelId: string;
 }
 
+/** The name of the session; without `name` it has none any more. */
 export interface SessionInfoEntry extends EntryBase {
   type: "session_info";
   name?: string;
@@ -110,6 +113,7 @@ export type SessionEntry =
   | BranchSummaryEntry
   | UnknownEntry;
 
+/** What a line of a session file holds; the first one is the header. */
 export type SessionFileLine = SessionHeader | SessionEntry;
 
 /** What a list of sessions shows; dates are ISO 8601 when printed as JSON. */

@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../../agent/types.ts";
+import type { AgentEvent, UsagePurpose } from "../../agent/types.ts";
 import type { Model } from "../../provider/types.ts";
 import type { Message, Usage, UserMessage } from "../../types.ts";
 import { extractFileOperations } from "../compaction/file-operations.ts";
@@ -42,7 +42,7 @@ export interface CompactionRequest {
   focus?: string | undefined;
   signal?: AbortSignal | undefined;
   emit?: ((event: AgentEvent) => void) | undefined;
-  countUsage?: ((usage: Usage, model: Model) => void) | undefined;
+  countUsage?: ((usage: Usage, model: Model, purpose: UsagePurpose) => void) | undefined;
 }
 
 /** Replaces the older part of a conversation by a summary, as an entry of the session. Nothing is taken away. */
@@ -114,7 +114,7 @@ export class Compactor {
         signal: request.signal,
         maxRetries: this.parts.maxRetries,
         tokensPerCharacter: this.parts.estimator.ratio,
-        onUsage: (usage) => request.countUsage?.(usage, model),
+        onUsage: (usage) => request.countUsage?.(usage, model, "summary"),
       });
       if (failure !== undefined) request.emit?.(madeByProgram(failure));
       return summary;

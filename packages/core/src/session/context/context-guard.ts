@@ -5,6 +5,7 @@ import type { Model, StreamFunction } from "../../provider/types.ts";
 import type { SessionGate } from "../session-gate.ts";
 import type { SessionLog } from "../session-log.ts";
 import type { CompactionEntry } from "../types.ts";
+import type { ContextGlance } from "./context-glance.ts";
 import type { ContextUsage } from "./context-usage.ts";
 import type { ContextWindow } from "./context-window.ts";
 import { hasRoom } from "./has-room.ts";
@@ -31,6 +32,7 @@ export interface ContextOptions {
   calibrationPlace?: Environment | undefined;
 }
 
+/** How a conversation is summarised on request. */
 export interface CompactOptions {
   /** What the summary should pay attention to. */
   focus?: string | undefined;
@@ -39,6 +41,7 @@ export interface CompactOptions {
   emit?: ((event: AgentEvent) => void) | undefined;
 }
 
+/** What became of it. */
 export type CompactionOutcome =
   | { kind: "compacted"; entry: CompactionEntry; systemPrompt: string }
   /** There is nothing that a summary could replace. */
@@ -85,6 +88,12 @@ export class ContextGuard {
   /** What fills the window now. */
   async describe(): Promise<ContextUsage> {
     return (await this.open()).describe(this.fixed);
+  }
+
+  /** How full the window is, without loading what could say more. */
+  glance(): ContextGlance {
+    const { glanceAtContext }: typeof import("./context-glance.ts") = require("./context-glance.ts");
+    return glanceAtContext(this.log.path(), { fixed: this.fixed, limits: this.limits });
   }
 
   /** Who writes summaries. */

@@ -23,6 +23,9 @@ const MAX_HALVINGS = 6;
 // Hardly a summary is shorter, so nothing would be gained.
 const MIN_CONVERSATION_CHARACTERS = 1_000;
 
+// Smaller windows are hardly to be found any more.
+const LEAST_LEARNED_WINDOW = 4_096;
+
 /** The part of a request that is the same in all of them. */
 export type FixedPart = Pick<StreamContext, "systemPrompt" | "tools">;
 
@@ -108,7 +111,7 @@ export class ContextWindow {
     const { compactor, flush } = this.parts;
     if (!request.overflow && !this.attempts.areUsedUp) await flush?.(request);
     let fixed: FixedPart = request.context;
-    const limits = request.overflow ? this.learnFromRefusal(fixed) : this.limits;
+    const limits = request.overflow ? this.learnFromRefusal(fixed, request.overflow) : this.limits;
     let isChanged = false;
     for (let halvings = 0; halvings <= MAX_HALVINGS && !this.attempts.areUsedUp; halvings++) {
       const outcome = await compactor.compact({
@@ -136,14 +139,17 @@ export class ContextWindow {
     return isChanged ? this.prepared(fixed) : undefined;
   }
 
-  /** The window is smaller than it was thought to be: that holds for the rest of the session, too. */
-  private learnFromRefusal(fixed: FixedPart): ContextLimits {
+  /**
+   * The window is smaller than it was thought to be. What the provider states holds for the rest of the session, too, else
+   * what was refused; but a provider that refuses next to nothing is out of order, and will not be for long.
+   */
+  private learnFromRefusal(fixed: FixedPart, { contextWindow }: ProviderError): ContextLimits {
     const refused = this.countTokens(fixed);
     const limits = limitsAfterRefusal(this.limits, {
       refused,
       answered: findAnsweredTokens(this.parts.log.path()),
     });
-    this.limits = narrowLimits(this.limits, refused);
+    this.limits = narrowLimits(this.limits, contextWindow ?? Math.max(refused, LEAST_LEARNED_WINDOW));
     return limits;
   }
 

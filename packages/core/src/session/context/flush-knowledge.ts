@@ -21,7 +21,7 @@ export async function flushKnowledge(agentConfig: AgentLoopConfig, request: Upco
       toolName: TOOL,
       maxTokens: MAX_TOKENS,
       signal,
-      countUsage,
+      countUsage: (usage, model) => countUsage(usage, model, "knowledge"),
     });
     for (const { input, metadata } of calls) {
       const { knowledgeId } = metadata;
