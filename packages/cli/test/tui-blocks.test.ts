@@ -7,6 +7,7 @@ import { visibleWidth } from "../src/tui/screen/screen-text.ts";
 import { createTheme } from "../src/tui/theme.ts";
 import { Chance } from "./support/chance.ts";
 import { hostileDocument } from "./support/hostile-documents.ts";
+import { toolCall } from "./support/tool-calls.ts";
 
 const plain = createTheme({ color: false });
 const colored = createTheme({ color: true });
@@ -41,8 +42,8 @@ test("of a long prompt the beginning is shown, and how long it is", () => {
 });
 
 test("an answer is Markdown", () => {
-  expect(render({ type: "answer", markdown: "- **a**\n", isFirst: true })).toEqual(["- a"]);
-  expect(render({ type: "answer", markdown: "\n \n", isFirst: false })).toEqual([]);
+  expect(render({ type: "answer", markdown: "- **a**\n" })).toEqual(["- a"]);
+  expect(render({ type: "answer", markdown: "\n \n" })).toEqual([]);
 });
 
 test("of thinking the last lines are shown while it goes on, then only how long it took", () => {
@@ -54,6 +55,7 @@ test("of thinking the last lines are shown while it goes on, then only how long 
     "and then",
   ]);
   expect(render({ type: "thinking", text, startedAt: 0, endedAt: 12_300 })).toEqual(["Thought for 12 s"]);
+  expect(render({ type: "thinking", text, startedAt: 0, endedAt: 3 })).toEqual(["Thought for 0.1 s"]);
   expect(render({ type: "thinking", text: "", startedAt: 0 })).toEqual([]);
 });
 
@@ -80,13 +82,36 @@ test("a resumed session says how much is above", () => {
   expect(render({ type: "resumed", hiddenMessages: 1_042 })).toEqual(shown);
 });
 
-test("a blank line stands behind every block that has content", () => {
+test("a blank line stands between blocks that have content, and below what is above", () => {
   const blocks: Block[] = [
     { type: "prompt", text: "a" },
     { type: "thinking", text: " ", startedAt: 0 },
-    { type: "answer", markdown: "b\n\nc", isFirst: true },
+    { type: "answer", markdown: "b\n\nc" },
   ];
-  expect(renderBlocks(blocks, { width: 20, theme: plain, now: 0 })).toEqual(["> a", "", "b", "", "c", ""]);
+  const context = { width: 20, theme: plain, now: 0 };
+  const shown = ["> a", "", "b", "", "c"];
+  expect(renderBlocks(blocks, context)).toEqual({ lines: shown, end: "other" });
+  expect(renderBlocks(blocks, context, "other")).toEqual({ lines: ["", ...shown], end: "other" });
+  expect(renderBlocks([], context)).toEqual({ lines: [], end: "none" });
+  expect(renderBlocks([], context, "call")).toEqual({ lines: [], end: "call" });
+});
+
+test("calls of one line stand together, others apart", () => {
+  const read: Block = {
+    type: "tool",
+    call: toolCall("read", { file_path: "a" }, { output: "1", metadata: {} }),
+  };
+  const bash: Block = { type: "tool", call: toolCall("bash", { command: "ls" }, { output: "a\n" }) };
+  const context = { width: 20, theme: plain, now: 0 };
+  expect(renderBlocks([read, read, bash, read, { type: "output", text: "b" }, read], context)).toEqual({
+    lines: [
+      ...["✓ read a", "✓ read a", "", "✓ bash ls", "  a", "", "✓ read a"],
+      ...["", "b", "", "✓ read a"],
+    ],
+    end: "call",
+  });
+  expect(renderBlocks([read], context, "call").lines).toEqual(["✓ read a"]);
+  expect(renderBlocks([bash], context, "call").lines).toEqual(["", "✓ bash ls", "  a"]);
 });
 
 test("whatever comes, blocks hold nothing but text and our own looks, and are not wider than asked", () => {

@@ -24,10 +24,10 @@ const edit = (file_path: string, old_string: string, new_string: string, replace
 
 const UNKNOWN = "What commands, other programs or you yourself changed is not known here.";
 
-/** What /diff shows after these calls, each in a turn of its own. */
+/** What /diff shows after these calls, each in a turn of its own, of a session of which nothing is kept. */
 async function diffAfter(...calls: object[]): Promise<string[]> {
   writeScript(place, ...calls.map((call) => ({ toolCalls: [call] })), "done");
-  program = await new TypedCommands(place).open();
+  program = await new TypedCommands(place, { options: { isSaved: false } }).open();
   await program.say("go");
   program.take();
   await program.run("/diff");

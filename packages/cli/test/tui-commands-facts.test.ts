@@ -49,6 +49,7 @@ describe("the commands", () => {
 });
 
 test("/status tells session, model and place", async () => {
+  place.configure({ sandbox: "off" });
   const typed = await start();
   await typed.say("first");
   await typed.run("/name my work");
@@ -57,6 +58,8 @@ test("/status tells session, model and place", async () => {
   const { session } = await typed.holder.session;
   const rows = (typed.take()[0] ?? "").split("\n").map((line) => line.trim().split(/ {2,}/));
   expect(rows).toEqual([
+    ["This session"],
+    [""],
     ["session", session.sessionId],
     ["name", "my work"],
     ["file", `.diligent/sessions/${session.sessionId}.jsonl`],
@@ -66,6 +69,8 @@ test("/status tells session, model and place", async () => {
     ["tokens", "12k"],
     ["cost", "unknown"],
     ["approval", "ask"],
+    ["sandbox", "Commands run without a sandbox, and ask before: the setting"],
+    [`"sandbox" is "off".`],
     ["trust", "this project has no configuration"],
     ["directory", place.project],
     ["version", expect.stringMatching(/^\d/)],

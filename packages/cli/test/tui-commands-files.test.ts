@@ -163,7 +163,7 @@ describe("/result", () => {
     typed.take();
     await typed.run("/result");
     expect(typed.take()).toEqual([
-      "warning: The pager no-such-pager was not found in PATH; set $PAGER to one.",
+      "warning: The pager no-such-pager was not found in PATH. Set $PAGER to one.",
       expect.stringContaining("script.json"),
     ]);
   });
@@ -178,7 +178,7 @@ describe("/result", () => {
     await typed.run("/result");
     expect(existsSync(join(place.top, "pwned"))).toBe(false);
     expect(typed.take("notice")).toEqual([
-      "warning: The pager own-pager was not found in PATH; set $PAGER to one.",
+      "warning: The pager own-pager was not found in PATH. Set $PAGER to one.",
     ]);
   });
 

@@ -40,7 +40,7 @@ describe("rows", () => {
 test("keys are called as people write them", () => {
   const names = ["ctrl+r", "escape", "pageUp", "shift+tab", "alt+up", "ctrl+-", "ctrl++", "y"];
   expect(names.map(nameForPeople)).toEqual([
-    ...["Ctrl+R", "Esc", "PgUp", "Shift+Tab", "Alt+↑", "Ctrl+-", "Ctrl++", "Y"],
+    ...["Ctrl+R", "Esc", "PgUp", "Shift+Tab", "Alt+↑", "Ctrl+-", "Ctrl++", "y"],
   ]);
 });
 
@@ -78,14 +78,13 @@ describe("on a screen", () => {
     const dialog = createPickerDialog({ name: "test", title: "Things", items: [] });
     const question = {
       type: "approval" as const,
-      toolName: "bash",
-      gate: "shell_command",
-      reason: "",
-      subject: "make",
-      always: [],
+      content: [{ look: "subject" as const, text: "make" }],
+      hasAlways: false,
+      stored: [],
       scroll: 0,
       wasEndSeen: true,
       isEditable: true,
+      guardedUntil: 0,
     };
     typed.change((view) => ({ ...view, dialog: question }));
     typed.context.open({ dialog, choose() {} });

@@ -9,10 +9,7 @@ const COMMANDS = [
   {
     name: "model",
     description: "Choose a model",
-    complete: (argument: string) =>
-      ["sonnet", { value: "opus", description: "larger" }].filter((each) =>
-        (typeof each === "string" ? each : each.value).startsWith(argument),
-      ),
+    complete: (argument: string) => ["sonnet", "opus"].filter((each) => each.startsWith(argument)),
   },
   { name: "new", aliases: ["clear"], description: "Begin anew" },
 ];
@@ -233,4 +230,25 @@ test("twenty thousand paths are ranked while nobody notices", () => {
   expect(rankPaths(paths, "zz", 5)).toEqual([]);
   expect(rankPaths(paths, "file-19999", 5)[0]).toBe(`packages/part${19_999 % 97}/src/file-19999.ts`);
   expect(performance.now() - begin).toBeLessThan(500);
+});
+
+test("Enter sends a command whose argument is what the list would write, and Tab still goes on writing", async () => {
+  const typed = new TypedEditor({ completion: completionOf() }).type("/model opus");
+  await Bun.sleep(60);
+  expect(typed.editor.isCompleting).toBe(true);
+  typed.type(KEYS.enter);
+  expect(typed.sent).toEqual(["/model opus"]);
+  typed.type("/model opu");
+  await Bun.sleep(60);
+  typed.type(KEYS.enter);
+  expect([typed.sent.length, typed.editor.text]).toEqual([1, "/model opus "]);
+  typed.editor.setText("");
+  typed.type("see @readme.md");
+  await Bun.sleep(60);
+  typed.type(KEYS.enter);
+  expect(typed.sent).toEqual(["/model opus", "see @readme.md"]);
+  typed.type("/model opus");
+  await Bun.sleep(60);
+  typed.type(KEYS.tab);
+  expect([typed.sent.length, typed.editor.text]).toEqual([2, "/model opus "]);
 });

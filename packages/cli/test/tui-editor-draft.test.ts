@@ -47,3 +47,16 @@ test("a draft that was left behind is given back", () => {
   expect(setUp({ kept: "left" }).keeper.restore()).toBe("left");
   expect(setUp().keeper.restore()).toBeUndefined();
 });
+
+test("a program that is killed loses no more than what was written in the last 300 ms", async () => {
+  const calls: string[] = [];
+  const keeper = new DraftKeeper({
+    takeOver: () => undefined,
+    write: (text) => void calls.push(text),
+    remove() {},
+  });
+  for (const text of ["a", "ab"]) keeper.change(text);
+  await wait(400);
+  expect(calls).toEqual(["a", "ab"]);
+  keeper.sent();
+});

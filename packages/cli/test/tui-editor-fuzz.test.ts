@@ -60,7 +60,7 @@ for (const seed of [1, 2, 3, 4])
       if (kind < 4) typed.editor.handleInput(chance.pick(PIECES));
       else if (kind < 8) typed.editor.handleInput(chance.pick(EDITING));
       else if (kind === 8) typed.paste(text + chance.pick(["", "\n", "\tx\r\n", "line\n".repeat(20)]));
-      else typed.editor.insert(text);
+      else typed.editor.setText(typed.editor.text + text);
       expect(typed.rawRows().length).toBeLessThanOrEqual(Math.max(1, rows / 3));
       const shown = typed.rawRows().join("\n").replace("\x1b_pi:c\x07", "");
       expect(shown).not.toMatch(/(?!\n)[\p{Cc}\p{Co}\u202e]|[\u{e0000}-\u{e007f}]/u);

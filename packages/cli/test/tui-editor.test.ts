@@ -74,12 +74,6 @@ test("setText can be undone", () => {
   expect(typed.type(KEYS.undo).editor.text).toBe("mine");
 });
 
-test("insert writes at the cursor", () => {
-  const typed = new TypedEditor().type("ab", KEYS.left);
-  typed.editor.insert("1\n2");
-  expect(typed.rows()).toEqual(["> a1", "  2|b"]);
-});
-
 test("Up goes to earlier prompts and Down back to what was being written", () => {
   const typed = new TypedEditor({ history: ["newest", "older\nof two lines"] });
   typed.type("draft", KEYS.home, KEYS.up);

@@ -6,7 +6,7 @@ import { Chance } from "./support/chance.ts";
 
 const BOLD = "\x1b[1m";
 const RED = "\x1b[31m";
-const RESET = "\x1b[0m";
+const RESET = "\x1b[m";
 const LINK = "\x1b]8;;https://example.com\x1b\\";
 const LINK_END = "\x1b]8;;\x1b\\";
 const CURSOR = "\x1b_pi:c\x07";
@@ -54,6 +54,10 @@ describe("visibleWidth", () => {
       "👨‍👩‍👧‍👦",
       "x",
       "—",
+      "🇩🇪",
+      // Half of a Korean syllable, which nothing stands in front of.
+      "\u1161",
+      CURSOR,
     ] as const;
     const chance = new Chance(1);
     for (let count = 0; count < 300; count++) {
@@ -80,7 +84,7 @@ describe("fitLine", () => {
     [`${BOLD}ab${RESET}cdef`, `${BOLD}ab${RESET}cd…`],
     [`${BOLD}ab\x1b[22mcdef`, `${BOLD}ab\x1b[22mcd…`],
     [`${LINK}abcdef${LINK_END}`, `${LINK}abcd…${LINK_END}`],
-    ["\x1b[38;2;1;2;3mabcdef\x1b[39m", "\x1b[38;2;1;2;3mabcd…\x1b[0m"],
+    ["\x1b[38;2;1;2;3mabcdef\x1b[39m", "\x1b[38;2;1;2;3mabcd…\x1b[m"],
   ])("cuts %j and closes what is open", (line, cut) => {
     expect(fitLine(line, 5)).toBe(cut);
   });
@@ -123,7 +127,7 @@ describe("wrapText", () => {
   test("gives each line its styles and links, and ends them", () => {
     expect(wrapText(`${BOLD}${RED}one two${RESET} three`, 5)).toEqual([
       `${BOLD}${RED}one${RESET}`,
-      "\x1b[1;31mtwo\x1b[0m",
+      "\x1b[1;31mtwo\x1b[m",
       "three",
     ]);
     const lines = wrapText(`${LINK}one two${LINK_END} three`, 5);
@@ -148,7 +152,7 @@ describe("a line for the screen", () => {
   test("has no blanks at its end that nobody would see", () => {
     expect(toScreenLine("abc   ").text).toBe("abc");
     expect(toScreenLine(`${BOLD}abc${RESET}   `).text).toBe(`${BOLD}abc${RESET}`);
-    expect(toScreenLine("\x1b[41mabc  ").text).toBe("\x1b[41mabc  \x1b[0m");
+    expect(toScreenLine("\x1b[41mabc  ").text).toBe("\x1b[41mabc  \x1b[m");
     expect(toScreenLine("abc\u3000").columns).toBe(5);
   });
 

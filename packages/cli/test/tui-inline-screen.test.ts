@@ -5,6 +5,18 @@ import { ScreenStage } from "./support/screen-stage.ts";
 const SYNCHRONISED = /^\x1b\[\?2026h[\s\S]*\x1b\[\?2026l$/;
 const EDITOR = ["────", "> hello|", "────"];
 
+test("what stays when the screen is left is what was due, not what was drawn last", async () => {
+  const stage = new ScreenStage({ columns: 40, rows: 6, before: ["1", "2", "3"] });
+  await stage.start("half an answer", "spinner", ...EDITOR);
+  stage.live = EDITOR;
+  stage.screen.finish(["half an answer", "interrupted"]);
+  stage.screen.leaveRegion();
+  stage.terminal.write("$ ");
+  await stage.terminal.flush();
+  const rows = ["1", "2", "3", "half an answer", "interrupted", "────", "> hello", "────", "$"];
+  expect(stage.rows().filter((row) => row !== "")).toEqual(rows);
+});
+
 describe("finished lines", () => {
   test("stand above the live region, below what the shell printed, in the order they were finished", async () => {
     const stage = new ScreenStage({ columns: 40, rows: 10, before: ["$ ls", "file", "$ diligent"] });

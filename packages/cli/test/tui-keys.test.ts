@@ -1,14 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { getKeybindings } from "@earendil-works/pi-tui/dist/keybindings.js";
 import { ACTIONS } from "../src/tui/keys/actions.ts";
 import { describeKeys } from "../src/tui/keys/describe-keys.ts";
-import { EDITOR_ACTIONS } from "../src/tui/keys/editor-keys.ts";
+import { EDITOR_ACTIONS, installEditorKeys } from "../src/tui/keys/editor-keys.ts";
 import { findConflicts } from "../src/tui/keys/find-conflicts.ts";
 import { readKeyName } from "../src/tui/keys/key-name.ts";
 import { loadKeybindings } from "../src/tui/keys/keybindings-file.ts";
-import { keybindingsJsonSchema } from "../src/tui/keys/keybindings-schema.ts";
 import { createKeymap } from "../src/tui/keys/keymap.ts";
+import { ReloadableKeys } from "../src/tui/keys/reloadable-keys.ts";
 import { createTemporaryProject } from "./support/temporary-project.ts";
 
 /** What is loaded with such a file; FILE stands for its path. */
@@ -26,6 +27,26 @@ async function load(content: string | undefined) {
     remove();
   }
 }
+
+test("keys that are read anew hold at once, in our parts and in the text editor, and what is wrong is said", async () => {
+  const { home, remove } = createTemporaryProject();
+  try {
+    const keys = new ReloadableKeys(await loadKeybindings({ HOME: home }), { HOME: home });
+    const { keymap } = keys;
+    expect(keymap.matches("ctrl+x", "app.model")).toBe(false);
+    mkdirSync(join(home, ".config", "diligent"), { recursive: true });
+    const path = join(home, ".config", "diligent", "keybindings.json");
+    const bindings = { "app.model": "ctrl+x", "tui.input.submit": "ctrl+s", "app.modle": "ctrl+y" };
+    writeFileSync(path, JSON.stringify(bindings));
+    expect(await keys.reload()).toEqual([expect.stringContaining('did you mean "app.model"?')]);
+    expect([keymap.matches("ctrl+x", "app.model"), keymap.nameOf("app.model")]).toEqual([true, "Ctrl+X"]);
+    expect(keys.editorKeys).toEqual({ "tui.input.submit": ["ctrl+s"] });
+    expect(getKeybindings().matches("\x13", "tui.input.submit")).toBe(true);
+  } finally {
+    installEditorKeys();
+    remove();
+  }
+});
 
 describe("keybindings.json", () => {
   test("without one the default keys hold", async () => {
@@ -175,6 +196,12 @@ test("the default keys, which overlap on purpose, are no conflict", () => {
   expect(findConflicts(new Map())).toEqual([]);
 });
 
+test("the keys of a list's own are looked at like all others", () => {
+  expect(findConflicts(new Map([["list.rename", ["ctrl+d"]]]))).toEqual([
+    { key: "ctrl+d", actions: ["list.delete", "list.rename"] },
+  ]);
+});
+
 test("the same key in places that are never there together is no conflict", () => {
   expect(findConflicts(new Map([["list.close", ["n"]]]))).toEqual([]);
 });
@@ -191,19 +218,4 @@ test("keys are described with what they are now", () => {
   expect(row("tui.input.newLine")?.keys).toEqual(["shift+enter", "ctrl+j", "alt+enter"]);
   expect(row("tui.input.copy")).toBeUndefined();
   expect(rows).toHaveLength(Object.keys(ACTIONS).length + EDITOR_ACTIONS.length);
-});
-
-test("the schema knows every action, and nothing else", () => {
-  const schema = keybindingsJsonSchema();
-  const names = Object.keys(Object(schema.properties));
-  expect(names).toEqual(["$schema", ...Object.keys(ACTIONS), ...EDITOR_ACTIONS.map(({ id }) => id)]);
-  expect(schema.additionalProperties).toBe(false);
-  expect(Object(schema.properties)["app.exit"]).toEqual({
-    description: "Leave, on an empty prompt",
-    default: ["ctrl+d"],
-    anyOf: [
-      { type: "string", minLength: 1 },
-      { type: "array", items: { type: "string", minLength: 1 } },
-    ],
-  });
 });

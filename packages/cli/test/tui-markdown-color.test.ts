@@ -34,7 +34,7 @@ test("sentences have their looks, and code those of its language", async () => {
   expect(lines).toEqual([
     ["\x1b[1m\x1b[4mOne\x1b[24m\x1b[22m", "", "\x1b[1mTwo \x1b[1mbold\x1b[22m\x1b[1m\x1b[22m"],
     [
-      "\x1b[1ma\x1b[22m \x1b[3mb\x1b[23m \x1b[9mc\x1b[29m \x1b[36md:e\x1b[39m \x1b[4mf\x1b[24m (\x1b[2mhttp://g\x1b[22m)",
+      "\x1b[1ma\x1b[22m \x1b[3mb\x1b[23m \x1b[9mc\x1b[29m \x1b[35md:e\x1b[39m \x1b[4mf\x1b[24m (\x1b[2mhttp://g\x1b[22m)",
     ],
     [
       "  \x1b[2m// a\x1b[22m",
@@ -44,7 +44,7 @@ test("sentences have their looks, and code those of its language", async () => {
     ],
     ["  const a = 1;"],
     ["  const a = 1;"],
-    ["\x1b[35m1.\x1b[39m a", "\x1b[35m2.\x1b[39m \x1b[36mb\x1b[39m"],
+    ["1. a", "2. \x1b[35mb\x1b[39m"],
   ]);
 });
 

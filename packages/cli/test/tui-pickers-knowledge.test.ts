@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { appendInputHistory } from "@diligent/core";
+import { appendInputHistory } from "@diligent/core/run";
 import { writeKnowledge } from "./support/knowledge-files.ts";
 import { runDiligent } from "./support/run-diligent.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";

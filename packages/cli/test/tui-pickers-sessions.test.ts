@@ -86,6 +86,13 @@ describe("the list of sessions", () => {
     expect(typed.dialog).toBeUndefined();
   });
 
+  test("shows the branches of another session, to go on from any of them", async () => {
+    await typed.press("needle", "ctrl+b");
+    await typed.settle();
+    expect((await typed.holder.session).session.sessionId).toBe(OLD);
+    expect(typed.dialog).toMatchObject({ type: "picker", name: "tree" });
+  });
+
   test("names a session, the current one too, and takes a name away", async () => {
     await typed.press("ctrl+r", "Mid", " ", "dle!", "backspace", "enter");
     await typed.press("down", "ctrl+r");

@@ -19,7 +19,7 @@ function open(dialog: Partial<PickerDialog> = {}): View {
     name: "test",
     title: "Things",
     items: items(30),
-    keys: [{ key: "ctrl+r", label: "rename" }],
+    keys: [{ action: "list.rename", label: "rename" }],
   });
   return { ...createView({ cwd: "/work" }), dialog: { ...picker, ...dialog } };
 }
@@ -38,6 +38,13 @@ function press(view: View, ...names: string[]) {
 const dialogOf = ({ dialog }: View) => (dialog?.type === "picker" ? dialog : undefined);
 
 describe("keys in a list", () => {
+  test("Home and End go to the first and the last item, of what the filter leaves too", () => {
+    expect(dialogOf(press(open(), "end").view)?.selected).toBe(29);
+    expect(dialogOf(press(open({ selected: 12 }), "home").view)?.selected).toBe(0);
+    expect(dialogOf(press(open({ filter: "item 1" }), "end").view)?.selected).toBe(11);
+    expect(dialogOf(press(open({ filter: "nothing" }), "end", "home").view)?.selected).toBe(0);
+  });
+
   test("move the mark within the list, by one and by a page", () => {
     const selected = (...names: string[]) => dialogOf(press(open(), ...names).view)?.selected;
     expect([
@@ -45,13 +52,13 @@ describe("keys in a list", () => {
       selected("down", "down"),
       selected("pageDown"),
       selected("pageDown", "pageUp"),
-    ]).toEqual([0, 2, 14, 0]);
+    ]).toEqual([0, 2, 10, 0]);
     expect(selected(...Array.from({ length: 40 }, () => "down"))).toBe(29);
   });
 
   test("filter by what is typed, word by word, and choose what is left", () => {
     const { view, effects } = press(open(), "2", "9", "enter");
-    expect([view.dialog, effects]).toEqual([undefined, [{ type: "choose", picker: "test", id: "id29" }]]);
+    expect([view.dialog, effects]).toEqual([undefined, [{ type: "choose", id: "id29" }]]);
     expect(dialogOf(press(open(), "a", "b", " ", "c", "ctrl+w", "backspace").view)?.filter).toBe("ab");
     expect(dialogOf(press(open(), "a", "ctrl+u").view)?.filter).toBe("");
   });
@@ -64,20 +71,31 @@ describe("keys in a list", () => {
 
   test("of its own are told with the marked item, and the list stays open", () => {
     const { view, effects } = press(open(), "down", "ctrl+r");
-    expect(effects).toEqual([{ type: "pickerKey", picker: "test", key: "ctrl+r", id: "id1" }]);
+    expect(effects).toEqual([{ type: "pickerKey", action: "list.rename", id: "id1" }]);
     expect(view.dialog).toBeDefined();
+  });
+
+  test("of its own, and all others, are named as the user has bound them", () => {
+    const own = createKeymap({ "list.rename": ["f2"], "list.close": [], "list.choose": ["ctrl+j"] });
+    const dialog = dialogOf(open());
+    const shown = dialog ? pickerLines(dialog, { width: 60, rows: 12, theme, keymap: own }) : [];
+    expect(shown.at(-1)).toBe("Ctrl+J choose · F2 rename");
+    const context = { keymap: own, isPromptEmpty: true, now: 0, rows: 24, columns: 80 };
+    const effects = (name: string) => applyKey(open(), { name, data: "\x1b" }, context).effects;
+    expect(effects("f2")).toEqual([{ type: "pickerKey", action: "list.rename", id: "id0" }]);
+    expect(effects("ctrl+r")).toEqual([]);
   });
 
   test("close it", () => {
     expect(press(open(), "escape")).toMatchObject({
       view: { dialog: undefined },
-      effects: [{ type: "closePicker", picker: "test" }],
+      effects: [{ type: "closePicker" }],
     });
   });
 
   test("answer a question: only y is a yes, and nothing else is done with that key", () => {
     const asked = open({ question: "Sure?" });
-    expect(press(asked, "y").effects).toEqual([{ type: "confirmPicker", picker: "test", id: "id0" }]);
+    expect(press(asked, "y").effects).toEqual([{ type: "confirmPicker", id: "id0" }]);
     for (const key of ["n", "enter", "escape", "ctrl+r", "down"]) {
       const { view, effects } = press(asked, key);
       expect([effects, dialogOf(view)?.question, dialogOf(view)?.filter]).toEqual([[], undefined, ""]);
@@ -87,13 +105,26 @@ describe("keys in a list", () => {
   test("write a line where one is asked for, and hand it over or leave it", () => {
     const asked = open({ input: { label: "Name", text: "ab" }, selected: 3 });
     const { view, effects } = press(asked, "c", "y", "backspace", " ", "d", "enter");
-    expect(effects).toEqual([{ type: "submitPicker", picker: "test", id: "id3", text: "abc d" }]);
+    expect(effects).toEqual([{ type: "submitPicker", id: "id3", text: "abc d" }]);
     expect(dialogOf(view)).toMatchObject({ input: undefined, filter: "" });
     expect(press(asked, "x", "escape").effects).toEqual([]);
   });
 });
 
 describe("the filter", () => {
+  test("shows whole words first, then beginnings of words, each in their order", () => {
+    const named = ["pronto", "gpt pro-mini", "the o", "pro", "probe"].map((label, index) => ({
+      id: `${index}`,
+      label,
+    }));
+    const found = (filter: string) => filterItems({ items: named, filter }).map(({ label }) => label);
+    expect(found("pro")).toEqual(["gpt pro-mini", "pro", "pronto", "probe"]);
+    expect(found("o")).toEqual(["the o", "pronto", "gpt pro-mini", "pro", "probe"]);
+    expect(found("pro mini")).toEqual(["gpt pro-mini"]);
+    const tree = named.map((item) => ({ ...item, depth: 0 }));
+    expect(filterItems({ items: tree, filter: "pro" }).map(({ id }) => id)).toEqual(["0", "1", "3", "4"]);
+  });
+
   const list = [
     { id: "1", label: "Alpha", detail: "first", searchText: "hidden" },
     { id: "2", label: "beta" },
@@ -129,7 +160,7 @@ describe("a list whose items change", () => {
 });
 
 describe("the look of a list", () => {
-  const look = { width: 60, rows: 12, theme };
+  const look = { width: 60, rows: 12, theme, keymap };
   const lines = (dialog: Partial<PickerDialog>, at = look) => {
     const shown = dialogOf(open(dialog));
     return shown ? pickerLines(shown, at) : [];
@@ -138,13 +169,11 @@ describe("the look of a list", () => {
   test("shows title, filter, place, the items around the marked one, and the keys", () => {
     expect(lines({ selected: 15 })).toEqual([
       "Things  type to filter  16/30",
-      "  item 12",
       "  item 13",
       "  item 14",
       "› item 15".padEnd(60),
       "  item 16",
       "  item 17",
-      "  item 18",
       "Enter choose · Ctrl+R rename · Esc close",
     ]);
   });
@@ -188,7 +217,7 @@ describe("the look of a list", () => {
         { question: nasty },
         { input: { label: "Label", text: nasty } },
       ]) {
-        const shown = lines({ title: nasty, items: list, ...fields }, { width, rows: 5, theme });
+        const shown = lines({ title: nasty, items: list, ...fields }, { width, rows: 5, theme, keymap });
         expect(shown.filter((line) => visibleWidth(line) > Math.max(2, width))).toEqual([]);
         expect(shown.join("")).not.toMatch(/[\p{Cc}\u202e]/u);
       }

@@ -4,7 +4,7 @@ import { findChangedWords } from "../src/tui/tools/diff/changed-words.ts";
 import { parseDiff } from "../src/tui/tools/diff/parse-diff.ts";
 import { renderDiff } from "../src/tui/tools/diff/render-diff.ts";
 
-const options = { width: 40, theme: createTheme({ color: false }), maxLines: 100, longLines: "cut" } as const;
+const options = { width: 40, theme: createTheme({ color: false }), maxLines: 100 };
 
 describe("parseDiff", () => {
   test("counts the lines of both texts, also those that look like headers", () => {
@@ -54,17 +54,24 @@ describe("findChangedWords", () => {
 });
 
 describe("renderDiff", () => {
-  test("numbers stand in a column, long lines are cut or go on below", () => {
+  test("numbers stand in a column, long lines go on below, in so many rows at most", () => {
     const diff = `@@ -98,3 +98,3 @@\n a\n-${"old words ".repeat(5)}\n+new\n b\n`;
     expect(renderDiff(diff, options)).toEqual([
       " 98   a",
-      " 99 - old words old words old words old…",
+      " 99 - old words old words old words old",
+      "    - words old words",
       " 99 + new",
       "100   b",
     ]);
-    expect(renderDiff(diff, { ...options, longLines: "wrap" }).slice(1, 3)).toEqual([
-      " 99 - old words old words old words old",
-      "    - words old words",
+    const cut = (maxRowsPerLine: number) => renderDiff(diff, { ...options, maxRowsPerLine });
+    expect(cut(2)).toEqual(renderDiff(diff, options));
+    expect(cut(1)).toEqual([" 98   a", " 99 - old words old words old words old…", " 99 + new", "100   b"]);
+    const one = `@@ -1 +1 @@\n-${"x".repeat(1_000_000)}\n+${"y ".repeat(60)}\n`;
+    expect(renderDiff(one, { ...options, maxRowsPerLine: 2 })).toEqual([
+      `1 - ${"x".repeat(36)}`,
+      `  - ${"x".repeat(35)}…`,
+      `1 + ${"y ".repeat(18).trimEnd()}`,
+      `  + ${"y ".repeat(18).trimEnd()}…`,
     ]);
   });
 

@@ -48,18 +48,23 @@ describe("any tool", () => {
   });
 
   test.each([
-    ["The user said no: not now", "rejected"],
-    ["The user rejected this call.", "rejected"],
-    ["Refused: it is outside the project [outside].", "rejected"],
-    ["Not run: the user ended the turn when another call was rejected.", "not run"],
-    ["Interrupted: the run was stopped before this call was started. It was not run.", "not run"],
-    ["Interrupted: the call did not finish", "failed"],
-  ])("a call that was not carried out says so: %s", (output, state) => {
-    expect(render(toolCall("write", { file_path: "a" }, { output, isError: true }), { width: 100 })).toEqual([
-      `✗ write a · ${state}`,
-      `  ${output}`,
-    ]);
-  });
+    ["rejected", "rejected"],
+    ["skipped", "not run"],
+    ["interrupted", "interrupted"],
+    ["failed", "failed"],
+    [undefined, "failed"],
+  ] as const)(
+    "a call that was not carried out says so by its outcome, not by its words: %s",
+    (outcome, state) => {
+      for (const output of ["Refused: connection to db:5432", "Not run: 3 tests", "The user said no"]) {
+        const result = { output, isError: true, ...(outcome && { outcome }) };
+        expect(render(toolCall("write", { file_path: "a" }, result), { width: 100 })).toEqual([
+          `✗ write a · ${state}`,
+          `  ${output}`,
+        ]);
+      }
+    },
+  );
 
   test("arguments that are none are shown as they came", () => {
     expect(render(toolCall("bash", '{"command": "a'))).toEqual(['• bash {"command": "a']);

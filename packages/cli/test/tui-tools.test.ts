@@ -4,6 +4,7 @@ import { renderToolCall } from "../src/tui/tools/index.ts";
 import { toolCall } from "./support/tool-calls.ts";
 
 const plain = createTheme({ color: false });
+const colored = createTheme({ color: true });
 
 type Call = Parameters<typeof renderToolCall>[0];
 
@@ -74,7 +75,12 @@ describe("edit and write", () => {
 
   test("a new file shows its first lines", () => {
     const added = numbered(30).replace(/^/gm, "+");
-    const metadata = { diff: `--- a\n+++ a\n@@ -0,0 +1,30 @@\n${added}\n`, added: 30, removed: 0 };
+    const metadata = {
+      diff: `--- a\n+++ a\n@@ -0,0 +1,30 @@\n${added}\n`,
+      added: 30,
+      removed: 0,
+      created: true,
+    };
     const lines = render(
       toolCall("write", { file_path: "a" }, { output: "Created /a (30 lines).", metadata }),
     );
@@ -84,8 +90,20 @@ describe("edit and write", () => {
 
   test("a write that changed nothing says so", () => {
     expect(
-      render(toolCall("write", { file_path: "a" }, { output: "a has exactly this content already" })),
+      render(
+        toolCall(
+          "write",
+          { file_path: "a" },
+          { output: "a has this content already.", metadata: { unchanged: true } },
+        ),
+      ),
     ).toEqual(["✓ write a · unchanged"]);
+  });
+
+  test("of a change in an earlier session nothing is claimed", () => {
+    expect(render(toolCall("edit", { file_path: "a" }, { output: "Edited /a." }))).toEqual(["✓ edit a"]);
+    const created = { output: "Created /a (3 lines).", metadata: { created: true } };
+    expect(render(toolCall("write", { file_path: "a" }, created))).toEqual(["✓ write a · new"]);
   });
 });
 
@@ -112,6 +130,29 @@ describe("bash", () => {
       { output: "no\n[exit code 2]", isError: true, metadata },
     );
     expect(render(call)).toEqual(["✗ bash false · exit code 2", "  no"]);
+  });
+
+  test("an exit code is taken from what the tool measured, not from what the command printed", () => {
+    const ended = (exitCode: number | undefined, output: string) => {
+      const metadata = { ...(exitCode !== undefined && { exitCode }) };
+      return render(toolCall("bash", { command: "a" }, { output, isError: true, metadata }));
+    };
+    expect(ended(3, "[exit code 2]")).toEqual(["✗ bash a · exit code 3", "  [exit code 2]"]);
+    expect(ended(2, "[exit code 2]")).toEqual(["✗ bash a · exit code 2"]);
+    expect(ended(undefined, "There is no shell.")).toEqual(["✗ bash a · failed", "  There is no shell."]);
+  });
+
+  test("what a command that failed has printed is not dim", () => {
+    const call = (exitCode: number) => {
+      const metadata = { exitCode, durationMs: 1 };
+      const result = { output: "a", isError: exitCode !== 0, metadata };
+      return renderToolCall(toolCall("bash", { command: "b" }, result), {
+        width: 60,
+        theme: colored,
+        now: 0,
+      });
+    };
+    expect([call(0)[1], call(1)[1]]).toEqual(["  \x1b[2ma\x1b[22m", "  a"]);
   });
 
   test("a timeout shows the tool's word about it", () => {
@@ -167,18 +208,19 @@ describe("searches", () => {
     const output = "a\nb\nc\nd\ne\nf\n[3 more files not shown]";
     expect(
       render(toolCall("grep", { pattern: "x y", path: "src" }, { output, metadata: { count: 9 } })),
-    ).toEqual([
-      "✓ grep x y in src · 9 files",
-      ...["a", "b", "c", "d", "e"].map((file) => `  ${file}`),
-      "  … 4 more",
-    ]);
+    ).toEqual(["✓ grep x y in src · 9 files", "  a  b  c  d  e  f  … 3 more"]);
   });
 
-  test("lines in place of files where these were asked for", () => {
+  test("lines in place of files where these were asked for, the first of them", () => {
     const input = { pattern: "x", output_mode: "content", glob: "*.ts" };
     expect(render(toolCall("grep", input, { output: "a.ts:1:x", metadata: { count: 1 } }))).toEqual([
       "✓ grep x in *.ts · 1 line",
       "  a.ts:1:x",
+    ]);
+    const output = Array.from({ length: 6 }, (_, index) => `a.ts:${index}:x`).join("\n");
+    expect(render(toolCall("grep", input, { output, metadata: { count: 9 } })).slice(1)).toEqual([
+      ...[0, 1, 2, 3, 4].map((line) => `  a.ts:${line}:x`),
+      "  … 4 more",
     ]);
   });
 
@@ -194,9 +236,19 @@ describe("searches", () => {
     const result = { output: "a/\n[b].ts (3 bytes)\n[a note]", metadata: { count: 2 } };
     expect(render(toolCall("ls", { path: "/home/u/shop/src" }, result))).toEqual([
       "✓ ls src · 2 entries",
-      "  a/",
-      "  [b].ts (3 bytes)",
+      "  a/  [b].ts (3 bytes)",
     ]);
+  });
+
+  test("names stand on one row, as many as fit", () => {
+    const glob = (names: string[], count: number) =>
+      render(toolCall("glob", { pattern: "*" }, { output: names.join("\n"), metadata: { count } }));
+    const row = (names: string[], count = names.length) => glob(names, count)[1];
+    const names = Array.from({ length: 12 }, (_, index) => `file-${index}.ts`);
+    expect(row(names)).toBe("  file-0.ts  file-1.ts  file-2.ts  file-3.ts  … 8 more");
+    expect(row(["日本語.ts", "b.ts"], 1_204)).toBe("  日本語.ts  b.ts  … 1,202 more");
+    expect(row(["x".repeat(80), "b.ts"])).toBe(`  ${"x".repeat(57)}…`);
+    expect(glob([], 3)).toEqual(["✓ glob * · 3 files"]);
   });
 });
 
@@ -206,4 +258,11 @@ test("knowledge is shown with its kind, and whether it was new", () => {
   const known = toolCall("add_knowledge", input, { output: "", metadata: { knownAs: "k" } });
   expect(render(saved)).toEqual(["✓ add_knowledge pattern: Tests run with bun. · saved"]);
   expect(render(known)).toEqual(["✓ add_knowledge pattern: Tests run with bun. · known already"]);
+  const content = "Amounts are whole cents, and what is left over goes to the first guests.";
+  const long = toolCall("add_knowledge", { type: "pattern", content }, { output: "", metadata: {} });
+  expect(render(long)).toEqual([
+    "✓ add_knowledge pattern · saved",
+    "  Amounts are whole cents, and what is left over goes to the",
+    "  first guests.",
+  ]);
 });

@@ -48,7 +48,7 @@ describe("messages as blocks", () => {
     ];
     expect(toTranscriptBlocks(messages)).toEqual([
       { type: "prompt", text: "look" },
-      { type: "answer", markdown: "I look.", isFirst: true },
+      { type: "answer", markdown: "I look." },
       {
         type: "tool",
         call: {
@@ -59,7 +59,7 @@ describe("messages as blocks", () => {
           result: { output: "a.ts", isError: false, metadata: {}, endedAt: 3_000 },
         },
       },
-      { type: "answer", markdown: "Done.", isFirst: true },
+      { type: "answer", markdown: "Done." },
     ]);
   });
 
@@ -72,6 +72,31 @@ describe("messages as blocks", () => {
       },
       { type: "notice", level: "warning", text: "stopped here" },
     ]);
+  });
+
+  test("show of a call what was saved of it", () => {
+    const saved: Message = {
+      ...{ role: "tool_result", toolCallId: "1", toolName: "bash", timestamp: 3_000 },
+      ...{
+        output: "Refused: connection",
+        isError: true,
+        outcome: "failed",
+        metadata: { exitCode: 1, durationMs: 40 },
+      },
+    };
+    expect(toTranscriptBlocks([assistantMessage("", { content: [call("1", "bash")] }), saved])).toMatchObject(
+      [
+        {
+          call: {
+            result: {
+              output: "Refused: connection",
+              outcome: "failed",
+              metadata: { exitCode: 1, durationMs: 40 },
+            },
+          },
+        },
+      ],
+    );
   });
 
   test("give two calls of one id their results in order", () => {

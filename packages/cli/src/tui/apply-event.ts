@@ -1,12 +1,22 @@
 import { type AgentEvent, type AssistantMessage, assertNever, type MessageDelta } from "@diligent/core/run";
 import { describeStop } from "../describe-stop.ts";
-import { formatTokens } from "../progress-lines.ts";
+import { describeCompaction } from "../progress-lines.ts";
 import type { Block, ToolCallView } from "./blocks.ts";
-import { cutFinished } from "./markdown/cut-finished.ts";
-import type { Activity, View } from "./view.ts";
+import { countTokens } from "./session-status.ts";
+import { type Activity, finish, notice, type View } from "./view.ts";
+import { withoutQueued } from "./waiting-prompts.ts";
 
-/** The view after one more event of a run. Pure: `now` is milliseconds of any clock, the same for all events. */
-export function applyEvent(view: View, event: AgentEvent, now: number): View {
+/** What an event is applied with. */
+export interface EventContext {
+  /** Milliseconds of any clock, the same for all events. */
+  now: number;
+  /** Divides Markdown that is still coming into whole blocks and the open rest; see `cutFinished`. */
+  cut(markdown: string): { finished: string; rest: string };
+}
+
+/** The view after one more event of a run. Pure. */
+export function applyEvent(view: View, event: AgentEvent, context: EventContext): View {
+  const { now } = context;
   switch (event.type) {
     case "agent_start":
     case "turn_start":
@@ -15,13 +25,17 @@ export function applyEvent(view: View, event: AgentEvent, now: number): View {
       // A second one means that the answer begins anew: what was streamed of it is void.
       return { ...view, live: view.live.filter((block) => block.type === "tool") };
     case "message_delta":
-      return applyDelta(view, event.delta, now);
+      return applyDelta(view, event.delta, context);
     case "message_end":
       return endMessage(view, event.message, now);
     case "tool_start":
       return startTool(view, event, now);
     case "tool_update":
-      return changeTool(view, event.toolCallId, (call) => ({ ...call, partial: event.partialResult }));
+      return changeTool(view, event.toolCallId, (call) => ({
+        ...call,
+        partial: event.partialResult,
+        ...(event.input && { input: event.input }),
+      }));
     case "tool_end":
       return endTool(view, event, now);
     case "usage":
@@ -31,15 +45,15 @@ export function applyEvent(view: View, event: AgentEvent, now: number): View {
     case "compaction_end":
       return endCompaction(view, event, now);
     case "knowledge_saved":
-      return notice(view, "info", `💡 Knowledge saved: ${event.content}`);
+      return noteKnowledge(view, event);
     case "steering":
-      return takeSteering(view, event.text);
+      return takeSteering(view, event);
     case "status_change":
       return { ...view, activity: toActivity(event, view.activity, now) };
     case "notice":
-      return notice(view, event.level, event.message);
+      return finish(view, notice(event.level, event.message));
     case "error":
-      return event.fatal ? view : notice(view, "error", event.error.message);
+      return event.fatal ? view : finish(view, notice("error", event.error.message));
     case "agent_end":
       return endRun(view, event, now);
     case "turn_end":
@@ -52,12 +66,13 @@ export function applyEvent(view: View, event: AgentEvent, now: number): View {
 
 type EventOf<T extends AgentEvent["type"]> = Extract<AgentEvent, { type: T }>;
 
-function applyDelta(view: View, delta: MessageDelta, now: number): View {
+function applyDelta(view: View, delta: MessageDelta, context: EventContext): View {
+  const { now } = context;
   switch (delta.type) {
     case "thinking_delta":
       return growThinking(view, delta.delta, now);
     case "text_delta":
-      return growAnswer(endThinking(view, now), delta.delta, now);
+      return growAnswer(endThinking(view, now), delta.delta, context);
     case "tool_call_delta":
       return view;
     default:
@@ -74,24 +89,35 @@ function growThinking(view: View, delta: string, now: number): View {
   return { ...view, activity, live: replaceLast(view.live, { ...last, text: last.text + delta }) };
 }
 
-function growAnswer(view: View, delta: string, now: number): View {
+function growAnswer(view: View, delta: string, { now, cut }: EventContext): View {
   const last = view.live.at(-1);
   const activity = keepActivity(view.activity, "answering", now);
   const open = last?.type === "answer" ? last : undefined;
   const markdown = (open?.markdown ?? "") + delta;
-  const isFirst = open?.isFirst ?? true;
   // Only the end of a line can end a block.
-  const { finished, rest } = delta.includes("\n") ? cutFinished(markdown) : { finished: "", rest: markdown };
+  const isLooked = delta.includes("\n") && markdown.length >= (open?.uncutChars ?? 0) * UNCUT_GROWTH;
+  const { finished, rest } = isLooked ? cut(markdown) : { finished: "", rest: markdown };
   const before = open ? view.live.slice(0, -1) : view.live;
-  if (finished === "") return { ...view, activity, live: [...before, { type: "answer", markdown, isFirst }] };
-  const written: Block[] = [...before, { type: "answer", markdown: finished, isFirst }];
+  if (finished === "") {
+    const uncutChars = isLooked && markdown.length > MIN_UNCUT_CHARS ? markdown.length : open?.uncutChars;
+    const block: Block = {
+      type: "answer",
+      markdown,
+      ...(uncutChars !== undefined && { uncutChars }),
+    };
+    return { ...view, activity, live: [...before, block] };
+  }
+  const written: Block[] = [...before, { type: "answer", markdown: finished }];
   return {
-    ...view,
+    ...finish(view, ...written),
     activity,
-    finished: [...view.finished, ...written],
-    live: [{ type: "answer", markdown: rest, isFirst: false }],
+    live: [{ type: "answer", markdown: rest }],
   };
 }
+
+// A block that has become so long is not looked through with every line any more, but when it has grown by a tenth.
+const MIN_UNCUT_CHARS = 16_000;
+const UNCUT_GROWTH = 1.1;
 
 function endThinking(view: View, now: number): View {
   const last = view.live.at(-1);
@@ -107,14 +133,14 @@ function endMessage(view: View, message: AssistantMessage, now: number): View {
   const blocks = streamed.length > 0 ? streamed : messageBlocks(message);
   const shown = blocks.filter((block) => block.type !== "answer" || block.markdown.trim() !== "");
   const activity: Activity = { type: "waiting", since: now };
-  return { ...ended, activity, finished: [...ended.finished, ...shown], live: [] };
+  return { ...finish(ended, ...shown), activity, live: [] };
 }
 
 function messageBlocks(message: AssistantMessage): Block[] {
   return message.content.flatMap((block): Block[] => {
-    if (block.type === "text") return [{ type: "answer", markdown: block.text, isFirst: true }];
+    if (block.type === "text") return [{ type: "answer", markdown: block.text }];
     if (block.type === "opaque") {
-      return [{ type: "notice", level: "info", text: `(something of ${block.provider} that is not shown)` }];
+      return [notice("info", `(something of ${block.provider} that is not shown)`)];
     }
     return [];
   });
@@ -127,10 +153,11 @@ function startTool(view: View, { toolCallId, toolName, input }: EventOf<"tool_st
 }
 
 function endTool(view: View, event: EventOf<"tool_end">, now: number): View {
-  const { toolCallId, output, isError, metadata = {} } = event;
+  const { toolCallId, output, isError, outcome, metadata = {} } = event;
   const changed = changeTool(view, toolCallId, (call) => ({
     ...call,
-    result: { output, isError, metadata, endedAt: now },
+    ...(event.input && { input: event.input }),
+    result: { output, isError, outcome, metadata, endedAt: now },
   }));
   return settle(changed);
 }
@@ -150,12 +177,11 @@ function settle(view: View): View {
   const count = open < 0 ? view.live.length : open;
   if (count === 0) return view;
   const done = view.live.slice(0, count);
-  const lastTool = done.findLast((block) => block.type === "tool");
+  const lastCall = done.findLast((block) => block.type === "tool");
   return {
-    ...view,
-    finished: [...view.finished, ...done],
+    ...finish(view, ...done),
     live: view.live.slice(count),
-    ...(lastTool?.type === "tool" && { lastCall: lastTool.call }),
+    ...(lastCall?.type === "tool" && { lastCall }),
   };
 }
 
@@ -165,16 +191,18 @@ function isFinished(block: Block): boolean {
   return block.type !== "answer";
 }
 
-function countUsage(view: View, { usage, cost }: EventOf<"usage">): View {
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
-  const tokens = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+function countUsage(view: View, { usage, cost, purpose }: EventOf<"usage">): View {
+  const tokens = countTokens(usage);
   const { status } = view;
   const total = cost === null || status.cost === null ? null : status.cost + cost;
+  // What was asked beside the conversation is paid for, but no part of its context.
+  const isBeside = purpose !== undefined;
   return {
     ...view,
     status: {
       ...status,
-      contextTokens: view.activity.type === "compacting" ? status.contextTokens : tokens,
+      contextTokens: isBeside ? status.contextTokens : tokens,
+      isContextEstimated: isBeside && status.isContextEstimated,
       sessionTokens: status.sessionTokens + tokens,
       cost: total,
     },
@@ -182,44 +210,51 @@ function countUsage(view: View, { usage, cost }: EventOf<"usage">): View {
 }
 
 function endCompaction(view: View, event: EventOf<"compaction_end">, now: number): View {
-  const { tokensBefore, tokensAfter } = event;
-  const text = `Context compacted: ${formatTokens(tokensBefore)} → ${formatTokens(tokensAfter)} tokens`;
-  const status = { ...view.status, contextTokens: tokensAfter };
-  return notice({ ...view, status, activity: { type: "waiting", since: now } }, "info", text);
+  const text = describeCompaction(event);
+  const status = { ...view.status, contextTokens: event.tokensAfter, isContextEstimated: true };
+  return finish({ ...view, status, activity: { type: "waiting", since: now } }, notice("info", text));
 }
 
-function takeSteering(view: View, text: string): View {
-  const index = view.queued.indexOf(text);
-  return {
-    ...view,
-    queued: index < 0 ? view.queued : view.queued.toSpliced(index, 1),
-    finished: [...view.finished, { type: "prompt", text }],
-  };
+function takeSteering(view: View, { text, id, isNote }: EventOf<"steering">): View {
+  // What the user ran in the shell has stood here since it ended.
+  if (isNote) return view;
+  return finish(withoutQueued(view, id === undefined ? [] : [id]), { type: "prompt", text });
 }
 
 function toActivity({ status, retry }: EventOf<"status_change">, before: Activity, now: number): Activity {
   if (status === "idle") return { type: "idle" };
   if (status === "retry" && retry) {
-    return { type: "retry", since: now, attempt: retry.attempt, until: now + retry.delayMs };
+    const attempt = { attempt: retry.attempt, until: now + retry.delayMs };
+    return before.type === "compacting"
+      ? { ...before, retry: attempt }
+      : { type: "retry", since: now, ...attempt };
   }
+  if (before.type === "compacting") return { type: "compacting", since: before.since, tokens: before.tokens };
   return before.type === "idle" || before.type === "retry" ? { type: "waiting", since: now } : before;
 }
 
 function endRun(view: View, event: EventOf<"agent_end">, now: number): View {
   const ended = endThinking(view, now);
-  const idle: View = {
-    ...ended,
-    finished: [...ended.finished, ...ended.live],
-    live: [],
-    activity: { type: "idle" },
-  };
+  const idle: View = { ...finish(ended, ...ended.live), live: [], activity: { type: "idle" } };
   const text = event.stopReason === "approval" ? "stopped: you said no" : describeStop(event);
   if (text === undefined) return idle;
-  return notice(idle, event.stopReason === "error" ? "error" : "warning", text);
+  return finish(idle, notice(END_LEVELS[event.stopReason] ?? "warning", text));
 }
 
-function notice(view: View, level: "info" | "warning" | "error", text: string): View {
-  return { ...view, finished: [...view.finished, { type: "notice", level, text }] };
+/** What the user has done is nothing to be warned of. */
+const END_LEVELS: Partial<Record<EventOf<"agent_end">["stopReason"], "info" | "error">> = {
+  aborted: "info",
+  approval: "info",
+  error: "error",
+};
+
+/** A call that is on the screen shows itself what it saves. */
+function noteKnowledge(view: View, { knowledgeId, content }: EventOf<"knowledge_saved">): View {
+  const live = view.live.flatMap((block) => (block.type === "tool" ? [block.call] : []));
+  const isShown = [...live, view.lastCall?.call].some(
+    (call) => call?.result?.metadata.knowledgeId === knowledgeId,
+  );
+  return isShown ? view : finish(view, notice("info", `💡 Knowledge saved: ${content}`));
 }
 
 function keepActivity(activity: Activity, type: "thinking" | "answering", now: number): Activity {

@@ -1,31 +1,8 @@
 import { applyApprovalKey } from "./approval/apply-approval-key.ts";
-import type { Effect } from "./effects.ts";
+import type { Effect, KeyContext, KeyOutcome, KeyPress } from "./effects.ts";
 import type { ActionId } from "./keys/actions.ts";
-import type { Keymap } from "./keys/keymap.ts";
 import { applyPickerKey } from "./pickers/apply-picker-key.ts";
-import type { View } from "./view.ts";
-
-/** A key as the terminal library names it, and the bytes it came as. */
-export interface KeyPress {
-  name: string;
-  data: string;
-}
-
-/** What a key's meaning depends on besides the view. */
-export interface KeyContext {
-  keymap: Keymap;
-  isPromptEmpty: boolean;
-  /** Milliseconds. */
-  now: number;
-  /** Of the screen, for lists and long questions. */
-  rows: number;
-  columns: number;
-}
-
-export interface KeyOutcome {
-  view: View;
-  effects: readonly Effect[];
-}
+import { isWorking, type View } from "./view.ts";
 
 // Two presses within this time are one gesture.
 const TWICE_MS = 1_000;
@@ -59,11 +36,10 @@ const PLAIN_ACTIONS: readonly (readonly [ActionId, Effect])[] = [
 
 /** Stops what is running; on a quiet screen the second press clears the prompt, or opens the tree when it is empty. */
 function interrupt(view: View, context: KeyContext): KeyOutcome {
-  if (view.activity.type !== "idle") {
-    return { view, effects: [{ type: "abort" }, { type: "takeBack", which: "all" }] };
-  }
+  const effects = stop(view);
+  if (effects.length > 0) return { view, effects };
   if (!isArmed(view, "app.interrupt", context.now)) {
-    const hint = context.isPromptEmpty ? undefined : "Press Esc again to clear the prompt";
+    const hint = context.isPromptEmpty ? undefined : againTo("clear the prompt", "app.interrupt", context);
     return { view: arm({ ...view, hint }, "app.interrupt", context.now), effects: [] };
   }
   const effect: Effect = context.isPromptEmpty
@@ -75,10 +51,21 @@ function interrupt(view: View, context: KeyContext): KeyOutcome {
 /** Clears the prompt and what is running; the second press leaves. */
 function clear(view: View, context: KeyContext): KeyOutcome {
   if (isArmed(view, "app.clear", context.now)) return { view, effects: [{ type: "exit" }] };
-  const armed = arm({ ...view, hint: "Press Ctrl+C again to leave" }, "app.clear", context.now);
+  const armed = arm({ ...view, hint: againTo("leave", "app.clear", context) }, "app.clear", context.now);
   if (!context.isPromptEmpty) return { view: armed, effects: [{ type: "setPrompt", text: "" }] };
-  if (view.activity.type === "idle") return { view: armed, effects: [] };
-  return { view: armed, effects: [{ type: "abort" }, { type: "takeBack", which: "all" }] };
+  return { view: armed, effects: stop(view) };
+}
+
+/** Whoever stops a command of their own beside a run means that one first. What waited for what is stopped is given back. */
+function stop(view: View): Effect[] {
+  if (!isWorking(view)) return [];
+  const { activity, shell } = view;
+  if (shell && activity.type !== "idle") return [{ type: "stopShell" }];
+  return [{ type: "takeBack", which: "all" }, { type: shell ? "stopShell" : "abort" }];
+}
+
+function againTo(purpose: string, action: ActionId, { keymap }: KeyContext): string {
+  return `Press ${keymap.nameOf(action) ?? "it"} again to ${purpose}`;
 }
 
 function arm(view: View, action: ActionId, now: number): View {

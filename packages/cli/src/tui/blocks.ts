@@ -1,4 +1,4 @@
-import type { NoticeLevel } from "@diligent/core/run";
+import type { NoticeLevel, ToolCallOutcome } from "@diligent/core/run";
 
 /** A tool call as the screen follows it; times are milliseconds of the clock that events are applied with. */
 export interface ToolCallView {
@@ -10,7 +10,14 @@ export interface ToolCallView {
   /** The newest output while it runs. */
   partial?: string;
   /** Set when it has ended. */
-  result?: { output: string; isError: boolean; metadata: Readonly<Record<string, unknown>>; endedAt: number };
+  result?: {
+    output: string;
+    isError: boolean;
+    /** Of an error; it has failed where it is left out. */
+    outcome?: ToolCallOutcome | undefined;
+    metadata: Readonly<Record<string, unknown>>;
+    endedAt: number;
+  };
 }
 
 /**
@@ -19,10 +26,16 @@ export interface ToolCallView {
  */
 export type Block =
   | { type: "prompt"; text: string }
-  /** A part of an answer, whole Markdown blocks. `isFirst`: the answer begins here. */
-  | { type: "answer"; markdown: string; isFirst: boolean }
+  /**
+   * A part of an answer, whole Markdown blocks. `uncutChars`: so much of it was looked through for the end of a block, in
+   * vain. `written`: it goes on with what is written already, of which so many characters are still at its beginning, as
+   * `shownText` counts them.
+   */
+  | { type: "answer"; markdown: string; uncutChars?: number; written?: number }
   | { type: "thinking"; text: string; startedAt: number; endedAt?: number }
   | { type: "tool"; call: ToolCallView }
+  /** A command that the user ran in the shell themselves; `isTold` where the model knows of it. */
+  | { type: "shell"; isTold: boolean; call: ToolCallView }
   | { type: "notice"; level: NoticeLevel; text: string }
   /** What a command of the user's printed: plain lines. */
   | { type: "output"; text: string }
@@ -30,3 +43,13 @@ export type Block =
   | { type: "change"; path: string; diff: string; added: number; removed: number }
   /** How many messages of a resumed session stand above what is shown. */
   | { type: "resumed"; hiddenMessages: number };
+
+/** A command of the user's own. */
+export type ShellBlock = Extract<Block, { type: "shell" }>;
+
+/** Something that was run and has a result to look at. */
+export type CallBlock = Extract<Block, { type: "tool" | "shell" }>;
+
+export function isCallBlock(block: Block): block is CallBlock {
+  return block.type === "tool" || block.type === "shell";
+}

@@ -1,4 +1,5 @@
 import { assertNever } from "@diligent/core/run";
+import type { CommandField } from "./approval/command-field.ts";
 import type { CommandContext } from "./commands/types.ts";
 import type { ConversationDriver } from "./conversation-driver.ts";
 import type { PromptEditor } from "./editor/prompt-editor.ts";
@@ -8,6 +9,7 @@ import type { TerminalGuard } from "./screen/terminal-guard.ts";
 
 export interface EffectParts {
   editor: Pick<PromptEditor, "handleInput" | "setText" | "text">;
+  commandField: Pick<CommandField, "handleInput" | "open" | "setText" | "text">;
   driver: ConversationDriver;
   picker: OpenPicker;
   guard: Pick<TerminalGuard, "suspend">;
@@ -24,16 +26,22 @@ export async function carryOut(effect: Effect, parts: EffectParts): Promise<void
       return editor.setText(effect.text);
     case "abort":
       return driver.interrupt();
+    case "stopShell":
+      return driver.stopShell();
     case "takeBack":
       return takeBack(effect.which, parts);
     case "answer":
-      return driver.give(effect.answer);
+      return driver.approvals.give(effect.answer);
     case "editCommand":
-      return editCommand(parts);
+      return parts.commandField.open(driver.approvals.askedCommand ?? "");
+    case "editCommandKey":
+      return parts.commandField.handleInput(effect.data);
+    case "editCommandExternally":
+      return editCommandExternally(parts);
     case "choose":
       return picker.choose(effect.id);
     case "pickerKey":
-      return picker.pressKey(effect.key, effect.id);
+      return picker.pressKey(effect.action, effect.id);
     case "confirmPicker":
       return picker.confirm(effect.id);
     case "submitPicker":
@@ -57,16 +65,17 @@ export async function carryOut(effect: Effect, parts: EffectParts): Promise<void
   }
 }
 
-async function takeBack(which: "last" | "all", { driver, editor }: EffectParts): Promise<void> {
-  const texts = await driver.takeBack(which);
+function takeBack(which: "last" | "all", { driver, editor }: EffectParts): void {
+  const texts = driver.takeBack(which);
   if (texts.length === 0) return;
   editor.setText([...texts, editor.text].filter((text) => text !== "").join("\n"));
 }
 
-/** The call is rejected, and the command becomes a prompt to change and send. */
-async function editCommand({ driver, editor }: EffectParts): Promise<void> {
-  const command = driver.askedCommand;
-  if (command === undefined) return;
-  driver.give({ response: "reject", message: "The user will say what to run instead.", endTurn: true });
-  editor.setText(`Run this instead:\n${command}`);
+/** The field holds what the editor has left; it is sent from there. */
+async function editCommandExternally({ commandField, context }: EffectParts): Promise<void> {
+  const { cwd, loaded } = await context.session();
+  const { editExternally } = await import("./editor/external-editor.ts");
+  const edited = await editExternally(commandField.text, { ...context, cwd, root: loaded.projectRoot });
+  if ("error" in edited) throw new Error(edited.error);
+  commandField.setText(edited.text);
 }

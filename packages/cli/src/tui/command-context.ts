@@ -2,17 +2,18 @@ import type { Environment } from "@diligent/core/run";
 import type { ApprovalMode } from "../arguments/command.ts";
 import type { ModelChange } from "../change-model.ts";
 import type { OpenSession } from "../open-session.ts";
+import { isCallBlock } from "./blocks.ts";
 import { SLASH_COMMANDS } from "./commands/index.ts";
 import type { CommandContext, Reopening } from "./commands/types.ts";
 import type { ConversationDriver } from "./conversation-driver.ts";
 import type { PromptEditor } from "./editor/prompt-editor.ts";
-import type { EditorBindings } from "./keys/editor-keys.ts";
-import type { Keymap } from "./keys/keymap.ts";
+import { stopHint } from "./keys/key-texts.ts";
+import type { ReloadableKeys } from "./keys/reloadable-keys.ts";
 import type { OpenPicker } from "./pickers/open-picker.ts";
 import type { SessionHolder } from "./session-holder.ts";
 import { toStatus } from "./session-status.ts";
 import { toResumedBlocks } from "./transcript-blocks.ts";
-import type { View } from "./view.ts";
+import { finish, notice, type View } from "./view.ts";
 import type { ViewPainter } from "./view-painter.ts";
 
 export interface ContextParts {
@@ -21,8 +22,7 @@ export interface ContextParts {
   driver: Pick<ConversationDriver, "compact" | "isBusy" | "leaveBranch">;
   editor: Pick<PromptEditor, "text" | "setText">;
   picker: Pick<OpenPicker, "open">;
-  keymap: Keymap;
-  editorKeys?: EditorBindings | undefined;
+  keys: Pick<ReloadableKeys, "keymap" | "editorKeys" | "reload">;
   environment: Environment;
   /** Sends what was typed. */
   submit(text: string): void;
@@ -42,7 +42,7 @@ export function createCommandContext(parts: ContextParts): CommandContext {
   const context: CommandContext = {
     session: () => holder.session,
     view: () => painter.view,
-    show: (block) => change((view) => ({ ...view, finished: [...view.finished, block] })),
+    show: (block) => change((view) => finish(view, block)),
     print: (text) => context.show({ type: "output", text }),
     change,
     open: (opened) => picker.open(opened),
@@ -58,15 +58,21 @@ export function createCommandContext(parts: ContextParts): CommandContext {
       if (!command) return;
       if (command.isAlwaysPossible || !driver.isBusy) await command.run(argument, context);
       else
-        change((view) => ({ ...view, hint: `/${name} has to wait until the run has ended; Esc stops it` }));
+        change((view) => ({
+          ...view,
+          hint: `/${name} has to wait until the run has ended${stopHint(parts.keys.keymap)}`,
+        }));
     },
     nextApprovalMode: () => void nextApprovalMode(parts),
     lendTerminal: parts.lendTerminal,
     writeRaw: parts.writeRaw,
     columns: parts.columns,
     quit: parts.quit,
-    keymap: parts.keymap,
-    editorKeys: parts.editorKeys,
+    keymap: parts.keys.keymap,
+    get editorKeys() {
+      return parts.keys.editorKeys;
+    },
+    reloadKeys: () => parts.keys.reload(),
     environment: parts.environment,
     commands: SLASH_COMMANDS,
   };
@@ -74,11 +80,14 @@ export function createCommandContext(parts: ContextParts): CommandContext {
 }
 
 async function reopen(wish: Reopening, { holder, painter }: ContextParts): Promise<void> {
+  const { model: before } = await holder.session;
   const opened = await holder.reopen(wish);
   // A copy, or the same again: everything that was said is on the screen already.
   if (wish.how !== "fork" && wish.how !== "reload") return showSession(opened, painter);
   showNotices(opened, painter);
   showStatus(opened, painter);
+  const { id } = opened.model;
+  if (id !== before.id) painter.change((view) => finish(view, notice("info", `From here on ${id} answers.`)));
 }
 
 /** Shows where the conversation of a session that was opened stands, and what is to be known about it. */
@@ -96,24 +105,24 @@ function showNotices(
   { change }: Pick<ViewPainter, "change">,
   isWanted: (notice: OpenNotice) => boolean = () => true,
 ): void {
-  const blocks = notices
-    .filter(isWanted)
-    .map(({ level, message }) => ({ type: "notice" as const, level, text: message }));
-  change((view) => ({ ...view, finished: [...view.finished, ...blocks] }));
+  const blocks = notices.filter(isWanted).map(({ level, message }) => notice(level, message));
+  change((view) => finish(view, ...blocks));
 }
 
 function showStatus(opened: OpenSession, { change }: Pick<ViewPainter, "change">): void {
+  opened.sandbox.onChange = () => {
+    const { isBoxed } = opened.sandbox;
+    change((view) => ({ ...view, status: { ...view.status, isBoxed } }));
+  };
   change((view) => ({ ...view, status: { ...view.status, ...toStatus(opened) } }));
 }
 
 /** Shows the last turns of a conversation that goes on here. */
 function showConversation(opened: OpenSession, { change }: Pick<ViewPainter, "change">): void {
   const blocks = toResumedBlocks(opened.session.branches.path);
-  const last = blocks.findLast((block) => block.type === "tool");
   change((view) => ({
-    ...view,
-    finished: [...view.finished, ...blocks],
-    lastCall: last?.type === "tool" ? last.call : undefined,
+    ...finish(view, ...blocks),
+    lastCall: blocks.findLast(isCallBlock),
   }));
   showStatus(opened, { change });
 }

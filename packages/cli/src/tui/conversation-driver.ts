@@ -1,63 +1,111 @@
-import {
-  type AgentEvent,
-  type ApprovalRequest,
-  type ApprovalVerdict,
-  type ContentBlock,
-  now,
-} from "@diligent/core/run";
-import type { PersonAnswer } from "../approval.ts";
+import { type AgentEvent, now, type SessionManager } from "@diligent/core/run";
+import { describeError } from "../describe-error.ts";
 import type { OpenSession } from "../open-session.ts";
+import type { ShellLine } from "../shell-line/read-shell-line.ts";
 import { applyEvent } from "./apply-event.ts";
-import { toApprovalDialog } from "./approval/to-approval-dialog.ts";
-import type { View } from "./view.ts";
+import { ApprovalDesk } from "./approval/approval-desk.ts";
+import type { Room } from "./approval/content-rows.ts";
+import { cutFinished } from "./markdown/cut-finished.ts";
+import { UserShell } from "./shell-line/user-shell.ts";
+import { finish, notice, type View } from "./view.ts";
+import {
+  type SentPrompt,
+  WaitingPrompts,
+  withoutLastQueued,
+  withQueued,
+  withQueuedAs,
+} from "./waiting-prompts.ts";
 
 export interface DriverParts {
   session(): Promise<OpenSession>;
   change(change: (view: View) => View): void;
-  /** Rows and columns of the screen. */
-  size(): { rows: number; columns: number };
+  /** The screen, and the keys that are named on it. */
+  room(): Room;
+  /** True while the user is writing a prompt; a question does not take their keys then. Never when left out. */
+  isWriting?(): boolean;
 }
 
-/** What a prompt becomes when it is sent: what the screen shows of it, and what the model gets. */
-export interface SentPrompt {
-  text: string;
-  content: string | ContentBlock[];
+interface Work {
+  kind: "run" | "compaction";
+  abort: AbortController;
+  ended: Promise<void>;
 }
 
-/** Holds the conversation: sends prompts, steers, stops, asks for consent. One thing at a time. */
+/** Holds the conversation: sends prompts, steers, stops. One thing at a time, but for commands of the user's own. */
 export class ConversationDriver {
-  private work: { kind: "run" | "compaction"; abort: AbortController; ended: Promise<void> } | undefined;
-  private answer: ((answer: PersonAnswer) => void) | undefined;
-  private lastQuestion: Promise<unknown> = Promise.resolve();
-  private asked: ApprovalRequest | undefined;
+  private work: Work | undefined;
+  /** The session that a run is going on in. */
+  private steered: SessionManager | undefined;
+  private readonly waiting: WaitingPrompts;
+  private readonly shell: UserShell;
+  /** Where the run asks for consent. */
+  readonly approvals: ApprovalDesk;
 
-  constructor(private readonly parts: DriverParts) {}
+  constructor(private readonly parts: DriverParts) {
+    this.waiting = new WaitingPrompts(parts.change);
+    const untilTellable = () => (this.work?.kind === "compaction" ? this.work.ended : undefined);
+    this.shell = new UserShell({ ...parts, untilTellable, keymap: () => parts.room().keymap });
+    this.approvals = new ApprovalDesk({
+      ...parts,
+      isStopped: () => this.isInterrupted,
+      isWriting: () => parts.isWriting?.() ?? false,
+    });
+  }
+
+  /** What goes on was stopped, and has not ended yet. */
+  get isInterrupted(): boolean {
+    return this.work?.abort.signal.aborted ?? false;
+  }
 
   get isBusy(): boolean {
-    return this.work !== undefined;
+    return this.work !== undefined || this.shell.isRunning;
   }
 
-  /** The command that waits for consent, for editing it. */
-  get askedCommand(): string | undefined {
-    const command = this.asked?.details?.command;
-    return typeof command === "string" ? command : undefined;
+  /** True once nothing is going on any more, if that comes about within the time. */
+  async isFreeWithin(limitMs: number): Promise<boolean> {
+    await Promise.race([this.work?.ended, Bun.sleep(limitMs)]);
+    return !this.isBusy;
   }
 
-  /** Sends a prompt; while a run is going on it joins that, while the context is compacted it waits. */
-  async send({ text, content }: SentPrompt): Promise<void> {
+  /**
+   * Sends a prompt and resolves when its run has ended. One that is sent while a run is going on joins that; while the
+   * context is compacted or a command of the user's own runs it waits.
+   */
+  async send(prompt: SentPrompt): Promise<void> {
     const { session, noteInput } = await this.parts.session();
-    noteInput(text);
+    noteInput(prompt.text);
     if (this.work?.kind === "run") {
-      session.steer(text);
-      this.parts.change((view) => ({ ...view, queued: [...view.queued, text] }));
-      return;
+      const id = session.steer(prompt.content);
+      this.parts.change((view) => withQueued(view, { id, text: prompt.text }));
+    } else if (this.isBusy || !this.waiting.isEmpty) {
+      this.waiting.add(prompt);
+    } else {
+      await this.run(prompt, session);
     }
-    await this.work?.ended;
-    this.parts.change((view) => ({ ...view, finished: [...view.finished, { type: "prompt", text }] }));
-    await this.occupy("run", async (signal) => {
-      const message = { role: "user" as const, content, timestamp: now() };
-      await session.run(message, { signal }).consume(this.show);
-    });
+  }
+
+  /** Runs a command of the user's own, also beside a run. @throws Error when one is running, or it cannot be started. */
+  async runShell(line: ShellLine, typed: string): Promise<void> {
+    void this.parts.session().then(({ noteInput }) => noteInput(typed));
+    try {
+      await this.shell.run(line);
+    } finally {
+      this.sendWaitingSoon();
+    }
+  }
+
+  get isShellRunning(): boolean {
+    return this.shell.isRunning;
+  }
+
+  async stopShell(): Promise<void> {
+    await this.shell.stop();
+  }
+
+  /** Stops everything that is going on and resolves when it has ended. */
+  async stopAll(): Promise<void> {
+    this.waiting.takeBack("all");
+    await Promise.all([this.shell.stop(), this.interrupt()]);
   }
 
   async compact(focus: string | undefined): Promise<void> {
@@ -85,74 +133,72 @@ export class ConversationDriver {
     return hasLeft;
   }
 
-  /** Stops what is going on and resolves when it has ended. */
+  /** Stops what the model does, or a compaction, and resolves when it has ended. */
   async interrupt(): Promise<void> {
     this.work?.abort.abort();
-    this.answer?.({ response: "reject", message: "The user stopped the run.", endTurn: true });
+    this.approvals.stop();
     await this.work?.ended;
   }
 
-  /** Messages that wait for the model are taken back; they return, oldest first. */
-  async takeBack(which: "last" | "all"): Promise<string[]> {
-    const { session } = await this.parts.session();
-    const texts = session.takeBack(which);
-    this.parts.change((view) => ({
-      ...view,
-      queued: view.queued.slice(0, view.queued.length - texts.length),
-    }));
-    return texts;
-  }
-
-  /** One question after the other, also when several calls ask at once. */
-  readonly ask = (request: ApprovalRequest, verdict: ApprovalVerdict): Promise<PersonAnswer> => {
-    const question = this.lastQuestion.then(() => this.askNow(request, verdict));
-    this.lastQuestion = question;
-    return question;
-  };
-
-  give(answer: PersonAnswer): void {
-    this.answer?.(answer);
+  /** Messages that the model has not seen yet are taken back; they return, oldest first. */
+  takeBack(which: "last" | "all"): string[] {
+    const waiting = this.waiting.takeBack(which);
+    if (which === "last" && waiting.length > 0) return waiting;
+    const steered = this.steered?.takeBack(which) ?? [];
+    this.parts.change((view) => withoutLastQueued(view, steered.length));
+    return [...steered, ...waiting];
   }
 
   private readonly show = (event: AgentEvent): void => {
-    this.parts.change((view) => applyEvent(view, event, now()));
+    this.parts.change((view) => applyEvent(view, event, { now: now(), cut: cutFinished }));
   };
 
-  private async askNow(request: ApprovalRequest, verdict: ApprovalVerdict): Promise<PersonAnswer> {
-    if (this.work?.abort.signal.aborted) {
-      return { response: "reject", message: "The user stopped the run.", endTurn: true };
-    }
-    this.asked = request;
-    const dialog = toApprovalDialog(request, verdict, this.parts.size());
-    this.parts.change((view) => ({ ...view, dialog }));
-    const { promise, resolve } = Promise.withResolvers<PersonAnswer>();
-    this.answer = resolve;
-    const answer = await promise;
-    this.answer = undefined;
-    this.asked = undefined;
-    this.parts.change((view) => (view.dialog?.type === "approval" ? { ...view, dialog: undefined } : view));
-    return answer;
+  private async run({ text, content }: SentPrompt, session: SessionManager): Promise<void> {
+    this.parts.change((view) => finish(view, { type: "prompt", text }));
+    await this.occupy("run", async (signal) => {
+      this.steered = session;
+      const message = { role: "user" as const, content, timestamp: now() };
+      await session.run(message, { signal }).consume(this.show);
+    });
   }
 
-  private async occupy(
-    kind: "run" | "compaction",
-    work: (signal: AbortSignal) => Promise<void>,
-  ): Promise<void> {
+  /** Whoever waited for the end does first what has to be done then, such as to show another branch. */
+  private sendWaitingSoon(): void {
+    if (!this.waiting.isEmpty) setImmediate(() => void this.sendWaiting());
+  }
+
+  /** What has waited is sent: the first as a prompt, and the rest joins its run. */
+  private async sendWaiting(): Promise<void> {
+    const { session } = await this.parts.session();
+    if (this.isBusy) return;
+    const [first, ...rest] = this.waiting.take();
+    if (!first) return;
+    const running = this.run(first, session);
+    for (const { id, content } of rest) {
+      const steeringId = session.steer(content);
+      this.parts.change((view) => withQueuedAs(view, id, steeringId));
+    }
+    await running;
+  }
+
+  private async occupy(kind: Work["kind"], work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const abort = new AbortController();
     const ended = Promise.withResolvers<void>();
     this.work = { kind, abort, ended: ended.promise };
     try {
       await work(abort.signal);
     } catch (error) {
-      this.say(error instanceof Error ? error.message : String(error), "error");
+      this.say(describeError(error), "error");
     } finally {
       this.work = undefined;
+      this.steered = undefined;
       this.parts.change((view) => ({ ...view, activity: { type: "idle" } }));
       ended.resolve();
+      this.sendWaitingSoon();
     }
   }
 
   private say(text: string, level: "info" | "error" = "info"): void {
-    this.parts.change((view) => ({ ...view, finished: [...view.finished, { type: "notice", level, text }] }));
+    this.parts.change((view) => finish(view, notice(level, text)));
   }
 }

@@ -1,11 +1,9 @@
-import { existsSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { systemErrorText } from "@diligent/core/interactive";
-import { homeDirectory } from "@diligent/core/run";
-import { toJsonLines, toMarkdown } from "../session-document.ts";
-import type { ExportFormat } from "./commands/export.ts";
-import { note } from "./commands/note.ts";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { resolveNamed, toDocument, writeDocument } from "../export-document.ts";
+import type { ExportFormat } from "../export-format.ts";
 import type { CommandContext } from "./commands/types.ts";
+import { note } from "./note.ts";
 
 const MAX_NUMBER = 1_000;
 
@@ -21,15 +19,10 @@ export async function exportConversation(
   const { cwd, session } = await context.session();
   const { branches, sessionId } = session;
   if (branches.path.length === 0) return note(context, "Nothing was said in this session yet.");
-  const path =
-    file === undefined ? findFreePath(cwd, sessionId, format) : resolve(cwd, expandHome(file, context));
-  const parts = { header: branches.header, path: branches.path, name: branches.name };
-  const text = format === "md" ? toMarkdown(parts) : toJsonLines(parts);
-  try {
-    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
-  } catch (error) {
-    throw new Error(`${path} was not written: ${systemErrorText(error)}`);
-  }
+  const place = { cwd, environment: context.environment };
+  const path = file === undefined ? findFreePath(cwd, sessionId, format) : resolveNamed(file, place);
+  const { header, name } = branches;
+  writeDocument(path, toDocument(format, { header, path: branches.path, name }));
   note(context, `Written: ${path}`);
 }
 
@@ -39,9 +32,4 @@ function findFreePath(cwd: string, sessionId: string, format: ExportFormat): str
     const path = join(cwd, `diligent-${sessionId}${suffix}.${format}`);
     if (!existsSync(path) || number === MAX_NUMBER) return path;
   }
-}
-
-function expandHome(file: string, { environment }: Pick<CommandContext, "environment">): string {
-  const home = homeDirectory(environment);
-  return home !== undefined && file.startsWith("~/") ? join(home, file.slice(2)) : file;
 }

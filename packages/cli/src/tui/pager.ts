@@ -1,7 +1,6 @@
-import { resolveExecutable, systemErrorText } from "@diligent/core/interactive";
-import type { Environment } from "@diligent/core/run";
+import { systemErrorText } from "@diligent/core/interactive";
 import type { CommandContext } from "./commands/types.ts";
-import { readCommandWords } from "./editor/command-words.ts";
+import { findUserProgram } from "./user-program.ts";
 
 interface PagerOptions extends Pick<CommandContext, "environment" | "lendTerminal"> {
   /** The project, real: no program of it is run. */
@@ -17,35 +16,27 @@ export async function showInPager(
   text: string,
   { environment, lendTerminal, root }: PagerOptions,
 ): Promise<string | undefined> {
-  const line = environment.PAGER?.trim() || "less";
-  const [name, ...args] = readCommandWords(line) ?? [];
-  if (name === undefined) return `$PAGER, ${line}, cannot be read as a command.`;
-  const program = name.includes("/") ? name : resolveExecutable(name, { environment, outside: root });
-  if (program === undefined) return `The pager ${name} was not found in PATH; set $PAGER to one.`;
+  const found = findUserProgram(environment.PAGER?.trim() || "less", {
+    kind: "pager",
+    advice: "Set $PAGER to one.",
+    environment,
+    root,
+  });
+  if ("error" in found) return found.error;
   try {
-    await lendTerminal(async () => {
-      const child = Bun.spawn([program, ...args], {
+    await lendTerminal(async (ended) => {
+      const child = Bun.spawn(found.argv, {
         cwd: root,
-        env: pagerEnvironment(environment),
+        env: found.environment,
         stdin: new Blob([text]),
         stdout: "inherit",
         stderr: "inherit",
+        signal: ended,
       });
       await child.exited;
     });
     return undefined;
   } catch (error) {
-    return `The pager ${name} could not be started: ${systemErrorText(error)}`;
+    return `The pager ${found.name} could not be started: ${systemErrorText(error)}`;
   }
-}
-
-/** By name, so that no key gets to a program which only shows a text. */
-const WANTED =
-  /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|TERMINFO\w*|COLORTERM|NO_COLOR|LANG|LANGUAGE|LC_\w+|LESS\w*|MORE|MOST\w*|BAT_\w+|TMPDIR|TMUX|XDG_\w+)$/;
-
-function pagerEnvironment(environment: Environment): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(environment))
-    if (value !== undefined && WANTED.test(name)) kept[name] = value;
-  return kept;
 }

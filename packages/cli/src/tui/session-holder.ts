@@ -14,11 +14,17 @@ interface Call {
 /** The session the screen talks to. It is opened in the background, and exchanged for another one on request. */
 export class SessionHolder {
   private current: Promise<OpenSession>;
+  private trustedOnce: Carried["trustedOnce"];
 
   constructor(
     private readonly call: Call,
     private readonly io: CliIo,
-    private readonly person: { ask: AskPerson; warn(message: string): void },
+    private readonly person: {
+      ask: AskPerson;
+      warn(message: string): void;
+      /** Told of every session that was opened, before anybody gets it. */
+      onOpened?(opened: OpenSession): void;
+    },
   ) {
     this.current = this.open(call);
   }
@@ -36,8 +42,12 @@ export class SessionHolder {
   async reopen(wish: Reopening): Promise<OpenSession> {
     const before = await this.current;
     before.session.flush();
+    if (wish.how === "reload" && "trustedOnce" in wish) this.trustedOnce = wish.trustedOnce;
     const { call, carried } = toOpening(wish, { before, options: this.call.options });
     const opened = await this.open(call, { ...choicesOf(before), ...carried });
+    // What has turned out not to work here is not said to work again.
+    if (opened.sandbox.isBoxed && !before.sandbox.isBoxed) await opened.sandbox.check();
+    before.sandbox.onChange = undefined;
     before.close();
     this.current = Promise.resolve(opened);
     return opened;
@@ -49,14 +59,19 @@ export class SessionHolder {
     opened?.close();
   }
 
-  private open(call: Call, carried: Carried = {}): Promise<OpenSession> {
-    return openSession(call, this.io, { approvalDefault: "ask", ...this.person, carried });
+  private async open(call: Call, carried: Carried = {}): Promise<OpenSession> {
+    const { trustedOnce } = this;
+    const { ask, warn, onOpened } = this.person;
+    const options = { approvalDefault: "ask" as const, ask, warn, carried: { ...carried, trustedOnce } };
+    const opened = await openSession(call, this.io, options);
+    onOpened?.(opened);
+    return opened;
   }
 }
 
-function choicesOf({ approval, chosen }: OpenSession): Carried {
+function choicesOf({ approval, chosen, recording }: OpenSession): Carried {
   const isChanged = approval.mode !== approval.initial;
-  return { chosen, ...(isChanged && { approvalMode: approval.mode }) };
+  return { chosen, recording, ...(isChanged && { approvalMode: approval.mode }) };
 }
 
 interface Opening {
@@ -85,8 +100,14 @@ function toOpening(
       };
     case "reload":
       return {
-        call: { options: withModel(before.model.id) },
-        carried: { isNew: true, held: hold(before, "continue"), grants: before.grants },
+        // A model of the user's own choice stays, whatever is configured now.
+        call: { options: withModel(before.chosen.modelId) },
+        carried: {
+          isNew: true,
+          held: hold(before, "continue"),
+          grants: before.grants,
+          model: { id: before.model.id, configured: before.loaded.config.model },
+        },
       };
   }
 }

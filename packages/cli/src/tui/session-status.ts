@@ -19,17 +19,24 @@ export interface ModelSpend {
   cost: number | null;
 }
 
+/** How full the model's window is, as the status line tells it. */
+export function toContextStatus({ session }: Pick<OpenSession, "session">): Partial<Status> {
+  const { tokens, isEstimate, compactsAt } = session.branches.contextGlance;
+  return { contextTokens: tokens, isContextEstimated: isEstimate, compactsAt };
+}
+
 /** What the status line tells of a session that was opened, or has gone somewhere else. */
 export function toStatus(opened: OpenSession): Partial<Status> {
-  const { model, cwd, approval, effort, gitBranch, session } = opened;
+  const { model, cwd, approval, effort, gitBranch, sandbox, session } = opened;
   const spends = countSpends(session.branches.entries, model);
   return {
     model: model.id,
     contextWindow: model.contextWindow,
-    contextTokens: findContextTokens(session.branches.path),
+    ...toContextStatus(opened),
     sessionTokens: spends.reduce((sum, { usage }) => sum + countTokens(usage), 0),
     cost: sumCosts(spends, model),
     approvalMode: approval.mode,
+    isBoxed: sandbox.isBoxed,
     cwd,
     gitBranch,
     effort,
@@ -66,15 +73,4 @@ export function sumCosts(spends: readonly ModelSpend[], { inputCostPer1M }: Mode
 
 export function countTokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
-}
-
-/** As the provider, or the last compaction, has counted it; 0 where neither has. */
-function findContextTokens(path: readonly SessionEntry[]): number {
-  for (const entry of path.toReversed()) {
-    if (entry.type === "compaction") return entry.tokensAfter;
-    if (entry.type !== "message" || entry.message.role !== "assistant") continue;
-    const tokens = countTokens(entry.message.usage);
-    if (tokens > 0) return tokens;
-  }
-  return 0;
 }

@@ -1,22 +1,23 @@
 import { readFileSync, statSync } from "node:fs";
 import { systemErrorText } from "@diligent/core/interactive";
 import { sanitizeTerminalText } from "../terminal-text.ts";
-import type { ToolCallView } from "./blocks.ts";
+import type { CallBlock, ToolCallView } from "./blocks.ts";
 import type { CommandContext } from "./commands/types.ts";
 import { showInPager } from "./pager.ts";
-import { fullText } from "./tools/index.ts";
+import { fullBlockText } from "./tools/index.ts";
+import { notice } from "./view.ts";
 
 // What a pager takes at once without making anybody wait; the file itself can be looked at for more.
 const MAX_WHOLE_BYTES = 32 * 1024 * 1024;
 
 /** Shows a call with its whole result in the pager; in the transcript where there is none. */
-export async function showResult(call: ToolCallView, context: CommandContext): Promise<void> {
+export async function showResult(block: CallBlock, context: CommandContext): Promise<void> {
   const { loaded } = await context.session();
-  const text = fullText(call) + wholeOutput(call);
+  const text = fullBlockText(block) + wholeOutput(block.call);
   const root = loaded.projectRoot;
   const problem = await showInPager(text, { root, ...context });
   if (problem === undefined) return;
-  context.show({ type: "notice", level: "warning", text: problem });
+  context.show(notice("warning", problem));
   context.print(text);
 }
 

@@ -16,16 +16,16 @@ export interface Theme {
   readonly strikethrough: Style;
   /** What may be overlooked. */
   readonly dim: Style;
-  /** What the eye should find: markers, keys, the running tool. */
+  /** What the eye should find: markers, keys, questions, the running tool. Magenta is the one colour that can be read on every ground. */
   readonly accent: Style;
   /** The chosen row of a list. */
   readonly selected: Style;
-  /** What the user wrote. */
+  /** What the user wrote, in bold: the eye looks for it in a long transcript, and it is running text. */
   readonly user: Style;
   readonly heading: Style;
   /** A heading of the first rank. */
   readonly title: Style;
-  /** Code within a sentence. */
+  /** Code within a sentence, which has to be read: cyan, green and yellow are pale on white, and blue is dark on black. */
   readonly code: Style;
   readonly link: Style;
   readonly success: Style;
@@ -56,10 +56,10 @@ export function createTheme({ color }: { color: boolean }): Theme {
     dim: toStyle(chalk.dim),
     accent: toStyle(chalk.magenta),
     selected: toStyle(chalk.inverse),
-    user: toStyle(chalk.magenta),
+    user: toStyle(chalk.bold),
     heading: toStyle(chalk.bold),
     title: toStyle(chalk.bold.underline),
-    code: toStyle(chalk.cyan),
+    code: toStyle(chalk.magenta),
     link: toStyle(chalk.underline),
     success: toStyle(chalk.green),
     warning: toStyle(chalk.yellow),

@@ -1,12 +1,18 @@
+import { readShellNote } from "@diligent/core/interactive";
 import {
   type AssistantMessage,
   type Message,
   messageText,
+  promptText,
   type SessionEntry,
   type ToolResultMessage,
+  type UserMessage,
 } from "@diligent/core/run";
-import { formatTokens } from "../progress-lines.ts";
+import { describeCompaction } from "../progress-lines.ts";
 import type { Block, ToolCallView } from "./blocks.ts";
+import { readEarlierResult } from "./earlier-result.ts";
+import { toEarlierShellCall } from "./shell-line/shell-call.ts";
+import { notice } from "./view.ts";
 
 const SHOWN_TURNS = 3;
 // One turn alone may have a thousand calls.
@@ -26,7 +32,7 @@ export function toResumedBlocks(path: readonly SessionEntry[], shownTurns = SHOW
     if (entry.type === "message") messages.push(entry.message);
     const note = noteOf(entry);
     if (note === undefined) continue;
-    blocks.push(...toTranscriptBlocks(messages), { type: "notice", level: "info", text: note });
+    blocks.push(...toTranscriptBlocks(messages), notice("info", note));
     messages = [];
   }
   return [...above, ...blocks, ...toTranscriptBlocks(messages)];
@@ -42,16 +48,15 @@ export function toTranscriptBlocks(messages: readonly Message[]): Block[] {
   // Some servers give every call the same id: then results belong to calls in their order.
   const takeResult = (id: string) => results.get(id)?.shift();
   return messages.flatMap((message): Block[] => {
-    if (message.role === "user") return [{ type: "prompt", text: promptText(message) }];
+    if (message.role === "user") return [userBlock(message)];
     return message.role === "assistant" ? assistantBlocks(message, takeResult) : [];
   });
 }
 
-/** What somebody wrote: the first text, since what they attached follows it. */
-export function promptText({ content }: Extract<Message, { role: "user" }>): string {
-  if (typeof content === "string") return content;
-  const first = content.find((block) => block.type === "text");
-  return first?.type === "text" ? first.text : "";
+function userBlock(message: UserMessage): Block {
+  const note = readShellNote(message);
+  if (note) return toEarlierShellCall(note, message.timestamp);
+  return { type: "prompt", text: promptText(message) };
 }
 
 /** Where the last turns begin; never between a call and its result. */
@@ -72,7 +77,7 @@ function roleAt(path: readonly SessionEntry[], position: number): Message["role"
 function noteOf(entry: SessionEntry): string | undefined {
   switch (entry.type) {
     case "compaction":
-      return `Context compacted: ${formatTokens(entry.tokensBefore)} → ${formatTokens(entry.tokensAfter)} tokens`;
+      return describeCompaction(entry);
     case "branch_summary":
       return "The model was told what happened on the branch that was left.";
     case "model_change":
@@ -95,9 +100,9 @@ function assistantBlocks(
   });
   const end = ENDS[message.stopReason];
   return [
-    ...(text.trim() === "" ? [] : [{ type: "answer" as const, markdown: text, isFirst: true }]),
+    ...(text.trim() === "" ? [] : [{ type: "answer" as const, markdown: text }]),
     ...calls,
-    ...(end === undefined ? [] : [{ type: "notice" as const, level: "warning" as const, text: end }]),
+    ...(end === undefined ? [] : [notice("warning", end)]),
   ];
 }
 
@@ -112,9 +117,15 @@ function withResult(
   startedAt: number,
   result: ToolResultMessage | undefined,
 ): ToolCallView {
-  const { output = NO_RESULT, isError = true, timestamp = startedAt } = result ?? {};
+  if (!result) return { ...call, startedAt, result: { ...NO_RESULT, endedAt: startedAt } };
+  const { output, isError, input = call.input, timestamp } = result;
   const endedAt = Math.max(startedAt, timestamp);
-  return { ...call, startedAt, result: { output, isError, metadata: {}, endedAt } };
+  return { ...call, input, startedAt, result: { output, isError, ...readEarlierResult(result), endedAt } };
 }
 
-const NO_RESULT = "No result was saved: the session ended while this was running.";
+const NO_RESULT = {
+  output: "No result was saved: the session ended while this was running.",
+  isError: true,
+  outcome: "interrupted",
+  metadata: {},
+} as const;

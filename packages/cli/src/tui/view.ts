@@ -1,11 +1,13 @@
-import type { Block, ToolCallView } from "./blocks.ts";
+import type { NoticeLevel } from "@diligent/core/run";
+import type { Block, CallBlock, ShellBlock } from "./blocks.ts";
 import type { ActionId } from "./keys/actions.ts";
 
 /** What the program is doing, for the spinner; `since` is milliseconds. Nothing moves while it is idle. */
 export type Activity =
   | { type: "idle" }
   | { type: "waiting" | "thinking" | "answering"; since: number }
-  | { type: "compacting"; since: number; tokens: number }
+  /** `retry`: the request for the summary has failed and is made again. */
+  | { type: "compacting"; since: number; tokens: number; retry?: { attempt: number; until: number } }
   | { type: "tool"; since: number; toolName: string }
   | { type: "retry"; since: number; attempt: number; until: number };
 
@@ -16,31 +18,54 @@ export interface Status {
   approvalMode: string;
   cwd: string;
   gitBranch?: string | undefined;
+  /** Whether the model's commands run in a sandbox, as far as it is known. */
+  isBoxed?: boolean | undefined;
   /** Tokens of the newest request with its answer, and of the model's window. */
   contextTokens: number;
+  /** True where nobody has counted them. */
+  isContextEstimated?: boolean | undefined;
+  /** From so many on the conversation is summarised by itself; undefined where it is not. */
+  compactsAt?: number | undefined;
   contextWindow: number;
   /** Tokens and US dollars of the session; null once a price was unknown. */
   sessionTokens: number;
   cost: number | null;
 }
 
-/** An approval that waits for the user. All texts are safe for a terminal and show what cannot be seen. */
+/** A line of what somebody is asked to judge; safe for a terminal, with what cannot be seen shown. */
+export interface JudgedLine {
+  text: string;
+  /** `note` is said by us about the rest, `quote` by the model for itself; `grant` is what "always" would allow. */
+  look: "title" | "subject" | "added" | "removed" | "note" | "quote" | "grant";
+}
+
+/** An approval that waits for the user. */
 export interface ApprovalDialog {
   type: "approval";
-  toolName: string;
-  /** What asked, and why. */
-  gate: string;
-  reason: string;
-  /** The whole of what would be done: the command, the path with its change, or the arguments. */
-  subject: string;
-  /** What "always" would allow, a line each; empty when it cannot be allowed for good. */
-  always: readonly string[];
-  /** The first row of the subject that is shown. */
+  /** All that is to be read before it is allowed: who asks and why, the whole of what would be done, what "always" means. */
+  content: readonly JudgedLine[];
+  /** False where it cannot be allowed for good. */
+  hasAlways: boolean;
+  /** What would be allowed for good, word for word. */
+  stored: readonly JudgedLine[];
+  /** What is asked here is whether that is meant: then the question that it was an answer to, and the answer's key. */
+  confirms?: { scope: "session" | "project"; question: ApprovalDialog; key: string } | undefined;
+  /** It came while the user was writing: keys go on into the prompt until one asks for the dialog. */
+  isUnfocused?: boolean | undefined;
+  /** The prompt that is being written is shown below. */
+  hasDraft?: boolean | undefined;
+  /** The command is being changed, in a field of its own. */
+  isEditing?: boolean | undefined;
+  /** The first row of the content that is shown. */
   scroll: number;
-  /** Nothing can be allowed before the end of the subject was on the screen. */
+  /** Nothing can be allowed before the end of the content was on the screen. */
   wasEndSeen: boolean;
   /** True for a command, which can be edited instead of allowed. */
   isEditable: boolean;
+  /** Until then (milliseconds) a key was meant for what was on the screen before. */
+  guardedUntil: number;
+  /** The key that was not taken for an answer last, when it was pressed (milliseconds), and all of them that write. */
+  ignored?: { key: string; at: number; typed: readonly string[] } | undefined;
   /** Set while the user writes the message of a rejection. */
   message?: string | undefined;
 }
@@ -54,8 +79,8 @@ export interface PickerDialog {
   items: readonly PickerItem[];
   filter: string;
   selected: number;
-  /** Keys beyond moving, choosing and closing, such as `{key: "ctrl+r", label: "rename"}`. */
-  keys: readonly { key: string; label: string }[];
+  /** What its keys do beyond moving, choosing and closing, such as `{action: "list.rename", label: "rename"}`. */
+  keys: readonly { action: ActionId; label: string }[];
   /** Asked before something is done that cannot be undone, in place of the keys; only `y` is a yes. */
   question?: string | undefined;
   /** A line to write in, in place of the filter. */
@@ -75,6 +100,12 @@ export interface PickerItem {
 
 export type Dialog = ApprovalDialog | PickerDialog;
 
+/** `id` is that of the prompt's `steering` event, once it was sent into a run. */
+export interface QueuedPrompt {
+  id: string;
+  text: string;
+}
+
 /** Everything the screen shows, as data. */
 export interface View {
   /** Blocks whose last word is said, in order: written once above everything else, then taken out. */
@@ -83,15 +114,32 @@ export interface View {
   live: readonly Block[];
   activity: Activity;
   /** The last call that has ended, for looking at its result in full. */
-  lastCall?: ToolCallView | undefined;
+  lastCall?: CallBlock | undefined;
+  /** A command of the user's own that is running. */
+  shell?: ShellBlock | undefined;
   /** What the user sent meanwhile and the model has not seen yet. */
-  queued: readonly string[];
+  queued: readonly QueuedPrompt[];
   dialog?: Dialog | undefined;
   /** A short line above the status line, such as "Press Ctrl+C again to leave"; gone with the next key. */
   hint?: string | undefined;
   /** A key that means more when it is pressed a second time before `until` (milliseconds). */
   armed?: { action: ActionId; until: number } | undefined;
   status: Status;
+}
+
+/** True while the model, a compaction or a command of the user's own is at work. */
+export function isWorking({ activity, shell }: Pick<View, "activity" | "shell">): boolean {
+  return activity.type !== "idle" || shell !== undefined;
+}
+
+/** The view with blocks below everything that is finished. */
+export function finish(view: View, ...blocks: readonly Block[]): View {
+  return blocks.length === 0 ? view : { ...view, finished: [...view.finished, ...blocks] };
+}
+
+/** A word of the program's own. */
+export function notice(level: NoticeLevel, text: string): Block {
+  return { type: "notice", level, text };
 }
 
 /** The view before anything has happened. */

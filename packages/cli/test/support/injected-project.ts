@@ -68,7 +68,7 @@ const KEYS: readonly string[] = [
 
 /** A project with a carrier's files, keys in it and around it, and links of innocent names to them. */
 export function createInjectedProject({ files }: Pick<Carrier, "files">): TemporaryProject {
-  const place = createTemporaryProject();
+  const place = createTemporaryProject({ sandbox: "off" });
   const plant = (path: string, content: string) => {
     mkdirSync(dirname(join(place.top, path)), { recursive: true });
     writeFileSync(join(place.top, path), content);

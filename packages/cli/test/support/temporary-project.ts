@@ -11,14 +11,21 @@ export interface TemporaryProject {
   temporary: string;
   /** Writes a file of the project and returns its path. */
   write(path: string, content: string | object): string;
+  /** Writes the user's own configuration. */
+  configure(config: object): void;
   remove(): void;
 }
 
-export function createTemporaryProject(): TemporaryProject {
+export interface TemporaryProjectOptions {
+  /** Where nobody is in a box, commands ask: what a test of asking wants. As a user has it when left out. */
+  sandbox?: "off";
+}
+
+export function createTemporaryProject({ sandbox }: TemporaryProjectOptions = {}): TemporaryProject {
   const top = realpathSync(mkdtempSync(join(tmpdir(), "diligent-test-")));
   const [home, project, temporary] = [join(top, "home"), join(top, "project"), join(top, "tmp")];
   for (const directory of [home, join(project, ".git"), temporary]) mkdirSync(directory, { recursive: true });
-  return {
+  const place: TemporaryProject = {
     top,
     home,
     project,
@@ -29,6 +36,13 @@ export function createTemporaryProject(): TemporaryProject {
       writeFileSync(absolute, typeof content === "string" ? content : JSON.stringify(content));
       return absolute;
     },
+    configure(config) {
+      const path = join(home, ".config", "diligent", "diligent.jsonc");
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, JSON.stringify(config));
+    },
     remove: () => rmSync(top, { recursive: true, force: true }),
   };
+  if (sandbox) place.configure({ sandbox });
+  return place;
 }

@@ -11,6 +11,7 @@ import { createKeymap } from "../../src/tui/keys/keymap.ts";
 import { OpenPicker } from "../../src/tui/pickers/open-picker.ts";
 import { filterItems } from "../../src/tui/pickers/picker-items.ts";
 import { SessionHolder } from "../../src/tui/session-holder.ts";
+import { TypedLines } from "../../src/tui/typed-lines.ts";
 import { createView, type PickerDialog, type View } from "../../src/tui/view.ts";
 import { FakeIo } from "./fake-io.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
@@ -35,6 +36,7 @@ export class TypedCommands {
   readonly context: CommandContext;
   private readonly driver: ConversationDriver;
   private readonly picker: OpenPicker;
+  private readonly lines: TypedLines;
   private readonly keymap = createKeymap();
   hasQuit = false;
   columns = 80;
@@ -44,14 +46,21 @@ export class TypedCommands {
     this.io.environment = { PATH: "/usr/bin:/bin", HOME: place.home, ...environment };
     this.view = createView({ cwd: place.project });
     const call = { options: { isSaved: true, isVerbose: false, model: "scripted/script.json", ...options } };
-    const size = () => ({ rows: 24, columns: 80 });
+    const room = () => ({ rows: 24, columns: 80, keymap: this.keymap });
     this.driver = new ConversationDriver({
       session: () => this.holder.session,
       change: this.change,
-      size,
+      room,
     });
-    this.holder = new SessionHolder(call, this.io, { ask: this.driver.ask, warn: () => {} });
+    this.holder = new SessionHolder(call, this.io, { ask: this.driver.approvals.ask, warn: () => {} });
     this.picker = new OpenPicker(this.change, this.fail);
+    this.lines = new TypedLines({
+      context: () => this.context,
+      driver: this.driver,
+      environment: this.io.environment,
+      session: () => this.holder.session,
+      fail: this.fail,
+    });
     const self = this;
     this.context = createCommandContext({
       painter: {
@@ -71,10 +80,10 @@ export class TypedCommands {
         },
       },
       picker: this.picker,
-      keymap: this.keymap,
+      keys: { keymap: this.keymap, editorKeys: {}, reload: async () => [] },
       environment: this.io.environment,
       submit: (text) => void this.say(text),
-      lendTerminal: (run) => run(),
+      lendTerminal: (run) => run(new AbortController().signal),
       writeRaw: (sequence) => this.raw.push(sequence),
       columns: () => this.columns,
       quit: () => {
@@ -98,6 +107,12 @@ export class TypedCommands {
   /** Sends a prompt and waits for the end of its run. */
   async say(text: string): Promise<void> {
     await this.driver.send({ text, content: text });
+  }
+
+  /** Enters a line in the editor; what it begins is not waited for. */
+  enter(text: string, visibleText = text): void {
+    this.text = "";
+    this.lines.take(text, visibleText);
   }
 
   /** Runs a line that begins with a slash. */
@@ -124,6 +139,7 @@ export class TypedCommands {
           driver,
           picker,
           editor,
+          commandField: { text: "", open() {}, setText() {}, handleInput() {} },
           guard: { async suspend() {} },
           context: this.context,
         });
@@ -181,6 +197,7 @@ function toText(block: Block): string {
     case "answer":
       return block.markdown;
     case "tool":
+    case "shell":
       return `${block.call.toolName} → ${block.call.result?.output ?? "…"}`;
     case "change":
       return `${block.path} +${block.added} −${block.removed}\n${block.diff}`;

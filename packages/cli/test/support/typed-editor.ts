@@ -47,7 +47,14 @@ export class TypedEditor {
   readonly editor: PromptEditor;
   private readonly columns: number;
 
-  constructor({ columns = 60, rows = 24, theme = PLAIN_THEME, ...options }: TypedEditorOptions = {}) {
+  constructor({
+    columns = 60,
+    rows = 24,
+    theme = PLAIN_THEME,
+    history,
+    completion,
+    ...options
+  }: TypedEditorOptions = {}) {
     this.columns = columns;
     const screen = new InlineScreen(new VirtualTerminal({ columns, rows }));
     this.editor = new PromptEditor(screen, {
@@ -59,6 +66,8 @@ export class TypedEditor {
       },
       onChange: (text) => this.changes.push(text),
     });
+    if (history) this.editor.setHistory(history);
+    if (completion) this.editor.setCompletion(completion);
     this.editor.focused = true;
   }
 

@@ -1,58 +1,99 @@
+import { assertNever } from "@diligent/core/run";
+import { CURSOR_MARKER } from "@earendil-works/pi-tui/dist/tui.js";
+import { sanitizeTerminalText } from "../../terminal-text.ts";
+import { keyTexts } from "../keys/key-texts.ts";
+import type { Keymap } from "../keys/keymap.ts";
 import { fitLine, wrapText } from "../screen/screen-text.ts";
+import { expandTabs } from "../text/expand-tabs.ts";
 import type { Theme } from "../theme.ts";
 import type { ApprovalDialog } from "../view.ts";
-import { shownSubjectRows, subjectRows } from "./subject-rows.ts";
+import { scrollKeys } from "./answer-texts.ts";
+import { answerRows, type ContentRow, type Room, scrollTo, shownContent } from "./content-rows.ts";
 
 interface Look {
   width: number;
   rows: number;
   theme: Theme;
+  keymap: Keymap;
+  /** The field that the command is changed in, or else the prompt that is being written, as rows. */
+  editor?: readonly string[];
 }
 
+// Of a longer message its end, where it grows.
+const MAX_MESSAGE_ROWS = 3;
+
 /** What waits for consent, in place of the editor: who asks and why, the whole of it, what each answer means. */
-export function approvalLines(dialog: ApprovalDialog, { width, rows, theme }: Look): string[] {
-  const { toolName, gate, reason, always, message } = dialog;
-  const title = `${theme.warning("?")} ${theme.bold(toolName)} needs your consent: ${reason} ${theme.dim(`[${gate}]`)}`;
-  const answers =
-    message === undefined
-      ? answerLines(dialog, theme)
-      : [`Message to the model: ${message}▏`, theme.dim("Enter send · Esc back")];
+export function approvalLines(dialog: ApprovalDialog, look: Look): string[] {
+  const { width, rows, theme, keymap, editor = [] } = look;
+  if (dialog.isEditing) return fieldLines(look);
+  const room = { rows, columns: width, keymap };
+  const shown = shownContent(dialog, room);
+  const end = shown.first + shown.rows.length;
+  const more = shown.total > end ? `${shown.total - end} more lines: ${scrollKeys(keymap)}` : "end";
+  const place =
+    shown.rows.length === 0
+      ? "Too small a screen to show what this is"
+      : `  lines ${shown.first + 1}–${end} of ${shown.total} (${more})`;
   return [
-    ...wrapText(title, width),
-    ...subjectLines(dialog, { width, rows, theme }),
-    ...(always.length > 0 && message === undefined ? alwaysLines(always, theme) : []),
-    ...answers,
+    ...shown.rows.map((row) => paintRow(row, theme)),
+    ...(shown.rows.length < shown.total ? [theme.dim(place)] : []),
+    ...footer(scrollTo(dialog, dialog.scroll, room), room, theme),
+    ...(dialog.hasDraft ? draftRows(editor, dialog).map(theme.dim) : []),
   ].map((line) => fitLine(line, width));
 }
 
-function subjectLines(dialog: ApprovalDialog, { width, rows, theme }: Look): string[] {
-  const all = subjectRows(dialog, width);
-  const count = shownSubjectRows(dialog, rows);
-  const end = Math.min(all.length, dialog.scroll + count);
-  const shown = all.slice(dialog.scroll, end).map((line) => `  ${paint(line, theme)}`);
-  if (all.length <= count) return shown;
-  const below = all.length - end;
-  const place = below > 0 ? `${below} more lines: ↓ or Space` : "end";
-  return [...shown, theme.dim(`  lines ${dialog.scroll + 1}–${end} of ${all.length} (${place})`)];
-}
-
-/** A change is read by its colours. */
-function paint(line: string, theme: Theme): string {
-  if (/^\+(?!\+\+ )/.test(line)) return theme.added(line);
-  if (/^-(?!-- )/.test(line)) return theme.removed(line);
-  return line;
-}
-
-function alwaysLines(always: readonly string[], theme: Theme): string[] {
-  return [theme.dim("  “always” would allow:"), ...always.map((line) => theme.dim(`    ${line}`))];
-}
-
-function answerLines({ always, isEditable, wasEndSeen }: ApprovalDialog, theme: Theme): string[] {
-  const reject = ["n no", "m no, with a message"];
-  if (!wasEndSeen) return [theme.dim(["↓ or Space to its end", ...reject].join(" · "))];
-  const allow = [
-    "y yes",
-    ...(always.length > 0 ? ["a always in this session", "p always in this project"] : []),
+/** The command while it is changed. What comes of it is judged as a whole afterwards. */
+function fieldLines({ width, theme, keymap, editor = [] }: Look): string[] {
+  const keys = keyTexts(keymap, [
+    ["list.close", "back"],
+    ["app.externalEditor", "$EDITOR"],
+  ]);
+  return [
+    fitLine(theme.bold("Change the command; you see it once more before it runs"), width),
+    ...editor,
+    ...wrapText(`Enter done · ${keys}`, width).map(theme.dim),
   ];
-  return [theme.accent([...allow, ...reject, ...(isEditable ? ["e edit"] : [])].join(" · "))];
+}
+
+/** The row that is written in; there is a cursor in it only as long as keys go there. */
+function draftRows(editor: readonly string[], { isUnfocused }: ApprovalDialog): string[] {
+  const row = editor.find((each) => each.includes(CURSOR_MARKER)) ?? editor.at(-1) ?? "";
+  return [isUnfocused ? row : row.replaceAll(CURSOR_MARKER, "")];
+}
+
+/** What is judged stands behind a bar, so that none of it can pass for something that we say. */
+function paintRow({ text, look, isContinued }: ContentRow, theme: Theme): string {
+  const bar = theme.dim(isContinued ? "┊ " : "│ ");
+  switch (look) {
+    case "title":
+      return isContinued ? theme.bold(text) : theme.warning(text.slice(0, 1)) + theme.bold(text.slice(1));
+    case "note":
+      return theme.dim(text);
+    case "grant":
+      return (isContinued ? "  " : theme.dim("› ")) + text;
+    case "quote":
+      return theme.dim("“ ") + text;
+    case "subject":
+      return bar + text;
+    case "added":
+      return bar + theme.added(text);
+    case "removed":
+      return bar + theme.removed(text);
+    default:
+      return assertNever(look);
+  }
+}
+
+function footer(dialog: ApprovalDialog, room: Room, theme: Theme): string[] {
+  const { message, wasEndSeen } = dialog;
+  if (message === undefined) {
+    const paint = wasEndSeen || dialog.isUnfocused ? theme.accent : theme.dim;
+    return answerRows(dialog, room).map(paint);
+  }
+  const written = expandTabs(sanitizeTerminalText(`Message to the model: ${message}▏`));
+  const keys = keyTexts(room.keymap, [
+    ["list.choose", "send"],
+    ["list.close", "back"],
+  ]);
+  return [...wrapText(written, room.columns).slice(-MAX_MESSAGE_ROWS), theme.dim(keys)];
 }

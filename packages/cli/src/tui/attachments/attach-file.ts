@@ -1,4 +1,5 @@
 import { readCheckedFile, readPromptImage } from "@diligent/core/interactive";
+import { describeError } from "../../describe-error.ts";
 import { type Attachment, createTextBlock, notAttached } from "./attachment.ts";
 import type { MentionedPath } from "./mentioned-path.ts";
 
@@ -26,7 +27,7 @@ async function attachImage(shown: string, bytes: Uint8Array): Promise<Attachment
     if (!found) return undefined;
     return { blocks: [{ type: "text", text: found.description }, found.image], notes: [] };
   } catch (error) {
-    return notAttached(shown, error instanceof Error ? error.message : String(error));
+    return notAttached(shown, describeError(error));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ContentBlock } from "@diligent/core/run";
+import { fence } from "../../fence.ts";
 
 /** What is sent of a mentioned path, and what the user should know about it. */
 export interface Attachment {
@@ -7,11 +8,7 @@ export interface Attachment {
 }
 
 export function createTextBlock(heading: string, content: string): ContentBlock {
-  // Longer than every fence in it, so that nothing in the file can end it.
-  const runs = Array.from(content.matchAll(/`+/g), ([run]) => run.length);
-  const fence = "`".repeat(Math.max(2, ...runs) + 1);
-  const lineEnd = content === "" || content.endsWith("\n") ? "" : "\n";
-  return { type: "text", text: `${heading}\n${fence}\n${content}${lineEnd}${fence}` };
+  return { type: "text", text: `${heading}\n${fence(content)}` };
 }
 
 export function notAttached(shown: string, reason: string): Attachment {

@@ -1,6 +1,7 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { isInside, isSecretFile } from "@diligent/core/interactive";
+import { showPath } from "../text/show-path.ts";
 
 /** Where mentions lead from. All absolute and real. */
 export interface MentionPlace {
@@ -13,8 +14,6 @@ export interface MentionPlace {
 
 /** Something that is there under a path that a prompt names. */
 export interface MentionedPath {
-  /** As the prompt names it. */
-  mention: string;
   /** For the model: relative to the working directory where it lies in it. */
   shown: string;
   realPath: string;
@@ -31,8 +30,7 @@ export function findMentioned(mention: string, { cwd, root, home }: MentionPlace
   try {
     const realPath = realpathSync(absolute);
     return {
-      mention,
-      shown: isInside(absolute, cwd) ? relative(cwd, absolute) || "." : absolute,
+      shown: absolute === cwd ? "." : showPath(absolute, cwd),
       realPath,
       kind: kindOf(statSync(realPath)),
       isOutside: !isInside(realPath, root),

@@ -9,13 +9,13 @@ const MAX_LINES = 400;
 const MAX_PATH_COLUMNS = 300;
 
 /** `src/a.ts +3 −1` and all of the difference. */
-export function renderChange(
+export function renderChangeBlock(
   { path, diff, added, removed }: Extract<Block, { type: "change" }>,
   { width, theme }: BlockContext,
 ): string[] {
   const safe = expandTabs(sanitizeTerminalText(diff));
   return [
     `${theme.bold(toSingleLine(path, MAX_PATH_COLUMNS))} ${theme.dim(`+${added} −${removed}`)}`,
-    ...renderDiff(safe, { width, theme, maxLines: MAX_LINES, longLines: "wrap" }),
+    ...renderDiff(safe, { width, theme, maxLines: MAX_LINES }),
   ];
 }

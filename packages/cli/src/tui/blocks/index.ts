@@ -1,11 +1,12 @@
 import { assertNever } from "@diligent/core/run";
-import type { Block } from "../blocks.ts";
+import { type Block, isCallBlock } from "../blocks.ts";
 import { renderMarkdown } from "../markdown/render-markdown.ts";
+import { findRowBehind } from "../markdown/written-rows.ts";
 import { fitLine, wrapText } from "../screen/screen-text.ts";
 import { formatCount } from "../text/format-amount.ts";
-import { renderToolCall } from "../tools/index.ts";
+import { renderCallBlock } from "../tools/index.ts";
 import type { BlockContext } from "./block-context.ts";
-import { renderChange } from "./change.ts";
+import { renderChangeBlock } from "./change.ts";
 import { renderNotice } from "./notice.ts";
 import { renderOutput } from "./output.ts";
 import { renderPrompt } from "./prompt.ts";
@@ -19,12 +20,39 @@ export function renderBlock(block: Block, context: BlockContext): string[] {
   return renderContent(block, context).map((line) => fitLine(line, context.width));
 }
 
-/** Blocks one below the other, with a blank line behind each that has content. */
-export function renderBlocks(blocks: readonly Block[], context: BlockContext): string[] {
-  return blocks.flatMap((block) => {
-    const lines = renderBlock(block, context);
-    return lines.length === 0 ? [] : [...lines, ""];
+/** What the last block above ends with: nothing yet, a tool call of one line, the part of an open answer that is written, or anything else. */
+export type BlockEnd = "none" | "call" | "open" | "other";
+
+export interface PlacedBlocks {
+  lines: string[];
+  end: BlockEnd;
+}
+
+/**
+ * Blocks one below the other, with a blank line in front of each that has content and stands below another one; calls of
+ * one line stand together.
+ * @param above what they stand below.
+ */
+export function renderBlocks(
+  blocks: readonly Block[],
+  context: BlockContext,
+  above: BlockEnd = "none",
+): PlacedBlocks {
+  let end = above;
+  const lines = blocks.flatMap((block) => {
+    const own = renderBlock(block, context);
+    if (own.length === 0) return [];
+    const isTogether = end === "call" && isOneLineCall(block, own);
+    const isContinued = end === "open" && block.type === "answer" && block.written !== undefined;
+    const isFirst = end === "none" || isContinued;
+    end = isOneLineCall(block, own) ? "call" : "other";
+    return isFirst || isTogether ? own : ["", ...own];
   });
+  return { lines, end };
+}
+
+function isOneLineCall(block: Block, lines: readonly string[]): boolean {
+  return isCallBlock(block) && lines.length === 1;
 }
 
 function renderContent(block: Block, context: BlockContext): string[] {
@@ -32,22 +60,31 @@ function renderContent(block: Block, context: BlockContext): string[] {
     case "prompt":
       return renderPrompt(block.text, context);
     case "answer":
-      return renderMarkdown(block.markdown, context);
+      return renderAnswer(block, context);
     case "thinking":
       return renderThinking(block, context);
     case "tool":
-      return renderToolCall(block.call, context);
+    case "shell":
+      return renderCallBlock(block, context);
     case "notice":
       return renderNotice(block.text, block.level, context);
     case "output":
       return renderOutput(block.text, context);
     case "change":
-      return renderChange(block, context);
+      return renderChangeBlock(block, context);
     case "resumed":
       return renderResumed(block.hiddenMessages, context);
     default:
       return assertNever(block);
   }
+}
+
+function renderAnswer(
+  { markdown, written = 0 }: Extract<Block, { type: "answer" }>,
+  context: BlockContext,
+): string[] {
+  const rows = renderMarkdown(markdown, context);
+  return written === 0 ? rows : rows.slice(findRowBehind(rows, written));
 }
 
 function renderResumed(hiddenMessages: number, { width, theme }: BlockContext): string[] {

@@ -18,7 +18,7 @@ export function renderPrompt(text: string, { width, theme }: BlockContext): stri
   const isWhole = head.length === trimmed.length && rows.length <= MAX_ROWS;
   const shown = (isWhole ? rows : rows.slice(0, SHOWN_ROWS)).map(theme.user);
   const all = isWhole ? shown : [...shown, theme.dim(describeLength(trimmed))];
-  return all.map((row, index) => (index === 0 ? theme.bold(theme.user(MARK)) + row : `  ${row}`.trimEnd()));
+  return all.map((row, index) => (index === 0 ? theme.accent(theme.bold(MARK)) + row : `  ${row}`.trimEnd()));
 }
 
 function describeLength(text: string): string {

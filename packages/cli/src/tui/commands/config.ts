@@ -6,8 +6,8 @@ export const CONFIG: SlashCommand = {
   description: "The configuration, and where it is from",
   isAlwaysPossible: true,
   async run(_, { print, session }) {
-    const { loaded } = await session();
+    const { loaded, sandbox } = await session();
     const { formatConfig } = await import("../../commands/config.ts");
-    print(`${formatConfig(loaded)}\nA file that is changed counts after /reload.`);
+    print(`${formatConfig(loaded)}\n${sandbox.text}\nA file that is changed counts after /reload.`);
   },
 };

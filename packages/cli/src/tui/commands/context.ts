@@ -10,10 +10,14 @@ export const CONTEXT: SlashCommand = {
   name: "context",
   description: "What fills the model's window, by cause",
   isAlwaysPossible: true,
-  async run(_, { columns, session, print }) {
+  async run(_, { columns, isPlain, session, print }) {
     const { session: manager, model, promptParts } = await session();
     const usage = await manager.describeContext();
-    const lines = describe(usage, measureSystemPrompt(promptParts()), columns() >= BAR_FROM_COLUMNS);
+    const lines = describe(
+      usage,
+      measureSystemPrompt(promptParts()),
+      !isPlain && columns() >= BAR_FROM_COLUMNS,
+    );
     print([`Context of ${model.id}`, "", ...lines].join("\n"));
   },
 };

@@ -1,13 +1,15 @@
 import { type Environment, messageText, type SessionEntry } from "@diligent/core/run";
 import { sanitizeTerminalText } from "../../terminal-text.ts";
+import { throughTmux } from "../attention/through-tmux.ts";
+import { note } from "../note.ts";
 import { formatCount } from "../text/format-amount.ts";
-import { note } from "./note.ts";
 import type { SlashCommand } from "./types.ts";
 
 export const COPY: SlashCommand = {
   name: "copy",
   description: "The last answer into the clipboard",
   isAlwaysPossible: true,
+  needsScreen: true,
   async run(_, context) {
     const { session } = await context.session();
     const answer = findLastAnswer(session.branches.path);
@@ -31,9 +33,9 @@ function findLastAnswer(path: readonly SessionEntry[]): string | undefined {
 }
 
 /** The request to a terminal to take a text into its clipboard: OSC 52, and through tmux what is behind it. */
-export function toClipboardSequence(text: string, { TMUX: tmux }: Environment): string {
+function toClipboardSequence(text: string, { TMUX: tmux }: Environment): string {
   const request = `\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`;
   if (!tmux) return request;
   // tmux takes the first where set-clipboard is on, and passes the second on where allow-passthrough is.
-  return `${request}\x1bPtmux;${request.replaceAll("\x1b", "\x1b\x1b")}\x1b\\`;
+  return `${request}${throughTmux(request)}`;
 }

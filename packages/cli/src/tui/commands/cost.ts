@@ -1,7 +1,7 @@
+import { note } from "../note.ts";
 import { formatCost } from "../parts/status-line.ts";
 import { countSpends, type ModelSpend, sumCosts } from "../session-status.ts";
 import { formatNumber, formatRows, widthOf } from "./format-rows.ts";
-import { note } from "./note.ts";
 import type { SlashCommand } from "./types.ts";
 
 export const COST: SlashCommand = {
@@ -16,9 +16,17 @@ export const COST: SlashCommand = {
     const total = sumCosts(spends, model);
     const rows = [HEADINGS, ...spends.map(toRow)];
     const wide = formatRows(rows, { right: [1, 2, 3, 4, 5, 6] });
-    const table = widthOf(wide) <= context.columns() ? wide : spends.map(toList).join("\n\n");
+    const isTable = !context.isPlain && widthOf(wide) <= context.columns();
+    const table = isTable ? wide : spends.map(toList).join("\n\n");
     context.print(
-      [table, "", `  In all: ${total === null ? "unknown" : formatCost(total)}`, ...HINTS].join("\n"),
+      [
+        "Cost of this session",
+        "",
+        table,
+        "",
+        `  In all: ${total === null ? "unknown" : formatCost(total)}`,
+        ...HINTS,
+      ].join("\n"),
     );
   },
 };

@@ -1,9 +1,5 @@
+import { EXPORT_FORMATS, type ExportFormat, findFormat } from "../../export-format.ts";
 import type { SlashCommand } from "./types.ts";
-
-const FORMATS = ["md", "jsonl"] as const;
-
-/** How a conversation is written: for people, or as the lines of a session file. */
-export type ExportFormat = (typeof FORMATS)[number];
 
 export const EXPORT: SlashCommand = {
   name: "export",
@@ -14,14 +10,13 @@ export const EXPORT: SlashCommand = {
     const { exportConversation } = await import("../export-conversation.ts");
     await exportConversation(readArgument(argument), context);
   },
-  complete: (prefix) => FORMATS.filter((format) => format.startsWith(prefix)),
+  complete: (prefix) => EXPORT_FORMATS.filter((format) => format.startsWith(prefix)),
 };
 
 /** What was asked for: the format counts that is named, else the one that the file is called after. */
 export function readArgument(argument: string): { format: ExportFormat; file: string | undefined } {
   const [first = "", ...rest] = argument.split(/\s+/);
-  const named = FORMATS.find((format) => format === first);
+  const named = EXPORT_FORMATS.find((format) => format === first);
   const file = (named === undefined ? argument : rest.join(" ")).trim() || undefined;
-  const called = FORMATS.find((format) => file?.toLowerCase().endsWith(`.${format}`));
-  return { format: named ?? called ?? "md", file };
+  return { format: named ?? findFormat(file) ?? "md", file };
 }

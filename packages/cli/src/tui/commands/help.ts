@@ -1,3 +1,4 @@
+import { keyTexts } from "../keys/key-texts.ts";
 import { formatRows } from "./format-rows.ts";
 import type { SlashCommand } from "./types.ts";
 
@@ -6,17 +7,26 @@ export const HELP: SlashCommand = {
   aliases: ["?"],
   description: "What can be typed here",
   isAlwaysPossible: true,
-  run(_, { columns, commands, print }) {
-    const rows = commands.map(({ name, aliases: [alias] = [], argumentHint = "", description }) => {
+  run(_, { columns, commands, isPlain, keymap, print }) {
+    const possible = commands.filter(({ needsScreen }) => !(isPlain && needsScreen));
+    const rows = possible.map(({ name, aliases: [alias] = [], argumentHint = "", description }) => {
       const names = alias === undefined ? `/${name}` : `/${name}, /${alias}`;
       return [`${names} ${argumentHint}`.trimEnd(), description];
     });
-    print([formatRows(rows, { columns: columns() }), "", ...ALSO].join("\n"));
+    const head = ["What can be typed here", "", formatRows(rows, { columns: columns() }), ""];
+    if (isPlain) return print([...head, ...BY_LINES].join("\n"));
+    const stop = keyTexts(keymap, [["app.interrupt", "stops the model · "]]);
+    print([...head, ...ALSO, `  ${stop}/keys shows all keys`].join("\n"));
   },
 };
 
 const ALSO = [
   "  @path attaches a file · !command runs one and tells the model",
   "  !!command keeps it to yourself · // sends a prompt that begins with a slash",
-  "  Esc stops the model · /keys shows all keys",
+];
+
+const BY_LINES = [
+  "  A command that lists something numbers it; the number behind the command chooses.",
+  "  !command runs one and tells the model, !!command keeps it to yourself.",
+  "  // sends a prompt that begins with a slash. Ctrl+C stops the model; at the prompt, twice, it leaves.",
 ];

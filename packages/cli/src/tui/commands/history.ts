@@ -1,10 +1,11 @@
-import { note } from "./note.ts";
+import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
 export const HISTORY: SlashCommand = {
   name: "history",
   description: "Search the prompts of all sessions",
   isAlwaysPossible: true,
+  opensList: true,
   async run(_, context) {
     const { historyPicker } = await import("../pickers/history.ts");
     const picker = await historyPicker(context);

@@ -17,6 +17,7 @@ import { NAME } from "./name.ts";
 import { NEW } from "./new.ts";
 import { PERMISSIONS } from "./permissions.ts";
 import { QUIT } from "./quit.ts";
+import { REDO } from "./redo.ts";
 import { RELOAD } from "./reload.ts";
 import { RESULT } from "./result.ts";
 import { RESUME } from "./resume.ts";
@@ -25,6 +26,7 @@ import { THINKING } from "./thinking.ts";
 import { TREE } from "./tree.ts";
 import { TRUST } from "./trust.ts";
 import type { SlashCommand } from "./types.ts";
+import { UNDO } from "./undo.ts";
 
 /** Every slash command, in the order of the help: the session, the model, what it knows, what it did, the program. */
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
@@ -32,7 +34,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   ...[NEW, RESUME, NAME, TREE, FORK, COMPACT],
   ...[MODEL, THINKING, CONTEXT, COST, STATUS],
   ...[INIT, KNOWLEDGE],
-  ...[DIFF, RESULT, COPY, EXPORT],
+  ...[DIFF, UNDO, REDO, RESULT, COPY, EXPORT],
   ...[CONFIG, PERMISSIONS, TRUST, RELOAD],
   ...[KEYS, HISTORY, EDITOR, QUIT],
 ];

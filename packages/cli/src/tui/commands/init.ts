@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { note } from "./note.ts";
+import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
 const FILES = ["CLAUDE.md", "AGENTS.md"] as const;
@@ -22,7 +22,7 @@ export const INIT: SlashCommand = {
     const isThere = existsSync(path);
     const { default: prompt } = await import("./init-prompt.md", { with: { type: "text" } });
     const { default: update } = await import("./init-update-prompt.md", { with: { type: "text" } });
-    context.send((isThere ? update : prompt).trim().replaceAll("{path}", path));
+    context.send(joinLines(isThere ? update : prompt).replaceAll("{path}", path));
     note(
       context,
       `${file} ${isThere ? "is there already and is looked over" : "is being written"}; /reload makes it count.`,
@@ -30,3 +30,8 @@ export const INIT: SlashCommand = {
   },
   complete: (prefix) => FILES.filter((file) => file.startsWith(prefix)),
 };
+
+/** Every paragraph and every item on a line of its own: where rows end is for the screen to say. */
+function joinLines(text: string): string {
+  return text.trim().replace(/(\S)[ \t]*\n[ \t]*(?=[^\s-])/g, "$1 ");
+}

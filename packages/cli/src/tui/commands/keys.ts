@@ -9,7 +9,8 @@ export const KEYS: SlashCommand = {
   description: "All keys; with names, what to rebind them by",
   argumentHint: "[names]",
   isAlwaysPossible: true,
-  run(argument, { columns, editorKeys, keymap, print }) {
+  run(argument, { columns, editorKeys, isPlain, keymap, print }) {
+    if (isPlain) return print(BY_LINES);
     const described = describeKeys(keymap, editorKeys);
     const format = (rows: readonly string[][]) => formatRows(rows, { columns: columns() });
     if (argument === "names") return print([format(described.map(toNamedRow)), "", HINT].join("\n"));
@@ -33,6 +34,9 @@ const GROUPS: readonly Group[] = [
   { title: "Answering a question", prefix: "approval." },
   { title: "In a list", prefix: "list." },
 ];
+
+const BY_LINES =
+  "Enter sends a line. Ctrl+C stops the model; at the prompt, twice, it leaves, as Ctrl+D does.";
 
 const HINT = "  keybindings.json in your configuration directory rebinds them by these names.";
 

@@ -1,4 +1,4 @@
-import { note } from "./note.ts";
+import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
 export const KNOWLEDGE: SlashCommand = {
@@ -6,6 +6,7 @@ export const KNOWLEDGE: SlashCommand = {
   aliases: ["memory"],
   description: "What was learned here: read, forget, correct",
   isAlwaysPossible: true,
+  opensList: true,
   async run(_, context) {
     const { knowledgePicker } = await import("../pickers/knowledge.ts");
     const picker = await knowledgePicker(context);

@@ -1,4 +1,4 @@
-import { note } from "./note.ts";
+import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
 export const MODEL: SlashCommand = {
@@ -6,6 +6,7 @@ export const MODEL: SlashCommand = {
   aliases: ["models"],
   description: "Let another model answer, same conversation",
   argumentHint: "[ID]",
+  opensList: true,
   async run(argument, context) {
     if (argument === "") {
       const { modelsPicker } = await import("../pickers/models.ts");

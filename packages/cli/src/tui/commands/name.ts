@@ -1,5 +1,5 @@
 import { toSingleLine } from "../../terminal-text.ts";
-import { note } from "./note.ts";
+import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
 const MAX_SHOWN_COLUMNS = 60;

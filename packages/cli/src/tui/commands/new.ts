@@ -1,4 +1,4 @@
-import { note } from "./note.ts";
+import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
 export const NEW: SlashCommand = {

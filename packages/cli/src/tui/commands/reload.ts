@@ -1,4 +1,5 @@
-import { note } from "./note.ts";
+import { note } from "../note.ts";
+import { notice } from "../view.ts";
 import type { SlashCommand } from "./types.ts";
 
 export const RELOAD: SlashCommand = {
@@ -6,6 +7,10 @@ export const RELOAD: SlashCommand = {
   description: "Read configuration, instructions, knowledge anew",
   async run(_, context) {
     await context.reopen({ how: "reload" });
-    note(context, "Configuration, instructions and knowledge were read anew. The conversation is the same.");
+    for (const problem of (await context.reloadKeys?.()) ?? []) context.show(notice("warning", problem));
+    note(
+      context,
+      `Configuration, instructions${context.reloadKeys ? ", keys" : ""} and knowledge were read anew. The conversation is the same.`,
+    );
   },
 };

@@ -1,10 +1,11 @@
-import { note } from "./note.ts";
+import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
 export const RESULT: SlashCommand = {
   name: "result",
   description: "The last result in full, in $PAGER",
   isAlwaysPossible: true,
+  needsScreen: true,
   async run(_, context) {
     const { lastCall } = context.view();
     if (!lastCall) return note(context, "There is no result yet.");

@@ -1,4 +1,4 @@
-import { note } from "./note.ts";
+import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
 export const RESUME: SlashCommand = {
@@ -6,6 +6,7 @@ export const RESUME: SlashCommand = {
   aliases: ["sessions", "continue"],
   description: "Go on in an earlier session, or find one",
   argumentHint: "[REF]",
+  opensList: true,
   async run(argument, context) {
     if (argument !== "") return context.reopen({ how: "continue", reference: argument });
     const { sessionsPicker } = await import("../pickers/sessions.ts");

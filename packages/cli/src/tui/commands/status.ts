@@ -1,9 +1,12 @@
-import { relative } from "node:path";
 import { formatTokens } from "../../progress-lines.ts";
+import { toSingleLine } from "../../terminal-text.ts";
 import { VERSION } from "../../version.ts";
 import { formatCost } from "../parts/status-line.ts";
+import { showPath } from "../text/show-path.ts";
 import { formatRows } from "./format-rows.ts";
 import type { SlashCommand } from "./types.ts";
+
+const MAX_TEXT_COLUMNS = 400;
 
 export const STATUS: SlashCommand = {
   name: "status",
@@ -11,7 +14,7 @@ export const STATUS: SlashCommand = {
   isAlwaysPossible: true,
   async run(_, { columns, session, view, print }) {
     const { status } = view();
-    const { session: manager, cwd, loaded } = await session();
+    const { session: manager, cwd, loaded, sandbox } = await session();
     const { name } = manager.branches;
     const { sessionPath } = manager;
     const rows = [
@@ -24,20 +27,15 @@ export const STATUS: SlashCommand = {
       ["tokens", formatTokens(status.sessionTokens)],
       ["cost", status.cost === null ? "unknown" : formatCost(status.cost)],
       ["approval", status.approvalMode],
+      ["sandbox", toSingleLine(sandbox.text, MAX_TEXT_COLUMNS)],
       ["trust", TRUST_TEXTS[loaded.trust]],
       ["directory", status.cwd],
       ...(status.gitBranch === undefined ? [] : [["branch", status.gitBranch]]),
       ["version", VERSION],
     ];
-    print(formatRows(rows, { columns: columns() }));
+    print(`This session\n\n${formatRows(rows, { columns: columns() })}`);
   },
 };
-
-/** From the working directory, where it is below. */
-function showPath(path: string, cwd: string): string {
-  const shown = relative(cwd, path);
-  return shown.startsWith("..") ? path : shown;
-}
 
 const TRUST_TEXTS = {
   none: "this project has no configuration",

@@ -1,6 +1,6 @@
 import { nearestName } from "@diligent/core/light";
+import { note } from "../note.ts";
 import { EFFORTS, isEffort } from "../pickers/efforts.ts";
-import { note } from "./note.ts";
 import type { SlashCommand } from "./types.ts";
 
 export const THINKING: SlashCommand = {
@@ -8,6 +8,7 @@ export const THINKING: SlashCommand = {
   aliases: ["effort"],
   description: "How hard the model thinks before it answers",
   argumentHint: "[LEVEL]",
+  opensList: true,
   async run(argument, context) {
     if (argument === "") {
       const { thinkingPicker } = await import("../pickers/thinking.ts");

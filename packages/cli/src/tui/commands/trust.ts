@@ -3,6 +3,7 @@ import type { SlashCommand } from "./types.ts";
 export const TRUST: SlashCommand = {
   name: "trust",
   description: "Let this project's configuration act, or not",
+  opensList: true,
   async run(_, context) {
     const { askForTrust } = await import("../pickers/trust.ts");
     await askForTrust(context);

@@ -1,4 +1,4 @@
-import type { Environment } from "@diligent/core/run";
+import type { Environment, LoadOptions } from "@diligent/core/run";
 import type { ModelChange } from "../../change-model.ts";
 import type { OpenSession } from "../../open-session.ts";
 import type { Block } from "../blocks.ts";
@@ -37,8 +37,8 @@ export interface CommandContext {
   /** Runs a slash command by its name, as a key that stands for it does. */
   runCommand(name: string, argument?: string): Promise<void>;
   nextApprovalMode(): void;
-  /** Lends the terminal to another program while `run` lasts. */
-  lendTerminal<T>(run: () => Promise<T>): Promise<T>;
+  /** Lends the terminal to another program while `run` lasts; that has to end when the signal is aborted. */
+  lendTerminal<T>(run: (ended: AbortSignal) => Promise<T>): Promise<T>;
   /** Writes to the terminal past the screen, what moves no cursor. */
   writeRaw(sequence: string): void;
   /** Of the screen. */
@@ -48,6 +48,13 @@ export interface CommandContext {
   /** Keys of the editor that the user has changed. */
   readonly editorKeys?: EditorBindings | undefined;
   readonly environment: Environment;
+  /** True where there are only lines: no screen, no keys, nothing drawn twice, nothing decorated. */
+  readonly isPlain?: boolean;
+  /**
+   * Reads the keys of the user anew; they hold at once. Left out where there are none to press.
+   * @returns what is to be known about their file, a line each.
+   */
+  reloadKeys?(): Promise<readonly string[]>;
   readonly commands: readonly SlashCommand[];
 }
 
@@ -55,7 +62,11 @@ export interface CommandContext {
  * Another session: a new one, an earlier one, a copy of this one, or this one with configuration, instructions and
  * knowledge read anew.
  */
-export type Reopening = { how: "new" | "fork" | "reload" } | { how: "continue"; reference: string };
+export type Reopening =
+  | { how: "new" | "fork" }
+  /** `trustedOnce`: with a project that counts as trusted until the program ends, or none any more; as before when left out. */
+  | { how: "reload"; trustedOnce?: LoadOptions["trustedOnce"] }
+  | { how: "continue"; reference: string };
 
 /** A command that begins with a slash. */
 export interface SlashCommand {
@@ -68,6 +79,10 @@ export interface SlashCommand {
   argumentHint?: string;
   /** True when it can be used while a run is going on. */
   isAlwaysPossible?: boolean;
+  /** True when there is nothing of it without a screen, such as a pager. */
+  needsScreen?: boolean;
+  /** True when it opens a list without an argument; by lines a number or an id of that list may be the argument. */
+  opensList?: boolean;
   run(argument: string, context: CommandContext): Promise<void> | void;
   /** What its argument may be, for completion. */
   complete?(prefix: string, context: CommandContext): Promise<readonly string[]> | readonly string[];

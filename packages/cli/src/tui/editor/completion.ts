@@ -4,22 +4,11 @@ import type {
   AutocompleteSuggestions,
 } from "@earendil-works/pi-tui/dist/autocomplete.js";
 import { toSingleLine } from "../../terminal-text.ts";
+import type { CompletableCommand } from "./completable-command.ts";
 import type { FileIndex } from "./file-index.ts";
 import { findCommands } from "./find-commands.ts";
 import { quotePath, toMention } from "./mention-text.ts";
 import { rankPaths } from "./rank-paths.ts";
-
-/** A slash command as far as completion knows it. */
-export interface CompletableCommand {
-  /** Without the slash. */
-  name: string;
-  aliases?: readonly string[];
-  description: string;
-  /** What may stand behind it, for the argument as far as it is written; nothing where anything may. */
-  complete?(argument: string): Completions | Promise<Completions>;
-}
-
-export type Completions = readonly (string | { value: string; description?: string })[];
 
 export interface CompletionOptions {
   commands: readonly CompletableCommand[];
@@ -94,14 +83,7 @@ async function suggestArguments(
   const found = (await command?.complete?.(argument)) ?? [];
   return suggest(
     argument,
-    found.slice(0, MAX_OFFERED).map((each) => {
-      const { value, description } = typeof each === "string" ? { value: each } : each;
-      return {
-        value,
-        label: toLabel(value),
-        ...(description !== undefined && { description: toLabel(description) }),
-      };
-    }),
+    found.slice(0, MAX_OFFERED).map((value) => ({ value, label: toLabel(value) })),
   );
 }
 

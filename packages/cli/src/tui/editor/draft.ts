@@ -5,9 +5,10 @@ export interface DraftStore {
   remove(): void;
 }
 
-const PAUSE_MS = 1_000;
+// What a program that is killed may lose of it.
+const PAUSE_MS = 300;
 
-/** Keeps what is being written and was not sent yet: at once, and then once a second at most. */
+/** Keeps what is being written and was not sent yet: at once, and then every 300 ms at most. */
 export class DraftKeeper {
   private latest: string | undefined;
   private pause: Timer | undefined;
@@ -27,7 +28,7 @@ export class DraftKeeper {
     if (this.pause === undefined) this.keep();
   }
 
-  /** To be called when the program ends: what was changed in the last second is kept too. */
+  /** To be called when the program ends: what was changed last is kept too. */
   flush(): void {
     this.stop();
     if (this.latest !== undefined) this.store.write(this.latest);

@@ -1,19 +1,15 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { isInside, resolveExecutable, systemErrorText } from "@diligent/core/interactive";
-import type { Environment } from "@diligent/core/run";
+import { isInside, systemErrorText } from "@diligent/core/interactive";
+import type { CommandContext } from "../commands/types.ts";
+import { findUserProgram, type UserProgram } from "../user-program.ts";
 import { cleanText } from "./clean-text.ts";
-import { readCommandWords } from "./command-words.ts";
 
-export interface ExternalEditorOptions {
-  environment: Environment;
+export interface ExternalEditorOptions extends Pick<CommandContext, "environment" | "lendTerminal"> {
   cwd: string;
   /** The project, real: no program and no temporary file of ours in it. */
   root: string;
-  /** Hands the terminal over; what is called before the editor starts, and after it has ended whatever happened. */
-  suspend(): void | Promise<void>;
-  resume(): void | Promise<void>;
   /** Where temporary files go, by default the system's place for them. */
   temporaryDirectory?: string;
 }
@@ -31,20 +27,17 @@ export async function editExternally(text: string, options: ExternalEditorOption
   const { environment, root } = options;
   const line = environment.VISUAL?.trim() || environment.EDITOR?.trim();
   if (!line) return { error: UNSET };
-  const [name, ...args] = readCommandWords(line) ?? [];
-  if (name === undefined)
-    return { error: `${line} cannot be read as a command: a quotation mark is left open` };
-  const program = name.includes("/") ? name : resolveExecutable(name, { environment, outside: root });
-  if (program === undefined) return { error: `The editor ${name} was not found in PATH. ${UNSET}` };
+  const found = findUserProgram(line, { kind: "editor", advice: UNSET, environment, root });
+  if ("error" in found) return found;
   let directory: string | undefined;
   try {
     directory = makeDirectory(options);
     const path = join(directory, "prompt.md");
     writeFileSync(path, text, { mode: 0o600, flag: "wx" });
-    const failure = await runEditor([program, ...args, path], options);
-    return failure === undefined ? { text: readText(path) } : { error: failure };
+    const failure = await runEditor({ ...found, argv: [...found.argv, path] }, options);
+    return failure === undefined ? { text: readEdited(path) } : { error: failure };
   } catch (error) {
-    return { error: `The editor ${name} could not be used: ${systemErrorText(error)}` };
+    return { error: `The editor ${found.name} could not be used: ${systemErrorText(error)}` };
   } finally {
     if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
   }
@@ -59,38 +52,26 @@ function makeDirectory({ root, temporaryDirectory = tmpdir() }: ExternalEditorOp
 
 /** Undefined when the editor ended well. */
 async function runEditor(
-  argv: string[],
-  { environment, cwd, suspend, resume }: ExternalEditorOptions,
+  { argv, environment }: UserProgram,
+  { cwd, lendTerminal }: ExternalEditorOptions,
 ): Promise<string | undefined> {
-  await suspend();
-  try {
+  const { code, signalCode } = await lendTerminal(async (ended) => {
     const child = Bun.spawn(argv, {
       cwd,
-      env: withoutKeys(environment),
+      env: environment,
       stdin: "inherit",
       stdout: "inherit",
       stderr: "inherit",
+      signal: ended,
     });
-    const code = await child.exited;
-    if (code === 0) return undefined;
-    const end = child.signalCode ? `was ended by ${child.signalCode}` : `ended with code ${code}`;
-    return `${basename(argv[0] ?? "")} ${end}; the prompt is as it was`;
-  } finally {
-    await resume();
-  }
-}
-
-const KEY_NAME = /(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)S?(?:_|$)|APIKEY/i;
-
-/** Everything an editor may need, but no key: editors start language servers and plugins of many makers. */
-function withoutKeys(environment: Environment): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(environment))
-    if (value !== undefined && !KEY_NAME.test(name)) kept[name] = value;
-  return kept;
+    return { code: await child.exited, signalCode: child.signalCode };
+  });
+  if (code === 0) return undefined;
+  const end = signalCode ? `was ended by ${signalCode}` : `ended with code ${code}`;
+  return `${basename(argv[0] ?? "")} ${end}; the prompt is as it was`;
 }
 
 /** Most editors end the last line, which is no part of the prompt. What is no UTF-8 is marked, not lost. */
-function readText(path: string): string {
+function readEdited(path: string): string {
   return cleanText(new TextDecoder().decode(readFileSync(path))).replace(/\n$/, "");
 }

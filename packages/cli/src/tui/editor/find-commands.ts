@@ -1,7 +1,7 @@
 import type { AutocompleteItem } from "@earendil-works/pi-tui/dist/autocomplete.js";
 import { fuzzyMatch } from "@earendil-works/pi-tui/dist/fuzzy.js";
 import { toSingleLine } from "../../terminal-text.ts";
-import type { CompletableCommand } from "./completion.ts";
+import type { CompletableCommand } from "./completable-command.ts";
 
 const MAX_DESCRIPTION_COLUMNS = 200;
 // Names that begin as it is written come before all others.

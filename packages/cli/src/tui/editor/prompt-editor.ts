@@ -1,7 +1,9 @@
 import type { AutocompleteProvider } from "@earendil-works/pi-tui/dist/autocomplete.js";
 import type { EditorTheme } from "@earendil-works/pi-tui/dist/components/editor.js";
+import { getKeybindings } from "@earendil-works/pi-tui/dist/keybindings.js";
 import { decodePrintableKey } from "@earendil-works/pi-tui/dist/keys.js";
 import type { Component, Focusable, TUI } from "@earendil-works/pi-tui/dist/tui.js";
+import { readShellLine } from "../../shell-line/read-shell-line.ts";
 import { type EditorBindings, installEditorKeys } from "../keys/editor-keys.ts";
 import { type HeldTexts, type Holding, holdText, releaseText, releaseVisibleText } from "./held-text.ts";
 import { InputReader } from "./input-reader.ts";
@@ -12,19 +14,16 @@ import { blankStandIns } from "./stand-in.ts";
 import { TextArea } from "./text-area.ts";
 
 /** What of a prompt was in sight when it was sent: without long pastes. For what must be the user's own word. */
-export interface SentPrompt {
+export interface VisiblePrompt {
   visibleText: string;
 }
 
 export interface PromptEditorOptions {
   theme: PromptTheme;
-  /** Earlier prompts, the newest first; the first hundred are offered. */
-  history?: readonly string[];
-  completion?: AutocompleteProvider;
   /** Keys the user has changed; they hold for every editor of pi-tui in this process. */
   keys?: EditorBindings;
   /** Called with the whole text, pastes in full, never for a blank one; the editor is empty then. */
-  onSubmit(text: string, sent: SentPrompt): void;
+  onSubmit(text: string, sent: VisiblePrompt): void;
   /** Called with the whole text whenever it may have changed. */
   onChange?(text: string): void;
 }
@@ -45,6 +44,9 @@ export class PromptEditor implements Component, Focusable {
   private readonly reader = new InputReader();
   private readonly sent: string[] = [];
   private held: HeldTexts = [];
+  /** A completion is being taken with Enter, and it was what is written already. */
+  private isConfirming = false;
+  private wasComplete = false;
 
   constructor(
     private readonly tui: TUI,
@@ -54,8 +56,6 @@ export class PromptEditor implements Component, Focusable {
     this.area = new TextArea(tui, toEditorTheme(options.theme));
     this.area.onSubmit = (text) => this.submit(text);
     this.area.onChange = (text) => options.onChange?.(releaseText(this.held, text));
-    if (options.history) this.setHistory(options.history);
-    if (options.completion) this.setCompletion(options.completion);
   }
 
   get focused(): boolean {
@@ -86,20 +86,24 @@ export class PromptEditor implements Component, Focusable {
     this.tui.requestRender();
   }
 
-  /** Writes a text at the cursor, as a paste would, but always in full. */
-  insert(text: string): void {
-    this.area.insertTextAtCursor(this.hold(text));
-    this.tui.requestRender();
-  }
-
-  /** Earlier prompts, the newest first, for Up; those that were sent here come before them. */
+  /** Earlier prompts, the newest first, for Up, the first hundred of them; those that were sent here come before them. */
   setHistory(texts: readonly string[]): void {
     const earlier = texts.slice(0, MAX_HISTORY).map((text) => this.hold(text));
     for (const text of [...earlier.toReversed(), ...this.sent]) this.area.addToHistory(text);
   }
 
   setCompletion(provider: AutocompleteProvider): void {
-    this.area.setAutocompleteProvider(wrapCompletion(provider, (text) => this.hold(text)));
+    const wrapped = wrapCompletion(provider, (text) => this.hold(text));
+    this.area.setAutocompleteProvider({
+      ...wrapped,
+      applyCompletion: (lines, line, column, item, prefix) => {
+        if (!this.isConfirming || item.value !== prefix)
+          return wrapped.applyCompletion(lines, line, column, item, prefix);
+        // A command's name is sent by pi-tui itself.
+        this.wasComplete = !prefix.startsWith("/");
+        return { lines, cursorLine: line, cursorCol: column };
+      },
+    });
   }
 
   handleInput(data: string): void {
@@ -114,7 +118,8 @@ export class PromptEditor implements Component, Focusable {
     const completions = Math.floor(maxRows / 2);
     this.area.setAutocompleteMaxVisible(Math.max(MIN_COMPLETIONS, Math.min(MAX_COMPLETIONS, completions)));
     const rows = this.area.layOut(width - MARKER_COLUMNS);
-    return drawPrompt(rows, { maxRows, theme: this.options.theme });
+    const isShell = readShellLine(this.area.getText()) !== undefined;
+    return drawPrompt(rows, { maxRows, theme: this.options.theme, isShell });
   }
 
   invalidate(): void {
@@ -125,8 +130,17 @@ export class PromptEditor implements Component, Focusable {
     const typed = readTypedText(data);
     if (typed === "") return;
     const shown = typed === undefined ? undefined : this.hold(typed);
-    if (shown === typed) this.area.handleInput(data);
+    if (shown === typed) this.press(data);
     else if (shown !== undefined) this.area.insertTextAtCursor(shown);
+  }
+
+  /** Enter on a completion that says what stands there already closes the list, and then does what it does without one. */
+  private press(data: string): void {
+    this.isConfirming = this.isCompleting && getKeybindings().matches(data, "tui.select.confirm");
+    this.wasComplete = false;
+    this.area.handleInput(data);
+    this.isConfirming = false;
+    if (this.wasComplete && !this.isEmpty) this.area.handleInput(data);
   }
 
   private submit(shown: string): void {

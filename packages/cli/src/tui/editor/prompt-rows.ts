@@ -8,7 +8,7 @@ export const MARKER_COLUMNS = 2;
 /** Rows of the prompt, with the completion list below; of the text as many around the cursor as there is room for. */
 export function drawPrompt(
   rows: TextAreaRows,
-  { maxRows, theme }: { maxRows: number; theme: PromptTheme },
+  { maxRows, theme, isShell }: { maxRows: number; theme: PromptTheme; isShell: boolean },
 ): string[] {
   const { text, cursorRow, completion } = rows;
   const count = Math.min(text.length, Math.max(1, maxRows - completion.length));
@@ -19,7 +19,7 @@ export function drawPrompt(
     const isAbove = index === 0 && hiddenAbove > 0;
     const isBelow = index === count - 1 && hiddenBelow > 0;
     const isFirst = index === 0 && hiddenAbove === 0;
-    return markRow({ isAbove, isBelow, isFirst }, theme) + showStandIns(row, theme.label);
+    return markRow({ isAbove, isBelow, isFirst, isShell }, theme) + showStandIns(row, theme.label);
   });
   return [...shown, ...completion.map((row) => " ".repeat(MARKER_COLUMNS) + row)];
 }
@@ -30,11 +30,14 @@ interface RowPlace {
   isBelow: boolean;
   /** The text begins here. */
   isFirst: boolean;
+  /** It is a command for the shell. */
+  isShell: boolean;
 }
 
-function markRow({ isAbove, isBelow, isFirst }: RowPlace, { marker }: PromptTheme): string {
+function markRow({ isAbove, isBelow, isFirst, isShell }: RowPlace, { marker }: PromptTheme): string {
   if (isAbove && isBelow) return marker("↕ ");
   if (isAbove) return marker("↑ ");
   if (isBelow) return marker("↓ ");
+  if (isFirst && isShell) return marker("$ ");
   return isFirst ? marker("> ") : " ".repeat(MARKER_COLUMNS);
 }

@@ -8,7 +8,7 @@ import { createKeymap, isAction, type Keymap } from "./keymap.ts";
 import { readBindings } from "./read-bindings.ts";
 
 /** In the user's configuration directory. */
-export const KEYBINDINGS_FILE = "keybindings.json";
+const KEYBINDINGS_FILE = "keybindings.json";
 
 /** The keys that hold, and what the user should know about their file. */
 export interface Keybindings {

@@ -8,8 +8,9 @@ const NAMES: Readonly<Record<string, string>> = {
   up: "↑",
 };
 
-/** A key as people write it: `ctrl+r` as `Ctrl+R`, `pageUp` as `PgUp`. */
+/** A key as people write it: `ctrl+r` as `Ctrl+R`, `pageUp` as `PgUp`; a letter alone stays small, as it is pressed. */
 export function nameForPeople(key: string): string {
+  if (key.length === 1) return key;
   return (
     key
       // The last part may be a plus itself.

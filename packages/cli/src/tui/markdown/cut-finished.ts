@@ -1,6 +1,7 @@
 import type { Token } from "marked";
 import { loadedMarkdown } from "./load-markdown.ts";
 import { isClosedFence, toMarkedToken } from "./markdown-syntax.ts";
+import { isDeeplyNested } from "./nesting.ts";
 import { prepareMarkdown } from "./prepare-markdown.ts";
 
 /**
@@ -18,7 +19,7 @@ function findCut(markdown: string): number {
   const libraries = loadedMarkdown();
   // Read as it will be rendered. That keeps every line feed, so a place is found again by its line.
   const lines = prepareMarkdown(markdown.slice(0, markdown.lastIndexOf("\n") + 1));
-  if (!libraries || !mayHoldEnd(lines)) return 0;
+  if (!libraries || !mayHoldEnd(lines) || isDeeplyNested(lines)) return 0;
   const finished = readFinished(lines, libraries.syntax.readBlocks);
   // A part that marked gave back altered, or that ends within a line, tells no place.
   if (!finished.endsWith("\n") || finished.trim() === "" || !lines.startsWith(finished)) return 0;

@@ -26,7 +26,7 @@ function layoutItem(
   const content = tokens.filter(({ type }) => type !== "checkbox");
   const inner = indentedBy(layout, marker.length);
   const lines = layoutContent(content, inner ?? layout, isLoose);
-  const shownMarker = layout.theme.accent(marker.trimEnd());
+  const shownMarker = marker.trimEnd();
   if (!inner) return [shownMarker, ...lines];
   const indent = " ".repeat(marker.length);
   const [first = "", ...others] = lines;

@@ -3,10 +3,11 @@ import { expandTabs } from "../text/expand-tabs.ts";
 import type { Theme } from "../theme.ts";
 import { loadedMarkdown } from "./load-markdown.ts";
 import { createMarkdownRenderer, type RenderSafeMarkdown } from "./markdown-renderer.ts";
+import { isDeeplyNested } from "./nesting.ts";
 import { prepareMarkdown } from "./prepare-markdown.ts";
 
-// Longer texts, of which no answer consists, would hold up the keys for a second.
-const MAX_CHARS = 500_000;
+// Longer texts, of which no answer consists, may hold up the keys for a second.
+const MAX_CHARS = 100_000;
 
 /**
  * Markdown from outside as lines of at most `width` columns, each with its own looks and safe for a terminal, without
@@ -30,7 +31,7 @@ const renderers = new WeakMap<Theme, RenderSafeMarkdown>();
 
 function renderSafe(markdown: string, width: number, theme: Theme): string[] | undefined {
   const libraries = loadedMarkdown();
-  if (!libraries || markdown.length > MAX_CHARS) return undefined;
+  if (!libraries || markdown.length > MAX_CHARS || isDeeplyNested(markdown)) return undefined;
   const render = renderers.get(theme) ?? createMarkdownRenderer(libraries, theme);
   renderers.set(theme, render);
   try {

@@ -1,6 +1,9 @@
 import { formatTokens } from "../../progress-lines.ts";
 import { toSingleLine } from "../../terminal-text.ts";
+import { keyTexts } from "../keys/key-texts.ts";
+import type { Keymap } from "../keys/keymap.ts";
 import { fitLine } from "../screen/screen-text.ts";
+import { formatDuration } from "../text/format-amount.ts";
 import type { Theme } from "../theme.ts";
 import type { Activity } from "../view.ts";
 
@@ -14,17 +17,25 @@ interface Look {
   theme: Theme;
   /** Milliseconds, of the clock that the activity began by. */
   now: number;
+  keymap: Keymap;
 }
+
+/** What goes on, or a command of the user's own beside it. */
+export type ShownActivity = Activity | { type: "shell"; since: number };
 
 /** What is happening, for how long, and how to stop it; undefined while nothing is. */
-export function activityLine(activity: Activity, { width, theme, now }: Look): string | undefined {
+export function activityLine(
+  activity: ShownActivity,
+  { width, theme, now, keymap }: Look,
+): string | undefined {
   if (activity.type === "idle") return undefined;
   const frame = FRAMES[Math.floor(now / SPINNER_MS) % FRAMES.length] ?? FRAMES[0];
-  const facts = `(${seconds(now - activity.since)} s · Esc to stop)`;
-  return fitLine(`${theme.accent(frame)} ${describe(activity, now)} ${theme.dim(facts)}`, width);
+  const stop = keyTexts(keymap, [["app.interrupt", "to stop"]]);
+  const facts = [formatDuration(wholeSeconds(now - activity.since)), stop].filter(Boolean).join(" · ");
+  return fitLine(`${theme.accent(frame)} ${describe(activity, now)} ${theme.dim(`(${facts})`)}`, width);
 }
 
-function describe(activity: Exclude<Activity, { type: "idle" }>, now: number): string {
+function describe(activity: Exclude<ShownActivity, { type: "idle" }>, now: number): string {
   switch (activity.type) {
     case "waiting":
       return "Waiting for the model…";
@@ -34,13 +45,28 @@ function describe(activity: Exclude<Activity, { type: "idle" }>, now: number): s
       return "Answering…";
     case "tool":
       return `Running ${toSingleLine(activity.toolName, 40)}…`;
+    case "shell":
+      return "Running your command…";
     case "compacting":
-      return `⟳ Compacting context (${formatTokens(activity.tokens)} tokens)…`;
+      return describeCompacting(activity, now);
     case "retry":
-      return `Attempt ${activity.attempt} in ${seconds(activity.until - now)} s…`;
+      return describeRetry(activity, now);
   }
 }
 
-function seconds(durationMs: number): number {
-  return Math.max(0, Math.round(durationMs / 1_000));
+function describeCompacting(
+  { tokens, retry }: Extract<Activity, { type: "compacting" }>,
+  now: number,
+): string {
+  const what = `⟳ Compacting context (${formatTokens(tokens)} tokens)…`;
+  return retry ? `${what} ${describeRetry(retry, now)}` : what;
+}
+
+function describeRetry({ attempt, until }: { attempt: number; until: number }, now: number): string {
+  return `Attempt ${attempt} in ${Math.max(0, Math.ceil((until - now) / 1_000))} s…`;
+}
+
+/** Milliseconds without the part of a second that has only begun, as the calls above count them. */
+function wholeSeconds(durationMs: number): number {
+  return Math.max(0, Math.floor(durationMs / 1_000)) * 1_000;
 }

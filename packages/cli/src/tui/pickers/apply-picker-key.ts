@@ -1,5 +1,5 @@
-import { decodePrintableKey } from "@earendil-works/pi-tui/dist/keys.js";
-import type { KeyContext, KeyOutcome, KeyPress } from "../apply-key.ts";
+import { editLine } from "../edit-line.ts";
+import type { KeyContext, KeyOutcome, KeyPress } from "../effects.ts";
 import type { PickerDialog, View } from "../view.ts";
 import { filterItems } from "./picker-items.ts";
 import { listRows } from "./picker-view.ts";
@@ -16,14 +16,13 @@ export function applyPickerKey(view: View, picker: PickerDialog, pressed: Picker
   const { key, context } = pressed;
   const { keymap } = context;
   const id = chosenId(picker);
-  if (picker.keys.some((own) => own.key === key.name)) {
-    return { view, effects: [{ type: "pickerKey", picker: picker.name, key: key.name, id }] };
-  }
+  const own = picker.keys.find(({ action }) => keymap.matches(key.name, action));
+  if (own) return { view, effects: [{ type: "pickerKey", action: own.action, id }] };
   if (keymap.matches(key.name, "list.close"))
-    return { view: { ...view, dialog: undefined }, effects: [{ type: "closePicker", picker: picker.name }] };
+    return { view: { ...view, dialog: undefined }, effects: [{ type: "closePicker" }] };
   if (keymap.matches(key.name, "list.choose")) {
     if (id === undefined) return { view, effects: [] };
-    return { view: { ...view, dialog: undefined }, effects: [{ type: "choose", picker: picker.name, id }] };
+    return { view: { ...view, dialog: undefined }, effects: [{ type: "choose", id }] };
   }
   const selected = moveTo(picker, pressed);
   if (selected !== undefined) return unanswered(view, { ...picker, selected });
@@ -40,7 +39,7 @@ function answerQuestion(view: View, picker: PickerDialog, { name }: KeyPress): K
   const asked = { ...view, dialog: { ...picker, question: undefined } };
   const isYes = name === "y" || name === "shift+y" || name === "Y";
   if (!isYes) return { view: asked, effects: [] };
-  return { view: asked, effects: [{ type: "confirmPicker", picker: picker.name, id: chosenId(picker) }] };
+  return { view: asked, effects: [{ type: "confirmPicker", id: chosenId(picker) }] };
 }
 
 function writeInput(
@@ -48,12 +47,12 @@ function writeInput(
   picker: PickerDialog & { input: NonNullable<PickerDialog["input"]> },
   { key, context: { keymap } }: PickerKey,
 ): KeyOutcome {
-  const { input, name } = picker;
+  const { input } = picker;
   const written = { ...view, dialog: { ...picker, input: undefined } };
   if (keymap.matches(key.name, "list.close")) return { view: written, effects: [] };
   if (keymap.matches(key.name, "list.choose")) {
     const id = chosenId(picker);
-    return { view: written, effects: [{ type: "submitPicker", picker: name, id, text: input.text }] };
+    return { view: written, effects: [{ type: "submitPicker", id, text: input.text }] };
   }
   const text = editLine(input.text, key);
   return unanswered(view, text === undefined ? picker : { ...picker, input: { ...input, text } });
@@ -62,26 +61,20 @@ function writeInput(
 /** Where the mark goes; undefined for a key that does not move it. */
 function moveTo(picker: PickerDialog, { key, context }: PickerKey): number | undefined {
   const { keymap, rows } = context;
+  const last = filterItems(picker).length - 1;
   const steps = [
     ["list.up", -1],
     ["list.down", 1],
     ["list.pageUp", -listRows(rows)],
     ["list.pageDown", listRows(rows)],
+    ["list.first", -last],
+    ["list.last", last],
   ] as const;
   const step = steps.find(([action]) => keymap.matches(key.name, action))?.[1];
   if (step === undefined) return undefined;
-  return Math.max(0, Math.min(filterItems(picker).length - 1, picker.selected + step));
+  return Math.max(0, Math.min(last, picker.selected + step));
 }
 
 function unanswered(view: View, dialog: PickerDialog): KeyOutcome {
   return { view: { ...view, dialog }, effects: [] };
-}
-
-/** A line after a key; undefined when the key writes nothing. */
-function editLine(line: string, { name, data }: KeyPress): string | undefined {
-  if (name === "backspace") return [...line].slice(0, -1).join("");
-  if (name === "ctrl+u") return "";
-  if (name === "ctrl+w") return line.replace(/\S*\s*$/, "");
-  const typed = decodePrintableKey(data) ?? data;
-  return /^[^\p{Cc}]+$/u.test(typed) ? line + typed : undefined;
 }

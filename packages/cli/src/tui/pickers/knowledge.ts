@@ -1,14 +1,12 @@
-import type { KnowledgeEntry } from "@diligent/core/run";
+import { type KnowledgeEntry, now } from "@diligent/core/run";
 import type { KnowledgeShelf } from "../../commands/knowledge/shelf.ts";
 import { toSingleLine } from "../../terminal-text.ts";
-import { note } from "../commands/note.ts";
 import type { CommandContext } from "../commands/types.ts";
+import { note } from "../note.ts";
 import type { PickerItem } from "../view.ts";
 import { changePicker, closePicker, createPickerDialog, type Picker, replaceItems } from "./picker.ts";
 
 const NAME = "knowledge";
-const FORGET = "ctrl+d";
-const CORRECT = "ctrl+e";
 const MAX_CONTENT_COLUMNS = 1_000;
 
 /** What was learned about the project, what counts most first; undefined when there is nothing. */
@@ -26,20 +24,20 @@ export async function knowledgePicker(context: CommandContext): Promise<Picker |
       title: "Knowledge",
       items,
       keys: [
-        { key: FORGET, label: "forget" },
-        { key: CORRECT, label: "correct" },
+        { action: "list.delete", label: "forget" },
+        { action: "list.correct", label: "correct" },
       ],
     }),
     async choose(id) {
       const { formatKnowledge } = await import("../../commands/knowledge/show.ts");
       const entry = find(id);
-      if (entry) context.print(formatKnowledge(entry, shelf, Date.now()));
+      if (entry) context.print(formatKnowledge(entry, shelf, now()));
     },
-    pressKey(key, id) {
+    pressKey(action, id) {
       const entry = find(id);
       if (!entry) return;
-      if (key === FORGET) ask(entry, context);
-      if (key === CORRECT) correct(entry, context);
+      if (action === "list.delete") ask(entry, context);
+      if (action === "list.correct") correct(entry, context);
     },
     async confirm(id) {
       const entry = find(id);
@@ -58,14 +56,14 @@ export async function knowledgePicker(context: CommandContext): Promise<Picker |
 
 async function toItems({ library, root, entries }: KnowledgeShelf): Promise<PickerItem[]> {
   const { formatEntryAge } = await import("../../commands/knowledge/list.ts");
-  const now = Date.now();
+  const time = now();
   const findChangedFile = library.createStaleCheck(root);
-  return library.rankWithScores(entries, now).map(({ entry }) => {
+  return library.rankWithScores(entries, time).map(({ entry }) => {
     const changed = findChangedFile(entry);
     const facts = [
       entry.type,
       entry.confidence.toFixed(2),
-      formatEntryAge(entry.timestamp, now),
+      formatEntryAge(entry.timestamp, time),
       ...(changed === undefined ? [] : [`possibly stale: ${changed} has changed`]),
     ];
     return {

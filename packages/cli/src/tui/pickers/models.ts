@@ -1,6 +1,6 @@
 import {
   formatPrice,
-  formatTokens,
+  formatTokenLimit,
   type ListedModel,
   type ModelProvider,
 } from "../../commands/models-table.ts";
@@ -61,7 +61,7 @@ function toItem(model: ListedModel, state: { isCurrent: boolean; isReady: boolea
   ];
   const facts = [
     provider,
-    assumed.includes("contextWindow") ? "window unknown" : `${formatTokens(contextWindow)} window`,
+    assumed.includes("contextWindow") ? "window unknown" : `${formatTokenLimit(contextWindow)} window`,
     price === "unknown" ? "price unknown" : `$${price} a million in/out`,
     ...(state.isReady ? [] : ["no key"]),
   ];

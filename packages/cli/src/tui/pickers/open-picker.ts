@@ -1,3 +1,4 @@
+import type { ActionId } from "../keys/actions.ts";
 import type { View } from "../view.ts";
 import type { Picker } from "./picker.ts";
 
@@ -18,7 +19,13 @@ export class OpenPicker {
       return isAsked ? view : { ...view, dialog: picker.dialog };
     });
     if (isAsked) this.fail(new Error(`${picker.dialog.title} can be opened once the question is answered.`));
-    else this.picker = picker;
+    else this.replace(picker);
+  }
+
+  private replace(picker: Picker): void {
+    const before = this.picker;
+    this.picker = picker;
+    if (before !== picker) this.run(() => before?.close?.());
   }
 
   choose(id: string): void {
@@ -27,8 +34,8 @@ export class OpenPicker {
     this.run(() => picker?.choose(id));
   }
 
-  pressKey(key: string, id: string | undefined): void {
-    this.run(() => this.picker?.pressKey?.(key, id));
+  pressKey(action: ActionId, id: string | undefined): void {
+    this.run(() => this.picker?.pressKey?.(action, id));
   }
 
   confirm(id: string | undefined): void {

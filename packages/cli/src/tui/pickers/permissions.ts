@@ -1,87 +1,132 @@
-import { describeGrant } from "@diligent/core/interactive";
-import type { Grant, ScopedGrant } from "@diligent/core/run";
 import type { OpenSession } from "../../open-session.ts";
+import { addRule, removeGrant, removeRule } from "../../permissions/change-permissions.ts";
+import {
+  describeKept,
+  type ListedRule,
+  listPermissions,
+  type Permissions,
+} from "../../permissions/list-permissions.ts";
+import { describeRule, RULE_SYNTAX, readRule } from "../../permissions/rule-text.ts";
 import { toSingleLine } from "../../terminal-text.ts";
-import { note } from "../commands/note.ts";
 import type { CommandContext } from "../commands/types.ts";
-import type { PickerItem } from "../view.ts";
+import type { ActionId } from "../keys/actions.ts";
+import { note } from "../note.ts";
+import { notice, type PickerDialog, type PickerItem } from "../view.ts";
 import { changePicker, createPickerDialog, type Picker, replaceItems } from "./picker.ts";
 
 const NAME = "permissions";
-const TAKE_BACK = "ctrl+d";
-const MAX_TEXT_COLUMNS = 200;
-const RULE = "rule";
+const ADD_ID = "add";
+const INPUT_LABEL = `Rule (${RULE_SYNTAX})`;
 
-/** Shows the mode, what was allowed for good and the rules of the configuration; grants can be taken back. */
+/** Shows what was allowed for good and the rules; what is the user's can be taken back, and rules can be added. */
 export async function showPermissions(context: CommandContext): Promise<void> {
   const opened = await context.session();
-  const grants = await opened.grants.listByScope();
-  const problem = await opened.grants.problem();
-  if (problem !== undefined) context.show({ type: "notice", level: "warning", text: problem });
-  const items = [...grants.map(toGrantItem), ...toRuleItems(opened)];
-  if (items.length > 0) return context.open(createPicker(items, grants, { context, opened }));
-  note(
-    context,
-    `The approval mode is ${opened.approval.mode}. Nothing was allowed for good, and there are no rules.`,
-  );
+  const permissions = await listPermissions(opened);
+  for (const text of permissions.problems) context.show(notice("warning", text));
+  context.open(new PermissionsPicker(context, opened, { permissions }));
 }
 
-function createPicker(
-  items: readonly PickerItem[],
-  grants: readonly ScopedGrant[],
-  { context, opened }: { context: CommandContext; opened: OpenSession },
-): Picker {
-  const find = (id: string | undefined) => (id === undefined ? undefined : grants[Number(id)]);
-  const ask = (id: string | undefined) => {
-    const found = find(id);
-    const question = found && `Take this back: ${describe(found.grant)}?`;
-    const hint = "That is a rule of the configuration; it is changed in its file.";
-    if (question !== undefined)
-      context.change((view) => changePicker(view, NAME, (dialog) => ({ ...dialog, question })));
-    else context.change((view) => ({ ...view, hint }));
-  };
-  return {
-    dialog: createPickerDialog({
+/** Adds the rule that was written behind the command. */
+export async function addWrittenRule(text: string, context: CommandContext): Promise<void> {
+  const read = readRule(text);
+  if ("problem" in read) throw new Error(read.problem);
+  note(context, await addRule(read.rule, await context.session()));
+}
+
+class PermissionsPicker implements Picker {
+  readonly dialog: PickerDialog;
+  private permissions: Permissions;
+
+  constructor(
+    private readonly context: CommandContext,
+    private readonly opened: OpenSession,
+    { permissions, text }: { permissions: Permissions; text?: string },
+  ) {
+    this.permissions = permissions;
+    const dialog = createPickerDialog({
       name: NAME,
       title: `Allowed and forbidden (mode ${opened.approval.mode})`,
-      items,
-      keys: [{ key: TAKE_BACK, label: "take back" }],
-    }),
-    choose: (id) => note(context, items.find((item) => item.id === id)?.label ?? ""),
-    pressKey: (_, id) => ask(id),
-    async confirm(id) {
-      const found = find(id);
-      if (!found) return;
-      await opened.grants.remove(found.grant);
-      context.change((view) =>
-        changePicker(view, NAME, (dialog) =>
-          replaceItems(
-            dialog,
-            dialog.items.filter((item) => item.id !== id),
-          ),
-        ),
-      );
-      note(context, `Taken back: ${describe(found.grant)}. It is asked about again.`);
-    },
-  };
+      items: toItems(permissions),
+      keys: [{ action: "list.delete", label: "take back" }],
+    });
+    this.dialog = text === undefined ? dialog : withInput(dialog, text);
+  }
+
+  choose(id: string): void {
+    const { context, opened, permissions } = this;
+    const chosen = toItems(this.permissions).find((item) => item.id === id);
+    if (id !== ADD_ID) note(context, chosen?.label ?? "");
+    else context.open(new PermissionsPicker(context, opened, { permissions, text: "" }));
+  }
+
+  pressKey(_: ActionId, id: string | undefined): void {
+    const { grant, rule } = this.find(id);
+    if (rule && rule.userIndex === undefined)
+      this.hint(`That rule is not yours: it is changed in its file, ${toSingleLine(rule.detail, 200)}`);
+    else if (grant) this.ask(`Take this back: ${describeKept(grant.grant)}?`);
+    else if (rule) this.ask(`Take this rule of yours back: ${describeRule(rule.rule)}?`);
+  }
+
+  async confirm(id: string | undefined): Promise<void> {
+    const { grant, rule } = this.find(id);
+    if (grant) note(this.context, await removeGrant(grant, this.opened));
+    else if (rule) note(this.context, await removeRule(rule, this.opened));
+    await this.renew();
+  }
+
+  /** What is no rule yet can be written on. */
+  async submit(text: string): Promise<void> {
+    const read = readRule(text);
+    if ("problem" in read) {
+      this.change((dialog) => withInput(dialog, text));
+      this.hint(read.problem);
+      return;
+    }
+    note(this.context, await addRule(read.rule, this.opened));
+    await this.renew();
+  }
+
+  private find(id: string | undefined): {
+    grant?: Permissions["grants"][number] | undefined;
+    rule?: ListedRule | undefined;
+  } {
+    const index = Number(id ?? Number.NaN);
+    const { grants, rules } = this.permissions;
+    return { grant: grants[index], rule: rules[index - grants.length] };
+  }
+
+  private async renew(): Promise<void> {
+    this.permissions = await listPermissions(this.opened);
+    this.change((dialog) => replaceItems(dialog, toItems(this.permissions)));
+  }
+
+  private change(change: (dialog: PickerDialog) => PickerDialog): void {
+    this.context.change((view) => changePicker(view, NAME, change));
+  }
+
+  private hint(hint: string): void {
+    this.context.change((view) => ({ ...view, hint }));
+  }
+
+  private ask(question: string): void {
+    this.change((dialog) => ({ ...dialog, question }));
+  }
 }
 
-function toGrantItem({ grant, scope }: ScopedGrant, index: number): PickerItem {
-  return { id: String(index), label: `allowed: ${describe(grant)}`, detail: `for this ${scope}` };
+function withInput(dialog: PickerDialog, text: string): PickerDialog {
+  return { ...dialog, input: { label: INPUT_LABEL, text } };
 }
 
-/** With the text itself where the words for a grant leave it out. */
-function describe(grant: Grant): string {
-  const text = grant.kind === "command_line" ? grant.text : grant.kind === "call" ? grant.details : undefined;
-  const described = describeGrant(grant);
-  return toSingleLine(text === undefined ? described : `${described}: ${text}`, MAX_TEXT_COLUMNS);
-}
-
-function toRuleItems({ loaded: { config, origins } }: OpenSession): PickerItem[] {
-  const origin = origins.permissions ?? "configuration";
-  return (config.permissions ?? []).map(({ action, permission, pattern }, index) => ({
-    id: `${RULE}${index}`,
-    label: `rule ${index + 1}: ${action} ${permission} ${pattern}`,
-    detail: origin,
+/** In the order of their numbers, and what adds another one. */
+function toItems({ grants, rules }: Permissions): PickerItem[] {
+  const kept = grants.map(({ grant, scope }) => ({
+    label: `allowed: ${describeKept(grant)}`,
+    detail: `for this ${scope}`,
   }));
+  const listed = rules.map(({ rule, detail }, index) => ({
+    label: `rule ${index + 1}: ${describeRule(rule)}`,
+    detail,
+  }));
+  const items = [...kept, ...listed].map((item, index) => ({ id: String(index), ...item }));
+  return [...items, { id: ADD_ID, label: "Add a rule…", detail: "to your own configuration" }];
 }

@@ -1,5 +1,6 @@
 import { toSingleLine } from "../../terminal-text.ts";
-import { nameForPeople } from "../keys/name-for-people.ts";
+import { keyTexts } from "../keys/key-texts.ts";
+import type { Keymap } from "../keys/keymap.ts";
 import { fitLine, padLine, visibleWidth, wrapText } from "../screen/screen-text.ts";
 import type { Theme } from "../theme.ts";
 import type { PickerDialog, PickerItem } from "../view.ts";
@@ -8,7 +9,12 @@ import { filterItems } from "./picker-items.ts";
 // Title, filter, keys and question beside the list.
 const OTHER_ROWS = 5;
 const MIN_ROWS = 3;
-const MAX_ROWS = 14;
+// A list is no taller than that, nor than its share of the screen: what stands above the screen when that gets smaller can
+// never be taken back.
+const MAX_ROWS = 10;
+const SCREEN_SHARE = 0.6;
+// Title and keys.
+const FRAME_ROWS = 2;
 const MAX_DEPTH = 12;
 const CURSOR = "▏";
 const MAX_WRITTEN = 60;
@@ -22,15 +28,17 @@ interface Look {
   width: number;
   rows: number;
   theme: Theme;
+  keymap: Keymap;
 }
 
 /** How many items of a list are shown at once. */
 export function listRows(rows: number): number {
-  return Math.max(MIN_ROWS, Math.min(MAX_ROWS, rows - OTHER_ROWS));
+  const share = Math.floor(rows * SCREEN_SHARE) - FRAME_ROWS;
+  return Math.max(MIN_ROWS, Math.min(MAX_ROWS, share));
 }
 
 /** A list in place of the editor: title and filter, the items around the chosen one, what the keys do. */
-export function pickerLines(picker: PickerDialog, { width, rows, theme }: Look): string[] {
+export function pickerLines(picker: PickerDialog, { width, rows, theme, keymap }: Look): string[] {
   const items = filterItems(picker);
   const shown = listRows(rows);
   const first = Math.max(0, Math.min(picker.selected - Math.floor(shown / 2), items.length - shown));
@@ -46,7 +54,7 @@ export function pickerLines(picker: PickerDialog, { width, rows, theme }: Look):
       width,
     ),
     ...(lines.length > 0 ? lines : [theme.dim(fitLine("  nothing matches", width))]),
-    ...footer(picker, { width, theme }),
+    ...footer(picker, { width, rows, theme, keymap }),
   ];
 }
 
@@ -63,10 +71,12 @@ function endOf(line: string): string {
 }
 
 /** The question in full, since it says what cannot be undone; else the keys. */
-function footer(picker: PickerDialog, { width, theme }: Omit<Look, "rows">): string[] {
-  if (picker.question === undefined) return wrapText(describeKeys(picker), width).map(theme.dim);
+function footer(picker: PickerDialog, { width, rows, theme, keymap }: Look): string[] {
+  const room = Math.max(1, rows - listRows(rows) - OTHER_ROWS + 1);
+  if (picker.question === undefined)
+    return wrapText(describeKeys(picker, keymap), width).slice(0, room).map(theme.dim);
   const question = `${toSingleLine(picker.question, MAX_QUESTION_COLUMNS)} [y/N]`;
-  return wrapText(question, width).map((line) => theme.warning(line));
+  return wrapText(question, width).map(theme.accent);
 }
 
 interface ItemLook {
@@ -98,8 +108,8 @@ function chooseLabelColumns(items: readonly PickerItem[], width: number): number
   return width < DETAILS_FROM_COLUMNS ? width : Math.min(longest, Math.floor(width * LABEL_SHARE));
 }
 
-function describeKeys({ input, keys }: PickerDialog): string {
-  if (input) return "Enter keep · Esc leave as it was";
-  const own = keys.map(({ key, label }) => `${nameForPeople(key)} ${label}`);
-  return ["Enter choose", ...own, "Esc close"].join(" · ");
+function describeKeys({ input, keys }: PickerDialog, keymap: Keymap): string {
+  const [choose, close] = input ? ["keep", "leave as it was"] : ["choose", "close"];
+  const own = input ? [] : keys.map(({ action, label }) => [action, label] as const);
+  return keyTexts(keymap, [["list.choose", choose], ...own, ["list.close", close]]);
 }

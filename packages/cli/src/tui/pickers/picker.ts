@@ -1,3 +1,4 @@
+import type { ActionId } from "../keys/actions.ts";
 import type { PickerDialog, PickerItem, View } from "../view.ts";
 import { filterItems } from "./picker-items.ts";
 
@@ -6,7 +7,7 @@ export interface Picker {
   dialog: PickerDialog;
   choose(id: string): Promise<void> | void;
   /** One of its own keys was pressed on an item. */
-  pressKey?(key: string, id: string | undefined): Promise<void> | void;
+  pressKey?(action: ActionId, id: string | undefined): Promise<void> | void;
   /** Its question was answered with yes. */
   confirm?(id: string | undefined): Promise<void> | void;
   /** The line that it let the user write is ready. */

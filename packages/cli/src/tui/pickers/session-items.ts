@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import type { SessionInfo } from "@diligent/core/run";
 import { formatAge, formatMessageCount, formatSize } from "../../session-text.ts";
 import type { PickerItem } from "../view.ts";
@@ -41,15 +40,19 @@ export function sortSessions(
 
 interface ItemContext {
   isCurrent: boolean;
+  /** Bytes of its file. */
+  size: number;
   /** Milliseconds since the epoch. */
   now: number;
   /** What was said in it, as far as it is known. */
   text?: string | undefined;
 }
 
-export function toListedSession(info: SessionInfo, { isCurrent, now, text }: ItemContext): ListedSession {
-  const { id, firstUserMessage = "", messageCount, modified, parentSession, path } = info;
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+export function toListedSession(
+  info: SessionInfo,
+  { isCurrent, size, now, text }: ItemContext,
+): ListedSession {
+  const { id, firstUserMessage = "", messageCount, modified, parentSession } = info;
   const facts = [
     formatAge(now - modified.getTime()),
     formatMessageCount(messageCount),

@@ -1,8 +1,10 @@
+import { statSync } from "node:fs";
 import { now, type SessionInfo } from "@diligent/core/run";
 import { readSessionText, removeSession, renameSession } from "@diligent/core/sessions";
 import { formatMessageCount } from "../../session-text.ts";
 import { toSingleLine } from "../../terminal-text.ts";
 import type { CommandContext } from "../commands/types.ts";
+import type { ActionId } from "../keys/actions.ts";
 import type { PickerDialog } from "../view.ts";
 import { changePicker, createPickerDialog, type Picker, replaceItems } from "./picker.ts";
 import {
@@ -16,9 +18,6 @@ import {
 } from "./session-items.ts";
 
 const PICKER = "sessions";
-const DELETE = "ctrl+d";
-const RENAME = "ctrl+r";
-const SORT = "ctrl+s";
 // What is searched in; a thousand long sessions would fill the memory otherwise.
 const MAX_SESSION_CHARACTERS = 200_000;
 const MAX_ALL_CHARACTERS = 16_000_000;
@@ -58,9 +57,10 @@ class SessionsPicker implements Picker {
       title: titleOf(this.order),
       items: this.items(),
       keys: [
-        { key: SORT, label: "sort" },
-        { key: RENAME, label: "rename" },
-        { key: DELETE, label: "delete" },
+        { action: "list.sort", label: "sort" },
+        { action: "list.rename", label: "rename" },
+        { action: "list.delete", label: "delete" },
+        { action: "list.branches", label: "branches" },
       ],
     });
     void this.readTexts(sessions);
@@ -71,13 +71,16 @@ class SessionsPicker implements Picker {
     if (id !== this.currentId) await this.context.reopen({ how: "continue", reference: id });
   }
 
-  pressKey(key: string, id: string | undefined): void {
+  async pressKey(action: ActionId, id: string | undefined): Promise<void> {
     const info = this.find(id)?.info;
-    if (key === SORT) {
+    if (action === "list.sort") {
       this.sort();
     } else if (!info) {
       // Nothing matches the filter.
-    } else if (key === RENAME) {
+    } else if (action === "list.branches") {
+      await this.choose(info.id);
+      await this.context.runCommand("tree");
+    } else if (action === "list.rename") {
       const text = info.name ?? "";
       this.change((dialog) => ({ ...dialog, input: { label: "New name", text } }));
     } else if (info.id === this.currentId) {
@@ -116,7 +119,8 @@ class SessionsPicker implements Picker {
 
   private list(info: SessionInfo): ListedSession {
     const isCurrent = info.id === this.currentId;
-    return toListedSession(info, { isCurrent, now: now(), text: this.texts.get(info.id) });
+    const size = statSync(info.path, { throwIfNoEntry: false })?.size ?? 0;
+    return toListedSession(info, { isCurrent, size, now: now(), text: this.texts.get(info.id) });
   }
 
   private sort(): void {

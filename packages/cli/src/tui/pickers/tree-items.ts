@@ -2,13 +2,13 @@ import {
   assertNever,
   type Message,
   messageText,
+  promptText,
   type SessionBranches,
   type SessionEntry,
   type SessionTreeNode,
 } from "@diligent/core/run";
 import { formatTokens } from "../../progress-lines.ts";
 import { toSingleLine } from "../../terminal-text.ts";
-import { promptText } from "../transcript-blocks.ts";
 import type { PickerItem } from "../view.ts";
 
 const MAX_TEXT_COLUMNS = 300;

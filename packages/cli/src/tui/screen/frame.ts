@@ -74,6 +74,13 @@ export function leaveRegion({ lines, row, column, width }: LiveRegion): string {
   return writer.finish();
 }
 
+/** Takes the region away and leaves the cursor in the first column of the row where it began. */
+export function eraseRegion({ lines, row, column, width }: LiveRegion): string {
+  const writer = new FrameWriter({ row, column }, lines.length, width);
+  writer.eraseFrom(0);
+  return writer.finish();
+}
+
 function atLeastOne(live: readonly ScreenLine[]): readonly ScreenLine[] {
   return live.length === 0 ? [EMPTY_LINE] : live;
 }
@@ -146,8 +153,9 @@ function endFrame(
   const cursorColumn = live[cursorRow]?.cursorColumn;
   const isCursorShown = cursorColumn !== undefined;
   if (isCursorShown) writer.moveTo(finished.length + cursorRow, cursorColumn);
-  // A hidden cursor may stay anywhere in the region, but not in what is no part of it any more.
-  else if (writer.row < finished.length) writer.moveTo(finished.length, 0);
+  // A screen that gets lower loses the rows below the cursor, and only then are rows at its top out of reach. So a cursor
+  // that nobody sees waits in the first row.
+  else if (writer.row !== finished.length) writer.moveTo(finished.length, 0);
   if (isCursorShown !== before.isCursorShown) writer.control(isCursorShown ? "\x1b[?25h" : "\x1b[?25l");
   const isWrapped = finished.some(({ mostColumns }) => mostColumns > width);
   const top = moveTop(before.top, { finished: finished.length, rows: live.length, height, isWrapped });

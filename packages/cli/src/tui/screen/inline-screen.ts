@@ -5,6 +5,7 @@ import { TuiMainScreen } from "@earendil-works/pi-tui/dist/tui-main-screen.js";
 import {
   drawAnew,
   drawChanges,
+  eraseRegion,
   type Frame,
   type LiveRegion,
   leaveRegion,
@@ -21,8 +22,6 @@ import { WatchedTerminal } from "./watched-terminal.ts";
 export interface InlineScreenOptions {
   /** `TERM` and `TERM_PROGRAM` say how the terminal treats its rows when its width changes. */
   environment?: Readonly<Record<string, string | undefined>>;
-  /** The line that stands for the first rows of a live region that is taller than the screen. */
-  describeHidden?: (rows: number) => string;
 }
 
 /**
@@ -50,20 +49,22 @@ export class InlineScreen extends TuiMainScreen {
   #isMisplaced = false;
   #isRunning = false;
   #isDrawnForInput = false;
+  /** What has just come in is an answer of the terminal's, not a key. */
+  #isReply = false;
 
-  constructor(
-    terminal: Terminal,
-    { environment = {}, describeHidden = describeRows }: InlineScreenOptions = {},
-  ) {
+  constructor(terminal: Terminal, { environment = {} }: InlineScreenOptions = {}) {
     const watched = new WatchedTerminal(terminal, {
       onResize: () => this.#noteResize(),
       afterInput: () => this.#drawForInput(),
     });
     super(watched);
     this.#replies = new TerminalReplies(watched, environment);
-    this.#liveLines = new LiveLines(describeHidden);
+    this.#liveLines = new LiveLines();
     this.addInputListener((data) => this.#readReply(data));
   }
+
+  /** Called before a frame is drawn, for lines that are complete by then. */
+  beforeFrame: () => readonly string[] = () => [];
 
   /** The terminal may still send replies that nobody typed. */
   get isExpectingReply(): boolean {
@@ -117,15 +118,17 @@ export class InlineScreen extends TuiMainScreen {
   protected override doRender(): void {
     if (!this.#isRunning || this.#clock.isSettling) return;
     const { columns: width, rows: height } = this.terminal;
+    this.#finished.push(...this.beforeFrame());
     const live = this.#liveLines.read(this.render(width), { width, height });
     this.#draw({ finished: this.#takeFinished(), live, width, height });
   }
 
   /**
-   * Draws no more: writes what is still queued, leaves the live region as it is and puts the cursor below it. The terminal
-   * stays in its modes until `stop`.
+   * Draws no more: writes what is still queued, leaves the live region as it is now and puts the cursor below it; with
+   * `isErased` the region goes, and the cursor is where it began. The terminal stays in its modes until `stop`.
    */
-  leaveRegion(): void {
+  leaveRegion({ isErased = false }: { isErased?: boolean } = {}): void {
+    if (!isErased) this.#drawLast();
     this.#stopDrawing();
     const { columns: width, rows: height } = this.terminal;
     const region = this.#region;
@@ -134,7 +137,8 @@ export class InlineScreen extends TuiMainScreen {
       const live = (region?.lines ?? []).slice(-height).map(({ text }) => toScreenLine(text, width));
       this.#draw({ finished: this.#takeFinished(), live, width, height });
     }
-    if (this.#region !== undefined) this.terminal.write(leaveRegion(this.#region));
+    if (this.#region !== undefined)
+      this.terminal.write(isErased ? eraseRegion(this.#region) : leaveRegion(this.#region));
     this.#region = undefined;
   }
 
@@ -143,6 +147,16 @@ export class InlineScreen extends TuiMainScreen {
     if (!preserveScreen) this.leaveRegion();
     this.#stopDrawing();
     this.#region = undefined;
+  }
+
+  /** What stays in the terminal is not what was going on a frame ago. */
+  #drawLast(): void {
+    if (!this.#isRunning || this.#region === undefined || this.#clock.isSettling) return;
+    try {
+      this.doRender();
+    } catch {
+      // The program may be ending because it cannot draw: then what was drawn last stays.
+    }
   }
 
   #stopDrawing(): void {
@@ -181,6 +195,7 @@ export class InlineScreen extends TuiMainScreen {
   #readReply(data: string): { consume: boolean } | undefined {
     const reply = this.#replies.read(data);
     if (reply === undefined) return undefined;
+    this.#isReply = true;
     if (reply.kind === "place") this.#notePlace(reply.region, reply.cursorRow);
     // Now that it is known what the terminal is, more may have to be asked.
     else this.requestRender();
@@ -197,7 +212,9 @@ export class InlineScreen extends TuiMainScreen {
 
   /** What a key has changed is shown at once, however many keys came together. */
   #drawForInput(): void {
-    if (this.#isDrawnForInput) return;
+    const isReply = this.#isReply;
+    this.#isReply = false;
+    if (isReply || this.#isDrawnForInput) return;
     this.#isDrawnForInput = true;
     queueMicrotask(() => {
       this.#isDrawnForInput = false;
@@ -210,8 +227,4 @@ export class InlineScreen extends TuiMainScreen {
     if (this.#clock.resizeCount === 0) this.#isMisplaced ||= this.#replies.isBehind;
     this.#clock.noteResize(() => this.renderNow(true));
   }
-}
-
-function describeRows(rows: number): string {
-  return `… ${rows} more ${rows === 1 ? "line" : "lines"} above`;
 }

@@ -13,8 +13,10 @@ const FOREGROUND = 38;
 const BACKGROUND = 48;
 const UNDERLINE_COLOR = 58;
 const OVERLINE = 53;
-const RESET = "\x1b[0m";
+const RESET = "\x1b[m";
 const LINK_END = "\x1b]8;;\x1b\\";
+// Bold, dim, italic, blinking, hidden and the colours of what is not there: nobody sees them on a blank.
+const UNSEEN_ON_BLANKS: ReadonlySet<number> = new Set([1, 2, 3, 5, 6, 8, FOREGROUND, UNDERLINE_COLOR]);
 
 /**
  * Which attributes, colours and link are in force at a place of a line, followed by the SGR (`CSI … m`) and OSC 8
@@ -27,6 +29,11 @@ export class LineStyle {
   /** Nothing is in force: what follows looks like a terminal's plain text. */
   get isPlain(): boolean {
     return this.slots.size === 0 && this.link === "";
+  }
+
+  /** A blank in this style looks otherwise than a plain one. */
+  get isSeenOnBlanks(): boolean {
+    return this.link !== "" || [...this.slots.keys()].some((slot) => !UNSEEN_ON_BLANKS.has(slot));
   }
 
   /** Takes in one whole SGR or OSC 8 sequence. */
@@ -44,6 +51,27 @@ export class LineStyle {
   /** The sequences that end it. */
   closing(): string {
     return (this.slots.size === 0 ? "" : RESET) + (this.link === "" ? "" : LINK_END);
+  }
+
+  /** The fewest sequences that bring this style about where `before` is in force; none where they are the same. */
+  changeFrom(before: LineStyle): string {
+    return this.changeAttributesFrom(before) + (this.link === before.link ? "" : this.link || LINK_END);
+  }
+
+  copy(): LineStyle {
+    const copy = new LineStyle();
+    for (const [slot, attribute] of this.slots) copy.slots.set(slot, attribute);
+    copy.link = this.link;
+    return copy;
+  }
+
+  private changeAttributesFrom(before: LineStyle): string {
+    const isEnded = [...before.slots.keys()].some((slot) => !this.slots.has(slot));
+    if (isEnded) return this.slots.size === 0 ? RESET : `\x1b[0;${[...this.slots.values()].join(";")}m`;
+    const changed = [...this.slots].flatMap(([slot, attribute]) =>
+      before.slots.get(slot) === attribute ? [] : [attribute],
+    );
+    return changed.length === 0 ? "" : `\x1b[${changed.join(";")}m`;
   }
 
   private applyLink(sequence: string): void {

@@ -36,7 +36,7 @@ const segmenter = new Intl.Segmenter();
  */
 export function* readTokens(line: string): Generator<LineToken> {
   for (const { 0: piece, groups = {} } of line.matchAll(PIECE)) {
-    if (groups.text !== undefined) yield* readText(piece);
+    if (groups.text !== undefined) yield* segmentText(piece);
     else if (groups.style !== undefined) yield { kind: "style", text: piece, columns: 0 };
     else if (groups.blank !== undefined) yield toSpaces(piece);
     else if (piece === CURSOR_MARKER) yield { kind: "cursor", text: piece, columns: 0 };
@@ -50,7 +50,7 @@ export function cutToken(token: LineToken, columns: number): LineToken | undefin
   return { kind: "ascii", text: token.text.slice(0, columns), columns };
 }
 
-function* readText(text: string): Generator<LineToken> {
+function* segmentText(text: string): Generator<LineToken> {
   if (isPrintableAscii(text)) yield { kind: "ascii", text, columns: text.length };
   else
     for (const { segment } of segmenter.segment(text))

@@ -5,13 +5,10 @@ export class LiveLines {
   private known: ReadonlyMap<string, ScreenLine> = new Map();
   private width = 0;
 
-  /** `describeHidden` makes the line that stands for the first rows, where there are more than the screen has. */
-  constructor(private readonly describeHidden: (rows: number) => string) {}
-
   /** The last lines that fit into `height` rows, each cut to `width` columns. */
   read(raw: readonly string[], { width, height }: { width: number; height: number }): ScreenLine[] {
     const hidden = raw.length > height ? raw.length - Math.max(1, height - 1) : 0;
-    const header = hidden > 0 && height > 1 ? [this.describeHidden(hidden)] : [];
+    const header = hidden > 0 && height > 1 ? [describeHidden(hidden)] : [];
     const lines = new Map<string, ScreenLine>();
     const known = this.width === width ? this.known : lines;
     const live = [...header, ...raw.slice(hidden)].map((line) => {
@@ -23,4 +20,9 @@ export class LiveLines {
     this.width = width;
     return live;
   }
+}
+
+/** The line that stands for the first rows, where there are more than the screen has. */
+function describeHidden(rows: number): string {
+  return `… ${rows} more ${rows === 1 ? "line" : "lines"} above`;
 }

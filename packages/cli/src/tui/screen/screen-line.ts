@@ -1,5 +1,5 @@
 import { CURSOR_MARKER } from "@earendil-works/pi-tui/dist/tui.js";
-import { LineStyle } from "./line-style.ts";
+import { LineText, withoutTrailingSpaces } from "./line-text.ts";
 import { readTokens } from "./line-tokens.ts";
 import { cutTokens } from "./screen-text.ts";
 import { isPrintableAscii, isWidthSettled, mostColumns } from "./text-width.ts";
@@ -60,26 +60,16 @@ interface ReadLine {
 
 /** What is shown of a line, or of as much of it as exceeds `limit` columns. */
 function readLine(line: string, limit = Number.POSITIVE_INFINITY): ReadLine {
-  const style = new LineStyle();
-  let text = "";
+  const gathered = new LineText();
   let columns = 0;
   let cursorColumn: number | undefined;
   for (const token of readTokens(line)) {
     if (token.kind === "cursor") cursorColumn = columns;
-    else text += token.text;
-    if (token.kind === "style") style.apply(token.text);
+    else if (token.kind === "style") gathered.addStyle(token.text);
+    else gathered.addText(token.text);
     columns += token.columns;
     if (columns > limit) break;
   }
-  if (style.isPlain) {
-    const shown = withoutTrailingSpaces(text);
-    columns -= text.length - shown.length;
-    text = shown;
-  }
-  return { text: text + style.closing(), columns, cursorColumn };
-}
-
-/** Wider blanks stay: they are text. */
-function withoutTrailingSpaces(text: string): string {
-  return text.endsWith(" ") ? text.replace(/ +$/, "") : text;
+  const { text, trimmed } = gathered.finish();
+  return { text, columns: columns - trimmed, cursorColumn };
 }

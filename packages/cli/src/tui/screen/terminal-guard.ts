@@ -5,7 +5,7 @@ import type { InlineScreen } from "./inline-screen.ts";
  * Everything a terminal program may have switched on, switched off, in an order that also ends a sequence that was cut
  * short. Left out is what only pi-tui's terminal may end, because it stacks: the Kitty keyboard protocol.
  */
-export const RESTORE_SEQUENCE = [
+const RESTORE_SEQUENCE = [
   "\x1b\\", // ends a string sequence
   "\x1b[?2026l", // synchronised output
   "\x1b[0m\x1b]8;;\x1b\\", // attributes, links
@@ -40,6 +40,13 @@ export interface TerminalHost {
   readonly stdout: { on(event: "error", listener: (error: Error) => void): unknown };
 }
 
+/** Something else that is switched on while the terminal is held; what to write for it. */
+export interface HeldModes {
+  enter(): string;
+  /** Called once after every `enter`. */
+  leave(): string;
+}
+
 /**
  * Holds the terminal for a screen and gives it back as it was, whatever way the process ends but SIGKILL: cursor below
  * the live region and visible, raw mode and every other mode off. Signals and errors stay the program's own business;
@@ -50,6 +57,9 @@ export class TerminalGuard {
   private state: "free" | "held" | "leaving" | "stopped" | "lent" = "free";
   private resumption: Timer | undefined;
   private hangUp: Timer | undefined;
+  private borrower: AbortController | undefined;
+  private modes: HeldModes | undefined;
+  private areModesOn = false;
 
   /** `writeNow` writes to the terminal before it returns. */
   constructor(
@@ -64,12 +74,23 @@ export class TerminalGuard {
     host.on("SIGCONT", () => this.onContinue());
   }
 
+  /** Further modes for the next time the terminal is taken. */
+  accompany(modes: HeldModes): void {
+    this.modes = modes;
+  }
+
   /** Starts the screen, which draws itself. */
   hold(): void {
     if (this.state === "held") return;
     this.state = "held";
     this.host.on("SIGTSTP", this.suspend);
     this.screen.start();
+    this.enterModes();
+  }
+
+  /** Writes past the screen what moves no cursor; nothing while the terminal is somebody else's. */
+  write(sequence: string): void {
+    if (this.state === "held" && sequence !== "") this.screen.terminal.write(sequence);
   }
 
   /** Gives the terminal back, for good or until `hold`. May be called at any time and any number of times. */
@@ -78,20 +99,24 @@ export class TerminalGuard {
     clearTimeout(this.hangUp);
     if (this.state === "held" || this.state === "leaving") this.release();
     this.state = "free";
+    this.borrower?.abort();
   }
 
   /**
    * As `restore`, after input that is still under way has arrived, which takes 0.2 s at most. Text can be written as soon as
-   * it is called: the cursor is below the live region then.
+   * it is called: the cursor is below the live region then, or where that was with `isErased`.
    */
-  async leave(): Promise<void> {
-    await this.prepareLeaving();
+  async leave({ isErased = false }: { isErased?: boolean } = {}): Promise<void> {
+    await this.prepareLeaving({ isErased });
     this.restore();
   }
 
-  /** What Ctrl+Z does: hands the terminal to the shell and stops, until the shell continues us; then draws the live region. */
+  /**
+   * What Ctrl+Z does: hands the terminal to the shell and stops, until the shell continues us. The live region goes, since
+   * it is drawn again then.
+   */
   readonly suspend = async (): Promise<void> => {
-    if (!(await this.prepareLeaving())) return;
+    if (!(await this.prepareLeaving({ isErased: true }))) return;
     this.release();
     this.state = "stopped";
     this.resumption = setTimeout(() => this.resume(), STOP_MS);
@@ -99,26 +124,31 @@ export class TerminalGuard {
     ignoreErrors(() => this.host.kill(0, "SIGTSTP"));
   };
 
-  /** Lends the terminal to another program, such as an editor or a pager, while `run` lasts. */
-  async lend<T>(run: () => Promise<T>): Promise<T> {
-    const isLent = await this.prepareLeaving();
+  /**
+   * Lends the terminal to another program, such as an editor or a pager, while `run` lasts. The live region goes, since it
+   * is drawn again afterwards. The signal says that the terminal is given back for good: the other program has to end too.
+   */
+  async lend<T>(run: (ended: AbortSignal) => Promise<T>): Promise<T> {
+    const isLent = await this.prepareLeaving({ isErased: true });
     if (isLent) {
       this.release();
       this.state = "lent";
     }
+    this.borrower = new AbortController();
     try {
-      return await run();
+      return await run(this.borrower.signal);
     } finally {
       if (isLent && this.state === "lent") this.hold();
     }
   }
 
   /** Draws no more and waits for input under way. False where the terminal is not ours, or was given back meanwhile. */
-  private async prepareLeaving(): Promise<boolean> {
+  private async prepareLeaving({ isErased = false }: { isErased?: boolean } = {}): Promise<boolean> {
     if (this.state !== "held") return false;
     this.state = "leaving";
-    ignoreErrors(() => this.screen.leaveRegion());
+    ignoreErrors(() => this.screen.leaveRegion({ isErased }));
     const { terminal, isExpectingReply } = this.screen;
+    ignoreErrors(() => terminal.write(this.leaveModes()));
     if (terminal.kittyProtocolActive || isExpectingReply) await terminal.drainInput(DRAIN_MS, DRAIN_IDLE_MS);
     return this.isLeaving();
   }
@@ -146,13 +176,26 @@ export class TerminalGuard {
   /** We were stopped without being asked: the shell has written below the cursor and may have changed modes. */
   private takeAgain(): void {
     ignoreErrors(() => this.screen.stop({ preserveScreen: true }));
+    this.write(this.leaveModes());
     this.screen.start();
+    this.enterModes();
   }
 
   private release(): void {
     this.host.off("SIGTSTP", this.suspend);
     ignoreErrors(() => this.screen.stop());
-    ignoreErrors(() => this.writeNow(RESTORE_SEQUENCE));
+    ignoreErrors(() => this.writeNow(this.leaveModes() + RESTORE_SEQUENCE));
+  }
+
+  private enterModes(): void {
+    this.areModesOn = true;
+    this.write(this.modes?.enter() ?? "");
+  }
+
+  private leaveModes(): string {
+    if (!this.areModesOn) return "";
+    this.areModesOn = false;
+    return this.modes?.leave() ?? "";
   }
 }
 

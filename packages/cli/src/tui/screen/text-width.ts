@@ -22,8 +22,19 @@ const ASCII = /^[ -~]*$/;
  * than one in JavaScript, but for the texts that it miscounts.
  */
 export function visibleWidth(text: string): number {
-  const isUncounted = UNCOUNTED.test(text) || text.includes(CURSOR_MARKER);
-  return isUncounted ? countCarefully(text) : Bun.stringWidth(text);
+  if (text.includes(CURSOR_MARKER)) return visibleWidth(text.replaceAll(CURSOR_MARKER, ""));
+  return UNCOUNTED.test(text) ? sumCharacters(text) : Bun.stringWidth(text);
+}
+
+const segmenter = new Intl.Segmenter();
+
+/** One by one, so that a text takes what its characters take, each of them as it is counted alone. */
+function sumCharacters(text: string): number {
+  let columns = 0;
+  for (const { segment } of segmenter.segment(Bun.stripANSI(text))) {
+    columns += UNCOUNTED.test(segment) ? countCarefully(segment) : Bun.stringWidth(segment);
+  }
+  return columns;
 }
 
 /** True for text without anything but printable ASCII characters: as many columns as characters. */

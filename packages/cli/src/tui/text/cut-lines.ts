@@ -1,3 +1,5 @@
+import { formatCount } from "./format-amount.ts";
+
 export interface CutLines {
   shown: readonly string[];
   /** How many lines are left out. */
@@ -14,4 +16,9 @@ export function firstLines(lines: readonly string[], count: number): CutLines {
 export function lastLines(lines: readonly string[], count: number): CutLines {
   const shown = lines.slice(Math.max(0, lines.length - count));
   return { shown, hidden: lines.length - shown.length };
+}
+
+/** The line that stands for those which are left out below; none where none is. */
+export function moreLines(hidden: number): string[] {
+  return hidden === 0 ? [] : [`… ${formatCount(hidden, "more line")}`];
 }

@@ -1,5 +1,5 @@
 import { visibleWidth } from "../screen/screen-text.ts";
-import { firstLines, lastLines } from "../text/cut-lines.ts";
+import { firstLines, lastLines, moreLines } from "../text/cut-lines.ts";
 import { formatCount } from "../text/format-amount.ts";
 import { wrapIndented } from "../text/wrap-indented.ts";
 import type { SafeCall } from "./safe-call.ts";
@@ -19,7 +19,7 @@ export const bash: ToolLook = {
       .split("\n")
       .flatMap((line) => wrapIndented(line, Math.max(1, width - PROMPT.length)));
     const { shown, hidden } = firstLines(rows, MAX_COMMAND_LINES);
-    const more = hidden === 0 ? [] : [theme.dim(`… ${formatCount(hidden, "more line")}`)];
+    const more = moreLines(hidden).map(theme.dim);
     return [...shown, ...more].map((row, index) => (index === 0 ? theme.accent(PROMPT) : "  ") + row);
   },
   summary(call) {
@@ -30,19 +30,25 @@ export const bash: ToolLook = {
   },
   answer(call, { theme }) {
     // The summary has the exit code already.
-    const lines = call.output
-      .replace(/\n\[exit code \d+\]\s*$/, "")
-      .trimEnd()
-      .split("\n");
-    const { shown, hidden } = lastLines(lines, MAX_OUTPUT_LINES);
-    const above = hidden === 0 ? [] : [`… ${formatCount(hidden, "line")} above`];
-    return [...above, ...shown].map(theme.dim);
+    const isFailed = call.state === "failed";
+    const output = isFailed ? withoutExitCode(call) : call.output.trimEnd();
+    if (output === "") return [];
+    const { shown, hidden } = lastLines(output.split("\n"), MAX_OUTPUT_LINES);
+    const above = hidden === 0 ? [] : [theme.dim(`… ${formatCount(hidden, "line")} above`)];
+    // What went wrong is to be read.
+    return [...above, ...(isFailed ? shown : shown.map(theme.dim))];
   },
   // Without a time it never ran, and the error is the tool's own.
-  showsFailure: (call) => call.metadataNumber("durationMs") !== undefined,
+  showsFailure: (call) => ["durationMs", "exitCode"].some((name) => call.metadataNumber(name) !== undefined),
   fullText: (call) =>
     `${PROMPT}${call.text("command") ?? call.inputText()}\n\n${call.output || call.partial}`,
 };
+
+function withoutExitCode(call: SafeCall): string {
+  const output = call.output.trimEnd();
+  const note = `[exit code ${call.metadataNumber("exitCode")}]`;
+  return output === note || output.endsWith(`\n${note}`) ? output.slice(0, -note.length).trimEnd() : output;
+}
 
 function commandOf(call: SafeCall): string {
   return (call.text("command") ?? call.inputText()).trim();

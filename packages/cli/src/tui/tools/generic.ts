@@ -1,5 +1,4 @@
-import { firstLines } from "../text/cut-lines.ts";
-import { formatCount } from "../text/format-amount.ts";
+import { firstLines, moreLines } from "../text/cut-lines.ts";
 import type { ToolLook } from "./tool-look.ts";
 
 const MAX_LINES = 5;
@@ -17,6 +16,6 @@ export const generic: ToolLook = {
     const output = call.output.trim();
     if (output === "") return [];
     const { shown, hidden } = firstLines(output.split("\n"), MAX_LINES);
-    return [...shown, ...(hidden === 0 ? [] : [`… ${formatCount(hidden, "more line")}`])].map(theme.dim);
+    return [...shown, ...moreLines(hidden)].map(theme.dim);
   },
 };

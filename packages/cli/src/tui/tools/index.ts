@@ -1,4 +1,4 @@
-import type { ToolCallView } from "../blocks.ts";
+import type { CallBlock, ToolCallView } from "../blocks.ts";
 import { addKnowledge } from "./add-knowledge.ts";
 import { bash } from "./bash.ts";
 import { edit } from "./edit.ts";
@@ -9,6 +9,7 @@ import { ls } from "./ls.ts";
 import { read } from "./read.ts";
 import { renderCall } from "./render-call.ts";
 import { SafeCall } from "./safe-call.ts";
+import { privateShell, toldShell } from "./shell.ts";
 import type { ToolContext, ToolLook } from "./tool-look.ts";
 import { write } from "./write.ts";
 
@@ -18,18 +19,29 @@ const LOOKS: ReadonlyMap<string, ToolLook> = new Map(
 );
 
 /** A call as lines of at most `width` columns: what was asked, and what it prints or what came of it, folded. */
+export function renderCallBlock(block: CallBlock, context: ToolContext): string[] {
+  return renderCall(new SafeCall(block.call), lookOf(block), context);
+}
+
+/** The same for a tool's call. */
 export function renderToolCall(call: ToolCallView, context: ToolContext): string[] {
-  return renderCall(new SafeCall(call), lookOf(call), context);
+  return renderCallBlock({ type: "tool", call }, context);
 }
 
 /** Everything about a call, uncut, as plain text that is safe for a terminal: for the pager. */
-export function fullText(call: ToolCallView): string {
-  const safe = new SafeCall(call);
+export function fullBlockText(block: CallBlock): string {
+  const safe = new SafeCall(block.call);
   const text =
-    lookOf(call).fullText?.(safe) ?? [safe.inputText(2), "", safe.output || safe.partial].join("\n");
+    lookOf(block).fullText?.(safe) ?? [safe.inputText(2), "", safe.output || safe.partial].join("\n");
   return `${safe.name}\n\n${text.trimEnd()}\n`;
 }
 
-function lookOf({ toolName }: ToolCallView): ToolLook {
-  return LOOKS.get(toolName) ?? generic;
+/** The same for a tool's call. */
+export function fullText(call: ToolCallView): string {
+  return fullBlockText({ type: "tool", call });
+}
+
+function lookOf(block: CallBlock): ToolLook {
+  if (block.type === "shell") return block.isTold ? toldShell : privateShell;
+  return LOOKS.get(block.call.toolName) ?? generic;
 }

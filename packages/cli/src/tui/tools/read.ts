@@ -1,11 +1,11 @@
 import { formatCount } from "../text/format-amount.ts";
+import { namedPath } from "./named-path.ts";
 import type { SafeCall } from "./safe-call.ts";
-import { showPath } from "./show-path.ts";
 import type { ToolLook } from "./tool-look.ts";
 
 /** `read src/a.ts:10-40 · 31 lines`; the text itself is only in the pager. */
 export const read: ToolLook = {
-  title: (call, context) => showPath(call, "file_path", context) + describeRange(call),
+  title: (call, context) => namedPath(call, "file_path", context) + describeRange(call),
   summary(call) {
     if (call.state !== "done") return undefined;
     const [width, height] = [call.metadataNumber("width"), call.metadataNumber("height")];

@@ -1,7 +1,7 @@
 import { assertNever } from "@diligent/core/run";
 import { fitLine, visibleWidth } from "../screen/screen-text.ts";
-import { firstLines, lastLines } from "../text/cut-lines.ts";
-import { formatCount, formatDuration } from "../text/format-amount.ts";
+import { firstLines, lastLines, moreLines } from "../text/cut-lines.ts";
+import { formatDuration } from "../text/format-amount.ts";
 import { wrapIndented } from "../text/wrap-indented.ts";
 import type { Style, Theme } from "../theme.ts";
 import type { CallState, SafeCall } from "./safe-call.ts";
@@ -50,7 +50,8 @@ function markOf(state: CallState, theme: Theme): string {
 /** What came of it and how long it took, behind the title. */
 function describeFacts(call: SafeCall, look: ToolLook, { now }: ToolContext): string {
   const summary = STATE_TEXTS[call.state] ?? look.summary?.(call);
-  const what = summary ?? (call.state === "failed" ? "failed" : undefined);
+  const failure = call.isInterrupted ? "interrupted" : "failed";
+  const what = summary ?? (call.state === "failed" ? failure : undefined);
   const durationMs = call.durationMs(now);
   // Tenths that run are no help.
   const shownMs = call.state === "running" ? Math.floor(durationMs / 1_000) * 1_000 : durationMs;
@@ -85,7 +86,7 @@ function renderOutcome(call: SafeCall, look: ToolLook, context: LookContext): st
 function renderError(call: SafeCall, { width }: ToolContext, paint: Style): string[] {
   const rows = nonEmptyLines(call.output).flatMap((line) => wrapIndented(line, width));
   const { shown, hidden } = firstLines(rows, MAX_ERROR_ROWS);
-  return [...shown, ...(hidden === 0 ? [] : [`… ${formatCount(hidden, "more line")}`])].map(paint);
+  return [...shown, ...moreLines(hidden)].map(paint);
 }
 
 function nonEmptyLines(text: string): string[] {

@@ -2,16 +2,12 @@ import { sanitizeTerminalText, toSingleLine } from "../../terminal-text.ts";
 import type { ToolCallView } from "../blocks.ts";
 import { expandTabs } from "../text/expand-tabs.ts";
 
-/** How a call stands. `skipped`: it never ran, since the run was stopped before. */
+/** How a call stands; see `ToolCallOutcome`. What was interrupted has failed. */
 export type CallState = "running" | "done" | "failed" | "rejected" | "skipped";
 
 const MAX_NAME_COLUMNS = 40;
 // Much more than is shown; a tool may report megabytes many times a second.
 const MAX_PARTIAL_CHARS = 16_000;
-
-// The texts of the approval, of its dialog and of the loop: what was decided about a call is told by its output alone.
-const REJECTED = /^(?:The user (?:said no|rejected|stopped)|Refused: )/;
-const SKIPPED = /^(?:Not run: |Interrupted: the run was stopped before)/;
 
 /**
  * A tool call as its views read it. Every text of it is made safe for the terminal here and nowhere else, and has spaces
@@ -28,13 +24,23 @@ export class SafeCall {
     const { result } = this.call;
     if (!result) return "running";
     if (!result.isError) return "done";
-    if (REJECTED.test(result.output)) return "rejected";
-    return SKIPPED.test(result.output) ? "skipped" : "failed";
+    const { outcome } = result;
+    return outcome === "rejected" || outcome === "skipped" ? outcome : "failed";
   }
 
-  /** Milliseconds that it took, or has taken by `now`. */
+  /** True for one that failed because it was stopped. */
+  get isInterrupted(): boolean {
+    return this.call.result?.outcome === "interrupted";
+  }
+
+  /**
+   * Milliseconds that it took without the wait for consent, as they are saved with it, or that it has taken by `now`; 0
+   * where nothing was saved, as of a call that took less than a second.
+   */
   durationMs(now: number): number {
-    return (this.call.result?.endedAt ?? now) - this.call.startedAt;
+    const measured = this.metadataNumber("durationMs");
+    if (measured !== undefined) return measured;
+    return this.call.result ? 0 : now - this.call.startedAt;
   }
 
   /** An argument that is a text. */
@@ -64,6 +70,11 @@ export class SafeCall {
 
   metadataText(name: string): string | undefined {
     return toSafeText(this.call.result?.metadata[name]);
+  }
+
+  /** True where the tool has said so. */
+  hasMark(name: string): boolean {
+    return this.call.result?.metadata[name] === true;
   }
 
   metadataNumber(name: string): number | undefined {

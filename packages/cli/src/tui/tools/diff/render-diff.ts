@@ -12,8 +12,8 @@ export interface DiffOptions {
   theme: Theme;
   /** More lines of the diff than that are only counted. */
   maxLines: number;
-  /** What becomes of lines that are too long. */
-  longLines: "cut" | "wrap";
+  /** A line that is too long goes on below, in so many rows at most; all that it needs when left out. */
+  maxRowsPerLine?: number;
 }
 
 /** A unified diff of one file, safe and without tabs, as lines with numbers, signs and colours; changed words stand out. */
@@ -79,7 +79,7 @@ function takeRun(lines: readonly DiffLine[], start: number, type: "added" | "rem
 function renderLine(
   line: DiffLine,
   parts: readonly LinePart[] | undefined,
-  { width, theme, digits, longLines }: DiffOptions & { digits: number },
+  { width, theme, digits, maxRowsPerLine }: DiffOptions & { digits: number },
 ): string[] {
   const blank = " ".repeat(digits);
   if (line.type === "gap") return [theme.dim(`${blank} ⋯`)];
@@ -90,9 +90,19 @@ function renderLine(
     .join("");
   const number = theme.dim(String(line.number).padStart(digits));
   const room = Math.max(1, width - digits - 3);
-  const rows =
-    longLines === "cut" || visibleWidth(text) <= room ? [fitLine(text, room)] : wrapText(text, room);
+  const rows = foldLine(text, room, maxRowsPerLine);
   return rows.map((row, index) => `${index === 0 ? number : blank} ${paint(`${sign} ${row}`.trimEnd())}`);
+}
+
+/** The last row of a line that needs more than `maxRows` ends with `…`. */
+function foldLine(text: string, width: number, maxRows = Number.POSITIVE_INFINITY): string[] {
+  if (visibleWidth(text) <= width) return [text];
+  // A line that a program wrote may be megabytes long.
+  const head = Number.isFinite(maxRows) ? fitLine(text, width * maxRows) : text;
+  const rows = wrapText(head, width);
+  return rows.length <= maxRows
+    ? rows
+    : [...rows.slice(0, maxRows - 1), fitLine(`${rows[maxRows - 1]}…`, width)];
 }
 
 const LOOKS: Record<TextLine["type"], (theme: Theme) => { sign: string; paint: Style }> = {

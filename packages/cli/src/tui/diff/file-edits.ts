@@ -1,6 +1,7 @@
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Message } from "@diligent/core/run";
-import { toTranscriptBlocks } from "./transcript-blocks.ts";
+import { showPath } from "../text/show-path.ts";
+import { toTranscriptBlocks } from "../transcript-blocks.ts";
 
 /** A part of what a session did to a file. */
 export interface EditStep {
@@ -25,19 +26,17 @@ export interface FileEdits {
  */
 export function collectEdits(messages: readonly Message[], cwd: string): FileEdits[] {
   const files = new Map<string, EditedFile>();
-  for (const { toolName, input, output } of listSucceeded(messages)) {
+  for (const { toolName, input, metadata } of listSucceeded(messages)) {
     const path = textOf(input, "file_path");
     if (path === undefined) continue;
     const absolute = resolve(cwd, path);
     const file = files.get(absolute) ?? new EditedFile();
     files.set(absolute, file);
-    if (toolName === "write") file.write(textOf(input, "content") ?? "", output);
-    else file.edit(input, output);
+    if (toolName === "write") file.write(textOf(input, "content") ?? "", metadata);
+    else file.edit(input, metadata);
   }
   return [...files].flatMap(([absolute, file]) => {
-    const path = relative(cwd, absolute);
-    const shown = path === "" || path.startsWith("..") ? absolute : path;
-    const edits = { path: shown, ...file.finish() };
+    const edits = { path: showPath(absolute, cwd), ...file.finish() };
     return edits.steps.length === 0 ? [] : [edits];
   });
 }
@@ -45,15 +44,17 @@ export function collectEdits(messages: readonly Message[], cwd: string): FileEdi
 interface SucceededCall {
   toolName: string;
   input: unknown;
-  output: string;
+  metadata: Metadata;
 }
+
+type Metadata = Readonly<Record<string, unknown>>;
 
 function listSucceeded(messages: readonly Message[]): SucceededCall[] {
   return toTranscriptBlocks(messages).flatMap((block) => {
     if (block.type !== "tool") return [];
     const { toolName, input, result } = block.call;
     if (result?.isError !== false || (toolName !== "edit" && toolName !== "write")) return [];
-    return [{ toolName, input, output: result.output }];
+    return [{ toolName, input, metadata: result.metadata }];
   });
 }
 
@@ -63,11 +64,10 @@ class EditedFile {
   /** The content, where it is known, and what it was when it became so. */
   private known: { from: string; to: string } | undefined;
 
-  write(content: string, output: string): void {
-    // Then nothing was written.
-    if (output.includes("exactly this content already")) return;
+  write(content: string, { created, unchanged }: Metadata): void {
+    if (unchanged) return;
     const to = toLineFeeds(content);
-    if (output.startsWith("Created ")) {
+    if (created) {
       this.settle();
       this.known = { from: "", to };
     } else if (this.known) {
@@ -78,7 +78,7 @@ class EditedFile {
     }
   }
 
-  edit(input: unknown, output: string): void {
+  edit(input: unknown, { matchLine }: Metadata): void {
     const before = toLineFeeds(textOf(input, "old_string") ?? "");
     const after = toLineFeeds(textOf(input, "new_string") ?? "");
     const isEverywhere = argumentOf(input, "replace_all") === true;
@@ -89,7 +89,7 @@ class EditedFile {
     }
     // Somebody else has changed the file meanwhile.
     this.settle();
-    this.steps.push({ before, after, firstLine: findLine(output) });
+    this.steps.push({ before, after, firstLine: typeof matchLine === "number" ? matchLine : 1 });
   }
 
   finish(): Pick<FileEdits, "steps" | "isBeginningUnknown"> {
@@ -118,11 +118,6 @@ function replace(text: string, { before, after, isEverywhere }: Replacement): st
   if (isEverywhere) return text.replaceAll(before, () => after);
   if (text.indexOf(before, at + 1) >= 0) return undefined;
   return text.slice(0, at) + after + text.slice(at + before.length);
-}
-
-/** The tool's own words: `(line 12)` or `(3 replacements, the first in line 12)`. */
-function findLine(output: string): number {
-  return Number(/\((?:line |\d+ replacements, the first in line )(\d+)\)/.exec(output)?.[1] ?? 1);
 }
 
 function textOf(input: unknown, name: string): string | undefined {

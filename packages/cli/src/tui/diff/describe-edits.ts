@@ -1,8 +1,9 @@
-import { compareTexts } from "@diligent/core/interactive";
+import { resolve } from "node:path";
+import { compareTexts, isInside } from "@diligent/core/interactive";
 import type { SessionEntry } from "@diligent/core/run";
-import type { Block } from "./blocks.ts";
+import type { Block } from "../blocks.ts";
+import { formatCount } from "../text/format-amount.ts";
 import { collectEdits, type EditStep, type FileEdits } from "./file-edits.ts";
-import { formatCount } from "./text/format-amount.ts";
 
 export interface DescribedEdits {
   /** One for each file. */
@@ -16,10 +17,17 @@ type Change = Extract<Block, { type: "change" }>;
 /**
  * What a conversation has edited, as far as its messages tell.
  * @param path its entries from the root on, what was summarised included.
+ * @param outside only files that are not in this directory.
  */
-export async function describeEdits(path: readonly SessionEntry[], cwd: string): Promise<DescribedEdits> {
+export async function describeEdits(
+  path: readonly SessionEntry[],
+  cwd: string,
+  { outside }: { outside?: string | undefined } = {},
+): Promise<DescribedEdits> {
   const messages = path.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
-  const files = collectEdits(messages, cwd);
+  const all = collectEdits(messages, cwd);
+  const files =
+    outside === undefined ? all : all.filter((file) => !isInside(resolve(cwd, file.path), outside));
   const blocks: Change[] = [];
   for (const file of files) blocks.push(await toChange(file));
   if (files.length === 0) return { blocks, summary: `This session has edited no file. ${UNKNOWN}` };

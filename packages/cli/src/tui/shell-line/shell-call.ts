@@ -1,0 +1,25 @@
+import type { ShellNote } from "@diligent/core/interactive";
+import type { ShellLine } from "../../shell-line/read-shell-line.ts";
+import type { ShellBlock } from "../blocks.ts";
+import { finish, type View } from "../view.ts";
+
+/** A command that begins to run, under the mark that it was typed behind; times are those of the view's clock. */
+export function toShellCall({ command, isTold }: ShellLine, startedAt: number): ShellBlock {
+  const toolName = isTold ? "!" : "!!";
+  return { type: "shell", isTold, call: { toolCallId: toolName, toolName, input: { command }, startedAt } };
+}
+
+/** A command of an earlier time, as the conversation was told of it. */
+export function toEarlierShellCall({ command, output, exitCode }: ShellNote, timestamp: number): ShellBlock {
+  const isError = exitCode !== 0;
+  const result = { output, isError, metadata: exitCode === null ? {} : { exitCode }, endedAt: timestamp };
+  const block = toShellCall({ command, isTold: true }, timestamp);
+  return { ...block, call: { ...block.call, result } };
+}
+
+/** The view with the command that has ended in the transcript. */
+export function showShellCall(view: View): View {
+  const { shell } = view;
+  if (!shell) return view;
+  return { ...finish(view, shell), shell: undefined, lastCall: shell };
+}

@@ -1,0 +1,156 @@
+import { expect } from "bun:test";
+import { writeUserConfig } from "./compatible-service.ts";
+import { type PtyOptions, type PtyProgram, startInPty } from "./pty-program.ts";
+import { createTemporaryProject, type TemporaryProject } from "./temporary-project.ts";
+import { findForeignBytes, OPEN_FRAME } from "./terminal-bytes.ts";
+
+export const KEYS = {
+  enter: "\r",
+  escape: "\x1b",
+  up: "\x1b[A",
+  down: "\x1b[B",
+  altUp: "\x1b[1;3A",
+  altEnter: "\x1b\r",
+  shiftEnter: "\x1b[13;2u",
+  shiftTab: "\x1b[Z",
+  tab: "\t",
+  backspace: "\x7f",
+  ctrlC: "\x03",
+  ctrlD: "\x04",
+  ctrlJ: "\n",
+  ctrlR: "\x12",
+} as const;
+
+export type KeyName = keyof typeof KEYS;
+
+// A question takes no answer before somebody could have seen it.
+const GUARD_MS = 420;
+
+export interface ScreenOptions extends PtyOptions {
+  /** What the model says, a turn for each request. */
+  turns?: readonly (string | object)[];
+  summaries?: readonly (string | object)[];
+  contextWindow?: number;
+  args?: readonly string[];
+  /** The user's; commands run without a sandbox when left out. */
+  config?: object;
+  /** Where it runs; a new one, which is removed afterwards, when left out. */
+  place?: TemporaryProject;
+}
+
+/**
+ * The real interactive program on a screen of its own, with a model that says what it is told. When it is disposed of,
+ * every byte it has written is checked.
+ */
+export class ScreenSession implements AsyncDisposable {
+  readonly place: TemporaryProject;
+  readonly program: PtyProgram;
+  private readonly isOwnPlace: boolean;
+  private isCrashed = false;
+
+  constructor(options: ScreenOptions = {}) {
+    const { turns, summaries, contextWindow, args = [] } = options;
+    this.isOwnPlace = options.place === undefined;
+    this.place = options.place ?? createTemporaryProject();
+    // Commands in a sandbox need nobody's consent, and not every machine has one.
+    const config = options.config ?? { sandbox: "off" };
+    if (this.isOwnPlace || options.config) writeUserConfig(this.place, config);
+    if (turns) {
+      const script = {
+        version: 1,
+        contextWindow,
+        turns: turns.map(toTurn),
+        summaries: summaries?.map(toTurn),
+      };
+      this.place.write("script.json", script);
+    }
+    this.program = startInPty(this.place, ["--model", "scripted/script.json", ...args], options);
+  }
+
+  /** Resolves once the session is open: then the status line tells which model it is. */
+  async opened(): Promise<this> {
+    await this.shows(/^scripted\/script\.json/m);
+    return this;
+  }
+
+  /** Writes a prompt and sends it when it is on the screen. */
+  async say(text: string): Promise<void> {
+    this.program.send(text);
+    await this.shows(text.slice(-10));
+    this.program.send(KEYS.enter);
+  }
+
+  press(...keys: KeyName[]): void {
+    for (const key of keys) this.program.send(KEYS[key]);
+  }
+
+  /** Waits for the question about `subject` and answers it. */
+  async answer(subject: string, key: string): Promise<void> {
+    await this.shows(subject);
+    await this.shows(/y yes|↓ or Space/);
+    await Bun.sleep(GUARD_MS);
+    this.program.send(key);
+  }
+
+  /** Allows what is asked about `subject` from now on, by the key that says how far, and a yes to what is kept. */
+  async allowAlways(subject: string, key: "a" | "p"): Promise<void> {
+    await this.answer(subject, key);
+    await this.answer("? Allow this from now on", "y");
+  }
+
+  async shows(text: string | RegExp): Promise<void> {
+    await this.program.waitFor(text);
+  }
+
+  /** What a person sees once nothing changes any more, without what differs from run to run. */
+  async screen(quietMs = 80): Promise<string> {
+    return this.mask(await this.program.settle(quietMs));
+  }
+
+  /** All rows that there are, those above the screen first. */
+  async scrollback(): Promise<string> {
+    return this.mask(await this.program.scrollback());
+  }
+
+  /** Leaves by `/quit`; the terminal is given back then. Returns everything that stands in it. */
+  async quit(): Promise<string> {
+    await this.say("/quit");
+    expect(await this.program.exitCode).toBe(0);
+    return this.scrollback();
+  }
+
+  /** Ends it as a power cut does. */
+  async crash(): Promise<void> {
+    this.isCrashed = true;
+    await this.program[Symbol.asyncDispose]();
+  }
+
+  private mask(rows: readonly string[]): string {
+    const text = rows.map((row) => row.trimEnd()).join("\n");
+    return text
+      .replaceAll(this.place.project, "PROJECT")
+      .replaceAll(this.place.top, "TOP")
+      .replace(/(?<=Thought for |· |\()\d+(?:\.\d)? s\b/g, "N s")
+      .replace(/^\S+ · .*\d+% context.*$/gm, "(status)")
+      .replace(/^warning: (?=stopped|interrupted)/gm, "")
+      .replace(/^Resuming session .*$/gm, "(resuming)")
+      .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, "⠋")
+      .trimEnd();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.program[Symbol.asyncDispose]();
+    if (this.isOwnPlace) this.place.remove();
+    const found = findForeignBytes(this.program.bytes);
+    expect(found.filter((each) => each !== OPEN_FRAME || !this.isCrashed)).toEqual([]);
+  }
+}
+
+function toTurn(turn: string | object): object {
+  return typeof turn === "string" ? { text: turn } : turn;
+}
+
+/** Lines as they are written below each other in a test. */
+export function lines(...rows: readonly string[]): string {
+  return rows.join("\n");
+}

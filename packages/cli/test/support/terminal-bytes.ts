@@ -1,0 +1,62 @@
+const ESCAPE = "\x1b";
+const STRING_END = `(?:\\x07|${ESCAPE}\\\\)`;
+
+const HIDDEN = "\\p{Cc}\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2028\\u2029\\u2066-\\u2069\\ufeff";
+
+/** Modes that are switched on and off, and those that are only switched off, in case that somebody left them on. */
+const MODES = [7, 25, 1004, 2004, 2026];
+const MODES_ENDED = [1000, 1002, 1003, 1006, 2031];
+
+/** Everything that the interactive program may send to a terminal besides text. */
+const ALLOWED: readonly string[] = [
+  // Styles with the terminal's own colours, and our links; the title of the window, and messages to its owner.
+  `${ESCAPE}\\[(?:\\d{1,3}(?:;\\d{1,3}){0,4})?m`,
+  `${ESCAPE}\\]8;;(?:https?://[!-~]*)?${STRING_END}`,
+  `${ESCAPE}\\](?:[02]|9|99|777);[^${HIDDEN}]{0,200}${STRING_END}`,
+  `${ESCAPE}\\[2[23];[02]t`,
+  // The cursor: up, to a column. Rows: insert, remove, erase a row's end or from the cursor down.
+  `${ESCAPE}\\[\\d{0,3}[ALM]`,
+  `${ESCAPE}\\[\\d{1,3}G`,
+  `${ESCAPE}\\[[KJ]`,
+  `${ESCAPE}\\[\\?(?:${MODES.join("|")})[hl]`,
+  ...MODES_ENDED.map((mode) => `${ESCAPE}\\[\\?${mode}l`),
+  // Keyboard protocols on and off; what terminal it is, where the cursor is; the end of a string.
+  `${ESCAPE}\\[>7u`,
+  `${ESCAPE}\\[<u`,
+  `${ESCAPE}\\[\\?u`,
+  `${ESCAPE}\\[>4;[02]m`,
+  `${ESCAPE}\\[>?c`,
+  `${ESCAPE}\\[6n`,
+  `${ESCAPE}\\\\`,
+  "[\\r\\n]",
+];
+
+const OURS = new RegExp(ALLOWED.join("|"), "gu");
+const FOREIGN = new RegExp(`[${HIDDEN}][\\s\\S]{0,30}`, "gu");
+
+/**
+ * What is in the bytes that a program sent to a terminal and that is neither text nor one of our own sequences, each with
+ * what follows it; and frames that do not begin and end in turn.
+ */
+export function findForeignBytes(bytes: string): string[] {
+  const text = bytes.replace(OURS, "");
+  return [
+    ...Array.from(text.matchAll(FOREIGN), ([found]) => JSON.stringify(found)),
+    ...findOpenFrames(bytes),
+  ];
+}
+
+/** Said of a last frame without an end. */
+export const OPEN_FRAME = "a frame without an end";
+
+const FRAME_MARK = new RegExp(`${ESCAPE}\\[\\?2026([hl])`, "g");
+
+function findOpenFrames(bytes: string): string[] {
+  const problems: string[] = [];
+  let isOpen = false;
+  for (const { 1: mode, index } of bytes.matchAll(FRAME_MARK)) {
+    if (mode === "h" && isOpen) problems.push(`a frame within a frame at ${index}`);
+    isOpen = mode === "h";
+  }
+  return isOpen ? [...problems, OPEN_FRAME] : problems;
+}
