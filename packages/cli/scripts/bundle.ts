@@ -1,23 +1,11 @@
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { bundleProgram, DEFAULT_OUTPUT } from "./shipped-program.ts";
 
-/** Builds what ships: minified, split so that `--version` loads next to nothing, into `packages/cli/dist`. */
-const packageRoot = join(import.meta.dir, "..");
-const outdir = join(packageRoot, "dist");
+/** Builds the program as files, into `packages/cli/dist`. */
+rmSync(DEFAULT_OUTPUT, { recursive: true, force: true });
+const { outputs } = await bundleProgram(DEFAULT_OUTPUT);
+chmodSync(join(DEFAULT_OUTPUT, "diligent.js"), 0o755);
 
-rmSync(outdir, { recursive: true, force: true });
-const result = await Bun.build({
-  entrypoints: [join(packageRoot, "src", "index.ts")],
-  outdir,
-  target: "bun",
-  format: "esm",
-  minify: true,
-  splitting: true,
-  naming: { entry: "diligent.js", chunk: "chunks/[name]-[hash].js", asset: "assets/[name]-[hash].[ext]" },
-  // Finds its binary beside its own package, so it has to stay a package.
-  external: ["@vscode/ripgrep"],
-});
-chmodSync(join(outdir, "diligent.js"), 0o755);
-
-const bytes = result.outputs.reduce((sum, output) => sum + output.size, 0);
-console.log(`${result.outputs.length} files, ${Math.round(bytes / 1024)} KB in ${outdir}`);
+const bytes = outputs.reduce((sum, output) => sum + output.size, 0);
+console.log(`${outputs.length} files, ${Math.round(bytes / 1024)} KB in ${DEFAULT_OUTPUT}`);

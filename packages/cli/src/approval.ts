@@ -5,9 +5,11 @@ import {
   type ApprovalResponse,
   type ApprovalVerdict,
   type Approve,
+  type Asking,
   decideApproval,
   type GrantStore,
 } from "@diligent/core/run";
+import { askPerson } from "./ask-person.ts";
 
 /** A person's answer. */
 export interface PersonAnswer extends ApprovalDecision {
@@ -15,11 +17,28 @@ export interface PersonAnswer extends ApprovalDecision {
   scope?: "session" | "project";
 }
 
+/** The person would rather have another command, which is this one: it is judged and put to them again. */
+export interface CommandEdit {
+  edited: string;
+}
+
+/** A verdict as a person is told of it. What they have changed themselves is put to them whatever the verdict is. */
+export interface AskedVerdict extends ApprovalVerdict {
+  /** The command is the person's own; what asked for consent is what the model made of it before. */
+  isEdited?: true | undefined;
+  /** True where the arguments cannot be changed any more. */
+  isFixed?: true | undefined;
+  /** What the person made of the command before, and why it was not taken. */
+  refusedEdit?: { command: string; why: string } | undefined;
+  /** Where a shell command would run; undefined where there is no sandbox, and for everything else. */
+  runs?: "in_sandbox" | "outside_sandbox" | undefined;
+}
+
 /** Puts a request to a person; the verdict says what asked and what "always" would allow. */
 export type AskPerson = (
   request: ApprovalRequest,
-  verdict: ApprovalVerdict,
-) => Promise<ApprovalResponse | PersonAnswer>;
+  verdict: AskedVerdict,
+) => Promise<ApprovalResponse | PersonAnswer | CommandEdit>;
 
 export interface ApproveOptions {
   /** Read at each request; the grants come from `grants`. */
@@ -54,7 +73,7 @@ export function createApprove(options: ApproveOptions): Approve {
     const turn = endedTurns;
     const question = lastQuestion.then(async () => {
       if (endedTurns !== turn) return NOT_ASKED;
-      const answer = await askPerson(request, { asking, ask, options });
+      const answer = await decideAgain(request, { asking, ask, options });
       if (typeof answer === "object" && answer.endTurn) endedTurns += 1;
       return answer;
     });
@@ -68,6 +87,7 @@ const NOT_ASKED: ApprovalDecision = {
   response: "reject",
   message: "Not run: the user ended the turn when another call was rejected.",
   endTurn: true,
+  skipped: true,
 };
 
 async function decide(
@@ -77,55 +97,32 @@ async function decide(
   return decideApproval(request, { ...context, grants: await grants.list() });
 }
 
-interface Question {
-  asking: Parameters<Approve>[1];
-  ask: AskPerson;
-  options: ApproveOptions;
-}
-
-async function askPerson(
+/** An answer given meanwhile may cover this request too. */
+async function decideAgain(
   request: ApprovalRequest,
-  { asking, ask, options }: Question,
+  { asking, ask, options }: { asking: Asking; ask: AskPerson; options: ApproveOptions },
 ): Promise<ApprovalResponse | ApprovalDecision> {
-  // An answer given meanwhile may cover this request too.
   const verdict = await decide(request, options);
   if (verdict.action === "allow") return pass(verdict);
   if (verdict.action === "deny") {
     asking.announce(verdict.gate);
     return refuse(verdict, true);
   }
-  const shown = await withChange(request, asking);
-  asking.announce(verdict.gate, shown);
-  const answer = await ask(shown, verdict);
-  const { scope, ...decision }: PersonAnswer = typeof answer === "string" ? { response: answer } : answer;
-  if (decision.response === "always") await remember(verdict, scope, options);
-  return { ...decision, ...(verdict.withholds && { withholds: verdict.withholds }) };
-}
-
-/** The request with what it would change, where that can be told. Made for the question only: no model sees it. */
-async function withChange(
-  request: ApprovalRequest,
-  { preview }: Question["asking"],
-): Promise<ApprovalRequest> {
-  const diff = await preview?.();
-  return diff === undefined ? request : { ...request, details: { ...request.details, diff } };
+  const { preview, revise } = asking;
+  return askPerson(
+    { request, verdict, preview },
+    {
+      ask,
+      announce: asking.announce,
+      revise,
+      judge: (revised) => decide(revised, options),
+      options,
+    },
+  );
 }
 
 function pass({ withholds }: ApprovalVerdict): ApprovalResponse | ApprovalDecision {
   return withholds ? { response: "once", withholds } : "once";
-}
-
-async function remember(
-  { grants: allowed = [] }: ApprovalVerdict,
-  scope: PersonAnswer["scope"],
-  { grants, warn }: ApproveOptions,
-): Promise<void> {
-  if (scope !== "project") return grants.addForSession(allowed);
-  try {
-    await grants.addForProject(allowed);
-  } catch (error) {
-    warn?.(`Kept for this session only: ${error instanceof Error ? error.message : String(error)}`);
-  }
 }
 
 function refuse({ action, gate, reason, wouldAsk }: ApprovalVerdict, isAttended: boolean): ApprovalDecision {

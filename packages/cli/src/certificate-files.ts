@@ -12,16 +12,19 @@ const VARIABLES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"] as const;
  * @throws UsageError that names the variable and the file.
  */
 export function checkCertificateFiles(environment: Environment): void {
+  const problem = certificateProblem(environment);
+  if (problem !== undefined) throw new UsageError(problem);
+}
+
+/** What is wrong with the files, in a line for the user; undefined where nothing is. */
+export function certificateProblem(environment: Environment): string | undefined {
   for (const variable of VARIABLES) {
     const path = environment[variable];
-    if (!path) continue;
-    const problem = findProblem(path);
-    if (problem !== undefined) {
-      throw new UsageError(
-        `${variable} names no file of certificates: ${path} ${problem}. Correct or unset it.`,
-      );
-    }
+    const problem = path ? findProblem(path) : undefined;
+    if (problem !== undefined)
+      return `${variable} names no file of certificates: ${path} ${problem}. Correct or unset it.`;
   }
+  return undefined;
 }
 
 function findProblem(path: string): string | undefined {

@@ -15,6 +15,7 @@ import {
   withIdleWatchdog,
 } from "@diligent/core/run";
 import { checkCertificateFiles } from "./certificate-files.ts";
+import { describeError } from "./describe-error.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** A model and the way to ask it. */
@@ -62,7 +63,7 @@ export async function chooseModel(wishes: ModelWishes): Promise<ModelChoice & { 
   try {
     return await open(lastModelId, access);
   } catch (error) {
-    return openInstead(configured, error instanceof Error ? error.message : String(error), before);
+    return openInstead(configured, describeError(error), before);
   }
 }
 
@@ -165,9 +166,9 @@ export const VENDORS: readonly Vendor[] = [
 
 type ProviderConfig = Pick<DiligentConfig, "provider">;
 
-async function openVendor(vendor: Vendor, model: Model, { provider }: ProviderConfig): Promise<ModelChoice> {
-  const { apiKey, ...access } = provider?.[vendor.name] ?? {};
-  if (!apiKey) throw missingKey(vendor);
+async function openVendor(vendor: Vendor, model: Model, config: ProviderConfig): Promise<ModelChoice> {
+  const { apiKey, ...access } = config.provider?.[vendor.name] ?? {};
+  if (!apiKey) throw (await import("./missing-key.ts")).missingKey(vendor, config);
   checkCertificateFiles(processEnvironment());
   const createStream = await vendor.load();
   return { model, streamFunction: withPatience(createStream(apiKey, access.baseUrl), access) };
@@ -191,10 +192,4 @@ function withPatience(
 ): StreamFunction {
   const usual = isLoopbackUrl(baseUrl) ? LOCAL_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
   return withIdleWatchdog(streamFunction, { idleTimeoutMs: idleTimeoutMs ?? usual });
-}
-
-function missingKey({ variable, keyPage }: Vendor): UsageError {
-  return new UsageError(
-    `No API key: set ${variable}. Get a key at ${keyPage}, or try \`diligent demo\`, which needs none.`,
-  );
 }

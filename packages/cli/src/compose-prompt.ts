@@ -4,6 +4,7 @@ import {
   BASE_SYSTEM_PROMPT,
   type ConfigWarning,
   composeSystemPrompt,
+  describeSandbox,
   discoverInstructions,
   type Environment,
   type LoadedConfig,
@@ -11,10 +12,12 @@ import {
   readGitBranch,
   resolveKnowledgeConfig,
   resolvePaths,
+  type SessionSandbox,
   type SystemPromptParts,
   type Tool,
   utcDate,
 } from "@diligent/core/run";
+import { describeError } from "./describe-error.ts";
 import type { Notice } from "./output/run-output.ts";
 
 export interface PromptOptions {
@@ -25,6 +28,8 @@ export interface PromptOptions {
   appendSystemPrompt?: string | undefined;
   /** Of the model the prompt is for, in tokens: how much room there is for knowledge depends on it. */
   contextWindow: number;
+  /** How commands run. */
+  sandbox: Pick<SessionSandbox, "isExpected" | "setting">;
   /** What the model has: it is asked to record knowledge only where it can. */
   tools: readonly Pick<Tool, "name">[];
 }
@@ -71,9 +76,12 @@ async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
     onWarning: (warning) => notices.push(toNotice(warning)),
   });
   const gitBranch = readGitBranch(projectRoot);
+  const hasCommands = options.tools.some(({ name }) => name === "bash");
+  const isBoxed = hasCommands && options.sandbox.isExpected;
   const parts: SystemPromptParts = {
     base: config.systemPrompt ?? BASE_SYSTEM_PROMPT,
     facts: { cwd, projectRoot, platform: platformName(), date: utcDate(), gitBranch },
+    sandbox: isBoxed ? describeSandbox({ mayLeave: options.sandbox.setting !== "required" }) : undefined,
     instructions,
     additional: [
       ...(config.instructions ?? []),
@@ -104,7 +112,7 @@ async function tellKnowledge({ loaded, contextWindow }: PromptOptions, notices: 
     const findChangedFile = createStaleCheck(projectRoot);
     return buildKnowledgeSection(await readKnowledge(knowledge), injectionBudget, { findChangedFile });
   } catch (error) {
-    const message = `The model is told nothing of earlier sessions: ${error instanceof Error ? error.message : error}`;
+    const message = `The model is told nothing of earlier sessions: ${describeError(error)}`;
     notices.push({ level: "warning", code: "knowledge_not_loaded", message });
     return "";
   }

@@ -5,6 +5,8 @@ import {
   GrantStore,
   homeDirectory,
   type LoadedConfig,
+  type PermissionRule,
+  type SessionSandbox,
   type SessionTempDir,
 } from "@diligent/core/run";
 import { type AskPerson, createApprove } from "./approval.ts";
@@ -14,7 +16,12 @@ import { writeLine } from "./write-line.ts";
 /** How a session asks for consent. */
 export interface Approvals {
   /** How requests are treated from now on, and how they were when the session was opened. */
-  approval: { mode: ApprovalMode; readonly initial: ApprovalMode };
+  approval: {
+    mode: ApprovalMode;
+    readonly initial: ApprovalMode;
+    /** In the order in which they count; exchanged when they are changed. */
+    rules: readonly PermissionRule[];
+  };
   /** What was allowed for good. */
   grants: GrantStore;
   approve: Approve;
@@ -24,6 +31,12 @@ export interface ApprovalsOptions {
   cwd: string;
   loaded: LoadedConfig;
   temporaryDirectory: SessionTempDir;
+  /** How commands run. */
+  sandbox: SessionSandbox;
+  /** False where what commands change cannot be taken back. */
+  canUndo(): boolean;
+  /** Waited for before a command is judged: then `canUndo` knows better. */
+  makeUndoReady?(): Promise<void> | undefined;
   /** What is configured. */
   initial: ApprovalMode;
   /** What the user has changed it to. */
@@ -39,10 +52,10 @@ export function openApprovals(
   options: ApprovalsOptions,
   io: Pick<CliIo, "environment" | "stderr">,
 ): Approvals {
-  const { cwd, loaded, temporaryDirectory, initial, ask } = options;
+  const { cwd, loaded, temporaryDirectory, sandbox, initial, ask } = options;
   const { environment } = io;
   const { config, projectRoot: root } = loaded;
-  const approval = { mode: options.mode ?? initial, initial };
+  const approval = { mode: options.mode ?? initial, initial, rules: config.permissions ?? [] };
   const grants = options.grants ?? new GrantStore({ environment, root });
   const context: ApprovalContext = {
     root,
@@ -50,13 +63,24 @@ export function openApprovals(
     get mode() {
       return approval.mode;
     },
-    rules: config.permissions,
+    get rules() {
+      return approval.rules;
+    },
     home: homeDirectory(environment),
     environment,
+    commandBox: sandbox.isWanted ? () => sandbox.commandBox() : undefined,
+    get canUndo() {
+      return options.canUndo();
+    },
     get temporaryDirectory() {
       return temporaryDirectory.existing;
     },
   };
   const warn = options.warn ?? ((message: string) => writeLine(io.stderr, message));
-  return { approval, grants, approve: createApprove({ context, grants, ask, warn }) };
+  const decide = createApprove({ context, grants, ask, warn });
+  const approve: Approve = async (request, asking) => {
+    if (sandbox.isWanted && request.permission === "execute") await options.makeUndoReady?.();
+    return decide(request, asking);
+  };
+  return { approval, grants, approve };
 }

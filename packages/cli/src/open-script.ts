@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { type SessionEntry, withIdleWatchdog } from "@diligent/core/run";
 import { createScriptedStream, findStart, readScript, scriptedModel } from "@diligent/core/scripted";
 import type { ModelChoice } from "./choose-model.ts";
+import { describeError } from "./describe-error.ts";
 import { UsageError } from "./usage-error.ts";
 
 /**
@@ -25,6 +26,6 @@ export async function openScript(
       streamFunction: withIdleWatchdog(createScriptedStream(script, start)),
     };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(describeError(error));
   }
 }

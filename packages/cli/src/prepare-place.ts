@@ -1,4 +1,5 @@
 import { type Environment, ensureDiligentDir, openRequestLog, type RequestLogFile } from "@diligent/core/run";
+import { describeError } from "./describe-error.ts";
 import type { Notice } from "./output/run-output.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -7,9 +8,7 @@ export function openLog(environment: Environment, sessionId: string): RequestLog
   try {
     return openRequestLog(environment, sessionId);
   } catch (error) {
-    throw new UsageError(
-      `--verbose: the log cannot be written: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new UsageError(`--verbose: the log cannot be written: ${describeError(error)}`);
   }
 }
 
@@ -19,7 +18,7 @@ export async function preparePlace(root: string): Promise<{ isSaved: boolean; no
     await ensureDiligentDir(root);
     return { isSaved: true, notices: [] };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = describeError(error);
     const message = `Nothing of this session is saved: ${reason}`;
     return { isSaved: false, notices: [{ level: "warning", code: "not_saved", message }] };
   }

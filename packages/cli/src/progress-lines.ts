@@ -18,6 +18,8 @@ export function describeProgress(event: AgentEvent): string | undefined {
         [event.toolName, describeInput(event.input)].filter(Boolean).join(": "),
         MAX_COLUMNS,
       );
+    case "tool_update":
+      return event.input && toSingleLine(`as you changed it: ${describeInput(event.input)}`, MAX_COLUMNS);
     case "tool_end":
       return event.isError
         ? toSingleLine(`${event.toolName} failed: ${event.output}`, MAX_COLUMNS)
@@ -25,7 +27,7 @@ export function describeProgress(event: AgentEvent): string | undefined {
     case "compaction_start":
       return `⟳ Compacting context (${formatTokens(event.estimatedTokens)} tokens)...`;
     case "compaction_end":
-      return `Context compacted: ${formatTokens(event.tokensBefore)} → ${formatTokens(event.tokensAfter)} tokens`;
+      return describeCompaction(event);
     case "knowledge_saved":
       return `💡 Knowledge saved: ${toSingleLine(event.content, MAX_KNOWLEDGE_COLUMNS)}`;
     case "notice":
@@ -35,6 +37,17 @@ export function describeProgress(event: AgentEvent): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** What a compaction has come to. */
+export function describeCompaction({
+  tokensBefore,
+  tokensAfter,
+}: {
+  tokensBefore: number;
+  tokensAfter: number;
+}): string {
+  return `Context compacted: ${formatTokens(tokensBefore)} → ${formatTokens(tokensAfter)} tokens`;
 }
 
 /** In thousands, as `142k`; below that the number itself. */

@@ -1,5 +1,6 @@
 import { sleep } from "@diligent/core/run";
 import type { CliInput } from "./cli-io.ts";
+import { describeError } from "./describe-error.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** A prompt above this would exceed every model's window anyway. */
@@ -83,5 +84,5 @@ function untilAborted(signal: AbortSignal): Promise<undefined> {
 
 function toUsageError(error: unknown): UsageError {
   if (error instanceof UsageError) return error;
-  return new UsageError(`cannot read the input: ${error instanceof Error ? error.message : String(error)}`);
+  return new UsageError(`cannot read the input: ${describeError(error)}`);
 }

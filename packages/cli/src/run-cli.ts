@@ -1,10 +1,11 @@
 import type { Command, RunCommand, SubcommandCall } from "./arguments/command.ts";
 import { formatHelp } from "./arguments/help.ts";
 import { parseArguments } from "./arguments/parse.ts";
+import { asksForHelp, formatSubcommandHelp } from "./arguments/subcommand-help.ts";
 import type { CliIo } from "./cli-io.ts";
 import { EXIT_SUCCESS, EXIT_USAGE } from "./exit-codes.ts";
 import { UsageError } from "./usage-error.ts";
-import { VERSION } from "./version.ts";
+import { describeVersion } from "./version.ts";
 import { writeFailure } from "./write-line.ts";
 
 /**
@@ -29,7 +30,7 @@ async function runCommand(command: Command, io: CliIo): Promise<number> {
       io.stdout.write(formatHelp());
       return EXIT_SUCCESS;
     case "version":
-      io.stdout.write(`diligent ${VERSION}\n`);
+      io.stdout.write(`diligent ${await describeVersion()}\n`);
       return EXIT_SUCCESS;
     case "run":
       return runConversation(command, io);
@@ -43,24 +44,34 @@ async function runCommand(command: Command, io: CliIo): Promise<number> {
   }
 }
 
-async function runSubcommand({ name, rest, options }: SubcommandCall, io: CliIo): Promise<number> {
+async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliIo): Promise<number> {
+  if (asksForHelp(rest)) {
+    io.stdout.write(formatSubcommandHelp(name));
+    return EXIT_SUCCESS;
+  }
   switch (name) {
     case "demo":
       return (await import("./commands/demo.ts")).runDemo(rest, io);
     case "config":
-      return (await import("./commands/config.ts")).runConfig(rest, io, options.directory);
+      return (await import("./commands/config.ts")).runConfig(rest, io, directory);
     case "trust":
-      return (await import("./commands/trust.ts")).runTrust(rest, io, options.directory);
+      return (await import("./commands/trust.ts")).runTrust(rest, io, directory);
     case "untrust":
-      return (await import("./commands/trust.ts")).runUntrust(rest, io, options.directory);
+      return (await import("./commands/trust.ts")).runUntrust(rest, io, directory);
     case "sessions":
-      return (await import("./commands/sessions.ts")).runSessions(rest, io, options);
+      return (await import("./commands/sessions.ts")).runSessions(rest, io, directory);
+    case "undo":
+      return (await import("./commands/undo.ts")).runUndo(rest, io, directory);
     case "knowledge":
-      return (await import("./commands/knowledge.ts")).runKnowledge(rest, io, options.directory);
+      return (await import("./commands/knowledge.ts")).runKnowledge(rest, io, directory);
     case "models":
-      return (await import("./commands/models.ts")).runModels(rest, io, options.directory);
-    default:
-      throw new UsageError(`diligent ${name} is not available yet`);
+      return (await import("./commands/models.ts")).runModels(rest, io, directory);
+    case "export":
+      return (await import("./commands/export.ts")).runExport(rest, io, directory);
+    case "doctor":
+      return (await import("./commands/doctor.ts")).runDoctor(rest, io, directory);
+    case "completions":
+      return (await import("./commands/completions.ts")).runCompletions(rest, io);
   }
 }
 

@@ -7,14 +7,17 @@ import {
   type SessionHeader,
   toolCallsOf,
 } from "@diligent/core/run";
+import { codeSpan, fence } from "./fence.ts";
 import { formatLocalMinute } from "./session-text.ts";
 import { toSingleLine } from "./terminal-text.ts";
+import { firstLines, moreLines } from "./tui/text/cut-lines.ts";
 
 // A result is in the document so that it can be followed; the whole of it is in the session's own file.
 const MAX_RESULT_LINES = 60;
 const MAX_TITLE_COLUMNS = 100;
 
-interface DocumentParts {
+/** What a document is made of. */
+export interface DocumentParts {
   header: SessionHeader;
   /** The conversation from its beginning, what was summarised included. */
   path: readonly SessionEntry[];
@@ -69,14 +72,14 @@ function messageSection(message: Message): string | undefined {
       return `## User\n\n${contentText(message.content)}`;
     case "assistant": {
       const calls = toolCallsOf(message).map(
-        ({ name, input, invalidInput }) => `**${name}** ${inline(invalidInput ?? JSON.stringify(input))}`,
+        ({ name, input, invalidInput }) => `**${name}** ${codeSpan(invalidInput ?? JSON.stringify(input))}`,
       );
       const parts = [messageText(message), ...calls].filter((part) => part.trim() !== "");
       return parts.length === 0 ? undefined : [`## ${message.model}`, ...parts].join("\n\n");
     }
     case "tool_result": {
       const what = message.isError ? `Error of ${message.toolName}:\n\n` : "";
-      return what + fenced(shorten(message.output));
+      return what + fence(shorten(message.output));
     }
   }
 }
@@ -92,23 +95,6 @@ function contentText(content: string | readonly ContentBlock[]): string {
 }
 
 function shorten(output: string): string {
-  const lines = output.split("\n");
-  if (lines.length <= MAX_RESULT_LINES) return output;
-  const left = lines.length - MAX_RESULT_LINES;
-  return [...lines.slice(0, MAX_RESULT_LINES), `… ${left} more ${left === 1 ? "line" : "lines"}`].join("\n");
-}
-
-/** In a fence that the text cannot close. */
-function fenced(text: string): string {
-  const fence = "`".repeat(Math.max(3, longestRun(text) + 1));
-  return [fence, text, fence].join("\n");
-}
-
-function inline(text: string): string {
-  const mark = "`".repeat(longestRun(text) + 1);
-  return `${mark} ${text.replaceAll("\n", " ")} ${mark}`;
-}
-
-function longestRun(text: string): number {
-  return Math.max(0, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
+  const { shown, hidden } = firstLines(output.split("\n"), MAX_RESULT_LINES);
+  return [...shown, ...moreLines(hidden)].join("\n");
 }

@@ -5,7 +5,7 @@
  * never parsed, so it makes no difference where a text is cut or whether a sequence is complete. Kept as they are: line
  * feeds, tabs, printable text, and the joiners and variation selectors that emoji and many scripts are written with.
  * Shown as escapes: all other C0 controls, DEL, C1 controls, carriage returns (CRLF becomes LF), direction overrides
- * and marks, zero-width spaces and fillers, line and paragraph separators, and the invisible tag characters.
+ * and marks, zero-width spaces and fillers, line and paragraph separators, and the plane of the invisible tag characters.
  */
 export function sanitizeTerminalText(text: string): string {
   // Halves of a character could join with a neighbour's into one that was never checked.
@@ -85,7 +85,9 @@ const UNSAFE = characterClass([
   [0xfff0, 0xfffb],
   [0x1bca0, 0x1bca3],
   [0x1d173, 0x1d17a],
-  [0xe0000, 0xe007f],
+  // But for the variation selectors among them, this plane is for what is never seen.
+  [0xe0000, 0xe00ff],
+  [0xe01f0, 0xe0fff],
 ]);
 
 /**

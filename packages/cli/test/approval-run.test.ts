@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readdirSync } from "node:fs";
 import { createInjectedProject, takeFingerprint } from "./support/injected-project.ts";
 import { type Call, createDemands } from "./support/injections.ts";
 import { parseLines, runDiligent } from "./support/run-diligent.ts";
@@ -43,9 +42,7 @@ async function print(
 }
 
 function configure(config: object): void {
-  const path = join(place.home, ".config", "diligent", "diligent.jsonc");
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, JSON.stringify(config));
+  place.configure({ sandbox: "off", ...config });
 }
 
 describe("the mode plan", () => {
@@ -80,7 +77,7 @@ describe("the mode plan", () => {
 
 describe("permissions of the user's configuration", () => {
   test("allow what nobody would be there to allow, and nothing longer", async () => {
-    place = createTemporaryProject();
+    place = createTemporaryProject({ sandbox: "off" });
     configure({ permissions: [{ permission: "execute", pattern: "mkdir made", action: "allow" }] });
     const calls = [bash("mkdir made && ls"), bash("mkdir made too"), bash("mkdir made; touch pwned")];
     const { exitCode, failed } = await print(calls);
@@ -90,7 +87,7 @@ describe("permissions of the user's configuration", () => {
   });
 
   test("deny in the mode auto too, which is no missing approval", async () => {
-    place = createTemporaryProject();
+    place = createTemporaryProject({ sandbox: "off" });
     configure({ permissions: [{ permission: "execute", pattern: "mkdir", action: "deny" }] });
     const { exitCode, failed, asked, outputs } = await print(
       [bash("ls && mkdir made"), bash("touch free")],
@@ -103,7 +100,7 @@ describe("permissions of the user's configuration", () => {
   });
 
   test("take a tool away from the model where nothing of it is left", async () => {
-    place = createTemporaryProject();
+    place = createTemporaryProject({ sandbox: "off" });
     configure({ permissions: [{ permission: "execute", pattern: "*", action: "deny" }] });
     const { outputs } = await print([bash("ls")], ["--approval", "auto"]);
     expect(outputs[0]).toStartWith(
@@ -112,7 +109,7 @@ describe("permissions of the user's configuration", () => {
   });
 
   test("keep files from being read by every way there", async () => {
-    place = createTemporaryProject();
+    place = createTemporaryProject({ sandbox: "off" });
     for (const path of ["private/plan.md", "src/main.md"]) place.write(path, "needle\n");
     configure({ permissions: [{ permission: "read", pattern: "private/**", action: "deny" }] });
     const { outputs } = await print(
@@ -165,12 +162,12 @@ describe("what a command gets of the environment", () => {
   }
 
   test("holds no key, under whatever name", async () => {
-    place = createTemporaryProject();
+    place = createTemporaryProject({ sandbox: "off" });
     expect(await nonces()).toEqual([]);
   });
 
   test("holds what the user's configuration names beyond that, and nothing that the project's names", async () => {
-    place = createTemporaryProject();
+    place = createTemporaryProject({ sandbox: "off" });
     configure({ inheritEnvironment: ["MY_OWN"] });
     place.write("diligent.jsonc", { inheritEnvironment: ["GITHUB_PAT"] });
     expect(await nonces()).toEqual(["MY_OWN"]);
@@ -179,7 +176,7 @@ describe("what a command gets of the environment", () => {
 
 describe("a refusal in print mode", () => {
   test("is an event that tells what was asked and by which gate, before the call fails", async () => {
-    place = createTemporaryProject();
+    place = createTemporaryProject({ sandbox: "off" });
     const { asked, outputs, exitCode } = await print([bash("make it")]);
     expect(asked).toEqual([
       {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { measureFunctions } from "../../core/test/support/function-lengths.ts";
 
 const SOURCE = join(import.meta.dir, "..", "src");
 const MAX_LINES = 300;
+const MAX_FUNCTION_LINES = 60;
 
 /** What the sources may import that is not theirs. */
 const PACKAGES = new Set([
@@ -25,13 +27,25 @@ const PACKAGES = new Set([
 /** The terminal library, file by file: all of it at once would cost the start. */
 const TERMINAL_LIBRARY = /^@earendil-works\/pi-tui\/dist\/[\w/-]+\.js$/;
 
-/** Parts that only turn values into values: no disk, no process, no network. */
+/** Parts that only turn values into values: no disk, no process, no network, no clock. So are all files they import. */
 const PURE = [
   /^arguments\//,
   /^output\//,
   /^(run-summary|progress-lines|describe-stop|terminal-text|exit-codes|usage-error)\.ts$/,
-  /^tui\/(apply-|blocks|effects|markdown|parts|theme|tools|transcript|view\.ts)/,
+  /^tui\/(apply-|blocks|edit-line|effects|live-region|markdown|parts|text|theme|tools|transcript|view\.ts)/,
+  /^tui\/approval\/(?!approval-desk)/,
+  /^tui\/keys\/(?!keybindings-file)/,
+  /^tui\/pickers\/(apply-.*|.*-(view|items))\.ts$/,
+  /^tui\/welcome\/welcome-lines\.ts$/,
 ];
+
+/** Reads or changes something beyond its arguments; of Bun only what measures text does not. */
+const MACHINE =
+  /\bBun\.(?!stringWidth\b|stripANSI\b)\w+|\bprocess\.|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bset(?:Timeout|Interval|Immediate)\b|\bperformance\.|\bfetch\(/;
+const CLOCK = /^import \{[^}]*\bnow\b[^}]*\} from "@diligent\/core/m;
+
+/** Files that import each other: blocks of Markdown hold lists, whose items hold blocks. */
+const CIRCLE = ["tui/markdown/layout-blocks.ts", "tui/markdown/layout-list.ts"];
 
 interface Import {
   file: string;
@@ -75,6 +89,11 @@ function importsTypesOnly(names: string): boolean {
 
 /** Everything that is loaded before the program has looked at what it was asked. */
 function loadedBy(entry: string): Import[] {
+  return [...closureOf([entry]).values()].flat();
+}
+
+/** These files and all that are loaded with them, each with what it imports itself. */
+function closureOf(entries: readonly string[]): Map<string, Import[]> {
   const loaded = new Map<string, Import[]>();
   const visit = (file: string) => {
     if (loaded.has(file)) return;
@@ -82,8 +101,8 @@ function loadedBy(entry: string): Import[] {
     loaded.set(file, imports);
     for (const { from } of imports) if (from.endsWith(".ts")) visit(from);
   };
-  visit(entry);
-  return [...loaded.values()].flat();
+  entries.forEach(visit);
+  return loaded;
 }
 
 const show = ({ file, from }: Import) => `${file} imports ${from}`;
@@ -110,8 +129,25 @@ describe("packages/cli/src", () => {
   });
 
   test("what only turns values into values imports nothing that touches the machine", () => {
-    const pure = imports.filter(({ file }) => PURE.some((pattern) => pattern.test(file)));
-    expect(pure.filter(({ from }) => from.startsWith("node:")).map(show)).toEqual([]);
+    const pure = closureOf(files.filter((file) => PURE.some((pattern) => pattern.test(file))));
+    expect([...pure.keys()]).toContain("tui/approval/approval-view.ts");
+    const imported = [...pure.values()].flat().filter(({ from }) => from.startsWith("node:"));
+    expect(imported.map(show)).toEqual([]);
+    const touching = [...pure.keys()].filter((file) => {
+      const text = withoutComments(read(file));
+      return MACHINE.test(text) || CLOCK.test(text);
+    });
+    expect(touching).toEqual([]);
+  });
+
+  test("no file is loaded by one that it loads itself", () => {
+    const inCircle = files.filter((file) => {
+      const loaded = importsOf(file).flatMap(({ kind, from }) =>
+        kind === "static" && from.endsWith(".ts") ? [from] : [],
+      );
+      return closureOf(loaded).has(file);
+    });
+    expect(inCircle).toEqual(CIRCLE);
   });
 
   test("--version, --help, --list and a mistake load nothing heavy", () => {
@@ -139,6 +175,12 @@ describe("packages/cli/src", () => {
   test(`no file is longer than ${MAX_LINES} lines`, () => {
     const lengths = files.map((file) => ({ file, lines: read(file).split("\n").length }));
     expect(lengths.filter(({ lines }) => lines > MAX_LINES)).toEqual([]);
+  });
+
+  test(`no function is longer than ${MAX_FUNCTION_LINES} lines`, () => {
+    const measured = files.flatMap((file) => measureFunctions(read(file)).map((each) => ({ file, ...each })));
+    expect(measured.length).toBeGreaterThan(1_000);
+    expect(measured.filter(({ lines }) => lines > MAX_FUNCTION_LINES)).toEqual([]);
   });
 });
 

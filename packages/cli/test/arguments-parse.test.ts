@@ -1,29 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { Command, RunCommand } from "../src/arguments/command.ts";
-import type { Feature } from "../src/arguments/features.ts";
 import { OPTIONS, type Option } from "../src/arguments/option-table.ts";
 import { parseArguments } from "../src/arguments/parse.ts";
 import { UsageError } from "../src/usage-error.ts";
 
-const EVERYTHING: ReadonlySet<Feature> = new Set<Feature>([
-  "continue",
-  "fork",
-  "list",
-  "verbose",
-  "demo",
-  "sessions",
-  "config",
-  "trust",
-  "untrust",
-  "knowledge",
-  "models",
-  "export",
-  "doctor",
-  "completions",
-]);
-
 function parse(...argv: string[]): Command {
-  return parseArguments(argv, EVERYTHING);
+  return parseArguments(argv);
 }
 
 function parseFailure(...argv: string[]): string {
@@ -191,13 +173,17 @@ describe("other commands", () => {
       kind: "subcommand",
       name: "sessions",
       rest: ["--json", "rm"],
-      options: { directory: "dir", isSaved: true, isVerbose: false },
+      directory: "dir",
     });
   });
 
   test("a subcommand's name is a word of the prompt after -p and after other words", () => {
     expect(parse("-p", "config")).toEqual(run({ isPrint: true, prompt: "config" }));
     expect(parse("explain", "config")).toEqual(run({ prompt: "explain config" }));
+  });
+
+  test("no other option goes with a subcommand", () => {
+    expect(parseFailure("-m", "opus", "undo")).toBe("--model does not go with diligent undo");
   });
 
   test("names that every object has are no subcommands", () => {
@@ -240,28 +226,6 @@ describe("mistakes are named on one line", () => {
   for (const [line, expected] of failures) {
     test(line, () => expect(parseFailure(...line.split(" "))).toBe(expected));
   }
-});
-
-describe("what is not built yet", () => {
-  const attempt = (...argv: string[]) => {
-    try {
-      return parseArguments(argv, new Set());
-    } catch (error) {
-      return error instanceof UsageError ? error.message : error;
-    }
-  };
-
-  test("is refused by name instead of being taken for a prompt", () => {
-    expect(attempt("--continue", "2")).toBe("--continue is not available yet");
-    expect(attempt("-l")).toBe("--list is not available yet");
-    expect(attempt("doctor", "x")).toBe(
-      "diligent doctor is not available yet (to send it as a prompt: diligent -- doctor …)",
-    );
-  });
-
-  test("help and version answer all the same", () => {
-    expect(attempt("--continue", "--help")).toEqual({ kind: "help" });
-  });
 });
 
 test("no two options share a spelling", () => {

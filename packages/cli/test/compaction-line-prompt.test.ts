@@ -98,7 +98,7 @@ describe("/compact", () => {
     await program.shown("There is nothing to summarise yet.");
     await program.shown("diligent> ");
     program.type("/compactor is none\r");
-    await program.shown("There is no command /compactor here.");
+    await program.shown("There is no command /compactor (did you mean /compact?)");
     expect(server.asked).toEqual([]);
   });
 });

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProjectRoot, parseScript } from "@diligent/core";
 import { createDemo, type Demo } from "../src/demo/create-demo.ts";
-import { provideBun, shellQuote } from "../src/demo/provide-bun.ts";
+import { provideBun } from "../src/demo/provide-bun.ts";
 import { runSampleTests } from "../src/demo/sample-tests.ts";
+import { shellQuote } from "../src/demo/shell-quote.ts";
 
 const ENTRY = join(import.meta.dir, "..", "src", "index.ts");
 const MAX_DURATION_MS = 20_000;

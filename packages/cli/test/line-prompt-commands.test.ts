@@ -35,14 +35,12 @@ function start(): TerminalProgram {
   return program;
 }
 
-const HINT = "There are /compact [focus] and /quit; // begins a prompt with a slash.";
-
-test("a command that there is not is answered with those that there are, and the model is not asked", async () => {
+test("a command that there is not is answered with the nearest, and the model is not asked", async () => {
   await using server = await serve((prompt) => `Answer to ${prompt}.`);
   const program = start();
   await program.shown("diligent> ");
-  program.type("/help\r");
-  await program.shown(`There is no command /help here. ${HINT}`);
+  program.type("/hlep\r");
+  await program.shown("There is no command /hlep (did you mean /help?)");
   await program.shown("diligent> ");
   program.type("//help\r");
   await program.shown("Answer to /help.");
@@ -59,8 +57,8 @@ test("while the model answers neither an unknown command nor /quit joins the con
   await program.shown("diligent> ");
   program.type("go on\r");
   while (server.turns.length === 0) await Bun.sleep(5);
-  program.type("/help\r");
-  await program.shown(HINT);
+  program.type("/hlep\r");
+  await program.shown("did you mean /help?");
   program.type("/quit\r");
   await program.shown("/quit leaves at the prompt; Ctrl+C stops what is going on.");
   answer.resolve("Here it is.");

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeUserConfig } from "./support/compatible-service.ts";
 import { readKept } from "./support/injected-project.ts";
 import { runInTerminal, type TerminalProgram } from "./support/run-in-terminal.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
@@ -9,7 +10,7 @@ let place: TemporaryProject;
 let program: TerminalProgram;
 
 beforeEach(() => {
-  place = createTemporaryProject();
+  place = createTemporaryProject({ sandbox: "off" });
 });
 
 afterEach(() => {
@@ -104,5 +105,52 @@ describe("a command that is made to be misread", () => {
     type("n\r");
     await shown("stopped: you said no");
     expect(existsSync(join(place.project, "made"))).toBe(false);
+  });
+});
+
+describe("another command in place of the model's", () => {
+  test("is asked for, put to the person as a whole, and what an always then allows", async () => {
+    const { shown, type } = start([
+      { name: "bash", input: { command: "touch a" } },
+      { name: "bash", input: { command: "touch b" } },
+    ]);
+    await shown("    touch a\r\n");
+    await shown("e (edit) / n: ");
+    type("e\r");
+    await shown("\r\n    touch a\r\nThe command to run in its place, on one line (an empty one keeps it): ");
+    type("touch b\r");
+    await shown(
+      "As you have changed it, bash needs your consent: touch may do more than read [shell_command]",
+    );
+    await shown("exactly `touch b` in ");
+    await shown("e (edit) / n: ");
+    expect(existsSync(join(place.project, "b"))).toBe(false);
+    type("a\r");
+    await shown("as you changed it: touch b\r\n");
+    // The second call is what was allowed for good.
+    await shown("All done.");
+    expect(["a", "b"].map((name) => existsSync(join(place.project, name)))).toEqual([false, true]);
+  });
+
+  test("is the model's own where an empty line is given, and none where a rule denies it", async () => {
+    writeUserConfig(place, {
+      sandbox: "off",
+      permissions: [{ permission: "execute", pattern: "curl", action: "deny" }],
+    });
+    const { shown, type } = start([{ name: "bash", input: { command: "touch a" } }]);
+    await shown("e (edit) / n: ");
+    type("e\r");
+    await shown("keeps it): ");
+    type("curl x\r");
+    await shown('What you made of it was not taken: the rule deny execute "curl" forbids it [rule]');
+    await shown("e (edit) / n: ");
+    type("e\r");
+    await shown("keeps it): ");
+    type("\r");
+    await shown("bash needs your consent");
+    await shown("e (edit) / n: ");
+    type("y\r");
+    await shown("All done.");
+    expect(existsSync(join(place.project, "a"))).toBe(true);
   });
 });

@@ -8,7 +8,7 @@ let place: TemporaryProject;
 const programs: TerminalProgram[] = [];
 
 beforeEach(() => {
-  place = createTemporaryProject();
+  place = createTemporaryProject({ sandbox: "off" });
 });
 
 afterEach(() => {
@@ -77,7 +77,7 @@ describe("consent", () => {
     await program.shown("bash needs your consent: it holds invisible characters [command_syntax]");
     await program.shown("    touch made");
     await program.shown("    echo 'and \\x1b[8m hidden'");
-    await program.shown("Allow it? y (once) / a (always) / p (always, kept) / n: ");
+    await program.shown("Allow it? y (once) / a (always) / p (always, kept) / e (edit) / n: ");
     expect(made("made")).toBe(false);
     program.type("y\r");
     await program.shown("bash needs your consent: touch may do more than read [shell_command]");
@@ -113,7 +113,7 @@ describe("consent", () => {
     const program = start([bash("touch made"), { text: "Done" }], "go");
     await program.shown("Allow it? ");
     program.type("yes please\r");
-    await program.shown("Please answer y, a, p or n.");
+    await program.shown("Please answer y, a, p, e or n.");
     await program.shown("Allow it? ");
     program.type("\r");
     await program.shown("Allow it? ");
@@ -142,12 +142,14 @@ describe("consent", () => {
 });
 
 describe("Ctrl+C", () => {
-  test("stops the run that is going on and leaves at the prompt", async () => {
+  test("stops the run that is going on, and leaves at the prompt when it comes twice", async () => {
     const program = start([bash("touch began; sleep 30"), { text: "never" }], "go", "--approval", "auto");
     while (!made("began")) await Bun.sleep(5);
     program.type("\x03");
     await program.shown("interrupted");
     await program.shown("diligent> ");
+    program.type("\x03");
+    await program.shown("Press Ctrl+C again to leave.");
     program.type("\x03");
     expect(await program.exitCode).toBe(130);
   });

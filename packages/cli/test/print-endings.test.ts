@@ -7,7 +7,7 @@ import { createTemporaryProject, type TemporaryProject } from "./support/tempora
 let place: TemporaryProject;
 
 beforeEach(() => {
-  place = createTemporaryProject();
+  place = createTemporaryProject({ sandbox: "off" });
 });
 
 afterEach(() => place.remove());

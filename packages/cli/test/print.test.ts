@@ -7,7 +7,7 @@ import { createTemporaryProject, type TemporaryProject } from "./support/tempora
 let place: TemporaryProject;
 
 beforeAll(() => {
-  place = createTemporaryProject();
+  place = createTemporaryProject({ sandbox: "off" });
   script("answer", { text: "The answer" });
   script("command", { toolCalls: [call("bash", { command: "touch made" })] }, { text: "I could not." });
   script("broken", { text: "Half", error: { errorType: "auth", message: "invalid key" } });
@@ -139,7 +139,6 @@ describe("nothing is sent, exit code 2 and one line", () => {
     ["no key", ["-p", "x"], "diligent: No API key: set ANTHROPIC_API_KEY"],
     ["a directory that is not there", ["-p", "x", "-C", "nowhere"], "diligent: -C nowhere: not a directory"],
     ["a file as the directory", ["-p", "x", "-C", "src/a.ts"], "diligent: -C src/a.ts: not a directory"],
-    ["what is not built yet", ["doctor"], "diligent: diligent doctor is not available yet"],
     ["control characters in an option", ["--\x1b[31mx"], "diligent: unknown option --\\x1b[31mx"],
   ];
   for (const [name, args, line] of cases) {

@@ -68,3 +68,11 @@ test("what was saved for later sessions is told whole, on one line", () => {
     `💡 Knowledge saved: Two lines \\x1b[31m${"x".repeat(1_950)}`,
   );
 });
+
+test("a command that the user changed is told when it runs, and what it prints meanwhile is not", () => {
+  const update = { type: "tool_update", ...CALL, toolName: "bash", partialResult: "x" } as const;
+  expect([
+    describeProgress({ ...update, input: { command: "rm -i a\nls" } }),
+    describeProgress(update),
+  ]).toEqual(["as you changed it: rm -i a ls", undefined]);
+});

@@ -25,8 +25,9 @@ test("the question holds the gate, the command, and what each answer means", () 
       "",
       "  a  always in this session, p  always in this project, which allows:",
       "       exactly `npm 'te\\u{202e}st'` in /app",
+      "  e  another command in place of this one",
       "  n MESSAGE  no, with a message to the model",
-      "Allow it? y (once) / a (always) / p (always, kept) / n: ",
+      "Allow it? y (once) / a (always) / p (always, kept) / e (edit) / n: ",
     ].join("\n"),
   );
 });
@@ -80,10 +81,11 @@ describe("a long command", () => {
     const command = Array.from({ length: 200 }, (_, index) => `echo ${index}`);
     const shown = asking(command.join("\n"), GRANTED);
     expect(shown.slice(2, 202)).toEqual(command.map((line) => `    ${line}`));
-    expect(shown.slice(-3)).toEqual([
+    expect(shown.slice(-4)).toEqual([
       "  The command has 200 lines and 1689 characters, and all of it stands above.",
+      "  e  another command in place of this one",
       "  n MESSAGE  no, with a message to the model",
-      "Allow it? y (once) / a (always) / p (always, kept) / n: ",
+      "Allow it? y (once) / a (always) / p (always, kept) / e (edit) / n: ",
     ]);
   });
 
@@ -98,8 +100,9 @@ describe("a long command", () => {
       "",
       "  The command has 301 lines and 6210 characters, and all of it stands above.",
       "  ⟦…⟧  a note about the text, never a part of it",
+      "  e  another command in place of this one",
       "  n MESSAGE  no, with a message to the model",
-      "Allow it? y (once) / n: ",
+      "Allow it? y (once) / e (edit) / n: ",
     ]);
   });
 });
@@ -119,10 +122,10 @@ test("no name and no reason can add a line to the question", () => {
 });
 
 test("always is offered and taken only where there is something to allow", () => {
-  expect(formatQuestion(REQUEST, PLAIN)).toEndWith("Allow it? y (once) / n: ");
-  expect([formatHint(PLAIN), formatHint(GRANTED)]).toEqual([
+  expect(formatQuestion(REQUEST, PLAIN)).toEndWith("Allow it? y (once) / e (edit) / n: ");
+  expect([formatHint(REQUEST, { ...PLAIN, isFixed: true }), formatHint(REQUEST, GRANTED)]).toEqual([
     "Please answer y or n.",
-    "Please answer y, a, p or n.",
+    "Please answer y, a, p, e or n.",
   ]);
   expect([parseAnswer("a", PLAIN), parseAnswer("p", PLAIN)]).toEqual([undefined, undefined]);
 });

@@ -10,7 +10,8 @@ async function run(argv: string[], prepare: (io: FakeIo) => void = () => {}) {
 
 describe("answers that need nothing else", () => {
   test("--version is one line, also beside other words", async () => {
-    const version = { exitCode: 0, stdout: expect.stringMatching(/^diligent \d+\.\d+\.\d+\n$/), stderr: "" };
+    const line = /^diligent \d+\.\d+\.\d+( \([0-9a-f]{7}\))?\n$/;
+    const version = { exitCode: 0, stdout: expect.stringMatching(line), stderr: "" };
     expect(await run(["-v"])).toEqual(version);
     expect(await run(["--version", "x"])).toEqual(version);
   });

@@ -122,7 +122,7 @@ test("sessions are listed by their last change, and gone on with by their number
 
 describe("a prompt", () => {
   test.each([
-    ["Ctrl+C twice", 130],
+    ["Ctrl+C, and at the prompt twice", 130],
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const)("that has no answer yet is kept on %s", async (how, code) => {
@@ -132,10 +132,12 @@ describe("a prompt", () => {
     program.type("the prompt\r");
     await program.shown("the prompt");
     await Bun.sleep(50);
-    if (how !== "Ctrl+C twice") program.process.kill(how);
+    if (how !== "Ctrl+C, and at the prompt twice") program.process.kill(how);
     else {
       program.type(CTRL_C);
       await program.shown("diligent> ");
+      program.type(CTRL_C);
+      await program.shown("Press Ctrl+C again to leave.");
       program.type(CTRL_C);
     }
     expect(await program.exitCode).toBe(code);

@@ -11,7 +11,7 @@ let place: TemporaryProject;
 const mounts: string[] = [];
 
 beforeEach(() => {
-  place = createTemporaryProject();
+  place = createTemporaryProject({ sandbox: "off" });
   place.write("script.json", { version: 1, turns: [{ text: "one" }, { text: "two" }] });
 });
 

@@ -34,6 +34,7 @@ const ATTACKS = {
   "a direction isolate": ["\u{2066}x\u{2069}", "\\u{2066}x\\u{2069}"],
   "a zero-width space": ["pass\u{200b}word", "pass\\u{200b}word"],
   "invisible tags": ["a\u{e0041}", "a\\u{e0041}"],
+  "what was never assigned beside the tags": ["a\u{e0080}b\u{e01f0}c", "a\\u{e0080}b\\u{e01f0}c"],
   "a line separator": ["a\u{2028}b", "a\\u{2028}b"],
   "a byte order mark": ["\u{feff}x", "\\u{feff}x"],
 } as const;

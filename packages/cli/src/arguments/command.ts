@@ -1,4 +1,4 @@
-import type { Feature } from "./features.ts";
+import type { SubcommandName } from "./subcommand-table.ts";
 
 export const APPROVAL_MODES = ["auto", "ask", "deny", "plan"] as const;
 export type ApprovalMode = (typeof APPROVAL_MODES)[number];
@@ -23,6 +23,8 @@ export interface RunOptions {
   appendSystemPrompt?: string;
   /** As given: relative to the working directory. */
   directory?: string;
+  /** Where the model's replies are kept as a script; as given, relative to the directory. */
+  record?: string;
   isSaved: boolean;
   isVerbose: boolean;
   /** Lines instead of a screen. */
@@ -45,8 +47,8 @@ export interface SubcommandCall {
   name: SubcommandName;
   /** What follows its name. */
   rest: readonly string[];
-  /** The options before its name. */
-  options: RunOptions;
+  /** As given with `-C` before its name, the one option that goes with all of them. */
+  directory?: string;
 }
 
 /** What a command line asks for. */
@@ -56,23 +58,3 @@ export type Command =
   | { kind: "list"; isJson: boolean; options: RunOptions }
   | { kind: "help" }
   | { kind: "version" };
-
-/** The subcommands, in the order of the help page, with a line about each. */
-export const SUBCOMMANDS = {
-  demo: "see it mend a bug, without a key",
-  sessions: "find, name and delete sessions",
-  config: "the configuration and where it is from",
-  trust: "let the project's configuration act",
-  untrust: "take that back",
-  knowledge: "what was learned about this project",
-  models: "list the models",
-  export: "write a session as a document",
-  doctor: "check this machine",
-  completions: "completions for your shell",
-} as const satisfies Partial<Record<Feature, string>>;
-
-export type SubcommandName = keyof typeof SUBCOMMANDS;
-
-export function isSubcommandName(word: string): word is SubcommandName {
-  return Object.hasOwn(SUBCOMMANDS, word);
-}

@@ -1,6 +1,5 @@
-import { isSubcommandName, SUBCOMMANDS } from "./command.ts";
-import { AVAILABLE_FEATURES, type Feature } from "./features.ts";
 import { OPTIONS, type Option, type OptionGroup, optionLabel } from "./option-table.ts";
+import { SUBCOMMAND_PAGES } from "./subcommand-table.ts";
 
 const GROUPS: readonly (readonly [OptionGroup, string])[] = [
   ["run", "Options"],
@@ -11,15 +10,14 @@ const GROUPS: readonly (readonly [OptionGroup, string])[] = [
 // Wide enough for `--append-system-prompt TEXT`; the longest line then stays below 80 columns.
 const LABEL_COLUMNS = 34;
 
-/** The help page: one screen of 80 columns that lists what works. */
-export function formatHelp(available: ReadonlySet<Feature> = AVAILABLE_FEATURES): string {
-  const commands = Object.entries(SUBCOMMANDS).filter(
-    ([name]) => isSubcommandName(name) && available.has(name),
-  );
+/** The help page: one screen of 80 columns. */
+export function formatHelp(): string {
   return [
     formatLine("Usage: diligent [options] [prompt]", "a coding agent for the terminal"),
-    ...commands.map(([name, about]) => formatLine(`       diligent ${name}`, about)),
-    ...GROUPS.flatMap(([group, title]) => formatGroup(title, optionsOf(group, available))),
+    ...Object.entries(SUBCOMMAND_PAGES).map(([name, { about }]) =>
+      formatLine(`       diligent ${name}`, about),
+    ),
+    ...GROUPS.flatMap(([group, title]) => formatGroup(title, group)),
     "",
     "Examples:",
     '  diligent "why does the login test fail?"',
@@ -29,14 +27,8 @@ export function formatHelp(available: ReadonlySet<Feature> = AVAILABLE_FEATURES)
   ].join("\n");
 }
 
-function optionsOf(group: OptionGroup, available: ReadonlySet<Feature>): Option[] {
-  return OPTIONS.filter(
-    (option: Option) => option.group === group && (!option.feature || available.has(option.feature)),
-  );
-}
-
-function formatGroup(title: string, options: readonly Option[]): string[] {
-  if (options.length === 0) return [];
+function formatGroup(title: string, group: OptionGroup): string[] {
+  const options = OPTIONS.filter((option: Option) => option.group === group);
   return ["", `${title}:`, ...options.map((option) => formatLine(formatLabel(option), option.help))];
 }
 

@@ -1,4 +1,4 @@
-import type { Feature } from "./features.ts";
+import { APPROVAL_MODES, OUTPUT_FORMATS } from "./command.ts";
 
 export type OptionGroup = "run" | "session" | "other";
 
@@ -7,27 +7,62 @@ interface OptionRow {
   alias?: string;
   /** The value's placeholder in help; an option without it takes none. */
   value?: string;
+  /** The values there are; left out where any is taken. */
+  choices?: readonly string[];
+  /** What a shell may complete the value with. */
+  completes?: "file" | "directory" | "model";
   /** `reference`: the next word is the value only if it looks like a session; see `isSessionReference`. */
   takes?: "reference";
   group: OptionGroup;
   help: string;
-  /** Left out of help, and refused, until this is available. */
-  feature?: Feature;
 }
 
 /** Every option of the program, in the order of the help page. */
 export const OPTIONS = [
   { name: "print", alias: "p", group: "run", help: "answer once on stdout, without a screen" },
-  { name: "model", alias: "m", value: "MODEL", group: "run", help: "an id, or an alias such as sonnet" },
-  { name: "approval", value: "MODE", group: "run", help: "auto, ask, deny, or plan: reading only" },
+  {
+    name: "model",
+    alias: "m",
+    value: "MODEL",
+    completes: "model",
+    group: "run",
+    help: "an id, or an alias such as sonnet",
+  },
+  {
+    name: "approval",
+    value: "MODE",
+    choices: APPROVAL_MODES,
+    group: "run",
+    help: "auto, ask, deny, or plan: reading only",
+  },
   { name: "max-turns", value: "N", group: "run", help: "stop after N replies of the model" },
   { name: "max-cost", value: "USD", group: "run", help: "stop once that much was spent" },
-  { name: "output-format", value: "FORMAT", group: "run", help: "text, json or stream-json (with -p)" },
+  {
+    name: "output-format",
+    value: "FORMAT",
+    choices: OUTPUT_FORMATS,
+    group: "run",
+    help: "text, json or stream-json (with -p)",
+  },
   { name: "append-system-prompt", value: "TEXT", group: "run", help: "add to the instructions" },
   { name: "no-session", group: "run", help: "write nothing to disk" },
-  { name: "directory", alias: "C", value: "DIR", group: "run", help: "run in DIR" },
+  { name: "directory", alias: "C", value: "DIR", completes: "directory", group: "run", help: "run in DIR" },
   { name: "plain-ui", group: "run", help: "plain lines, for screen readers" },
-  { name: "verbose", group: "run", help: "log every request and answer to a file", feature: "verbose" },
+  { name: "verbose", group: "run", help: "log every request and answer to a file" },
+  {
+    name: "record",
+    value: "FILE",
+    completes: "file",
+    group: "run",
+    help: "keep the model's replies as a script",
+  },
+  {
+    name: "replay",
+    value: "FILE",
+    completes: "file",
+    group: "run",
+    help: "play a script in the place of a model",
+  },
   {
     name: "continue",
     alias: "c",
@@ -35,7 +70,6 @@ export const OPTIONS = [
     takes: "reference",
     group: "session",
     help: "go on with the last session, or with REF",
-    feature: "continue",
   },
   {
     name: "resume",
@@ -44,7 +78,6 @@ export const OPTIONS = [
     takes: "reference",
     group: "session",
     help: "the same as --continue",
-    feature: "continue",
   },
   {
     name: "fork",
@@ -52,10 +85,9 @@ export const OPTIONS = [
     takes: "reference",
     group: "session",
     help: "go on in a copy of a session",
-    feature: "fork",
   },
-  { name: "list", alias: "l", group: "session", help: "list this project's sessions", feature: "list" },
-  { name: "json", group: "session", help: "with --list: as JSON", feature: "list" },
+  { name: "list", alias: "l", group: "session", help: "list this project's sessions" },
+  { name: "json", group: "session", help: "with --list: as JSON" },
   { name: "version", alias: "v", group: "other", help: "print the version" },
   { name: "help", alias: "h", group: "other", help: "print this page" },
 ] as const satisfies readonly OptionRow[];

@@ -17,14 +17,23 @@ export function toRunOptions(given: SplitArguments["options"]): RunOptions {
     isSaved: !given.has("no-session"),
     isVerbose: given.has("verbose"),
     ...present("isPlain", given.has("plain-ui") || undefined),
-    ...present("model", text("model")),
+    ...present("model", toModel(text("model"), text("replay"))),
     ...present("approval", toChoice("--approval", text("approval"), APPROVAL_MODES)),
     ...present("maxTurns", toCount("--max-turns", text("max-turns"))),
     ...present("maxCost", toAmount("--max-cost", text("max-cost"))),
     ...present("outputFormat", toChoice("--output-format", text("output-format"), OUTPUT_FORMATS)),
     ...present("appendSystemPrompt", text("append-system-prompt")),
     ...present("directory", text("directory")),
+    ...present("record", text("record")),
   };
+}
+
+/** `--replay FILE` is another word for `--model scripted/FILE`. */
+function toModel(model: string | undefined, replay: string | undefined): string | undefined {
+  if (replay === undefined) return model;
+  if (model !== undefined)
+    throw new UsageError("--replay plays a script in the place of a --model: leave one out");
+  return `scripted/${replay}`;
 }
 
 function present<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {

@@ -9,6 +9,7 @@ import {
   optionSpellings,
 } from "./option-table.ts";
 import { isSessionReference } from "./session-reference.ts";
+import { isSubcommandName, type SubcommandName } from "./subcommand-table.ts";
 
 /** A command line taken apart: what each option was given (the last one counts), and the words that remain. */
 export interface SplitArguments {
@@ -16,7 +17,7 @@ export interface SplitArguments {
   options: ReadonlyMap<OptionName, string | true>;
   words: readonly string[];
   /** What follows the subcommand's name, untouched; undefined when there is no subcommand. */
-  subcommand?: { name: string; rest: readonly string[] };
+  subcommand?: { name: SubcommandName; rest: readonly string[] };
 }
 
 /**
@@ -24,7 +25,7 @@ export interface SplitArguments {
  * before it, leaves everything behind it to the subcommand.
  * @throws UsageError for an option that is unknown, lacks its value or was given one it does not take.
  */
-export function splitArguments(argv: readonly string[], subcommands: ReadonlySet<string>): SplitArguments {
+export function splitArguments(argv: readonly string[]): SplitArguments {
   const rest = [...argv];
   const options = new Map<OptionName, string | true>();
   const words: string[] = [];
@@ -32,7 +33,7 @@ export function splitArguments(argv: readonly string[], subcommands: ReadonlySet
     if (word === "--") return { options, words: [...words, ...rest] };
     if (isOptionLike(word)) {
       for (const [option, value] of readOptions(word, rest)) options.set(option.name, value);
-    } else if (words.length === 0 && subcommands.has(word) && !options.has("print")) {
+    } else if (words.length === 0 && isSubcommandName(word) && !options.has("print")) {
       return { options, words, subcommand: { name: word, rest } };
     } else {
       words.push(word);

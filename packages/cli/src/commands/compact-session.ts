@@ -1,4 +1,3 @@
-import type { RunOptions } from "../arguments/command.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT_FAILURE, EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../exit-codes.ts";
 import { openSession } from "../open-session.ts";
@@ -13,7 +12,10 @@ export interface CompactWishes {
   reference: string;
   focus?: string | undefined;
   isJson: boolean;
-  options: RunOptions;
+  /** An id or alias: who summarises, where it is not the model of the session. */
+  model: string | undefined;
+  /** As given with `-C`. */
+  directory: string | undefined;
 }
 
 /**
@@ -22,7 +24,13 @@ export interface CompactWishes {
  * @throws UsageError when the session, or a model for it, cannot be opened, or nothing can be written: nothing was sent.
  */
 export async function compactSession(wishes: CompactWishes, io: CliIo): Promise<number> {
-  const { reference, focus, isJson, options } = wishes;
+  const { reference, focus, isJson, model, directory } = wishes;
+  const options = {
+    isSaved: true,
+    isVerbose: false,
+    ...(model !== undefined && { model }),
+    ...(directory !== undefined && { directory }),
+  };
   const resumption = { how: "continue" as const, reference };
   const opened = await openSession({ options, resumption }, io, { approvalDefault: "deny" });
   const unsaved = opened.notices.find(({ code }) => code === "not_saved");

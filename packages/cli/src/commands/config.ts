@@ -9,24 +9,14 @@ import { UsageError } from "../usage-error.ts";
 import { writeLine } from "../write-line.ts";
 import { readSubcommandArguments } from "./subcommand-arguments.ts";
 
-const HELP = `diligent config: the configuration that holds here, and where each value comes from
-
-  diligent config             every setting with its source; keys are masked
-  diligent config --json      the same as a list of objects
-  diligent config --schema    the JSON Schema of diligent.jsonc, for editors
-
-Later wins: your own file, the project's, environment and command line.
-`;
-
 /**
  * @param directory as given with `-C`.
  * @throws UsageError when a configuration file is broken.
  */
 export async function runConfig(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
-  const { words, switches } = readSubcommandArguments("config", rest, ["json", "schema"]);
+  const { words, switches } = readSubcommandArguments("config", rest);
   if (words[0] !== undefined) throw new UsageError(`config takes no words: ${words[0]}`);
-  if (switches.has("help")) io.stdout.write(HELP);
-  else if (switches.has("schema")) io.stdout.write(toJsonText(configJsonSchema()));
+  if (switches.has("schema")) io.stdout.write(toJsonText(configJsonSchema()));
   else
     await showConfig(
       await loadConfig(resolveDirectory(directory, io.cwd), io.environment),

@@ -8,6 +8,7 @@ import {
   type UserMessage,
 } from "@diligent/core/run";
 import { toSingleLine } from "../terminal-text.ts";
+import { firstLines, moreLines } from "../tui/text/cut-lines.ts";
 
 const SHOWN_OUTPUT_LINES = 10;
 const MAX_TITLE_COLUMNS = 200;
@@ -25,9 +26,8 @@ export function formatMessage(message: Message): string {
     }
     case "tool_result": {
       const lines = message.output.split("\n");
-      const more =
-        lines.length > SHOWN_OUTPUT_LINES ? [`… ${lines.length - SHOWN_OUTPUT_LINES} more lines`] : [];
-      return indent([...lines.slice(0, SHOWN_OUTPUT_LINES), ...more].join("\n"));
+      const { shown, hidden } = firstLines(lines, SHOWN_OUTPUT_LINES);
+      return indent([...shown, ...moreLines(hidden)].join("\n"));
     }
   }
 }

@@ -58,7 +58,7 @@ export function formatModels(models: readonly ListedModel[], context: TableConte
 function toRow(model: ListedModel): Row {
   const marks = `${model.isConfigured ? ">" : " "}${model.isDefault ? "*" : " "} `;
   const limit = (name: "contextWindow" | "maxOutputTokens") =>
-    model.assumed?.includes(name) ? "unknown" : formatTokens(model[name]);
+    model.assumed?.includes(name) ? "unknown" : formatTokenLimit(model[name]);
   return [
     marks + toSingleLine(model.id, MAX_NAME_COLUMNS),
     limit("contextWindow"),
@@ -105,7 +105,7 @@ function padEnd(text: string, columns: number): string {
 }
 
 /** Such as `200k`, `1.05M` or `8.2k`. */
-export function formatTokens(tokens: number): string {
+export function formatTokenLimit(tokens: number): string {
   if (tokens < 1_000) return String(tokens);
   const thousands = Number((tokens / 1_000).toFixed(1));
   return thousands < 1_000 ? `${thousands}k` : `${Number((tokens / 1_000_000).toFixed(2))}M`;
@@ -128,7 +128,7 @@ function describeProvider(provider: ModelProvider, listed: number): string[] {
 }
 
 /** An address without what it may hold besides the place: a password, a key. */
-function placeOf(baseUrl: string): string {
+export function placeOf(baseUrl: string): string {
   const { protocol, host, pathname } = new URL(baseUrl);
   return `${protocol}//${host}${pathname}`;
 }

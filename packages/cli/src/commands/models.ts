@@ -17,27 +17,13 @@ import { writeLine } from "../write-line.ts";
 import { formatModels, type ListedModel, type ModelProvider } from "./models-table.ts";
 import { readSubcommandArguments } from "./subcommand-arguments.ts";
 
-const HELP = `diligent models: the models that can be named with --model or in the configuration
-
-  diligent models           a table, grouped by provider
-  diligent models --json    the same as a list of objects; null is unknown
-
-Beside these, any id works that begins with claude-, gpt- or o and a digit, and any
-NAME/MODEL of a server in provider.compatible. "models" in the configuration adds and
-corrects models.
-`;
-
 /**
  * @param directory as given with `-C`.
  * @throws UsageError when a configuration file is broken, or what it says of models cannot be meant.
  */
 export async function runModels(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
-  const { words, switches } = readSubcommandArguments("models", rest, ["json"]);
+  const { words, switches } = readSubcommandArguments("models", rest);
   if (words[0] !== undefined) throw new UsageError(`models takes no words: ${words[0]}`);
-  if (switches.has("help")) {
-    io.stdout.write(HELP);
-    return EXIT_SUCCESS;
-  }
   const loaded = await loadConfig(resolveDirectory(directory, io.cwd), io.environment);
   const catalogue = await loadCatalogue(loaded.config);
   for (const { message } of loaded.warnings) writeLine(io.stderr, `warning: ${message}`);

@@ -1,5 +1,10 @@
 import { parseArgs } from "node:util";
 import { nearestName } from "@diligent/core/light";
+import {
+  SUBCOMMAND_PAGES,
+  type SubcommandName,
+  type SubcommandOption,
+} from "../arguments/subcommand-table.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface SubcommandArguments {
@@ -11,20 +16,19 @@ export interface SubcommandArguments {
   values: ReadonlyMap<string, string>;
 }
 
+const HELP: SubcommandOption = { name: "help", alias: "h", help: "print this page" };
+
 /**
  * Takes a subcommand's words apart. `--help` and `-h` are always known, as the switch `help`.
- * @param known the names of its options, without dashes; one that takes a value ends in `=`, and its first letter is
- *   its short form.
  * @throws UsageError for an unknown option.
  */
 export function readSubcommandArguments(
-  command: string,
+  command: SubcommandName,
   rest: readonly string[],
-  known: readonly string[] = [],
 ): SubcommandArguments {
-  const valued = known.filter((name) => name.endsWith("=")).map((name) => name.slice(0, -1));
-  const names = [...known.filter((name) => !name.endsWith("=")), ...valued, "help"];
-  const options = Object.fromEntries(names.map((name) => [name, toOption(name, valued)]));
+  const known = [...SUBCOMMAND_PAGES[command].options, HELP];
+  const names = known.map(({ name }) => name);
+  const options = Object.fromEntries(known.map((option) => [option.name, toParsed(option)]));
   const { tokens } = parseArgs({
     args: [...rest],
     options,
@@ -39,7 +43,7 @@ export function readSubcommandArguments(
     if (token.kind === "positional") words.push(token.value);
     if (token.kind !== "option") continue;
     if (!names.includes(token.name)) throw unknownOption(command, token.rawName, names);
-    if (valued.includes(token.name)) {
+    if (known.find(({ name }) => name === token.name)?.value !== undefined) {
       if (!token.value) throw new UsageError(`${command}: ${token.rawName} needs a value`);
       values.set(token.name, token.value);
       continue;
@@ -50,9 +54,15 @@ export function readSubcommandArguments(
   return { words, switches, values };
 }
 
-function toOption(name: string, valued: readonly string[]): { type: "boolean" | "string"; short?: string } {
-  if (valued.includes(name)) return { type: "string", short: name.slice(0, 1) };
-  return { type: "boolean", ...(name === "help" && { short: "h" }) };
+function toParsed({ alias, value }: SubcommandOption): { type: "boolean" | "string"; short?: string } {
+  return { type: value === undefined ? "boolean" : "string", ...(alias !== undefined && { short: alias }) };
+}
+
+/** What to say of a word that is none of those that may come first behind a subcommand's name. */
+export function unknownAction(command: SubcommandName, action: string): UsageError {
+  const nearest = nearestName(action, SUBCOMMAND_PAGES[command].words ?? []);
+  const hint = nearest === undefined ? `see diligent ${command} --help` : `did you mean ${nearest}?`;
+  return new UsageError(`${command}: unknown action ${action} (${hint})`);
 }
 
 function unknownOption(command: string, given: string, names: readonly string[]): UsageError {

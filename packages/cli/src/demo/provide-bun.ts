@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Environment } from "@diligent/core/run";
+import { shellQuote } from "./shell-quote.ts";
 
 /**
  * The environment with a `bun` on its PATH, which the tests of the sample project are run with. Where there is none,
@@ -18,9 +19,4 @@ export function provideBun(
   const launcher = `#!/bin/sh\nBUN_BE_BUN=1 exec ${shellQuote(runtime)} "$@"\n`;
   writeFileSync(join(directory, "bun"), launcher, { mode: 0o755 });
   return { ...environment, PATH: path === "" ? directory : `${directory}${delimiter}${path}` };
-}
-
-/** The text as one word of a shell command; plain words stay as they are. */
-export function shellQuote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

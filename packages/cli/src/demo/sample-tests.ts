@@ -1,4 +1,5 @@
 import type { CliIo } from "../cli-io.ts";
+import { describeError } from "../describe-error.ts";
 import type { Demo } from "./create-demo.ts";
 
 // They take a tenth of a second; a machine that is busy gets its time, one that hangs an end.
@@ -32,7 +33,7 @@ export async function runSampleTests(
   } catch (error) {
     return {
       passed: false,
-      summary: `bun test did not start: ${error instanceof Error ? error.message : error}`,
+      summary: `bun test did not start: ${describeError(error)}`,
     };
   }
 }

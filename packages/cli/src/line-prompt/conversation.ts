@@ -1,12 +1,21 @@
-import { type AgentEvent, type ApprovalRequest, type ApprovalVerdict, now } from "@diligent/core/run";
-import type { AskPerson, PersonAnswer } from "../approval.ts";
+import { type ApprovalRequest, now } from "@diligent/core/run";
+import type { AskPerson, CommandEdit } from "../approval.ts";
 import type { CliOutput } from "../cli-io.ts";
-import type { OpenSession } from "../open-session.ts";
-import { formatHint, formatQuestion, parseAnswer } from "./question.ts";
-import { describeCommands, readInputLine } from "./read-input-line.ts";
+import { describeError } from "../describe-error.ts";
+import { judgedCommand } from "../judged-request.ts";
+import { NO_COMMAND, type ShellLine } from "../shell-line/read-shell-line.ts";
+import { runShellLine, tellOfShellLine } from "../shell-line/run-shell-line.ts";
+import { writeLine } from "../write-line.ts";
+import type { PlainCommands } from "./plain-commands.ts";
+import type { PlainContextParts } from "./plain-context.ts";
+import { formatEditQuestion, formatHint, formatQuestion, parseAnswer, wantsEdit } from "./question.ts";
+import { readInputLine } from "./read-input-line.ts";
 import { Transcript } from "./transcript.ts";
 
 const PROMPT = "diligent> ";
+
+/** The session that is talked to, how it is exchanged for another one, and how the program is left. */
+export type ConversationParts = Pick<PlainContextParts, "opened" | "reopen" | "environment" | "quit">;
 
 /**
  * A conversation by lines. A line answers the question that is open, else joins the run that is going on, else is the
@@ -15,15 +24,18 @@ const PROMPT = "diligent> ";
 export class Conversation {
   private readonly transcript: Transcript;
   private run: { abort: AbortController; ended: Promise<void> } | undefined;
-  private isCompacting = false;
+  /** True while what goes on is no run of the model's, which a prompt could join. */
+  private isOther = false;
   /** Lines for when the work that is going on has ended. */
   private readonly waiting: string[] = [];
+  private commands: PlainCommands | undefined;
+  /** Somebody was told that a second Ctrl+C leaves. */
+  private isWarned = false;
   private answer: ((line: string | undefined) => void) | undefined;
-  private lastQuestion: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly output: CliOutput,
-    private readonly opened: () => OpenSession,
+    private readonly parts: ConversationParts,
   ) {
     this.transcript = new Transcript(output);
   }
@@ -36,14 +48,35 @@ export class Conversation {
     return this.run?.abort.signal.aborted ?? false;
   }
 
-  /** One question after the other, also when several calls ask at once. */
-  readonly ask: AskPerson = (request, verdict) => {
-    const question = this.lastQuestion.then(() => this.askNow(request, verdict));
-    this.lastQuestion = question;
-    return question;
+  /** A question at a time: `createApprove` asks the next when this one is answered. */
+  readonly ask: AskPerson = async (request, verdict) => {
+    this.transcript.line(undefined);
+    for (let hint = ""; !this.isInterrupted; hint = `${formatHint(request, verdict)}\n`) {
+      this.output.write(`\n${hint}${formatQuestion(request, verdict)}`);
+      const answer = await this.nextAnswer();
+      if (answer !== undefined && wantsEdit(answer, request, verdict)) return this.askForCommand(request);
+      const decision = answer === undefined ? undefined : parseAnswer(answer, verdict);
+      if (decision !== undefined) return decision;
+    }
+    return { response: "reject", message: "The user stopped the run.", endTurn: true };
   };
 
+  /** What is written is put to the user again as a whole; a terminal that is read by lines cannot have it there to edit. */
+  private async askForCommand(request: ApprovalRequest): Promise<CommandEdit> {
+    const before = judgedCommand(request) ?? "";
+    this.output.write(formatEditQuestion(before));
+    const line = await this.nextAnswer();
+    return { edited: line === undefined || line.trim() === "" ? before : line };
+  }
+
+  /** A prompt of the command line: what somebody else may have written is no command for the shell. */
+  begin(prompt: string): void {
+    if (readInputLine(prompt).kind === "shell") this.takePrompt(prompt, prompt);
+    else this.takeLine(prompt);
+  }
+
   takeLine(line: string): void {
+    this.isWarned = false;
     if (this.answer) {
       this.answer(line);
       return;
@@ -56,15 +89,14 @@ export class Conversation {
       case "prompt":
         this.takePrompt(line, input.text);
         return;
-      case "compact":
-        if (this.run) this.waiting.push(line);
-        else this.compact(input.focus);
+      case "command":
+        this.takeCommand(input.line);
+        return;
+      case "shell":
+        this.takeShell(line, input.line);
         return;
       case "quit":
         this.say("/quit leaves at the prompt; Ctrl+C stops what is going on.");
-        return;
-      case "unknown":
-        this.say(describeCommands(input.command));
     }
   }
 
@@ -83,9 +115,18 @@ export class Conversation {
     await this.run?.ended;
   }
 
+  /** Says that a second Ctrl+C leaves; false where that was said, and nothing was typed since. */
+  warnOfLeaving(): boolean {
+    if (this.isWarned) return false;
+    this.isWarned = true;
+    this.output.write("\n");
+    this.say("Press Ctrl+C again to leave.");
+    return true;
+  }
+
   private takePrompt(line: string, text: string): void {
-    if (this.run && this.isCompacting) this.waiting.push(line);
-    else if (this.run) this.opened().session.steer(text);
+    if (this.run && this.isOther) this.waiting.push(line);
+    else if (this.run) this.parts.opened().session.steer(text);
     else this.start(text);
   }
 
@@ -96,21 +137,58 @@ export class Conversation {
 
   private start(prompt: string): void {
     const message = { role: "user" as const, content: prompt, timestamp: now() };
-    const { session, noteInput } = this.opened();
+    const { session, noteInput } = this.parts.opened();
     noteInput(prompt);
+    this.commands?.forgetList();
     this.occupy(async (signal) => {
       await session.run(message, { signal }).consume((event) => this.transcript.show(event));
     });
   }
 
-  private compact(focus: string): void {
-    this.isCompacting = true;
+  private takeCommand(line: string): void {
+    if (this.run && this.isOther) this.waiting.push(line);
+    else if (this.run) void this.takeCommandBesideRun(line);
+    else {
+      this.isOther = true;
+      this.occupy(async () => (await this.openCommands()).run(line));
+    }
+  }
+
+  /** What is forbidden, for instance, counts at once; what changes the conversation waits for the end of the run. */
+  private async takeCommandBesideRun(line: string): Promise<void> {
+    const commands = await this.openCommands();
+    if (!this.run) this.takeLine(line);
+    else if (!commands.isAlwaysPossible(line)) this.waiting.push(line);
+    else await commands.run(line).catch((error: unknown) => this.line(`error: ${describeError(error)}`));
+  }
+
+  /** They are loaded with the first of them. */
+  private async openCommands(): Promise<PlainCommands> {
+    const { PlainCommands } = await import("./plain-commands.ts");
+    this.commands ??= new PlainCommands({
+      ...this.parts,
+      signal: () => this.run?.abort.signal ?? new AbortController().signal,
+      line: (text) => this.line(text),
+      show: (event) => this.transcript.show(event),
+      send: (text) => this.takePrompt(text.startsWith("/") ? `/${text}` : text, text),
+    });
+    return this.commands;
+  }
+
+  private takeShell(typed: string, line: ShellLine): void {
+    if (line.command === "") this.say(NO_COMMAND);
+    else if (this.run) this.waiting.push(typed);
+    else this.runShell(typed, line);
+  }
+
+  private runShell(typed: string, line: ShellLine): void {
+    const opened = this.parts.opened();
+    opened.noteInput(typed);
+    this.isOther = true;
     this.occupy(async (signal) => {
-      const { session } = this.opened();
-      const emit = (event: AgentEvent) => this.transcript.show(event);
-      const { kind } = await session.compact({ focus: focus || undefined, signal, emit });
-      if (kind === "nothing") this.line("There is nothing to summarise yet.");
-      if (kind === "aborted") this.line("Stopped: the session is as it was.");
+      const result = await runShellLine(line, opened, { signal });
+      this.line(result.output);
+      await tellOfShellLine(line, result, opened);
     });
   }
 
@@ -125,24 +203,19 @@ export class Conversation {
     try {
       await work();
     } catch (error) {
-      this.transcript.line(`error: ${error instanceof Error ? error.message : String(error)}`);
+      this.transcript.line(`error: ${describeError(error)}`);
     } finally {
       this.run = undefined;
-      this.isCompacting = false;
+      this.isOther = false;
       this.showPrompt();
-      for (const line of this.waiting.splice(0)) this.takeLine(line);
+      for (const line of this.waiting.splice(0)) this.takeWaiting(line);
     }
   }
 
-  private async askNow(request: ApprovalRequest, verdict: ApprovalVerdict): Promise<PersonAnswer> {
-    this.transcript.line(undefined);
-    for (let hint = ""; !this.isInterrupted; hint = `${formatHint(verdict)}\n`) {
-      this.output.write(`\n${hint}${formatQuestion(request, verdict)}`);
-      const answer = await this.nextAnswer();
-      const decision = answer === undefined ? undefined : parseAnswer(answer, verdict);
-      if (decision !== undefined) return decision;
-    }
-    return { response: "reject", message: "The user stopped the run.", endTurn: true };
+  /** It was typed among other things: what comes of it stands below it once more. */
+  private takeWaiting(line: string): void {
+    if (!this.run) writeLine(this.output, line);
+    this.takeLine(line);
   }
 
   private nextAnswer(): Promise<string | undefined> {

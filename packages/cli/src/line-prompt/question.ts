@@ -1,6 +1,14 @@
 import { describeGrant } from "@diligent/core/interactive";
 import type { ApprovalRequest, ApprovalVerdict } from "@diligent/core/run";
-import type { PersonAnswer } from "../approval.ts";
+import type { AskedVerdict, PersonAnswer } from "../approval.ts";
+import {
+  describeAsking,
+  describeRefusedEdit,
+  judgedCommand,
+  judgedPath,
+  judgedWish,
+  WISH_HEAD,
+} from "../judged-request.ts";
 import { formatJudgedLine, formatJudgedText, formatMark, hasMark } from "../judged-text.ts";
 
 // What a person may read of a change before consenting to it; whoever wants more can say no and look.
@@ -17,22 +25,55 @@ const SCREEN_CHARS = 1_600;
  * What the person is asked: the whole of what would be done, every invisible character shown, what asked, what each
  * answer means, the question last. Only a diff is cut where it is very long, and it is said how much of it.
  */
-export function formatQuestion(request: ApprovalRequest, verdict: ApprovalVerdict): string {
-  const { gate, reason, grants = [] } = verdict;
-  const head = `${formatJudgedLine(request.toolName)} needs your consent: ${formatJudgedLine(reason)} [${gate}]`;
-  const shown = [head, "", ...indent(describeSubject(request)), "", ...describeAlways(grants)];
+export function formatQuestion(request: ApprovalRequest, verdict: AskedVerdict): string {
+  const { grants = [] } = verdict;
+  const wish = judgedWish(request, verdict);
+  const refused = describeRefusedEdit(verdict);
+  const shown = [
+    describeAsking(request, verdict),
+    ...(refused === undefined ? [] : [refused]),
+    "",
+    ...indent(describeSubject(request)),
+    "",
+    ...(wish === undefined ? [] : [`  ${WISH_HEAD}`, `    “ ${wish}`, ""]),
+    ...describeAlways(grants),
+  ];
   return [
     ...shown,
     ...describeLength(request),
     ...(shown.some(hasMark) ? [`  ${formatMark("…")}  a note about the text, never a part of it`] : []),
+    ...(isEditable(request, verdict) ? ["  e  another command in place of this one"] : []),
     "  n MESSAGE  no, with a message to the model",
-    `Allow it? y (once) / ${grants.length > 0 ? "a (always) / p (always, kept) / " : ""}n: `,
+    `Allow it? y (once) / ${grants.length > 0 ? "a (always) / p (always, kept) / " : ""}${
+      isEditable(request, verdict) ? "e (edit) / " : ""
+    }n: `,
   ].join("\n");
 }
 
 /** What may be answered, for somebody whose answer was none. */
-export function formatHint({ grants = [] }: ApprovalVerdict): string {
-  return `Please answer ${grants.length > 0 ? "y, a, p" : "y"} or n.`;
+export function formatHint(request: ApprovalRequest, verdict: AskedVerdict): string {
+  const { grants = [] } = verdict;
+  const answers = [grants.length > 0 ? "y, a, p" : "y", ...(isEditable(request, verdict) ? ["e"] : [])];
+  return `Please answer ${answers.join(", ")} or n.`;
+}
+
+/** True for a command that the person may change. */
+export function isEditable(request: ApprovalRequest, { isFixed }: AskedVerdict): boolean {
+  return judgedCommand(request) !== undefined && !isFixed;
+}
+
+/** True for the answer that wants to change the command. */
+export function wantsEdit(line: string, request: ApprovalRequest, verdict: AskedVerdict): boolean {
+  return isEditable(request, verdict) && /^\s*e(?:dit)?\s*$/i.test(line);
+}
+
+/** Asks for the command that is to be run in place of this one. */
+export function formatEditQuestion(command: string): string {
+  return [
+    "",
+    ...indent(formatJudgedText(command)),
+    "The command to run in its place, on one line (an empty one keeps it): ",
+  ].join("\n");
 }
 
 /** The answer a line gives, or undefined when it is none. Only what `verdict` offers can be allowed for good. */
@@ -65,23 +106,17 @@ function describeAlways(grants: NonNullable<ApprovalVerdict["grants"]>): string[
 
 function describeSubject(request: ApprovalRequest): string {
   const { permission, details = {} } = request;
-  const command = commandOf(request);
+  const command = judgedCommand(request);
   if (command !== undefined) return formatJudgedText(command);
-  if (permission === "execute" || typeof details.path !== "string") {
-    return formatJudgedText(JSON.stringify(details, undefined, 2));
-  }
-  const subject = `${permission} ${formatJudgedLine(details.path)}`;
+  const path = judgedPath(request);
+  if (path === undefined) return formatJudgedText(JSON.stringify(details, undefined, 2));
+  const subject = `${permission} ${formatJudgedLine(path)}`;
   return typeof details.diff === "string" ? `${subject}\n\n${describeDiff(details.diff)}` : subject;
-}
-
-/** The shell's; another tool may have an argument of that name beside others that matter as much. */
-function commandOf({ toolName, details }: ApprovalRequest): string | undefined {
-  return toolName === "bash" && typeof details?.command === "string" ? details.command : undefined;
 }
 
 /** So that nobody takes the end of a long command for all of it. */
 function describeLength(request: ApprovalRequest): string[] {
-  const command = commandOf(request);
+  const command = judgedCommand(request);
   if (command === undefined) return [];
   const lines = command.split("\n").length;
   if (lines <= SCREEN_LINES && command.length <= SCREEN_CHARS) return [];

@@ -3,31 +3,28 @@ import {
   type ApprovalMode,
   type Approve,
   type ContextOptions,
-  createTools,
   type Effort,
   type Environment,
-  FileTracker,
   generateSessionId,
   type LoadedConfig,
   type Model,
   resolvePaths,
   SessionManager,
+  type SessionSandbox,
   type SessionTempDir,
-  type StreamFunction,
   type SystemPromptParts,
-  selectOfferedTools,
-  type Tool,
-  withRequestLog,
-  withRetry,
 } from "@diligent/core/run";
+import type { Recording } from "@diligent/core/scripted";
 import { assertPriced, changeModel, type ModelChange } from "./change-model.ts";
 import { chooseModel } from "./choose-model.ts";
 import { chooseSummarizer } from "./choose-summarizer.ts";
-import { openPrompt, toNotice } from "./compose-prompt.ts";
-import { createKnowledgeTools } from "./knowledge-tool.ts";
+import { openPrompt, type SessionPrompt, toNotice } from "./compose-prompt.ts";
 import type { Notice } from "./output/run-output.ts";
-import { openLog, preparePlace } from "./prepare-place.ts";
+import { preparePlace } from "./prepare-place.ts";
 import type { EarlierSession, ResumptionWishes } from "./resume.ts";
+import { openServices, type SessionServices } from "./session-services.ts";
+import { createSessionTools, sandboxNotices } from "./session-tools.ts";
+import type { SessionCheckpoints } from "./undo/session-checkpoints.ts";
 
 export interface SessionOptions extends ResumptionWishes {
   cwd: string;
@@ -46,6 +43,10 @@ export interface SessionOptions extends ResumptionWishes {
   persist: boolean;
   /** Every request and answer goes to a file. */
   isVerbose: boolean;
+  /** What models answer is kept in it. */
+  recording?: Recording | undefined;
+  /** How commands run. */
+  sandbox: SessionSandbox;
   /** With the rules of the configuration: which tools the model is told about. */
   approvalMode: ApprovalMode;
   approve: Approve;
@@ -58,6 +59,8 @@ export interface ComposedSession {
   notices: Notice[];
   /** Where the project's sessions are, be this one saved or not. */
   sessionsDirectory: string;
+  /** What it changes in the project can be taken back. */
+  checkpoints: SessionCheckpoints;
   /** What the system prompt is made of. */
   promptParts(): SystemPromptParts;
   /** See `changeModel`. */
@@ -90,34 +93,20 @@ export async function composeSession(
   const { isSaved } = place;
   const tools = createSessionTools(options, { sessionId, temporaryDirectory, isSaved, currentEntryId });
   const prompt = await openPrompt({ ...options, contextWindow: model.contextWindow, tools });
-  const log = options.isVerbose ? openLog(environment, sessionId) : undefined;
-  const withServices = (stream: StreamFunction) =>
-    withRetry(log ? withRequestLog(stream, log.write) : stream);
-  const agentConfig: AgentLoopConfig = {
-    model,
-    streamFunction: withServices(streamFunction),
-    systemPrompt: prompt.current.systemPrompt,
-    tools,
-    effort: options.effort ?? config.effort,
-    maxTurns: options.maxTurns ?? config.maxTurns,
-    maxRetries: config.maxRetries,
-    maxCost: options.maxCost,
-    approve: options.approve,
-    keepOutput: (toolCallId, output) => temporaryDirectory.keep(toolCallId, output),
-  };
-  const context: ContextOptions = {
-    ...toContextOptions(options),
-    summarizer: chooseSummarizer(wishes, withServices),
-    buildSystemPrompt: prompt.renew,
-  };
+  const services = openServices(options, { sessionId, tools, currentEntryId });
+  const parts = { model, tools, prompt, services, streamFunction, temporaryDirectory };
   const manager = new SessionManager({
     cwd,
     paths,
     isSaved,
     lockPlace: environment,
-    agentConfig,
     sessionId,
-    context,
+    agentConfig: toLoopConfig(options, parts),
+    context: {
+      ...toContextOptions(options),
+      summarizer: chooseSummarizer(wishes, services.wrap),
+      buildSystemPrompt: prompt.renew,
+    },
   });
   const session = await openEarlier(manager, earlier, sessionId);
   opened = session;
@@ -125,26 +114,39 @@ export async function composeSession(
     session,
     model,
     sessionsDirectory: paths.sessions,
+    checkpoints: services.checkpoints,
     notices: [
       ...loaded.warnings.map(toNotice),
       ...prompt.current.notices,
       ...place.notices,
-      ...(log ? [info("request_log", `Every request and answer is written to ${log.path}`)] : []),
+      ...sandboxNotices(options, tools),
+      ...services.notices,
       ...(earlier && resuming ? resuming.resumedNotices(earlier, { model, cwd, fallback }) : []),
     ],
     promptParts: () => prompt.current.parts,
-    async changeModel(change) {
-      const access = { cwd, config, wrap: withServices, maxCost: options.maxCost };
-      const changed = await changeModel(session, change, access);
-      if (changed) prompt.contextWindow = changed.contextWindow;
-      return changed;
-    },
+    changeModel: (change) => changeModelAndPrompt(session, change, { options, prompt, services }),
     close() {
       session.close();
-      log?.close();
+      services.close();
       temporaryDirectory.remove();
     },
   };
+}
+
+async function changeModelAndPrompt(
+  session: SessionManager,
+  change: ModelChange,
+  { options, prompt, services }: { options: SessionOptions } & Pick<LoopParts, "prompt" | "services">,
+): Promise<Model | undefined> {
+  const { cwd, loaded, maxCost } = options;
+  const changed = await changeModel(session, change, {
+    cwd,
+    config: loaded.config,
+    wrap: services.wrap,
+    maxCost,
+  });
+  if (changed) prompt.contextWindow = changed.contextWindow;
+  return changed;
 }
 
 function isResuming({ resumption, isAutomatic, held }: ResumptionWishes): boolean {
@@ -156,43 +158,35 @@ function pickModel({ lastModelId, path }: Partial<EarlierSession> = {}) {
   return { lastModelId, path };
 }
 
+interface LoopParts extends Pick<AgentLoopConfig, "model" | "tools" | "streamFunction"> {
+  prompt: SessionPrompt;
+  services: SessionServices;
+  temporaryDirectory: SessionTempDir;
+}
+
+function toLoopConfig(options: SessionOptions, parts: LoopParts): AgentLoopConfig {
+  const { config } = options.loaded;
+  const { prompt, services, temporaryDirectory, streamFunction, ...rest } = parts;
+  return {
+    ...rest,
+    streamFunction: services.wrap(streamFunction),
+    systemPrompt: prompt.current.systemPrompt,
+    effort: options.effort ?? config.effort,
+    maxTurns: options.maxTurns ?? config.maxTurns,
+    maxRetries: config.maxRetries,
+    maxCost: options.maxCost,
+    approve: options.approve,
+    changes: options.persist ? services.checkpoints : undefined,
+    keepOutput: (toolCallId, output) => temporaryDirectory.keep(toolCallId, output),
+  };
+}
+
 function toContextOptions({ environment, loaded: { config }, persist }: SessionOptions): ContextOptions {
   return {
     compaction: config.compaction,
     flushKnowledge: config.knowledge?.flushBeforeCompaction,
     calibrationPlace: persist ? environment : undefined,
   };
-}
-
-interface ToolParts {
-  sessionId: string;
-  temporaryDirectory: SessionTempDir;
-  isSaved: boolean;
-  currentEntryId(): string | undefined;
-}
-
-function createSessionTools(
-  { cwd, environment, loaded, approvalMode }: SessionOptions,
-  { sessionId, temporaryDirectory, isSaved, currentEntryId }: ToolParts,
-): Tool[] {
-  const tools = createTools({
-    cwd,
-    root: loaded.projectRoot,
-    environment,
-    sessionId,
-    inheritEnvironment: loaded.config.inheritEnvironment,
-    files: new FileTracker(),
-    outputDirectory: () => temporaryDirectory.path(),
-  });
-  const knowledgeTools = createKnowledgeTools({ loaded, sessionId, isSaved, currentEntryId });
-  return selectOfferedTools([...tools, ...knowledgeTools], {
-    mode: approvalMode,
-    rules: loaded.config.permissions ?? [],
-  });
-}
-
-function info(code: string, message: string): Notice {
-  return { level: "info", code, message };
 }
 
 async function openEarlier(

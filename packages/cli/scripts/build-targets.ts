@@ -1,0 +1,47 @@
+/** A platform that an executable can be made for. */
+export interface BuildTarget {
+  /** As users say it, and as the file is called after. */
+  name: string;
+  /** As Bun says it. */
+  bun: Bun.Build.CompileTarget;
+  /** As Node says it, which is how ripgrep's packages are called. */
+  platform: "linux" | "darwin";
+  arch: "x64" | "arm64";
+  isMusl?: true;
+}
+
+/** Windows is none of them: there diligent runs in WSL. */
+export const BUILD_TARGETS: readonly BuildTarget[] = [
+  { name: "linux-x64", bun: "bun-linux-x64", platform: "linux", arch: "x64" },
+  { name: "linux-arm64", bun: "bun-linux-arm64", platform: "linux", arch: "arm64" },
+  { name: "linux-x64-musl", bun: "bun-linux-x64-musl", platform: "linux", arch: "x64", isMusl: true },
+  { name: "linux-arm64-musl", bun: "bun-linux-arm64-musl", platform: "linux", arch: "arm64", isMusl: true },
+  { name: "darwin-x64", bun: "bun-darwin-x64", platform: "darwin", arch: "x64" },
+  { name: "darwin-arm64", bun: "bun-darwin-arm64", platform: "darwin", arch: "arm64" },
+];
+
+/** Where the program runs that builds. */
+export interface Host {
+  platform: string;
+  arch: string;
+  /** The C library is musl, as on Alpine. */
+  isMusl: boolean;
+}
+
+/**
+ * The targets that a word names: one of theirs, `host` for the machine that builds, or `all`.
+ * @throws Error for anything else, with what there is.
+ */
+export function chooseTargets(word: string, host: Host): BuildTarget[] {
+  if (word === "all") return [...BUILD_TARGETS];
+  const target = BUILD_TARGETS.find(({ name }) => name === word) ?? (word === "host" && findHostTarget(host));
+  if (target) return [target];
+  const names = BUILD_TARGETS.map(({ name }) => name).join(", ");
+  throw new Error(`There is no target ${word} on ${host.platform} ${host.arch}: host, all, ${names}.`);
+}
+
+export function findHostTarget({ platform, arch, isMusl }: Host): BuildTarget | undefined {
+  return BUILD_TARGETS.find(
+    (target) => target.platform === platform && target.arch === arch && (target.isMusl ?? false) === isMusl,
+  );
+}

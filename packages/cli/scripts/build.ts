@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { type BuildTarget, chooseTargets, findHostTarget, type Host } from "./build-targets.ts";
+import { embedRipgrep, provideRipgrep } from "./embed-ripgrep.ts";
+import { DEFAULT_OUTPUT, PROGRAM_SETTINGS } from "./shipped-program.ts";
+import { writeThirdParty } from "./third-party.ts";
+
+/**
+ * Makes the program one file that needs no Bun: `diligent` for the machine that builds, `diligent-TARGET` for others.
+ * Bun for another target is fetched by the bundler, ripgrep by `provideRipgrep`.
+ * @returns its path.
+ */
+export async function buildExecutable(target: BuildTarget, outdir: string): Promise<string> {
+  const isHost = target === findHostTarget(currentHost());
+  const outfile = join(outdir, isHost ? "diligent" : `diligent-${target.name}`);
+  using ripgrep = provideRipgrep(target);
+  mkdirSync(outdir, { recursive: true });
+  // What runs while it is built anew goes on with the old file.
+  const stage = mkdtempSync(join(outdir, ".build-"));
+  try {
+    const draft = join(stage, "diligent");
+    const { metafile } = await Bun.build({
+      ...PROGRAM_SETTINGS,
+      bytecode: true,
+      plugins: [embedRipgrep(ripgrep.binary)],
+      compile: {
+        ...(!isHost && { target: target.bun }),
+        outfile: draft,
+        // What a directory holds is somebody else's: nothing of it is loaded.
+        autoloadDotenv: false,
+        autoloadBunfig: false,
+        autoloadTsconfig: false,
+        autoloadPackageJson: false,
+      },
+    });
+    renameSync(draft, outfile);
+    writeThirdParty(outdir, metafile, [ripgrep.directory]);
+    return outfile;
+  } finally {
+    rmSync(stage, { recursive: true, force: true });
+  }
+}
+
+/** This machine. Alpine and its like are known by the loader of their C library. */
+export function currentHost(): Host {
+  const isMusl = existsSync("/lib") && readdirSync("/lib").some((name) => name.startsWith("ld-musl-"));
+  return { platform: process.platform, arch: process.arch, isMusl };
+}
+
+if (import.meta.main) {
+  const options = {
+    target: { type: "string", default: "host" },
+    out: { type: "string", default: DEFAULT_OUTPUT },
+  } as const;
+  const { values } = parseArgs({ options });
+  for (const target of chooseTargets(values.target, currentHost())) {
+    const path = await buildExecutable(target, resolve(values.out));
+    console.log(`${path}  ${Math.round(Bun.file(path).size / 1024 / 1024)} MB`);
+  }
+}

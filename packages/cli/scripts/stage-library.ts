@@ -1,0 +1,60 @@
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { declareTypes } from "./declare-types.ts";
+import { pinnedDependencies, readEngines, readPackageFile } from "./package-file.ts";
+import { CORE_PACKAGE, LIBRARY_SOURCE, REPOSITORY } from "./shipped-program.ts";
+import { writeThirdParty } from "./third-party.ts";
+
+// Its WebAssembly has to lie where the code looks for it: both go into the library.
+const BUNDLED = "web-tree-sitter";
+/** The other faces are the program's own, cut for a quick start. */
+const PUBLISHED: ReadonlySet<string> = new Set([
+  ".",
+  "./anthropic",
+  "./compatible",
+  "./openai",
+  "./scripted",
+]);
+
+/** Puts into a new directory what the package `@diligent/core` is made of: JavaScript, and declarations for TypeScript. */
+export async function stageLibrary(directory: string): Promise<void> {
+  mkdirSync(directory, { recursive: true });
+  const source = readPackageFile(CORE_PACKAGE);
+  const { name, version, description, license } = source;
+  const dependencies = Object.keys(source.dependencies ?? {}).filter((each) => each !== BUNDLED);
+  const faces = Object.entries(source.exports ?? {}).filter(([face]) => PUBLISHED.has(face));
+  const { metafile } = await Bun.build({
+    entrypoints: faces.map(([, file]) => join(CORE_PACKAGE, file)),
+    root: LIBRARY_SOURCE,
+    outdir: join(directory, "dist"),
+    target: "bun",
+    format: "esm",
+    splitting: true,
+    metafile: true,
+    external: dependencies,
+  });
+  declareTypes(
+    join(directory, "dist"),
+    faces.map(([, file]) => join(directory, publishedFace(file).types)),
+  );
+  const packageFile = {
+    name,
+    version,
+    description,
+    license,
+    type: "module",
+    exports: Object.fromEntries(faces.map(([face, file]) => [face, publishedFace(file)])),
+    dependencies: pinnedDependencies(source, dependencies),
+    engines: readEngines(),
+  };
+  writeFileSync(join(directory, "package.json"), `${JSON.stringify(packageFile, null, 2)}\n`);
+  copyFileSync(join(REPOSITORY, "LICENSE"), join(directory, "LICENSE"));
+  copyFileSync(join(CORE_PACKAGE, "README.md"), join(directory, "README.md"));
+  writeThirdParty(directory, metafile);
+}
+
+/** `./src/provider/openai.ts` becomes what stands for it in the package. */
+function publishedFace(file: string): { types: string; default: string } {
+  const stem = file.replace(/^\.\/src\//, "./dist/").replace(/\.ts$/, "");
+  return { types: `${stem}.d.ts`, default: `${stem}.js` };
+}

@@ -1,0 +1,34 @@
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pinnedDependencies, readEngines, readPackageFile } from "./package-file.ts";
+import { bundleProgram, CLI_PACKAGE, REPOSITORY, RIPGREP } from "./shipped-program.ts";
+import { writeThirdParty } from "./third-party.ts";
+
+/** Puts into a new directory what the package `diligent` is made of: everything but ripgrep is in its bundle. */
+export async function stageProgram(directory: string): Promise<void> {
+  mkdirSync(directory, { recursive: true });
+  const { metafile } = await bundleProgram(directory);
+  chmodSync(join(directory, "diligent.js"), 0o755);
+  const source = readPackageFile(CLI_PACKAGE);
+  const { name, version, description, license } = source;
+  const packageFile = {
+    name,
+    version,
+    description,
+    license,
+    type: "module",
+    bin: { diligent: "diligent.js" },
+    dependencies: pinnedDependencies(source, [RIPGREP]),
+    engines: readEngines(),
+  };
+  writeFileSync(join(directory, "package.json"), `${JSON.stringify(packageFile, null, 2)}\n`);
+  copyFileSync(join(REPOSITORY, "LICENSE"), join(directory, "LICENSE"));
+  cpSync(join(CLI_PACKAGE, "docs"), join(directory, "docs"), { recursive: true });
+  writeFileSync(join(directory, "README.md"), readReadme());
+  writeThirdParty(directory, metafile);
+}
+
+/** The README of the repository, whose links lead to the pages as they lie in the package. */
+function readReadme(): string {
+  return readFileSync(join(REPOSITORY, "README.md"), "utf8").replaceAll("packages/cli/docs/", "docs/");
+}

@@ -1,0 +1,46 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { readPackageFile } from "./package-file.ts";
+
+// The innermost package a file belongs to: a store of packages has several `node_modules` in a path.
+const PACKAGE_DIRECTORY = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//;
+const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i;
+
+/**
+ * Says beside a build, in THIRD-PARTY.md, what of others is in it.
+ * @param more directories of packages that came into it in another way.
+ */
+export function writeThirdParty(
+  directory: string,
+  metafile: Bun.BuildMetafile | undefined,
+  more: readonly string[] = [],
+): void {
+  if (!metafile) throw new Error("The bundler did not tell what is in the bundle.");
+  const packages = [...bundledPackages(metafile), ...more];
+  writeFileSync(join(directory, "THIRD-PARTY.md"), formatThirdParty(packages, process.cwd()));
+}
+
+/** The directories of the packages that have become part of a build, by name. */
+function bundledPackages({ inputs }: Pick<Bun.BuildMetafile, "inputs">): string[] {
+  const directories = Object.keys(inputs).flatMap((path) => PACKAGE_DIRECTORY.exec(path)?.[1] ?? []);
+  return [...new Set(directories)].sort();
+}
+
+/**
+ * What the licences of bundled packages want to be told: whose work is in a build, and on what terms.
+ * @param directories relative to `base`, or absolute.
+ */
+function formatThirdParty(directories: readonly string[], base: string): string {
+  const parts = directories.map((directory) => describePackage(resolve(base, directory))).sort();
+  const unique = parts.filter((part, index) => part !== parts[index - 1]);
+  return `diligent contains the work of others, each part on the terms that follow it.\n\n${unique.join("\n")}`;
+}
+
+function describePackage(directory: string): string {
+  const { name, version, license } = readPackageFile(directory);
+  const texts = readdirSync(directory)
+    .filter((file) => LICENSE_FILE.test(file) && existsSync(join(directory, file)))
+    .sort()
+    .map((file) => readFileSync(join(directory, file), "utf8").trim());
+  return [`## ${name} ${version} (${license ?? "see below"})`, ...texts, ""].join("\n\n");
+}

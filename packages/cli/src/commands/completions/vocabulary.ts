@@ -1,0 +1,71 @@
+import { OPTIONS, type Option, optionLabel } from "../../arguments/option-table.ts";
+import { SUBCOMMAND_PAGES } from "../../arguments/subcommand-table.ts";
+
+/** An option as a shell completes it. */
+export interface CompletedOption {
+  /** With their dashes, the short one first. */
+  spellings: string[];
+  help: string;
+  /** What may follow as its value; undefined for an option that takes none. */
+  value?: {
+    placeholder: string;
+    isOptional: boolean;
+    from: readonly string[] | "file" | "directory" | "any";
+  };
+}
+
+export interface CompletedCommand {
+  name: string;
+  help: string;
+  /** The words that may come first behind it. */
+  words: readonly string[];
+  options: CompletedOption[];
+}
+
+/** Everything that a shell can complete, from the tables that parse a command line and that help is made of. */
+export interface Vocabulary {
+  options: CompletedOption[];
+  commands: CompletedCommand[];
+}
+
+interface Row {
+  name: string;
+  alias?: string;
+  value?: string;
+  takes?: "reference";
+  choices?: readonly string[];
+  completes?: "file" | "directory" | "model";
+  help: string;
+}
+
+const HELP_ROW: Row = { name: "help", alias: "h", help: "print the help page" };
+
+/** @param models the ids and aliases that are offered where a model is asked for. */
+export function createVocabulary(models: readonly string[]): Vocabulary {
+  const commands = Object.entries(SUBCOMMAND_PAGES).map(([name, { about, words = [], options }]) => ({
+    name,
+    help: about,
+    words,
+    options: [...options, HELP_ROW].map((row) => complete(row, models)),
+  }));
+  return {
+    options: OPTIONS.map((option: Option) => ({
+      ...complete(option, models),
+      spellings: spellingsOf(optionLabel(option), option.alias),
+    })),
+    commands,
+  };
+}
+
+function complete(row: Row, models: readonly string[]): CompletedOption {
+  const { name, alias, value, takes, choices, completes, help } = row;
+  const spellings = spellingsOf(`--${name}`, alias);
+  if (value === undefined) return { spellings, help };
+  const from = choices ?? (completes === "model" ? models : (completes ?? "any"));
+  return { spellings, help, value: { placeholder: value, isOptional: takes === "reference", from } };
+}
+
+function spellingsOf(label: string, alias: string | undefined): string[] {
+  const short = alias === undefined ? [] : [`-${alias}`];
+  return [...new Set([...short, label])];
+}

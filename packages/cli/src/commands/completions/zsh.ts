@@ -1,0 +1,74 @@
+import type { CompletedOption, Vocabulary } from "./vocabulary.ts";
+
+/** The completion script for zsh: to be sourced after `compinit`, or kept as `_diligent` in a directory of `fpath`. */
+export function formatZsh({ options, commands }: Vocabulary): string {
+  const described = commands.map(({ name, help }) => quote(`${name}:${help}`));
+  return `#compdef diligent
+# zsh completion for diligent, made by: diligent completions zsh
+_diligent() {
+    local context state state_descr line
+    typeset -A opt_args
+    local -a commands
+    commands=(
+${described.map((command) => `        ${command}`).join("\n")}
+    )
+    _arguments -C -S \\
+${options.map((option) => `        ${formatOption(option)} \\`).join("\n")}
+        '1: :->first' \\
+        '*:: :->rest' && return
+    case $state in
+        first)
+            _describe -t commands 'diligent command' commands
+            _files
+            ;;
+        rest)
+            case $line[1] in
+${commands.map(formatCommand).join("\n")}
+                *) _files ;;
+            esac
+            ;;
+    esac
+}
+if [[ $funcstack[1] == _diligent ]]; then
+    _diligent "$@"
+else
+    compdef _diligent diligent
+fi
+`;
+}
+
+function formatCommand({ name, words, options }: Vocabulary["commands"][number]): string {
+  const first = words.length > 0 ? `'1: :(${words.join(" ")})'` : "'1: : '";
+  const rows = [...options.map(formatOption), first, "'*: : '"];
+  return `                ${name})
+                    _arguments -S \\
+${rows.map((row) => `                        ${row}`).join(" \\\n")}
+                    ;;`;
+}
+
+/** `'(-m --model)'{-m,--model=}'[help]:MODEL:(a b)'`: each spelling excludes the others. */
+function formatOption({ spellings, help, value }: CompletedOption): string {
+  const description = `[${help.replaceAll(/[[\]\\:]/g, "\\$&")}]`;
+  const argument = value ? formatArgument(value) : "";
+  const named = spellings.map((spelling) => spelling + suffixOf(spelling, value));
+  const [only = ""] = named;
+  if (named.length === 1) return quote(only + description + argument);
+  return `${quote(`(${spellings.join(" ")})`)}{${named.join(",")}}${quote(description + argument)}`;
+}
+
+/** A long option takes its value behind a `=` or a space, a short one also with nothing between. */
+function suffixOf(spelling: string, value: CompletedOption["value"]): string {
+  if (!value) return "";
+  return spelling.startsWith("--") ? "=" : "+";
+}
+
+function formatArgument({ placeholder, isOptional, from }: NonNullable<CompletedOption["value"]>): string {
+  const action = typeof from === "string" ? ACTIONS[from] : `(${from.join(" ")})`;
+  return `${isOptional ? "::" : ":"}${placeholder}:${action}`;
+}
+
+const ACTIONS = { file: "_files", directory: "_files -/", any: " " } as const;
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,67 @@
+import { findProjectRoot, homeDirectory, resolvePaths, userStateDirectory } from "@diligent/core/light";
+import type { CliIo } from "../cli-io.ts";
+import { EXIT_FAILURE, EXIT_SUCCESS } from "../exit-codes.ts";
+import { toJsonText } from "../output/json-line.ts";
+import { resolveDirectory } from "../resolve-directory.ts";
+import { UsageError } from "../usage-error.ts";
+import { writeLine } from "../write-line.ts";
+import { type Check, type CheckStatus, warning } from "./doctor/check.ts";
+import { checkConfiguration } from "./doctor/check-configuration.ts";
+import { checkPlace } from "./doctor/check-disk.ts";
+import { checkEndpoint } from "./doctor/check-endpoint.ts";
+import { checkModel } from "./doctor/check-model.ts";
+import { checkProgram } from "./doctor/check-program.ts";
+import { checkTerminal } from "./doctor/check-terminal.ts";
+import { checkTools } from "./doctor/check-tools.ts";
+import { readSubcommandArguments } from "./subcommand-arguments.ts";
+
+const MARKS: Readonly<Record<CheckStatus, string>> = {
+  ok: "ok      ",
+  warning: "warning ",
+  problem: "PROBLEM ",
+  skipped: "skipped ",
+};
+const NAME_COLUMNS = 14;
+
+/**
+ * Looks at everything that diligent needs and says what is missing. Exit code 1 where it cannot work.
+ * @param directory as given with `-C`.
+ * @throws UsageError for arguments that it does not take.
+ */
+export async function runDoctor(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
+  const { words, switches } = readSubcommandArguments("doctor", rest);
+  if (words[0] !== undefined)
+    throw new UsageError(`doctor takes no words; to name a directory: -C ${words[0]}`);
+  const cwd = resolveDirectory(directory, io.cwd);
+  const checks = await checkAll(cwd, switches.has("offline"), io);
+  const isWell = checks.every(({ status }) => status !== "problem");
+  if (switches.has("json")) io.stdout.write(toJsonText({ ok: isWell, checks }));
+  else for (const line of checks.flatMap(formatCheck)) writeLine(io.stdout, line);
+  return isWell ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+async function checkAll(cwd: string, isOffline: boolean, io: CliIo): Promise<Check[]> {
+  const { environment, platform } = io;
+  const root = findProjectRoot(cwd, homeDirectory(environment));
+  const configuration = await checkConfiguration(cwd, io);
+  const model = configuration.loaded ? await checkModel(configuration.loaded) : { checks: [] };
+  const endpoint = model.provider && checkEndpoint(model.provider, { isOffline, environment });
+  const state = userStateDirectory(environment);
+  return [
+    ...(await checkProgram(platform)),
+    ...configuration.checks,
+    ...model.checks,
+    ...(endpoint ? [await endpoint] : []),
+    ...(await checkTools({ environment, platform, root })),
+    checkTerminal(io),
+    checkPlace("project", resolvePaths(root).root),
+    state === undefined
+      ? warning("state", "there is no home directory to keep it in")
+      : checkPlace("state", state),
+  ];
+}
+
+function formatCheck({ name, status, message, hint }: Check): string[] {
+  const line = `${MARKS[status]}${name.padEnd(NAME_COLUMNS)} ${message}`;
+  return hint === undefined ? [line] : [line, `${" ".repeat(MARKS.ok.length + NAME_COLUMNS)} ${hint}`];
+}

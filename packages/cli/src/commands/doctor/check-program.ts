@@ -1,0 +1,24 @@
+import { describeVersion } from "../../version.ts";
+import { type Check, ok, warning } from "./check.ts";
+
+// As the repository's package.json has it; an older Bun is not what the tests were run with.
+const TESTED_BUN = "1.4.5";
+
+/** Which diligent this is, and what it runs on. */
+export async function checkProgram(platform: string): Promise<Check[]> {
+  const system = `${platform} ${process.arch}`;
+  const isOld = Bun.semver.order(Bun.version, TESTED_BUN) < 0;
+  const bun = isOld
+    ? warning(
+        "bun",
+        `${Bun.version} on ${system}`,
+        `diligent is made for ${TESTED_BUN} and later: bun upgrade`,
+      )
+    : ok("bun", `${Bun.version} on ${system}`);
+  return [ok("diligent", `${await describeVersion()}, from ${programPlace()}`), bun];
+}
+
+/** Inside an executable there is no file system of ours. */
+function programPlace(): string {
+  return Bun.main.startsWith("/$bunfs/") ? process.execPath : Bun.main;
+}

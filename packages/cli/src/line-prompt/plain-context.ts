@@ -1,0 +1,107 @@
+import type { AgentEvent, Environment } from "@diligent/core/run";
+import type { OpenSession } from "../open-session.ts";
+import { SLASH_COMMANDS } from "../tui/commands/index.ts";
+import type { CommandContext, Reopening } from "../tui/commands/types.ts";
+import { createKeymap } from "../tui/keys/keymap.ts";
+import { toStatus } from "../tui/session-status.ts";
+import { toResumedBlocks } from "../tui/transcript-blocks.ts";
+import { createView, type View } from "../tui/view.ts";
+import { toPlainText } from "./plain-blocks.ts";
+
+export interface PlainContextParts {
+  opened(): OpenSession;
+  /** Exchanges the session for another one. */
+  reopen(wish: Reopening): Promise<OpenSession>;
+  environment: Environment;
+  /** Of what is going on: aborted when the user stops it. */
+  signal(): AbortSignal;
+  /** Shows lines. */
+  line(text: string): void;
+  show(event: AgentEvent): void;
+  /** Sends a prompt once the command has ended. */
+  send(text: string): void;
+  open: CommandContext["open"];
+  quit(): void;
+}
+
+/** What slash commands may do where there are only lines. */
+export function createPlainContext(parts: PlainContextParts): CommandContext {
+  const { opened, line } = parts;
+  const context: CommandContext = {
+    isPlain: true,
+    session: async () => opened(),
+    view: () => viewOf(opened()),
+    show: (block) => say(toPlainText(block), line),
+    print: (text) => say(text.trimEnd(), line),
+    change: (change) => say(change(viewOf(opened())).hint ?? "", line),
+    open: parts.open,
+    prompt: () => "",
+    setPrompt: (text) => line(`To be written, as it is or changed:\n${text}`),
+    send: parts.send,
+    compact: (focus) => compact(focus, parts),
+    async reopen(wish) {
+      const { model: before } = opened();
+      const next = await parts.reopen(wish);
+      for (const { level, message } of next.notices)
+        line(level === "info" ? message : `${level}: ${message}`);
+      if (wish.how === "continue") showConversation(next, parts);
+      if (next.model.id !== before.id) line(`From here on ${next.model.id} answers.`);
+    },
+    changeModel: async (wish) => void (await opened().changeModel(wish)),
+    branch: (entryId, { isSummarized }) => branch(entryId, isSummarized, parts),
+    async runCommand(name, argument = "") {
+      await SLASH_COMMANDS.find((each) => each.name === name)?.run(argument, context);
+    },
+    nextApprovalMode() {},
+    lendTerminal: () => Promise.reject(new Error("That needs a screen of its own.")),
+    writeRaw() {},
+    columns: () => Number.POSITIVE_INFINITY,
+    quit: parts.quit,
+    keymap: createKeymap(),
+    environment: parts.environment,
+    commands: SLASH_COMMANDS,
+  };
+  return context;
+}
+
+function say(text: string, line: (text: string) => void): void {
+  if (text !== "") line(text);
+}
+
+function viewOf(opened: OpenSession): View {
+  return createView({ cwd: opened.cwd, ...toStatus(opened) });
+}
+
+/** The last turns of a conversation that goes on here. */
+function showConversation({ session }: OpenSession, { line }: PlainContextParts): void {
+  for (const block of toResumedBlocks(session.branches.path)) say(toPlainText(block), line);
+}
+
+async function compact(
+  focus: string | undefined,
+  { opened, signal, show, line }: PlainContextParts,
+): Promise<void> {
+  const { kind } = await opened().session.compact({ focus, signal: signal(), emit: show });
+  if (kind === "nothing") line("There is nothing to summarise yet.");
+  if (kind === "aborted") line("Stopped: the session is as it was.");
+}
+
+async function branch(
+  entryId: string | null,
+  isSummarized: boolean,
+  parts: PlainContextParts,
+): Promise<boolean> {
+  const { opened, signal, show, line } = parts;
+  const { session } = opened();
+  if (!isSummarized) {
+    session.branch(entryId);
+  } else {
+    line("Summarising the branch that is left...");
+    if (!(await session.branches.leave(entryId, { signal: signal(), emit: show }))) {
+      line("Stopped: the conversation stays where it was.");
+      return false;
+    }
+  }
+  showConversation(opened(), parts);
+  return true;
+}

@@ -1,0 +1,88 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { OPTIONS, optionSpellings } from "../src/arguments/option-table.ts";
+import { runCli } from "../src/run-cli.ts";
+import { FakeIo } from "./support/fake-io.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "diligent-completions-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+async function run(...argv: string[]) {
+  const io = new FakeIo();
+  return {
+    exitCode: await runCli(["completions", ...argv], io),
+    stdout: io.stdout.text,
+    stderr: io.stderr.text,
+  };
+}
+
+async function writeScript(shell: string): Promise<string> {
+  const path = join(directory, `diligent.${shell}`);
+  writeFileSync(path, (await run(shell)).stdout);
+  return path;
+}
+
+/** What bash offers for a line; it splits the line at spaces and `=`, as readline does. The last word is completed. */
+async function offer(line: string): Promise<string[]> {
+  const words = line.split(/ |(=)/).filter((word) => word !== undefined);
+  const script = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=\${#COMP_LINE}
+    $(complete -p diligent | sed 's/.*-F \\([^ ]*\\) .*/\\1/'); printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const path = await writeScript("bash");
+  const shell = Bun.spawn(["bash", "--norc", "-c", script, "bash", path, ...words], { stderr: "pipe" });
+  const [output, errors] = await Promise.all([shell.stdout.text(), shell.stderr.text()]);
+  expect(errors).toBe("");
+  return output.split("\n").filter((word) => word !== "");
+}
+
+test.each([
+  ["diligent --out", ["--output-format"]],
+  ["diligent --approval ", ["auto", "ask", "deny", "plan"]],
+  ["diligent --approval=d", ["deny"]],
+  ["diligent -p --output-format=", ["text", "json", "stream-json"]],
+  ["diligent --output-format js", ["json"]],
+  ["diligent -m son", ["sonnet"]],
+  ["diligent -m sonnet kno", ["knowledge"]],
+  ["diligent --model=sonnet kno", ["knowledge"]],
+  ["diligent -C knowledge kno", ["knowledge"]],
+  ["diligent sess", ["sessions"]],
+  ["diligent sessions ", ["list", "show", "compact", "name", "rm"]],
+  ["diligent sessions show --fu", ["--full"]],
+  ["diligent export --format ", ["md", "jsonl"]],
+  ["diligent export --format=j", ["jsonl"]],
+  ["diligent completions f", ["fish"]],
+  // Left to the completion of file names: a prompt, a file, and what stands behind `--`.
+  ["diligent fix sess", []],
+  ["diligent --record ", []],
+  ["diligent -- --app", []],
+])("bash offers for %p", async (line, words) => {
+  expect(await offer(line)).toEqual(words);
+});
+
+test("bash offers every option of the program, and those of a subcommand only", async () => {
+  expect((await offer("diligent -")).sort()).toEqual([...new Set(optionSpellings())].sort());
+  expect(await offer("diligent doctor -")).toEqual(["--offline", "--json", "-h", "--help"]);
+});
+
+test.each(["zsh", "fish"])(
+  "the script for %s names every option and passes the shell's own check",
+  async (shell) => {
+    const path = await writeScript(shell);
+    const text = await Bun.file(path).text();
+    const isNamed = (name: string) => text.includes(shell === "fish" ? `-l ${name}` : `--${name}`);
+    const longNames = OPTIONS.filter(({ name }) => name !== "directory");
+    expect(longNames.filter(({ name }) => !isNamed(name))).toEqual([]);
+    // The check is made where there is such a shell.
+    if (Bun.which(shell)) expect(Bun.spawnSync([shell, "-n", path]).exitCode).toBe(0);
+  },
+);
+
+test.each([
+  [[], "completions needs the name of a shell: bash, zsh, fish"],
+  [["bsh"], "completions: there are none for bsh (did you mean bash?)"],
+  [["constructor"], "completions: there are none for constructor (there are bash, zsh, fish)"],
+  [["bash", "zsh"], "completions takes one shell, not also zsh"],
+])("for %p there is no script", async (words, complaint) => {
+  expect(await run(...words)).toEqual({ exitCode: 2, stdout: "", stderr: `diligent: ${complaint}\n` });
+});

@@ -1,0 +1,93 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type PtyOptions, startInPty } from "./support/pty-program.ts";
+import { expectModesOff } from "./support/restored-terminal.ts";
+import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
+
+const MAX_DURATION_MS = 20_000;
+const PATIENCE: PtyOptions = { timeoutMs: 40_000, patienceMs: 30_000 };
+
+let place: TemporaryProject;
+
+beforeEach(() => {
+  place = createTemporaryProject();
+});
+
+afterEach(() => place.remove());
+
+/** The sample project of the one demonstration that was started. */
+function sampleProject(): string {
+  const name = readdirSync(place.temporary).find((each) => each.startsWith("diligent-demo-")) ?? "";
+  return join(place.temporary, name, "split-the-bill");
+}
+
+test("the demonstration can be watched on the screen, stays open at its end and loses nothing of it when it is left", async () => {
+  await using program = startInPty(place, ["demo"], { ...PATIENCE, environment: { NO_COLOR: "1" } });
+  const startedAt = performance.now();
+  await program.waitFor("Ctrl+D leaves");
+  expect(performance.now() - startedAt).toBeLessThan(MAX_DURATION_MS);
+  await program.waitFor("diligent --continue");
+  // It is a session like any other.
+  program.send("/context\r");
+  await program.waitFor(/system prompt|prompt.*tokens|tokens/i);
+  program.send("/diff\r");
+  await program.waitFor("split-leftover.test.js");
+  program.send("\x04");
+  expect(await program.exitCode).toBe(0);
+  const project = sampleProject();
+  const text = (await program.scrollback()).join("\n");
+  expectModesOff(program);
+  const joined = text.replaceAll(/\n\s*/g, "");
+  const [session = ""] = readdirSync(join(project, ".diligent", "sessions"));
+  for (const part of [
+    "A scripted model mends a bug with the real tools. No key, no network.",
+    "they pass, checked once more with bun test: 8 pass, 0 fail",
+    join(project, ".diligent", "sessions", session),
+    "ANTHROPIC_API_KEY=… diligent --continue",
+  ])
+    expect(joined.replaceAll(" ", "")).toContain(part.replaceAll(" ", ""));
+  const looks = program.bytes.match(/\u001b\[[\d;]*m/g) ?? [];
+  expect(looks.filter((look) => look !== "\u001b[0m")).toEqual([]);
+  expect(readFileSync(join(project, "src", "split.js"), "utf8")).toContain("leftover");
+}, 60_000);
+
+test("who leaves early is told where everything is, and the directory it was started in is not touched", async () => {
+  const draft = join(place.home, ".local", "state", "diligent");
+  await using program = startInPty(place, ["demo"], PATIENCE);
+  await program.waitFor("The README says");
+  program.send("\x03");
+  await program.waitFor("again to leave");
+  program.send("\x03");
+  expect(await program.exitCode).toBe(0);
+  const text = (await program.scrollback()).join("\n");
+  expect(text).toContain("Tests    not run: the demonstration did not get to its end");
+  expect(text).toContain(`Project  ${sampleProject()}`);
+  expect(readdirSync(place.project)).toEqual([".git"]);
+  expect(existsSync(join(draft, "drafts"))).toBe(false);
+}, 60_000);
+
+test("stopped by Escape it says how to let it go on", async () => {
+  await using program = startInPty(place, ["demo"], PATIENCE);
+  await program.waitFor("The README says");
+  program.send("\x1b");
+  await program.waitFor("any prompt lets the script go on");
+  expect((await program.scrollback()).join("\n")).toContain("they DO NOT pass");
+  program.send("\x04");
+  expect(await program.exitCode).toBe(1);
+}, 60_000);
+
+test.each([
+  [["--plain-ui"], {}],
+  [[], { TERM: "dumb" }],
+])(
+  "with %j and %j it is lines without any sequence",
+  async (options, environment) => {
+    await using program = startInPty(place, ["demo", ...options], { ...PATIENCE, environment });
+    expect(await program.exitCode).toBe(0);
+    expect(program.bytes).toContain("they pass, checked once more");
+    expect(program.bytes).not.toContain("\u001b");
+  },
+  60_000,
+);

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { copyFileSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { runDiligent } from "./support/run-diligent.ts";
+import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
+
+let place: TemporaryProject;
+
+beforeAll(async () => {
+  place = createTemporaryProject();
+  const turns = [
+    { text: "A \x1b[31mred\x1b[0m answer.", toolCalls: [{ name: "ls", input: {} }] },
+    { text: "Done." },
+  ];
+  place.write("script.json", { version: 1, turns });
+  for (const prompt of ["first prompt", "second prompt"])
+    await runDiligent(place, ["-p", "--model", "scripted/script.json", prompt]);
+});
+
+afterAll(() => place.remove());
+
+function run(...args: string[]) {
+  return runDiligent(place, ["export", ...args]);
+}
+
+test("the last session goes to stdout as Markdown, as it was said", async () => {
+  const { stdout, stderr, exitCode } = await run();
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  expect(stdout).toStartWith("# second prompt\n\nSession ");
+  expect(stdout).toContain("A \x1b[31mred\x1b[0m answer.");
+});
+
+test("a REF names another one, of any project", async () => {
+  expect((await run("2")).stdout).toStartWith("# first prompt\n");
+  const { stdout } = await runDiligent(place, ["-C", place.project, "export", "2"], { cwd: place.home });
+  expect(stdout).toStartWith("# first prompt\n");
+});
+
+test("as lines it is a session file that can be opened", async () => {
+  const { stdout, exitCode } = await run("-o", "copy.jsonl");
+  const path = join(place.project, "copy.jsonl");
+  expect([exitCode, stdout, statSync(path).mode & 0o777]).toEqual([0, `Written: ${path}\n`, 0o600]);
+  const { id } = JSON.parse(readFileSync(path, "utf8").split("\n", 1)[0] ?? "");
+  const other = createTemporaryProject();
+  mkdirSync(join(other.project, ".diligent", "sessions"), { recursive: true });
+  copyFileSync(path, join(other.project, ".diligent", "sessions", `${id}.jsonl`));
+  const { stdout: list } = await runDiligent(other, ["--list"]);
+  other.remove();
+  expect(list).toContain("second prompt (4 messages)");
+});
+
+test("--format stands above the name of the file, and nothing is overwritten", async () => {
+  expect((await run("--format", "md", "--output", "odd.jsonl")).exitCode).toBe(0);
+  const path = join(place.project, "odd.jsonl");
+  expect(readFileSync(path, "utf8")).toStartWith("# second prompt\n");
+  const { exitCode, stderr } = await run("-o", "odd.jsonl");
+  expect([exitCode, stderr]).toEqual([
+    2,
+    `diligent: ${path} was not written: something of that name is already there (EEXIST)\n`,
+  ]);
+});
+
+test.each([
+  [["--format", "pdf"], "export: --format pdf: not one of md, jsonl"],
+  [["1", "2"], "export takes one REF, not also 2"],
+  [["-o"], "export: -o needs a value"],
+  [["777"], "there is no session 777; there are: "],
+])("%p is refused", async (args, complaint) => {
+  const { exitCode, stdout, stderr } = await run(...args);
+  expect([exitCode, stdout, stderr]).toEqual([2, "", expect.stringContaining(`diligent: ${complaint}`)]);
+});

@@ -1,0 +1,92 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type PtyProgram, startInPty } from "./support/pty-program.ts";
+import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
+
+const MARKDOWN =
+  "# Head\n\n- **one**\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\u001b[31mred\u001b[0m \u001b]0;evil\u0007 end";
+
+let place: TemporaryProject;
+
+beforeEach(() => {
+  place = createTemporaryProject();
+  // Without a box commands need consent.
+  place.write("../home/.config/diligent/diligent.jsonc", { sandbox: "off" });
+  place.write("script.json", {
+    version: 1,
+    turns: [
+      {
+        thinking: "Hm.",
+        text: "I make it.",
+        toolCalls: [{ name: "bash", input: { command: "touch made; sleep 1" } }],
+      },
+      { text: MARKDOWN, delayMs: 300, chunkDelayMs: 2 },
+    ],
+  });
+});
+
+afterEach(() => place.remove());
+
+/** A question is asked and answered, then the screen is left. */
+async function converse(program: PtyProgram): Promise<void> {
+  await program.waitFor("diligent>");
+  program.send("make it\r");
+  await program.waitFor("Allow it?");
+  program.send("y\r");
+  await program.waitFor("end");
+  await program.waitFor(/end\s+diligent>/);
+  program.send("/quit\r");
+  expect(await program.exitCode).toBe(0);
+}
+
+/** What a terminal without any abilities, and who listens to one, could not take. */
+const BEYOND_LINES = /[\p{Cc}](?<![\n\r])|\r(?!\n)|[⠀-⣿─-╿●✓✗⟳]/gu;
+
+describe.each([
+  ["--plain-ui", ["--plain-ui"], {}],
+  ["TERM=dumb", [], { TERM: "dumb" }],
+])("with %s a conversation is lines only:", (_, options, environment) => {
+  test.each([80, 20])(
+    "on %i columns nothing is drawn twice, nothing is decorated and nothing moves",
+    async (columns) => {
+      const args = ["--model", "scripted/script.json", ...options];
+      await using program = startInPty(place, args, { columns, rows: 10, environment });
+      await converse(program);
+      expect(program.bytes.match(BEYOND_LINES)).toBeNull();
+      // Once each, whatever the width.
+      for (const text of ["I make it.", "- **one**", "| 1 | 2 |"])
+        expect(program.bytes.split(text)).toHaveLength(2);
+      expect(program.bytes).toContain("\\x1b[31mred\\x1b[0m");
+    },
+  );
+
+  test("a command that takes long is not told of twice", async () => {
+    const args = ["--model", "scripted/script.json", "--approval", "auto", ...options, "make it"];
+    await using program = startInPty(place, args, { environment });
+    await program.waitFor("bash");
+    const before = program.bytes.length;
+    await Bun.sleep(500);
+    expect(program.bytes.length).toBe(before);
+    program.send("\x03");
+    await program.waitFor(/(?:stopped|interrupted)[\s\S]*diligent>/i);
+    program.send("\x03");
+    await program.waitFor("Press Ctrl+C again to leave.");
+    program.send("\x03");
+    expect(await program.exitCode).toBe(130);
+  });
+});
+
+test("with NO_COLOR the screen has no colours, and still says what is right and what is wrong", async () => {
+  await using program = startInPty(place, ["--model", "scripted/script.json"], {
+    environment: { NO_COLOR: "1" },
+  });
+  await program.waitFor("scripted/script.json ·");
+  program.send("make it\r");
+  await program.waitFor("needs your consent");
+  await Bun.sleep(600);
+  program.send("y");
+  await program.waitFor("end");
+  const looks = new Set(program.bytes.match(/\u001b\[[\d;:]*m/g));
+  expect([...looks].filter((look) => !/^\u001b\[(?:0|)m$/.test(look))).toEqual([]);
+  expect((await program.scrollback()).join("\n")).toContain("✓ bash");
+});

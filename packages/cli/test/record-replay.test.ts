@@ -1,0 +1,152 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type Reply, startSseServer } from "../../core/test/support/sse-server.ts";
+import { startInPty } from "./support/pty-program.ts";
+import { parseLines, runDiligent, startDiligent } from "./support/run-diligent.ts";
+import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
+import { environmentFor, SERVICES, type VendorService, wholeReply } from "./support/vendor-service.ts";
+
+const PROMPT = ["-p", "--output-format", "stream-json", "--approval", "auto", "rename it"];
+const OLD_TEXT = "the old name\n";
+const KEY = "sk-secret-of-the-user";
+
+const places: TemporaryProject[] = [];
+
+afterAll(() => {
+  for (const place of places) place.remove();
+});
+
+function createPlace(): TemporaryProject {
+  const place = createTemporaryProject();
+  places.push(place);
+  place.write("a.txt", OLD_TEXT);
+  return place;
+}
+
+/** A run with a server that is overloaded at first (one is enough: it is waited for), several calls in a reply, a tool that fails, and an answer. */
+function repliesOf(service: VendorService): Reply[] {
+  const calls = [{ id: "call_read", name: "read", input: { file_path: "a.txt" } }];
+  const edit = { file_path: "a.txt", old_string: "the old", new_string: "the new" };
+  return [
+    ...(service.name === "anthropic" ? [service.overloaded] : []),
+    wholeReply(service, {
+      text: "I look at it first, as one does.",
+      calls,
+      usage: { input: 100, output: 40 },
+    }),
+    wholeReply(service, {
+      text: "Now the change.",
+      calls: [
+        { id: "call_edit", name: "edit", input: edit },
+        { id: "call_bash", name: "bash", input: { command: "cat a.txt; exit 3" } },
+      ],
+    }),
+    wholeReply(service, { text: "It has its new name." }),
+  ];
+}
+
+// What differs between two runs of the same: times, ids, and what the model is called.
+const VARIABLE = new Set(["timestamp", "durationMs", "delayMs", "sessionId", "model", "cwd", "replay"]);
+
+function comparable(stdout: string): unknown {
+  const withoutTimes = stdout.replace(/ in [\d.]+ s\./g, "");
+  return parseLines(withoutTimes).map((line) =>
+    JSON.parse(JSON.stringify(line, (key, value) => (VARIABLE.has(key) ? undefined : value))),
+  );
+}
+
+for (const service of SERVICES) {
+  test(`a run with tools against ${service.name} replays to the same events`, async () => {
+    const place = createPlace();
+    await using server = await startSseServer(...repliesOf(service));
+    const environment = { ...environmentFor(service, server.url), [service.keyVariable]: KEY };
+    const script = join(place.top, "run.json");
+    const recorded = await runDiligent(place, [...PROMPT, "--record", script], { environment });
+    const asked = server.requests.length;
+    place.write("a.txt", OLD_TEXT);
+    const replayed = await runDiligent(place, [...PROMPT, "--replay", script]);
+    expect([recorded.exitCode, replayed.exitCode, server.requests.length]).toEqual([0, 0, asked]);
+    expect(comparable(replayed.stdout)).toEqual(comparable(recorded.stdout));
+    expect(readFileSync(join(place.project, "a.txt"), "utf8")).toBe("the new name\n");
+    expect(readFileSync(script, "utf8")).not.toContain(KEY);
+    expect(statSync(script).mode & 0o777).toBe(0o600);
+  }, 30_000);
+}
+
+describe("--record", () => {
+  test("refuses a file that is there already before anything is sent", async () => {
+    const place = createPlace();
+    place.write("hello.json", { version: 1, turns: [{ text: "Hello." }] });
+    const args = ["-p", "--model", "scripted/hello.json", "--record", "a.txt", "hi"];
+    const { exitCode, stdout, stderr } = await runDiligent(place, args);
+    expect([exitCode, stdout, stderr]).toEqual([
+      2,
+      "",
+      "diligent: --record a.txt: it cannot be made: it is there already\n",
+    ]);
+  });
+
+  test("leaves no file where no model could be chosen", async () => {
+    const place = createPlace();
+    const { exitCode } = await runDiligent(place, ["-p", "--record", "run.json", "hi"]);
+    expect([exitCode, existsSync(join(place.project, "run.json"))]).toEqual([2, false]);
+  });
+
+  test("what was recorded until the program was killed can be replayed", async () => {
+    const place = createPlace();
+    const turns = [{ toolCalls: [{ name: "ls", input: {} }] }, { text: "never said", delayMs: 60_000 }];
+    place.write("slow.json", { version: 1, turns });
+    const args = [
+      "-p",
+      "--model",
+      "scripted/slow.json",
+      "--record",
+      "run.json",
+      "--output-format",
+      "stream-json",
+      "hi",
+    ];
+    const running = startDiligent(place, args);
+    await running.shown('"tool_end"');
+    running.process.kill("SIGKILL");
+    await running.ended;
+    const { stderr, exitCode } = await runDiligent(place, ["-p", "--replay", "run.json", "hi"]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("script ended at turn 1")]);
+  }, 30_000);
+
+  test("goes on in the screen from one conversation to the next", async () => {
+    const place = createPlace();
+    const turns = [{ text: "First answer." }, { text: "Second answer." }];
+    place.write("two.json", { version: 1, turns });
+    const args = ["--model", "scripted/two.json", "--record", "run.json", "one"];
+    await using program = startInPty(place, args);
+    await program.waitFor("First answer.");
+    program.send("/new\r");
+    await program.waitFor(/new session/i);
+    program.send("two\r");
+    await program.waitUntil((rows) => rows.join("\n").split("First answer.").length > 2);
+    program.send("\x04");
+    await program.exitCode;
+    const script = JSON.parse(readFileSync(join(place.project, "run.json"), "utf8"));
+    expect(script.turns.map(({ text }: { text: string }) => text)).toEqual([
+      "First answer.",
+      "First answer.",
+    ]);
+  }, 30_000);
+});
+
+test("--replay and --model exclude each other", async () => {
+  const { exitCode, stderr } = await runDiligent(createPlace(), [
+    "-p",
+    "-m",
+    "opus",
+    "--replay",
+    "x.json",
+    "hi",
+  ]);
+  expect([exitCode, stderr]).toEqual([
+    2,
+    expect.stringContaining("--replay plays a script in the place of a --model"),
+  ]);
+});

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { runInTerminal } from "./support/run-in-terminal.ts";
+import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
+import { TypedCommands, writeScript } from "./support/typed-commands.ts";
+
+let place: TemporaryProject;
+let typed: TypedCommands | undefined;
+
+beforeEach(() => {
+  place = createTemporaryProject();
+  place.write("a.txt", "one\n");
+});
+
+afterEach(async () => {
+  await typed?.close();
+  place.remove();
+});
+
+const read = () => readFileSync(join(place.project, "a.txt"), "utf8");
+const bashOf = (command: string) => ({ toolCalls: [{ name: "bash", input: { command } }] });
+const change = (text: string) => bashOf(`printf '${text}\\n' > a.txt`);
+
+async function open(...turns: (string | object)[]): Promise<TypedCommands> {
+  writeScript(place, ...turns);
+  typed = await new TypedCommands(place, { options: { approval: "auto" } }).open();
+  return typed;
+}
+
+describe("on the screen", () => {
+  test("/undo takes back prompt by prompt, /redo brings back, and the model is told", async () => {
+    const program = await open(change("two"), "done", change("three"), "done", "I see.");
+    await program.say("first");
+    await program.say("second");
+    program.take();
+    await program.run("/undo");
+    expect(program.take()).toEqual(["Took back the changes of the last prompt: one path.\n  ± a.txt"]);
+    expect(read()).toBe("two\n");
+    await program.run("/undo");
+    expect(read()).toBe("one\n");
+    program.take();
+    await program.run("/undo");
+    expect(program.take()).toEqual(["There is nothing to take back in this session."]);
+    await program.run("/redo");
+    expect(program.take()).toEqual(["Brought back what was taken back: one path.\n  ± a.txt"]);
+    expect(read()).toBe("two\n");
+    await program.say("third");
+    const { session } = await program.holder.session;
+    const told = session.context.messages.filter(({ role, ...message }) => {
+      const { content } = { content: "", ...message };
+      return role === "user" && typeof content === "string" && content.startsWith("[The user has");
+    });
+    expect(told).toHaveLength(3);
+  });
+
+  test("what the model has read before an undo it may not edit without reading it again", async () => {
+    const edit = (from: string, to: string) => ({
+      toolCalls: [{ name: "edit", input: { file_path: "a.txt", old_string: from, new_string: to } }],
+    });
+    const look = { toolCalls: [{ name: "read", input: { file_path: "a.txt" } }] };
+    const program = await open(look, edit("one", "two"), "done", edit("two", "three"), "done");
+    await program.say("first");
+    await program.run("/undo");
+    program.take();
+    await program.say("second");
+    expect(program.take("tool")[0]).toMatch(/changed|read it again|Read it/i);
+    expect(read()).toBe("one\n");
+  });
+
+  test("/diff shows what the shell has changed too, and nothing once it was taken back", async () => {
+    const program = await open(change("two"), "done");
+    await program.say("first");
+    program.take();
+    await program.run("/diff");
+    expect(program.take()).toEqual([
+      "a.txt +1 −1\n@@ -1,1 +1,1 @@\n-one\n+two\n",
+      "1 path changed, +1 −1, whichever tool did it. /undo takes back what the last prompt changed.",
+    ]);
+    await program.run("/undo");
+    program.take();
+    await program.run("/diff");
+    expect(program.take()).toEqual([
+      "Nothing in the project is different from what it was when this session first changed something.",
+    ]);
+  });
+
+  test("/diff tells of permissions beside another content, and of what was removed", async () => {
+    place.write("old.txt", "bye\n");
+    const program = await open(
+      { toolCalls: [{ name: "bash", input: { command: "echo two > a.txt; chmod 700 a.txt; rm old.txt" } }] },
+      "done",
+    );
+    await program.say("first");
+    program.take();
+    await program.run("/diff");
+    expect(program.take()).toEqual([
+      "a.txt +1 −1\n@@ -1,1 +1,1 @@\n-one\n+two\n",
+      "old.txt +0 −1\n@@ -1,1 +0,0 @@\n-bye\n",
+      "a.txt: permissions 644 → 700",
+      "2 paths changed, +1 −2, whichever tool did it. /undo takes back what the last prompt changed.",
+    ]);
+  });
+
+  test("a jump with the files says beforehand what stays, and leaves it as the user has made it", async () => {
+    const program = await open(change("two"), "done", bashOf("echo x > new.txt; echo three > a.txt"), "done");
+    await program.say("first");
+    await program.say("second");
+    place.write("a.txt", "mine\n");
+    await program.run("/tree");
+    await program.press("up", "enter");
+    expect(program.dialog?.items[1]?.detail).toBe(
+      "one path is brought back, one that was changed since stays; /redo undoes that",
+    );
+    program.take();
+    await program.press("down", "enter");
+    await program.settle();
+    expect(read()).toBe("mine\n");
+    expect(program.take("output")[0]?.split("\n")).toEqual([
+      "Brought the files back to that place: one path.",
+      "  − new.txt",
+      expect.stringMatching(/^ {2}! a\.txt: .*; left as it is$/),
+    ]);
+  });
+
+  test("/diff names what is no text", async () => {
+    const command = "printf '\\0\\1' > bin; ln -s a.txt link; mkdir dir; chmod 600 a.txt; touch empty";
+    const program = await open({ toolCalls: [{ name: "bash", input: { command } }] }, "done");
+    await program.say("first");
+    program.take();
+    await program.run("/diff");
+    expect(program.take("output")).toEqual([
+      [
+        "a.txt: permissions 644 → 600",
+        "bin: new binary or large file (2 bytes)",
+        "dir: new directory",
+        "empty: new empty file",
+        "link: new link to a.txt",
+      ].join("\n"),
+    ]);
+  });
+
+  test("a jump in the tree brings the files along where that is asked for", async () => {
+    const program = await open(change("two"), "done", change("three"), "done");
+    await program.say("first");
+    await program.say("second");
+    await program.run("/tree");
+    await program.press("up", "enter");
+    expect(program.items).toEqual([
+      ">Just go there",
+      " Go there, the files too",
+      " Go there with a summary of the branch that is left",
+    ]);
+    program.take();
+    await program.press("down", "enter");
+    await program.settle();
+    expect([read(), program.text]).toEqual(["two\n", "second"]);
+    expect(program.take("output")).toEqual(["Brought the files back to that place: one path.\n  ± a.txt"]);
+  });
+});
+
+test("in the line prompt /undo and /redo do the same", async () => {
+  writeScript(place, change("two"), "All done.");
+  const program = runInTerminal(place, ["--plain-ui", "-m", "scripted/script.json", "--approval", "auto"]);
+  await program.shown("diligent> ");
+  program.type("go\r");
+  await program.shown("All done.");
+  await program.shown("diligent> ");
+  program.type("/undo\r");
+  await program.shown("Took back the changes of the last prompt: one path.");
+  await program.shown("± a.txt");
+  expect(read()).toBe("one\n");
+  program.type("/redo\r");
+  await program.shown("Brought back what was taken back: one path.");
+  expect(read()).toBe("two\n");
+  program.type("/quit\r");
+  expect(await program.exitCode).toBe(0);
+});

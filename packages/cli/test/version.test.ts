@@ -1,0 +1,60 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { readCheckoutCommit } from "../src/checkout-commit.ts";
+
+const HASH = "0123456789abcdef0123456789abcdef01234567";
+const OTHER = "f".repeat(40);
+
+const directory = mkdtempSync(join(tmpdir(), "diligent-version-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+let count = 0;
+
+/** A directory with these files. */
+function checkout(files: Record<string, string>): string {
+  const top = join(directory, String(count++));
+  mkdirSync(top);
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(top, path)), { recursive: true });
+    writeFileSync(join(top, path), content);
+  }
+  return top;
+}
+
+const BRANCH = { ".git/HEAD": "ref: refs/heads/a/b\n" };
+
+test.each([
+  ["of a branch", { ...BRANCH, ".git/refs/heads/a/b": `${HASH}\n` }],
+  ["that is checked out itself", { ".git/HEAD": `${HASH}\n` }],
+  [
+    "of a packed branch",
+    { ...BRANCH, ".git/packed-refs": `# pack-refs\n${OTHER} refs/heads/b\n${HASH} refs/heads/a/b\n` },
+  ],
+  [
+    "of a packed branch that has moved",
+    { ...BRANCH, ".git/packed-refs": `${OTHER} refs/heads/a/b\n`, ".git/refs/heads/a/b": HASH },
+  ],
+  [
+    "of a worktree",
+    {
+      ".git": "gitdir: main/.git/worktrees/w\n",
+      "main/.git/worktrees/w/HEAD": "ref: refs/heads/x\n",
+      "main/.git/worktrees/w/commondir": "../..\n",
+      "main/.git/refs/heads/x": HASH,
+    },
+  ],
+])("the commit is that %s", async (_, files) => {
+  expect(await readCheckoutCommit(checkout(files))).toBe("0123456");
+});
+
+test.each([
+  ["no repository", {}],
+  ["a branch without a commit", BRANCH],
+  ["a HEAD that leads elsewhere", { ".git/HEAD": "ref: ../../secret\n", secret: HASH }],
+  ["something else", { ".git/HEAD": "not a hash\n" }],
+  ["a .git that names nothing", { ".git": "nonsense\n" }],
+])("there is none for %s", async (_, files) => {
+  expect(await readCheckoutCommit(checkout(files))).toBeUndefined();
+});
