@@ -1,6 +1,6 @@
 import { median, relativeSpread } from "./measure/statistics.ts";
 
-export type Unit = "ms" | "s" | "MB" | "KB";
+export type Unit = "ms" | "s" | "MB" | "KB" | "%" | "/s";
 
 /**
  * How a figure becomes the one number that is judged: a multiple of its reference, what one of `items` costs beyond the

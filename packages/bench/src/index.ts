@@ -2,6 +2,7 @@ import { type BenchArguments, parseArguments } from "./arguments.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { BENCHMARKS } from "./benchmarks/index.ts";
 import { judgeFigure, type Verdict } from "./figure.ts";
+import { PEER_COMPARISON } from "./peers/compare-peers.ts";
 import { Stage } from "./stage/stage.ts";
 import { formatTable } from "./table.ts";
 
@@ -34,8 +35,9 @@ async function run(argv: readonly string[]): Promise<number> {
   return args.isCheck && verdicts.some(({ isOver }) => isOver) ? EXIT_OVER_BUDGET : 0;
 }
 
-async function measureAll({ names, runs }: BenchArguments): Promise<Verdict[]> {
-  using stage = new Stage(runs);
+async function measureAll({ names, runs, seconds, isPeers }: BenchArguments): Promise<Verdict[]> {
+  using stage = new Stage({ runs, seconds });
+  if (isPeers) return await measureOne(PEER_COMPARISON, stage);
   const verdicts: Verdict[] = [];
   for (const benchmark of BENCHMARKS) {
     if (names.length > 0 && !names.includes(benchmark.name)) continue;
@@ -56,7 +58,8 @@ async function measureOne(benchmark: Benchmark, stage: Stage): Promise<Verdict[]
 function helpText(): string {
   const width = Math.max(...BENCHMARKS.map(({ name }) => name.length));
   return [
-    "bun run bench [NAME…] [--json] [--check] [--runs N]",
+    "bun run bench [NAME…] [--json] [--check] [--runs N] [--seconds N]",
+    "bun run bench --peers [--runs N]   installs other programs from npm into a temporary place and compares",
     "",
     ...BENCHMARKS.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`),
     "",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { parseArguments } from "../src/arguments.ts";
 
 const KNOWN = ["version", "grep"];
-const NOTHING = { names: [], isJson: false, isCheck: false, isHelp: false };
+const NOTHING = { names: [], isJson: false, isCheck: false, isHelp: false, isPeers: false };
 
 describe("parseArguments", () => {
   test("nothing asked for means everything, as a table", () => {
@@ -11,7 +11,7 @@ describe("parseArguments", () => {
 
   test("names and options stand in any order", () => {
     const args = parseArguments(["--json", "grep", "--runs", "5", "version", "--check"], KNOWN);
-    expect(args).toEqual({ names: ["grep", "version"], isJson: true, isCheck: true, isHelp: false, runs: 5 });
+    expect(args).toEqual({ ...NOTHING, names: ["grep", "version"], isJson: true, isCheck: true, runs: 5 });
   });
 
   test.each([["gerp"], ["--jsn"], ["constructor"], [""]])(

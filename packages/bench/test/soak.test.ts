@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { closeSync, openSync } from "node:fs";
 import { parseSoakArguments } from "../src/soak/arguments.ts";
+import { judgeIdle, judgeProcess } from "../src/soak/judge-process.ts";
 import { judgeSoak, type SoakFindings } from "../src/soak/judge-soak.ts";
+import { findLeaks, sampleProcess } from "../src/soak/process-sample.ts";
 
 function findings({ report, ...fields }: Partial<Omit<SoakFindings, "report">> & { report?: object } = {}) {
   const asked = { requests: 2_001, mostTokens: 17_000, tooLong: 1, faults: [], spentMs: 0 };
@@ -54,16 +57,67 @@ describe("judgeSoak", () => {
   });
 });
 
+const AT_REST = { megabytes: 80, files: 12, children: 0 };
+
+describe("judgeProcess", () => {
+  const turnMs = [90, 90, 10, 12, 11, 19, 20];
+
+  test("a program that takes no longer and holds no more is right, whatever its first turns took", () => {
+    const late = { ...AT_REST, megabytes: 130, files: 11 };
+    expect(judgeProcess({ early: AT_REST, late, turnMs, warm: 2 })).toEqual({
+      lines: [
+        "  after 100 turns: 80.0 MB, 12 open files, 0 children",
+        "  at the end: 130.0 MB, 11 open files, 0 children",
+        "  time: 11.0 ms in the second hundred, 19.5 ms in the last, 1.8x",
+      ],
+      problems: [],
+    });
+  });
+
+  test("one that grew, slowed down, or left files and children open is not", () => {
+    const late = { megabytes: 131, files: 13, children: 2 };
+    const { problems } = judgeProcess({ early: AT_REST, late, turnMs: [...turnMs, 60, 60], warm: 2 });
+    expect(problems).toEqual([
+      "it grew by 51.0 MB",
+      "the last turns take more than 2x as long",
+      "open files went from 12 to 13",
+      "children went from 0 to 2",
+    ]);
+  });
+});
+
+test("a program that waits takes one percent of a core at most", () => {
+  const quiet = { seconds: 20, cpuSeconds: 0.2, before: AT_REST, after: AT_REST };
+  expect(judgeIdle(quiet).problems).toEqual([]);
+  expect(judgeIdle(quiet).lines[0]).toBe("  1.00 % of a core over 20 s");
+  expect(judgeIdle({ ...quiet, cpuSeconds: 0.21 }).problems).toEqual(["it took more than 1 % of a core"]);
+});
+
+test("what this process has open and has started is counted", async () => {
+  const before = sampleProcess(process.pid);
+  const child = Bun.spawn(["sleep", "5"]);
+  const file = openSync(import.meta.path, "r");
+  const during = sampleProcess(process.pid);
+  closeSync(file);
+  child.kill();
+  await child.exited;
+  expect(during.children - before.children).toBe(1);
+  expect(during.files).toBeGreaterThan(before.files);
+  expect(findLeaks(before, during)).toHaveLength(2);
+  expect(during.megabytes).toBeGreaterThan(10);
+});
+
 describe("parseSoakArguments", () => {
-  test("nothing said means both sessions, of 2,000 turns each", () => {
-    const usual = { kinds: ["prompts", "calls"], turns: 2_000, seed: 1, contextWindow: 20_000 };
-    expect(parseSoakArguments([])).toMatchObject(usual);
+  test("nothing said means all of them, each as long as is usual", () => {
+    const kinds = ["prompts", "calls", "screen", "print", "idle"] as const;
+    const usual = { kinds, turns: undefined, seed: 1, contextWindow: 20_000, seconds: 20 };
+    expect(parseSoakArguments([])).toEqual(usual);
   });
 
   test("takes one of them and numbers", () => {
-    const argv = ["calls", "--turns", "300", "--seed", "7", "--window", "8000"];
-    const asked = { turns: 300, seed: 7, contextWindow: 8_000 };
-    expect(parseSoakArguments(argv)).toEqual({ ...asked, kinds: ["calls"] });
+    const argv = ["calls", "idle", "--turns", "300", "--seed", "7", "--window", "8000", "--seconds", "600"];
+    const asked = { turns: 300, seed: 7, contextWindow: 8_000, seconds: 600 };
+    expect(parseSoakArguments(argv)).toEqual({ ...asked, kinds: ["calls", "idle"] });
   });
 
   test.each([[["--turns"]], [["--seed", "0"]], [["--window", "1.5"]]])("%p is no number", (argv) => {
@@ -71,6 +125,8 @@ describe("parseSoakArguments", () => {
   });
 
   test.each([["--turn"], ["toString"], [""]])("%p is refused", (word) => {
-    expect(() => parseSoakArguments([word])).toThrow(`${word}: not known. Sessions: prompts, calls.`);
+    expect(() => parseSoakArguments([word])).toThrow(
+      `${word}: not known. Sessions: prompts, calls, screen, print, idle.`,
+    );
   });
 });

@@ -1,6 +1,7 @@
 import type { Benchmark } from "../benchmark.ts";
 import { append } from "./append.ts";
 import { approval } from "./approval.ts";
+import { checkpoint } from "./checkpoint.ts";
 import { compaction } from "./compaction.ts";
 import { firstRequest, firstRequestOpenAI } from "./first-request.ts";
 import { grep } from "./grep.ts";
@@ -9,6 +10,13 @@ import { list } from "./list.ts";
 import { memory } from "./memory.ts";
 import { requestSize } from "./request-size.ts";
 import { resume } from "./resume.ts";
+import { sandbox } from "./sandbox.ts";
+import { screenFlood } from "./screen-flood.ts";
+import { screenIdle } from "./screen-idle.ts";
+import { screenKeys } from "./screen-keys.ts";
+import { screenMemory } from "./screen-memory.ts";
+import { screenStart } from "./screen-start.ts";
+import { screenStream } from "./screen-stream.ts";
 import { streaming } from "./streaming.ts";
 import { toolCalls } from "./tool-calls.ts";
 import { version } from "./version.ts";
@@ -27,6 +35,14 @@ export const BENCHMARKS: readonly Benchmark[] = [
   resume,
   list,
   approval,
+  checkpoint,
+  sandbox,
   compaction,
   knowledge,
+  screenStart,
+  screenStream,
+  screenKeys,
+  screenIdle,
+  screenMemory,
+  screenFlood,
 ];

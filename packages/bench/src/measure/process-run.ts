@@ -1,3 +1,5 @@
+import { signalGroup, watchGroup } from "./process-groups.ts";
+
 export interface ProcessOptions {
   argv: readonly string[];
   cwd: string;
@@ -24,11 +26,6 @@ const TIME_LIMIT_MS = 60_000;
 const KILL_AFTER_MS = 3_000;
 const SHOWN_CHARS = 2_000;
 
-const running = new Set<number>();
-process.on("exit", () => {
-  for (const pid of running) signalGroup(pid, "SIGKILL");
-});
-
 /**
  * Runs a program to its end, with an empty stdin.
  * @throws when it ends in anything but success, or takes longer than its time limit.
@@ -48,7 +45,7 @@ export async function runProcess({
     stderr: "pipe",
     detached: true,
   });
-  running.add(child.pid);
+  const unwatch = watchGroup(child.pid);
   options.onStart?.(child.pid);
   const timer = endAfter(child, options.timeLimitMs ?? TIME_LIMIT_MS);
   const output = Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
@@ -60,7 +57,7 @@ export async function runProcess({
     return { startedAt, wallMs, cpuMs: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1000, stdout };
   } finally {
     timer.stop();
-    running.delete(child.pid);
+    unwatch();
   }
 }
 
@@ -83,12 +80,4 @@ function assertSuccess(
   if (exitCode === 0) return;
   const end = signalCode === null ? `exit code ${exitCode}` : signalCode;
   throw new Error(`${argv.join(" ")} ended with ${end}:\n${stderr.slice(-SHOWN_CHARS).trim()}`);
-}
-
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // It has ended in the meantime, which is what was wanted.
-  }
 }

@@ -10,7 +10,7 @@ export function relativeSpread(values: readonly number[]): number {
 }
 
 /** The value below which the given part of the values lies, between neighbours in proportion. */
-function quantile(values: readonly number[], part: number): number {
+export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((left, right) => left - right);
   const position = (sorted.length - 1) * part;
   const below = sorted[Math.floor(position)];

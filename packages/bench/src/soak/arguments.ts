@@ -1,32 +1,53 @@
 import type { LongSessionKind } from "../../../core/test/support/long-session.ts";
 
+/** Sessions in this process, and the real program: in a terminal, in print mode, and both of these while they wait. */
+export type SoakKind = LongSessionKind | "screen" | "print" | "idle";
+
 export interface SoakArguments {
-  kinds: readonly LongSessionKind[];
-  turns: number;
+  kinds: readonly SoakKind[];
+  /** As many as are usual for a kind when left out. */
+  turns: number | undefined;
   /** The same seed gives the same session. */
   seed: number;
   /** Tokens. */
   contextWindow: number;
+  /** How long to look at what waits. */
+  seconds: number;
 }
 
-const NUMBERS = { "--turns": "turns", "--seed": "seed", "--window": "contextWindow" } as const;
-const KINDS: readonly LongSessionKind[] = ["prompts", "calls"];
+const NUMBERS = {
+  "--turns": "turns",
+  "--seed": "seed",
+  "--window": "contextWindow",
+  "--seconds": "seconds",
+} as const;
+export const SOAK_KINDS: readonly SoakKind[] = ["prompts", "calls", "screen", "print", "idle"];
 
-/** Takes `prompts`, `calls`, `--turns N`, `--seed N`, `--window TOKENS`. @throws Error, in one line for the user, for anything else. */
+/**
+ * Takes kinds of sessions, `--turns N`, `--seed N`, `--window TOKENS`, `--seconds N`.
+ * @throws Error, in one line for the user, for anything else.
+ */
 export function parseSoakArguments(argv: readonly string[]): SoakArguments {
-  const numbers = { turns: 2_000, seed: 1, contextWindow: 20_000 };
-  const kinds: LongSessionKind[] = [];
+  const numbers: Omit<SoakArguments, "kinds"> = {
+    turns: undefined,
+    seed: 1,
+    contextWindow: 20_000,
+    seconds: 20,
+  };
+  const kinds: SoakKind[] = [];
   const words = argv.values();
   for (const word of words) {
-    const kind = KINDS.find((name) => name === word);
+    const kind = SOAK_KINDS.find((name) => name === word);
     if (kind) kinds.push(kind);
     else if (isNumberOption(word)) numbers[NUMBERS[word]] = parseNumber(word, words.next().value);
     else {
       const options = Object.keys(NUMBERS).map((option) => `${option} N`);
-      throw new Error(`${word}: not known. Sessions: ${KINDS.join(", ")}. Options: ${options.join(", ")}.`);
+      throw new Error(
+        `${word}: not known. Sessions: ${SOAK_KINDS.join(", ")}. Options: ${options.join(", ")}.`,
+      );
     }
   }
-  return { ...numbers, kinds: kinds.length > 0 ? kinds : KINDS };
+  return { ...numbers, kinds: kinds.length > 0 ? kinds : SOAK_KINDS };
 }
 
 function isNumberOption(word: string): word is keyof typeof NUMBERS {

@@ -36,7 +36,7 @@ export function openAITextAnswer(text: string): Answer {
   const part = { type: "output_text", text, annotations: [] };
   const item = { type: "message", id: "msg_1", role: "assistant", status: "completed", content: [part] };
   const at = { output_index: 0, item_id: item.id, content_index: 0 };
-  const usage = { input_tokens: 1000, output_tokens: 20 };
+  const usage = { input_tokens: 1000, output_tokens: 20, total_tokens: 1020 };
   return encode([
     { type: "response.created", response: { id: "resp_1", status: "in_progress" } },
     { type: "response.output_item.added", output_index: 0, item: { ...item, content: [] } },

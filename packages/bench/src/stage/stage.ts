@@ -18,14 +18,19 @@ export class Stage implements Disposable {
   readonly home: string;
   private bundle: Promise<Program> | undefined;
 
-  /** @param askedRuns how often each quantity is measured; every benchmark has its own number when left out. */
-  constructor(private readonly askedRuns?: number) {
+  /** @param asked how often each quantity is measured, and how long; every benchmark has its own numbers when left out. */
+  constructor(private readonly asked: { runs?: number | undefined; seconds?: number | undefined } = {}) {
     this.emptyScript = writeScript(this.scratch.makeDirectory("empty"), "");
     this.home = this.scratch.makeDirectory("home");
   }
 
   runs(usual: number): number {
-    return this.askedRuns ?? usual;
+    return this.asked.runs ?? usual;
+  }
+
+  /** How long to look on where nothing happens. */
+  seconds(usual: number): number {
+    return this.asked.seconds ?? usual;
   }
 
   /** The environment of a user who has nothing set but what every program needs. */

@@ -1,0 +1,26 @@
+import { parseFuzzArguments } from "./fuzz/arguments.ts";
+import { formatOutcomes, type TriedTarget } from "./fuzz/format-outcomes.ts";
+import { FUZZ_TARGETS } from "./fuzz/targets/index.ts";
+
+// Makes values by chance, thousands for each promise that has to hold for all of them, and looks for one that breaks it.
+// Exit code 1 when one was found.
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(argv: readonly string[]): Promise<number> {
+  const { names, runs, seed, path } = parseFuzzArguments(
+    argv,
+    FUZZ_TARGETS.map(({ name }) => name),
+  );
+  const targets = FUZZ_TARGETS.filter(({ name }) => names.length === 0 || names.includes(name));
+  const tried: TriedTarget[] = [];
+  for (const target of targets) {
+    process.stderr.write(`${target.name}…\n`);
+    const begin = performance.now();
+    const outcome = await target.search({ runs: runs ?? target.runs.usual, seed, path });
+    tried.push({ target, outcome, tookMs: performance.now() - begin });
+    if (outcome.problem !== undefined) console.log(`${target.name}: ${outcome.problem}\n`);
+  }
+  console.log(`seed ${seed}\n\n${formatOutcomes(tried)}`);
+  return tried.some(({ outcome }) => outcome.problem !== undefined) ? 1 : 0;
+}

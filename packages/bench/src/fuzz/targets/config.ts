@@ -1,0 +1,118 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ConfigError, loadDiligentConfig } from "@diligent/core/run";
+import fc from "fast-check";
+import { createTarget } from "../create-target.ts";
+import { anyDamage, applyDamage } from "../damage.ts";
+import { findForeign } from "../find-foreign.ts";
+import { VALID_CONFIG } from "../valid-config.ts";
+
+const LAYOUTS = [undefined, 2, "\t"] as const;
+const place = fc.constantFrom("user" as const, "project" as const);
+
+/** Whatever a file with settings holds: it is read, or every line that is said against it names file, line and column. */
+export const CONFIG_TEXT = createTarget({
+  name: "config-text",
+  about: "a damaged configuration is read, or refused with file, line and column",
+  runs: { usual: 10_000, short: 120 },
+  values: fc.record({ place, layout: fc.constantFrom(...LAYOUTS), damages: anyDamage }),
+  async findProblem({ place: owner, layout, damages }, makeDirectory) {
+    const whole = Buffer.from(`// Settings\n${JSON.stringify(VALID_CONFIG, undefined, layout)}\n`);
+    const { path, complaint } = await complaintAbout(applyDamage(whole, damages), owner, makeDirectory());
+    // A file that is no text has no lines.
+    const isPlaced = (line: string) =>
+      line.startsWith(`${path}:`) && /^:\d+:\d+: ./.test(line.slice(path.length));
+    const isNoText = complaint.startsWith(`${path}: `) && /UTF-|encod|binary|NUL/i.test(complaint);
+    const wrong = complaint.split("\n").find((line) => !isPlaced(line) && !/^and \d+ more$/.test(line));
+    if (complaint === "" || isNoText) return undefined;
+    return wrong === undefined ? firstForeign(complaint) : `without its place: ${wrong}`;
+  },
+});
+
+const wrongValue = fc.oneof(
+  fc.jsonValue({ maxDepth: 2 }),
+  fc.constantFrom<unknown>("", -1, 0.5, 1e300, null, [], {}, [null], { a: 1 }, "\u001b[2J", {
+    ["__proto__"]: 1,
+  }),
+);
+
+/** A setting of another kind, or one that there is not: what is said names its key, too. */
+export const CONFIG_VALUES = createTarget({
+  name: "config-values",
+  about: "a wrong value is named with file, line, column and the key it stands under",
+  runs: { usual: 10_000, short: 120 },
+  values: fc.record({
+    place,
+    layout: fc.constantFrom(...LAYOUTS),
+    at: fc.nat(),
+    value: wrongValue,
+    /** In place of the name; the setting keeps its own when left out. */
+    name: fc.option(
+      fc.oneof(fc.string({ maxLength: 8 }), fc.constantFrom("modle", "__proto__", "constructor")),
+      {
+        freq: 3,
+        nil: undefined,
+      },
+    ),
+  }),
+  async findProblem({ place: owner, layout, at, value, name }, makeDirectory) {
+    const paths = pathsIn(VALID_CONFIG);
+    const spot = paths[at % paths.length] ?? [];
+    const changed = replaceAt(VALID_CONFIG, spot, { value, name });
+    const text = JSON.stringify(changed, undefined, layout);
+    const { path, complaint } = await complaintAbout(Buffer.from(text), owner, makeDirectory());
+    if (complaint === "") return undefined;
+    const isNamed = (line: string) =>
+      line.startsWith(`${path}:`) && /^:\d+:\d+: key ".+": ./.test(line.slice(path.length));
+    const wrong = complaint.split("\n").find((line) => !isNamed(line) && !/^and \d+ more$/.test(line));
+    return wrong === undefined ? firstForeign(complaint) : `without key and place: ${wrong}`;
+  },
+});
+
+function firstForeign(complaint: string): string | undefined {
+  const foreign = findForeign(complaint, { lineFeeds: true });
+  return foreign === undefined ? undefined : `what is said is not harmless, ${foreign}`;
+}
+
+async function complaintAbout(bytes: Uint8Array, owner: "user" | "project", home: string) {
+  const project = join(home, "project");
+  const path =
+    owner === "user" ? join(home, ".config/diligent/diligent.jsonc") : join(project, "diligent.jsonc");
+  for (const directory of [join(project, ".git"), dirname(path)]) mkdirSync(directory, { recursive: true });
+  writeFileSync(path, bytes, { mode: 0o600 });
+  try {
+    await loadDiligentConfig(project, { HOME: home });
+    return { path, complaint: "" };
+  } catch (error) {
+    if (error instanceof ConfigError) return { path, complaint: error.message };
+    throw error;
+  }
+}
+
+type Path = readonly (string | number)[];
+
+/** Of everything within a value. */
+function pathsIn(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== "object" || value === null) return [];
+  const entries: [string | number, unknown][] = Array.isArray(value)
+    ? [...value.entries()]
+    : Object.entries(value);
+  return entries.flatMap(([key, inner]) => [[...path, key], ...pathsIn(inner, [...path, key])]);
+}
+
+function replaceAt(
+  whole: unknown,
+  [key, ...rest]: Path,
+  change: { value: unknown; name: string | undefined },
+): unknown {
+  if (key === undefined) return change.value;
+  if (Array.isArray(whole)) {
+    return whole.map((each, index) => (index === key ? replaceAt(each, rest, change) : each));
+  }
+  return Object.fromEntries(
+    Object.entries(Object(whole)).map(([name, inner]) => {
+      if (name !== key) return [name, inner];
+      return [rest.length === 0 ? (change.name ?? name) : name, replaceAt(inner, rest, change)];
+    }),
+  );
+}

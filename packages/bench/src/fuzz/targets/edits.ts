@@ -1,0 +1,131 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createTools, FileTracker, type Tool } from "@diligent/core/run";
+import fc from "fast-check";
+import { createTarget } from "../create-target.ts";
+
+const LINE_ENDS = ["\n", "\n", "\r\n", "\r", ""] as const;
+// No editor writes these, no text of ours holds them: what is to be replaced stands nowhere else.
+const [OPEN, CLOSE] = ["⟪", "⟫"];
+
+const word = fc.constantFrom(
+  ...[
+    "const",
+    "$&",
+    "$1",
+    "$$",
+    "grüße",
+    "日本語",
+    "🎉",
+    "\t",
+    "  ",
+    "'",
+    "`",
+    "\\",
+    "\u00a0",
+    "e\u0301",
+    "",
+  ],
+);
+const line = fc.tuple(fc.array(word, { maxLength: 6 }), fc.constantFrom(...LINE_ENDS));
+const text = fc
+  .array(line, { maxLength: 8 })
+  .map((lines) => lines.map(([words, end]) => words.join(" ") + end).join(""));
+const oneLine = fc.array(word, { maxLength: 4 }).map((words) => words.join("_"));
+
+/** Bytes that are no UTF-8: Latin-1, a cut character, an overlong one, half of a pair. */
+const stray = fc.constantFrom([0xfc], [0xe2, 0x82], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xff]);
+
+/** An edit of a file with everything that real files have: only what was asked for changes, or nothing. */
+export const EDITS = createTarget({
+  name: "edits",
+  about: "an edit changes what it names and not a byte beside it, or nothing at all",
+  runs: { usual: 10_000, short: 150 },
+  values: fc.record({
+    hasMark: fc.boolean(),
+    /** What stands between the places that are to be replaced. */
+    parts: fc.array(text, { minLength: 1, maxLength: 4 }),
+    stray: fc.option(stray, { freq: 6, nil: undefined }),
+    old: oneLine,
+    fresh: fc.oneof(oneLine, text),
+    replacesAll: fc.boolean(),
+  }),
+  async findProblem({ hasMark, parts, stray, old, fresh, replacesAll }, makeDirectory) {
+    const directory = makeDirectory();
+    const path = join(directory, "file.txt");
+    const named = OPEN + old + CLOSE;
+    const whole = Buffer.concat([
+      Buffer.from((hasMark ? "\uFEFF" : "") + parts.join(named)),
+      Buffer.from(stray ?? []),
+    ]);
+    writeFileSync(path, whole);
+    const tools = createEditor(directory);
+    const input = { file_path: path, old_string: named, new_string: fresh, replace_all: replacesAll };
+    const failure =
+      (await failureOf(tools, "read", { file_path: path })) ?? (await failureOf(tools, "edit", input));
+    const found = readFileSync(path);
+    if (failure !== undefined) {
+      if (!found.equals(whole)) return `it failed and changed the file: ${failure}`;
+      return mayFail() ? undefined : failure;
+    }
+    if (parts.length === 1) return "it replaced what is not there";
+    if (parts.length > 2 && !replacesAll) return "it replaced one of several";
+    const isExact = stray === undefined && isWith(found, { hasMark, parts, fresh });
+    return isExact ? undefined : `the file became ${JSON.stringify(found.toString("latin1"))}`;
+
+    function mayFail(): boolean {
+      return stray !== undefined || parts.length === 1 || (parts.length > 2 && !replacesAll);
+    }
+  },
+});
+
+interface Expected {
+  hasMark: boolean;
+  parts: readonly string[];
+  fresh: string;
+}
+
+/** The parts stand where they stood; between them is what was asked for, its lines ended as the file ends its own. */
+function isWith(found: Buffer, { hasMark, parts, fresh }: Expected): boolean {
+  let rest = found.toString("utf8");
+  if (hasMark && !rest.startsWith("\uFEFF")) return false;
+  rest = hasMark ? rest.slice(1) : rest;
+  const pattern = parts.map(escapePattern).join(`(?:${toLooseLineEnds(fresh)})`);
+  return new RegExp(`^${pattern}$`, "u").test(rest);
+}
+
+function toLooseLineEnds(text: string): string {
+  return text
+    .split(/\r\n|\r|\n/)
+    .map(escapePattern)
+    .join("(?:\\r\\n|\\r|\\n)");
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[$()*+.?[\\\]^{|}/]/g, "\\$&");
+}
+
+function createEditor(directory: string): Tool[] {
+  return createTools({
+    cwd: directory,
+    root: directory,
+    files: new FileTracker(),
+    outputDirectory: () => undefined,
+    environment: { PATH: "/usr/bin:/bin", HOME: directory },
+    sessionId: "20260225103000-abcdef",
+  });
+}
+
+/** What a tool says against a call; undefined when it was carried out. */
+async function failureOf(tools: readonly Tool[], name: string, input: object): Promise<string | undefined> {
+  const tool = tools.find((each) => each.name === name);
+  if (!tool) throw new Error(`There is no tool ${name}.`);
+  const approve = async () => "once" as const;
+  try {
+    const signal = new AbortController().signal;
+    await tool.execute(tool.parameters.parse(input), { toolCallId: "call_1", signal, approve });
+    return undefined;
+  } catch (error) {
+    return `${name}: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}

@@ -1,0 +1,118 @@
+import { VirtualTerminal } from "../../../cli/test/support/virtual-terminal.ts";
+import { signalGroup, watchGroup } from "./process-groups.ts";
+
+export interface TerminalOptions {
+  argv: readonly string[];
+  cwd: string;
+  /** All of it but `TERM`: nothing of this process's own is added. */
+  environment: Readonly<Record<string, string>>;
+  /** Ended by force after this; two minutes when left out. */
+  timeLimitMs?: number;
+}
+
+const COLUMNS = 80;
+const ROWS = 24;
+// More than any program here prints: the text of the whole run can be looked at.
+const SCROLLBACK = 20_000;
+const TIME_LIMIT_MS = 120_000;
+const KILL_AFTER_MS = 3_000;
+const POLL_MS = 10;
+// The spinner moves ten times a second.
+const QUIET_MS = 400;
+
+interface Waiting {
+  text: string;
+  /** The end of what came since. */
+  seen: string;
+  resolve(at: number): void;
+}
+
+/** A program in a pseudo-terminal that answers as xterm does. It is ended, with all its children, when it is disposed of. */
+export class TerminalRun implements AsyncDisposable {
+  /** By `performance.now()`, as all times here. */
+  readonly startedAt = performance.now();
+  readonly pid: number;
+  readonly screen = new VirtualTerminal({ columns: COLUMNS, rows: ROWS, scrollback: SCROLLBACK });
+  private readonly child: Bun.Subprocess;
+  private readonly decoder = new TextDecoder();
+  private readonly timer: Timer;
+  private readonly unwatch: () => void;
+  private waiting: Waiting[] = [];
+
+  constructor({ argv, cwd, environment, timeLimitMs = TIME_LIMIT_MS }: TerminalOptions) {
+    this.child = Bun.spawn([...argv], {
+      cwd,
+      env: { ...environment, TERM: "xterm-256color" },
+      terminal: { cols: COLUMNS, rows: ROWS, data: (_, bytes) => this.take(bytes) },
+    });
+    this.pid = this.child.pid;
+    this.unwatch = watchGroup(this.pid);
+    this.timer = setTimeout(() => signalGroup(this.pid, "SIGKILL"), timeLimitMs);
+    this.screen.onReply = (reply) => this.type(reply);
+  }
+
+  /** When the program has ended. */
+  get ended(): Promise<number> {
+    return this.child.exited.then(() => performance.now());
+  }
+
+  type(keys: string): void {
+    this.child.terminal?.write(keys);
+  }
+
+  /** Resolves with the time at which a text has come that is written in one piece; only what comes from now on counts. */
+  async nextOutput(text: string): Promise<number> {
+    const { promise, resolve } = Promise.withResolvers<number>();
+    this.waiting.push({ text, seen: "", resolve });
+    const failed = this.ended.then(() => this.fail(`ended before it wrote ${JSON.stringify(text)}`));
+    return Promise.race([promise, failed]);
+  }
+
+  /** Resolves once a person sees the text somewhere on the screen. */
+  async waitForScreen(text: string | RegExp): Promise<void> {
+    for (;;) {
+      const hasEnded = this.child.exitCode !== null || this.child.signalCode !== null;
+      await this.screen.flush();
+      const rows = this.screen.screen().join("\n");
+      if (typeof text === "string" ? rows.includes(text) : text.test(rows)) return;
+      if (hasEnded) return this.fail(`ended before it showed ${text}`);
+      await Bun.sleep(POLL_MS);
+    }
+  }
+
+  /** Resolves once nothing has been written for a while: the spinner stands still. */
+  async settle(): Promise<void> {
+    for (let writes = -1; writes !== this.screen.writes.length; ) {
+      writes = this.screen.writes.length;
+      await Bun.sleep(QUIET_MS);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.timer);
+    // After TERM a program ends its own children; what ignores it is killed.
+    signalGroup(this.pid, "SIGTERM");
+    const kill = setTimeout(() => signalGroup(this.pid, "SIGKILL"), KILL_AFTER_MS);
+    await this.child.exited;
+    clearTimeout(kill);
+    this.unwatch();
+  }
+
+  private take(bytes: Uint8Array): void {
+    const at = performance.now();
+    const text = this.decoder.decode(bytes, { stream: true });
+    this.screen.write(text);
+    for (const waiting of this.waiting) {
+      waiting.seen += text;
+      if (waiting.seen.includes(waiting.text)) waiting.resolve(at);
+      else waiting.seen = waiting.seen.slice(-waiting.text.length);
+    }
+    this.waiting = this.waiting.filter(({ seen, text }) => !seen.includes(text));
+  }
+
+  private async fail(what: string): Promise<never> {
+    await this.screen.flush();
+    const rows = this.screen.scrollback().slice(-ROWS);
+    throw new Error(`The program in the terminal ${what}. It shows:\n${rows.join("\n")}`);
+  }
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { BENCHMARKS } from "../src/benchmarks/index.ts";
+import { FAULT_TRIALS } from "../src/faults/trials/index.ts";
+import { FUZZ_TARGETS } from "../src/fuzz/targets/index.ts";
+import { SOAK_KINDS } from "../src/soak/arguments.ts";
+
+const PACKAGES = join(import.meta.dir, "..", "..");
+
+/** How many cases there are of each group that could be held by now. */
+const COUNTS = { SEC: 35, BOX: 11, REL: 46, PRO: 19 };
+const MOST_WORDS = 6;
+
+interface Case {
+  id: string;
+  situation: string;
+  held: { name: string; title: string | undefined }[];
+}
+
+const CASES = readCases(readFileSync(join(import.meta.dir, "..", "CASES.md"), "utf8"));
+
+function readCases(text: string): Case[] {
+  return Array.from(
+    text.matchAll(/^\| (\w+-\d+) \| (.+) \| (.+) \|$/gm),
+    ([, id = "", situation = "", held = ""]) => ({
+      id,
+      situation,
+      held: Array.from(held.matchAll(/`([^`]+)`(?: "([^"]+)")?/g), ([, name = "", title]) => ({
+        name,
+        title,
+      })),
+    }),
+  );
+}
+
+const RUNS: Record<string, readonly string[]> = {
+  faults: FAULT_TRIALS.map(({ name }) => name),
+  fuzz: FUZZ_TARGETS.map(({ name }) => name),
+  bench: BENCHMARKS.map(({ name }) => name),
+  soak: SOAK_KINDS,
+};
+
+/** What is wrong with something that is said to hold a case. */
+function findFault({ name, title }: Case["held"][number]): string | undefined {
+  const [command = "", run] = name.split(" ");
+  if (run !== undefined) return RUNS[command]?.includes(run) ? undefined : `there is no ${name}`;
+  const [group = "", file = ""] = name.split("/");
+  const path = join(PACKAGES, group, "test", `${file}.test.ts`);
+  if (!existsSync(path)) return `there is no ${path}`;
+  // A title may be broken over lines, and written with escapes.
+  const source = readFileSync(path, "utf8").replace(/\s+/g, " ");
+  return title === undefined || source.includes(title) ? undefined : `${name} has no “${title}”`;
+}
+
+describe("the table of cases", () => {
+  test("names no case twice, and leaves none out", () => {
+    const ids = CASES.map(({ id }) => id);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+    const counts = Object.keys(COUNTS).map((group) => [
+      group,
+      ids.filter((id) => id.startsWith(`${group}-`)).length,
+    ]);
+    expect(Object.fromEntries(counts)).toEqual(COUNTS);
+  });
+
+  test("names only what there is", () => {
+    const faults = CASES.flatMap(({ id, held }) =>
+      held.flatMap((each) => {
+        const fault = findFault(each);
+        return fault === undefined ? [] : [`${id}: ${fault}`];
+      }),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  test("names something for each case, in a few words", () => {
+    expect(CASES.filter(({ held }) => held.length === 0).map(({ id }) => id)).toEqual([]);
+    expect(CASES.filter(({ situation }) => situation.split(" ").length > MOST_WORDS)).toEqual([]);
+  });
+});

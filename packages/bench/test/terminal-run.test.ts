@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { measureEchoes } from "../src/measure/echo-times.ts";
+import { readCpuSeconds, readMegabytes, readSleeps } from "../src/measure/process-figures.ts";
+import { TerminalRun } from "../src/measure/terminal-run.ts";
+
+function run(script: string, timeLimitMs = 10_000): TerminalRun {
+  const environment = { PATH: process.env.PATH ?? "" };
+  return new TerminalRun({ argv: ["/bin/sh", "-c", script], cwd: tmpdir(), environment, timeLimitMs });
+}
+
+/** True also for what waits only to be taken note of by whoever adopted it. */
+function isGone(pid: number): boolean {
+  const path = `/proc/${pid}/stat`;
+  return !existsSync(path) || readFileSync(path, "utf8").includes(") Z ");
+}
+
+test("what a program writes is seen, with the time at which it came", async () => {
+  await using terminal = run("sleep 0.1; printf on; printf e; sleep 5");
+  const cameAt = await terminal.nextOutput("one");
+  expect(cameAt - terminal.startedAt).toBeGreaterThan(90);
+  await terminal.waitForScreen("one");
+});
+
+test("each key is timed by its echo", async () => {
+  // The terminal echoes by itself.
+  await using terminal = run("sleep 5");
+  const times = await measureEchoes(terminal, { intervalMs: 1, until: (typed) => typed >= 50 });
+  expect(times).toHaveLength(50);
+  expect(Math.max(...times)).toBeLessThan(1_000);
+});
+
+test("a program that ends before it shows what is waited for is told with its last rows", async () => {
+  await using terminal = run("echo because; exit 3");
+  await expect(terminal.nextOutput("one")).rejects.toThrow(/ended before it wrote "one".*\nbecause/);
+  await expect(terminal.waitForScreen("one")).rejects.toThrow("ended before it showed one");
+});
+
+test("the program is ended with its children, also where it ignores that it is asked to", async () => {
+  const terminal = run("trap '' TERM HUP; sleep 60 & echo $!; wait; wait");
+  await terminal.waitForScreen(/\d+/);
+  const child = Number(terminal.screen.screen()[0]);
+  await terminal[Symbol.asyncDispose]();
+  expect(() => process.kill(terminal.pid, 0)).toThrow();
+  for (let waits = 0; waits < 100 && !isGone(child); waits++) await Bun.sleep(10);
+  expect(isGone(child)).toBe(true);
+});
+
+test("a program that takes too long is ended", async () => {
+  await using terminal = run("sleep 60", 100);
+  expect((await terminal.ended) - terminal.startedAt).toBeLessThan(3_000);
+});
+
+test("the kernel's figures of a living process are read", async () => {
+  await using busy = run("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; sleep 5");
+  await busy.waitForScreen("done");
+  expect(readCpuSeconds(busy.pid)).toBeGreaterThan(0);
+  const { now, peak } = readMegabytes(busy.pid);
+  expect(now).toBeGreaterThan(0.1);
+  expect(peak).toBeGreaterThanOrEqual(now);
+  expect(readSleeps(busy.pid)).toBeGreaterThanOrEqual(0);
+});
