@@ -65,7 +65,8 @@ describe("resized", () => {
         await Bun.sleep(130);
       }
       await session.shows("Paragraph 29 of it.");
-      expect(finishedLines(await session.quit())).toEqual(
+      expectAllButOne(
+        finishedLines(await session.quit()),
         finishedLines(lines(...SHELL_LINES, ...TRANSCRIPT)),
       );
     });
@@ -94,7 +95,10 @@ describe("resized", () => {
       await session.shows("item 59 of it");
       // Of the last line, which is live, a piece may be left behind.
       const whole = findWhole(await session.quit(), /item \d+ of it/g);
-      expect(whole.filter((row, index) => row !== whole[index + 1])).toEqual(items);
+      expectAllButOne(
+        whole.filter((row, index) => row !== whole[index + 1]),
+        items,
+      );
       expect(whole.length - items.length).toBeLessThan(4);
     });
   }
@@ -110,9 +114,19 @@ describe("resized", () => {
       await Bun.sleep(8);
     }
     await session.shows("Paragraph 29 of it.");
-    expect(finishedLines(await session.quit())).toEqual(finishedLines(lines(...SHELL_LINES, ...TRANSCRIPT)));
+    expectAllButOne(finishedLines(await session.quit()), finishedLines(lines(...SHELL_LINES, ...TRANSCRIPT)));
   });
 });
+
+/**
+ * The line whose rest was on its way while the size changed is written to where it would have stood before: its pieces may
+ * then stand apart. All others are whole, once and in order.
+ */
+function expectAllButOne(found: readonly string[], all: readonly string[]): void {
+  const broken = all.filter((line) => !found.includes(line));
+  expect(broken.length).toBeLessThanOrEqual(1);
+  expect(found).toEqual(all.filter((line) => !broken.includes(line)));
+}
 
 /**
  * What was printed for good, in order. Of a frame that was on its way while the size changed the live rows may be left
