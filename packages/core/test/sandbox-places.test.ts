@@ -121,7 +121,7 @@ describe("a failure in the box is explained", () => {
     "error: could not write config file .git/config: Device or resource busy": "can be written to",
     "Error: EROFS: read-only file system, open '/etc/x'": "can be written to",
     "curl: (6) Could not resolve host: example.org": "there is no network",
-    "Error: getaddrinfo EAI_AGAIN registry.npmjs.org": "there is no network",
+    "Error: getaddrinfo EAI_AGAIN packages.example.org": "there is no network",
     "fatal: unable to access 'https://x/': Failed to connect to x": "there is no network",
     "connect ECONNREFUSED 127.0.0.1:5432": "there is no network",
     'sudo: The "no new privileges" flag is set': "nothing gets more rights",
