@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { createInjectedProject, takeFingerprint } from "./support/injected-project.ts";
 import { type Call, createDemands } from "./support/injections.ts";
@@ -75,6 +83,14 @@ describe.skipIf(problem !== undefined)("commands in the sandbox", () => {
     const environment = { XDG_STATE_HOME: "/proc/nowhere" };
     const { exitCode, asked, failed } = await print([bash("touch made")], [], { environment });
     expect([exitCode, asked.length, failed, made("made")]).toEqual([4, 1, [true], false]);
+  });
+
+  test("ask from the first one on where a file is at stake that is not kept, as it is too large", async () => {
+    const large = place.write("data.sqlite", "");
+    truncateSync(large, 60 * 1024 * 1024);
+    const { exitCode, failed } = await print([bash("rm -rf data.sqlite")]);
+    expect([exitCode, failed]).toEqual([4, [true]]);
+    expect(made("data.sqlite")).toBe(true);
   });
 
   test("can do no more in the mode auto", async () => {

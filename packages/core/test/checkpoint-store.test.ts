@@ -50,13 +50,13 @@ describe("the store", () => {
   test("holds nothing of a session in which nothing was changed", async () => {
     write("a.txt", "one\n");
     const checkpoints = place.open();
-    checkpoints.prepare();
+    void checkpoints.prepare();
     await Bun.sleep(30);
     expect(stored("**/*.pack")).toHaveLength(1);
     checkpoints.close();
     expect(stored("**/*")).toEqual([]);
     const early = place.open();
-    early.prepare();
+    void early.prepare();
     early.close();
     await Bun.sleep(30);
     expect(stored("**/*")).toEqual([]);

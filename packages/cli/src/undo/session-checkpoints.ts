@@ -77,16 +77,14 @@ export class SessionCheckpoints implements ChangeKeeper {
   }
 
   /**
-   * Begins to keep the project, if that was not done yet. Where nothing can be written `canUndo` says so from then on;
-   * what comes to light only while the project is read (it is too large), it says when that is known.
+   * Keeps the project, if that was not done yet. What `canUndo` and `canUndoEverything` say holds from then on, so that
+   * nobody decides about a command before; it would have to wait for this in any case.
    */
   async makeReady(): Promise<void> {
     const checkpoints = await this.open();
     if (checkpoints === undefined || !this.options.isChanging) return;
     clearTimeout(this.timer);
-    checkpoints.prepare();
-    // What is in the way of writing is met before anything is waited for.
-    await new Promise((resolve) => setImmediate(resolve));
+    await checkpoints.prepare();
   }
 
   afterChanges(): void {

@@ -54,8 +54,16 @@ export class Checkpoints {
     return this.unkeptFiles;
   }
 
-  /** Begins to keep the project as it is, beside everything else. */
-  prepare(): void {
+  /**
+   * Begins to keep the project as it is, beside everything else. Resolves once it is kept, or known that it cannot be: what
+   * `canUndo` and `unkept` say holds then. It never rejects.
+   */
+  async prepare(): Promise<void> {
+    this.begin();
+    await this.recorder;
+  }
+
+  private begin(): void {
     const { place } = this;
     if (place === undefined || this.obstacle !== undefined || this.stop.signal.aborted) return;
     this.recorder ??= Recorder.begin(place, this.options, this.stop.signal).then(
@@ -71,7 +79,7 @@ export class Checkpoints {
         this.run = randomHex(6);
         this.retry();
       }
-      this.prepare();
+      this.begin();
       const recorder = await this.recorder;
       const call = {
         run: this.run ?? "",

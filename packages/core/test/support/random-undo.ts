@@ -16,7 +16,7 @@ export async function undoAtRandom(
   const chance = new Chance(seed);
   for (let count = 0; count < 12; count++) changeSomething(place.root, chance);
   const checkpoints = place.open();
-  checkpoints.prepare();
+  void checkpoints.prepare();
   const states = [describeTree(place.root)];
   const expectState = (position: number, what: string) =>
     assertSame(describeTree(place.root), states[position] ?? [], `seed ${seed}, ${what}`);
