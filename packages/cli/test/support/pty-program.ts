@@ -60,7 +60,10 @@ export function startInPty(
     },
   });
   const send = (keys: string) => void child.terminal?.write(keys);
-  terminal.onReply = send;
+  // A terminal whose window is closed answers no more queries.
+  terminal.onReply = (reply) => {
+    if (child.terminal?.closed === false) send(reply);
+  };
   const screen = async () => {
     await terminal.flush();
     return terminal.screen();
