@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { type DiligentExit, PROGRAM, runDiligent, startDiligent } from "./support/run-diligent.ts";
+import { CHECKOUT_PROGRAM, type DiligentExit, runDiligent, startDiligent } from "./support/run-diligent.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 
 /** The ways to start diligent that we tell users about. */
 const WAYS = {
-  "the linked program": [PROGRAM],
+  "the linked program": [CHECKOUT_PROGRAM],
   "bunx --no-install diligent": [process.execPath, "x", "--no-install", "diligent"],
   "bun run diligent": [process.execPath, "run", "--silent", "diligent"],
 };
@@ -37,8 +37,8 @@ function createPlace(): TemporaryProject {
   places.push(place);
   place.write("package.json", { name: "somebody-elses", private: true, dependencies: { diligent: "*" } });
   mkdirSync(join(place.project, "node_modules", ".bin"), { recursive: true });
-  symlinkSync(PROGRAM, join(place.project, "node_modules", ".bin", "diligent"));
-  symlinkSync(join(PROGRAM, "..", ".."), join(place.project, "node_modules", "diligent"));
+  symlinkSync(CHECKOUT_PROGRAM, join(place.project, "node_modules", ".bin", "diligent"));
+  symlinkSync(join(CHECKOUT_PROGRAM, "..", ".."), join(place.project, "node_modules", "diligent"));
   return place;
 }
 

@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { bareEnvironment, PROGRAM, parseLines, startDiligent } from "./support/run-diligent.ts";
+import {
+  bareEnvironment,
+  CHECKOUT_PROGRAM,
+  PROGRAM,
+  parseLines,
+  startDiligent,
+} from "./support/run-diligent.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 
 let place: TemporaryProject;
@@ -43,6 +49,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** A process that was killed is gone a moment later. */
+async function waitForEnd(pid: number): Promise<void> {
+  const deadline = performance.now() + 5_000;
+  while (isAlive(pid) && performance.now() < deadline) await Bun.sleep(5);
+  expect(isAlive(pid)).toBe(false);
+}
+
 async function waitForFile(name: string): Promise<string> {
   const path = join(place.project, name);
   while (!existsSync(path) || readFileSync(path, "utf8") === "") await Bun.sleep(5);
@@ -69,7 +82,7 @@ describe("a signal while a tool runs", () => {
       const lines = parseLines(stdout);
       expect(lines.at(-1)).toMatchObject({ type: "result", stopReason: "aborted" });
       expect(lines.filter(({ type }) => type === "result")).toHaveLength(1);
-      expect(isAlive(child)).toBe(false);
+      await waitForEnd(child);
       expect(savedMessages().map(({ role, toolCallId = "" }) => `${role} ${toolCallId}`)).toEqual([
         "user ",
         "assistant ",
@@ -89,7 +102,7 @@ describe("a signal while a tool runs", () => {
     const { exitCode } = await running.ended;
     expect(performance.now() - signalledAt).toBeLessThan(1000);
     expect(exitCode).toBe(130);
-    expect(isAlive(child)).toBe(false);
+    await waitForEnd(child);
   });
 });
 
@@ -232,7 +245,7 @@ describe("a bug", () => {
     ["a promise nobody waits for", 'setTimeout(() => Promise.reject(new Error("boom \\x1b[31m")), 300)'],
   ] as const) {
     test(`${name} ends the program with 1, its text made safe, and no child`, async () => {
-      const main = join(PROGRAM, "..", "main.ts");
+      const main = join(CHECKOUT_PROGRAM, "..", "main.ts");
       const entry = place.write("entry.ts", `${code}; await (await import(${JSON.stringify(main)})).main();`);
       const args = script(bash("trap '' TERM; sleep 30 & echo $! > child; wait"));
       const running = startDiligent(place, args, { program: [process.execPath, entry] });
@@ -240,7 +253,7 @@ describe("a bug", () => {
       const { stderr, exitCode } = await running.ended;
       expect(exitCode).toBe(1);
       expect(stderr).toContain("diligent: unexpected error: Error: boom \\x1b[31m\n");
-      expect(isAlive(child)).toBe(false);
+      await waitForEnd(child);
     });
   }
 });

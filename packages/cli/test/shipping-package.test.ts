@@ -7,7 +7,7 @@ import { VERSION } from "../src/version.ts";
 import { plantTraps } from "./support/bun-traps.ts";
 import { type LocalRegistry, startLocalRegistry } from "./support/local-registry.ts";
 import { startInPty } from "./support/pty-program.ts";
-import { PROGRAM, runDiligent } from "./support/run-diligent.ts";
+import { CHECKOUT_PROGRAM, runDiligent } from "./support/run-diligent.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 
 const BUNX = [process.execPath, "x", "--no-install", "diligent"];
@@ -73,7 +73,7 @@ describe("the packed program", () => {
 
   test("starts with the options that keep a repository's files out, and comes with its licences", () => {
     const firstLine = (path: string) => readFileSync(path, "utf8").split("\n", 1)[0];
-    expect(firstLine(installed("diligent.js"))).toBe(firstLine(PROGRAM));
+    expect(firstLine(installed("diligent.js"))).toBe(firstLine(CHECKOUT_PROGRAM));
     expect(readFileSync(installed("LICENSE"), "utf8")).toContain("MIT");
     expect(readFileSync(installed("THIRD-PARTY.md"), "utf8")).toContain("## zod 4");
     const links = readFileSync(installed("README.md"), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g);

@@ -1,9 +1,13 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { buildProgram } from "./built-program.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
 
-/** The program as `bun install` links it: started by its first line. */
-export const PROGRAM = join(import.meta.dir, "..", "..", "src", "index.ts");
+/** The program as `bun install` links it in a checkout: started by its first line. */
+export const CHECKOUT_PROGRAM = join(import.meta.dir, "..", "..", "src", "index.ts");
+
+/** The program as it is shipped: started by its first line, too. */
+export const PROGRAM = await buildProgram();
 
 /** The same start for an environment in which no `bun` can be found: this Bun with the options of the first line. */
 export const PROGRAM_BY_PATH = [process.execPath, ...launcherOptions(), PROGRAM];
