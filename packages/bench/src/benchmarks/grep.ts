@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createTools, FileTracker, type Tool } from "@diligent/core";
 import type { Benchmark } from "../benchmark.ts";
 import type { Figure } from "../figure.ts";
+import { elapsedMs } from "../measure/elapsed-ms.ts";
 import { recordSpawns, type SpawnedCommand } from "../measure/record-spawns.ts";
 import { Series, takeTurns } from "../measure/series.ts";
 import type { Stage } from "../stage/stage.ts";
@@ -109,10 +110,4 @@ async function runAlone({ argv, cwd, environment }: SpawnedCommand): Promise<voi
   });
   for await (const _ of child.stdout);
   if ((await child.exited) !== 0) throw new Error(`${argv.join(" ")} ended with ${child.exitCode}.`);
-}
-
-async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
-  const begin = performance.now();
-  await work();
-  return performance.now() - begin;
 }

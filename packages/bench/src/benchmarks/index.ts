@@ -17,6 +17,7 @@ import { screenKeys } from "./screen-keys.ts";
 import { screenMemory } from "./screen-memory.ts";
 import { screenStart } from "./screen-start.ts";
 import { screenStream } from "./screen-stream.ts";
+import { search } from "./search.ts";
 import { streaming } from "./streaming.ts";
 import { toolCalls } from "./tool-calls.ts";
 import { version } from "./version.ts";
@@ -34,6 +35,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   append,
   resume,
   list,
+  search,
   approval,
   checkpoint,
   sandbox,
