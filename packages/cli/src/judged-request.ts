@@ -2,8 +2,8 @@ import type { ApprovalRequest } from "@diligent/core/run";
 import type { AskedVerdict } from "./approval.ts";
 import { formatJudgedLine, formatMark } from "./judged-text.ts";
 
-// What a model says for itself is no part of what would be done; the beginning shows what it is worth.
-const MAX_WISH_CHARS = 500;
+// Room for all that the shell tool quotes of it: what a model says for itself is no part of what would be done.
+const MAX_WISH_CHARS = 600;
 
 /**
  * Who asks for what, on one line, with what asked last: where a command would run stands in front, and nothing of it is
@@ -40,7 +40,10 @@ function describeNeed({ toolName }: ApprovalRequest, { action, gate, reason, run
 /** Stands above what `judgedWish` gives. */
 export const WISH_HEAD = "Why, in the model’s own words, which nobody has checked:";
 
-/** What the model says a command has to run outside the sandbox for, on one line; undefined where it says nothing. */
+/**
+ * What the model says a command has to run outside the sandbox for, on one line, in the quotation marks that the tool put
+ * it in; undefined where it says nothing.
+ */
 export function judgedWish({ details }: ApprovalRequest, { runs }: AskedVerdict): string | undefined {
   if (runs !== "outside_sandbox" || typeof details?.reason !== "string") return undefined;
   const wish = details.reason.trim();

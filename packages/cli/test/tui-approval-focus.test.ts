@@ -151,7 +151,7 @@ describe("an always", () => {
     const text = "make\nrm -rf \u202eb";
     const line: Grant = { kind: "command_line", directory: "/app", text, outside: true };
     expect(new Screen({ grants: [line] }).press(["a"]).shown.slice(1)).toEqual([
-      "› exactly this command line in /app, outside the sandbox",
+      "› outside the sandbox: exactly this command line in /app",
       "│ make",
       "│ rm -rf \\u{202e}b",
       "y yes, always in this session · n back",

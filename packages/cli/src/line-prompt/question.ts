@@ -35,7 +35,7 @@ export function formatQuestion(request: ApprovalRequest, verdict: AskedVerdict):
     "",
     ...indent(describeSubject(request)),
     "",
-    ...(wish === undefined ? [] : [`  ${WISH_HEAD}`, `    “ ${wish}`, ""]),
+    ...(wish === undefined ? [] : [`  ${WISH_HEAD}`, `    ${wish}`, ""]),
     ...describeAlways(grants),
   ];
   return [

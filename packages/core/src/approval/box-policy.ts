@@ -17,10 +17,19 @@ export function judgeBoxedCommand(
   context: ApprovalContext,
   readGrammar: ReadGrammar,
 ): ApprovalVerdict {
-  const verdict = judgeCommand(line, context, readGrammar);
-  if (verdict.action !== "ask" || verdict.gate === "rule" || context.canUndo === false) return verdict;
+  // What was allowed where there is no box counts in it too, beside what was allowed for it.
+  const grants = context.grants?.map((grant) => markBoxed(grant, undefined));
+  const judged = judgeCommand(line, { ...context, grants }, readGrammar);
+  if (judged.action !== "ask") return judged;
+  const verdict = { ...judged, grants: judged.grants?.map((grant) => markBoxed(grant, true)) };
+  if (verdict.gate === "rule" || context.canUndo === false) return verdict;
   const rule = findAskingRule(line, context, readGrammar);
   return rule ? { ...verdict, ...verdictOf(rule) } : BOXED;
+}
+
+/** Whether a grant for a command is one for the sandbox only; one of another kind is as it was. */
+function markBoxed(grant: Grant, boxed: true | undefined): Grant {
+  return grant.kind === "command" || grant.kind === "command_line" ? { ...grant, boxed } : grant;
 }
 
 /** The verdict on a boxed command that no rule speaks of. */

@@ -11,6 +11,7 @@ import { toRuleCommand } from "./rule-command.ts";
 import { findCommandRule } from "./rules.ts";
 import type { LookingJudge } from "./search-policy.ts";
 import { isSteering } from "./shell-builtins.ts";
+import { showWord } from "./show-word.ts";
 import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
 import { allow, ask, strictest, verdictOf } from "./verdicts.ts";
 import { findDestination, type Places, placesAfter, placesBefore, type Whereabouts } from "./whereabouts.ts";
@@ -56,7 +57,10 @@ function judgeParts(line: string, reading: CommandReading, judging: LookingJudge
   const steering = commands.length > 1 ? commands.find((command) => isSteering(command, judging)) : undefined;
   if (steering) {
     const words = commands.map((command) => command.map(({ text }) => text));
-    const verdict = ask("shell_command", `${steering[0]?.text} may change what the rest of the line means`);
+    const verdict = ask(
+      "shell_command",
+      `${showWord(steering[0]?.text ?? "")} may change what the rest of the line means`,
+    );
     return { verdict: findDenial(line, words, judging) ?? verdict };
   }
   const verdicts = judgePipelines(reading.pipelines, judging);
@@ -153,14 +157,14 @@ function findPartDenial(part: Part, judging: LookingJudge): ApprovalVerdict | un
 function judgeUnruled({ command, places, isPiped }: Part, judging: LookingJudge): ApprovalVerdict {
   const { context } = judging;
   const name = command[0]?.text ?? "";
-  if (places === undefined) return ask("shell_command", `where ${name} would run cannot be told`);
+  if (places === undefined) return ask("shell_command", `where ${showWord(name)} would run cannot be told`);
   const verdicts = places.map((cwd) => {
     const there = { ...judging, context: { ...context, cwd } };
     return name === "cd"
       ? judgeDirectoryChange(command, there)
       : judgeReading({ command, isPiped, startsIn: context.cwd }, there);
   });
-  return strictest(verdicts) ?? ask("shell_command", `${name} may run nowhere`);
+  return strictest(verdicts) ?? ask("shell_command", `${showWord(name)} may run nowhere`);
 }
 
 /** Decides about a `cd`: to a plain place inside the project, which is then where the next commands start. */

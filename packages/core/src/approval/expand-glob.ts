@@ -3,6 +3,7 @@ import { type DirectoryEntry, readDirectory } from "../infrastructure/reading/di
 import { isExistingPath } from "../infrastructure/reading/directory-names.ts";
 import { isReadable } from "../infrastructure/reading/real-path.ts";
 import type { Looks } from "./looks.ts";
+import { showWord } from "./show-word.ts";
 import { matchesText } from "./text-pattern.ts";
 
 const MAX_ENTRIES = 5_000;
@@ -22,12 +23,12 @@ export function expandGlob(pattern: string, cwd: string, looks: Looks): GlobExpa
     for (const directory of found) {
       const names = /[*?[]/.test(part) ? findNames(part, directory || ".", search) : [part];
       if (names === undefined) {
-        const obstacle = `${pattern} may stand for a file whose name is no valid Unicode`;
+        const obstacle = `${showWord(pattern)} may stand for a file whose name is no valid Unicode`;
         return { obstacle, isTooLarge: false };
       }
       next.push(...names.map((name) => joinName(directory, name)));
       if (Math.min(search.left, looks.left) < 0 || next.length > MAX_ENTRIES) {
-        return { obstacle: `${pattern} stands for too many files to look at`, isTooLarge: true };
+        return { obstacle: `${showWord(pattern)} stands for too many files to look at`, isTooLarge: true };
       }
     }
     found = next;

@@ -10,13 +10,21 @@ const VERSION = 1 as const;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 const GrantSchema = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("command"), directory: z.string(), words: z.array(z.string()).min(1) }),
   z.strictObject({
-    kind: z.literal("command_line"),
+    kind: z.literal("command"),
     directory: z.string(),
-    text: z.string(),
-    outside: z.literal(true).optional(),
+    words: z.array(z.string()).min(1),
+    boxed: z.literal(true).optional(),
   }),
+  z
+    .strictObject({
+      kind: z.literal("command_line"),
+      directory: z.string(),
+      text: z.string(),
+      outside: z.literal(true).optional(),
+      boxed: z.literal(true).optional(),
+    })
+    .refine(({ outside, boxed }) => !(outside && boxed), "it is for outside the sandbox or for inside"),
   z.strictObject({
     kind: z.literal("path"),
     permission: z.enum(["read", "write"]),

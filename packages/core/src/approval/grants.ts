@@ -1,4 +1,5 @@
 import type { ApprovalRequest } from "../tool/types.ts";
+import { showWord } from "./show-word.ts";
 
 /** What "always" allows: exactly what was asked about, wherever it is asked again; nothing longer, nothing else. */
 export type Grant =
@@ -6,7 +7,13 @@ export type Grant =
    * One simple command, word for word, run in this directory (absolute, real), alone or as a part of a line that changes
    * nothing of what its words mean. Never one that another command is piped into.
    */
-  | { kind: "command"; directory: string; words: readonly string[] }
+  | {
+      kind: "command";
+      directory: string;
+      words: readonly string[];
+      /** Given for the sandbox: counts only where the command runs in it. Without it, there and where there is none. */
+      boxed?: true | undefined;
+    }
   /** A whole command line, character for character: one that is more than plain words. */
   | {
       kind: "command_line";
@@ -14,6 +21,8 @@ export type Grant =
       text: string;
       /** Run outside the sandbox; without it, never. */
       outside?: true | undefined;
+      /** As for a command. Never together with `outside`. */
+      boxed?: true | undefined;
     }
   /**
    * One file or directory (absolute, real), touched by this tool in any call for it. `reach` is there for a directory:
@@ -38,13 +47,13 @@ export function isGranted(wanted: Grant, grants: readonly Grant[]): boolean {
 export function describeGrant(grant: Grant): string {
   switch (grant.kind) {
     case "command":
-      return `exactly \`${grant.words.map(quoteWord).join(" ")}\` in ${grant.directory}`;
+      return `${describeRuns(grant)}exactly \`${grant.words.map(quoteWord).join(" ")}\` in ${showWord(grant.directory)}`;
     case "command_line":
-      return `exactly this command line in ${grant.directory}${grant.outside ? ", outside the sandbox" : ""}`;
+      return `${describeRuns(grant)}exactly this command line in ${showWord(grant.directory)}`;
     case "path":
       return grant.reach === undefined
-        ? `${grant.tool}: ${grant.permission} exactly ${grant.path}`
-        : `${grant.tool}: ${grant.permission} ${grant.path} and everything below it, in any call for exactly that directory`;
+        ? `${grant.tool}: ${grant.permission} exactly ${showWord(grant.path)}`
+        : `${grant.tool}: ${grant.permission} ${showWord(grant.path)} and everything below it, in any call for exactly that directory`;
     case "call":
       return `${grant.tool} with exactly these arguments`;
   }
@@ -55,12 +64,18 @@ export function toCallGrant({ toolName, details }: ApprovalRequest): Grant {
   return { kind: "call", tool: toolName, details: JSON.stringify(sortKeys(details ?? {})) };
 }
 
+/** In front, where no long command pushes it out of sight. */
+function describeRuns({ boxed, outside }: { boxed?: true | undefined; outside?: true | undefined }): string {
+  if (outside) return "outside the sandbox: ";
+  return boxed ? "in the sandbox only: " : "";
+}
+
 function toKey(grant: Grant): string {
   switch (grant.kind) {
     case "command":
-      return JSON.stringify([grant.directory, ...grant.words]);
+      return JSON.stringify([grant.boxed, grant.directory, ...grant.words]);
     case "command_line":
-      return JSON.stringify([grant.directory, grant.text, grant.outside]);
+      return JSON.stringify([grant.boxed, grant.directory, grant.text, grant.outside]);
     case "path":
       return JSON.stringify([grant.permission, grant.tool, grant.path, grant.reach]);
     case "call":

@@ -2,6 +2,7 @@ import { dirname, resolve } from "node:path";
 import { type PathKind, pathKind } from "../infrastructure/reading/path-kind.ts";
 import { findRealPath, followPath, isInside } from "../infrastructure/reading/real-path.ts";
 import { type Judging, judgePath, judgeRealFile } from "./path-policy.ts";
+import { showWord } from "./show-word.ts";
 import type { ApprovalVerdict } from "./types.ts";
 import { ask, strictest } from "./verdicts.ts";
 
@@ -35,7 +36,7 @@ export function judgeReads(
         ? judgeRealFile(named, readsContent, judging)
         : judgePath({ path, permission: "read", readsContent }, context, surroundings);
       return readsContent && isEndless(path, isItself ? kind : undefined, context.cwd)
-        ? [verdict, ask("unknown_target", `${path} is no file: reading it may never end`)]
+        ? [verdict, ask("unknown_target", `${showWord(path)} is no file: reading it may never end`)]
         : [verdict];
     }),
   );

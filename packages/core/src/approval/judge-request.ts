@@ -2,6 +2,7 @@ import type { ReadGrammar } from "../infrastructure/content/bash-grammar.ts";
 import type { ApprovalRequest } from "../tool/types.ts";
 import { isGranted, toCallGrant } from "./grants.ts";
 import { isEverything } from "./outright-rules.ts";
+import { showWord } from "./show-word.ts";
 import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
 import { allow, ask, deny, verdictOf } from "./verdicts.ts";
 
@@ -31,7 +32,11 @@ async function judgeExecution(request: ApprovalRequest, context: ApprovalContext
   if (request.toolName === "bash" && typeof command === "string") {
     return judgeShellCommand(command, outsideSandbox === true, context);
   }
-  return judgeCall(request, ask("shell_command", `${request.toolName} may do more than read`), context);
+  return judgeCall(
+    request,
+    ask("shell_command", `${showWord(request.toolName)} may do more than read`),
+    context,
+  );
 }
 
 /** @param wantsOut to run outside the sandbox. */

@@ -10,6 +10,7 @@ import { isGitConfig, mayHoldCredentials } from "../infrastructure/places/git-co
 import { isSecretFile } from "../infrastructure/places/secret-files.ts";
 import { userConfigDirectory, userStateDirectory } from "../infrastructure/places/user-directories.ts";
 import { findRealPath, isInside, splitPath } from "../infrastructure/reading/real-path.ts";
+import { showWord } from "./show-word.ts";
 import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
 import { ask } from "./verdicts.ts";
 
@@ -77,7 +78,8 @@ export function judgeDanger(
   if (permission === "read" && !readsContent) return undefined;
   const gate = permission === "write" ? "control_file" : "secret";
   const { root } = surroundings;
-  const say = (what: string) => ask(gate, `${isInside(path, root) ? relative(root, path) : path} ${what}`);
+  const say = (what: string) =>
+    ask(gate, `${showWord(isInside(path, root) ? relative(root, path) : path)} ${what}`);
   if (isOwnPlace(path, surroundings)) return say("is where diligent keeps its own");
   if (permission === "write") {
     const kind = findControlKind(path, viewOf(path, surroundings));

@@ -4,6 +4,7 @@ import { findRealPath, followPath, isInside } from "../infrastructure/reading/re
 import { type Grant, isGranted } from "./grants.ts";
 import { findSurroundings, isOwnPlace, judgeDanger, namesDanger, type Surroundings } from "./path-dangers.ts";
 import { findPathRule } from "./rules.ts";
+import { showWord } from "./show-word.ts";
 import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
 import { allow, ask, strictest, verdictOf } from "./verdicts.ts";
 
@@ -38,7 +39,7 @@ export function judgePath(
   surroundings = findSurroundings(context),
 ): ApprovalVerdict {
   const names = nameThe(use, context);
-  if (!names) return ask("unknown_target", `${use.path} cannot be followed to where it leads`);
+  if (!names) return ask("unknown_target", `${showWord(use.path)} cannot be followed to where it leads`);
   const { root } = surroundings;
   const refineOne = (path: string, verdict: ApprovalVerdict) => {
     const view = isInside(path, root) ? surroundings : { ...surroundings, root: resolve(context.root) };
@@ -50,8 +51,8 @@ export function judgePath(
   ];
   // No rule speaks of what the path would be elsewhere.
   if (names.isPerProcess)
-    verdicts.push(ask("unknown_target", `${use.path} is another file for every process`));
-  return strictest(verdicts) ?? ask("unknown_target", use.path);
+    verdicts.push(ask("unknown_target", `${showWord(use.path)} is another file for every process`));
+  return strictest(verdicts) ?? ask("unknown_target", showWord(use.path));
 }
 
 /** Decides about reading a path that is known to be real and inside the project. */
@@ -110,7 +111,8 @@ function judgeRealPath(real: string, use: PathUse, { surroundings, context }: Ju
   if (use.permission === "read" && isInTemporaryDirectory(real, context)) {
     return allow("session_files", "it reads the session's own temporary files");
   }
-  const target = real === use.path ? use.path : `${use.path} leads to ${real}, which`;
+  const target =
+    real === use.path ? showWord(use.path) : `${showWord(use.path)} leads to ${showWord(real)}, which`;
   return ask("outside_project", `${target} is outside the project ${surroundings.root}`);
 }
 

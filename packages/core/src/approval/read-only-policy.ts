@@ -15,6 +15,7 @@ import { SPECIAL_PROGRAMS } from "./programs/special-programs.ts";
 import { isRuntime, isVersionQuery } from "./programs/version-query.ts";
 import { hasReadDenial } from "./read-denial.ts";
 import { judgeSearch, type LookingJudge } from "./search-policy.ts";
+import { showWord } from "./show-word.ts";
 import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
 import { allow, ask, strictest } from "./verdicts.ts";
 
@@ -36,19 +37,22 @@ export function judgeReading(
   const { context, surroundings } = judging;
   const name = command[0]?.text ?? "";
   const reading = readSimpleCommand({ command, isPiped }, judging);
-  if (reading === undefined) return ask("shell_command", `${name} may do more than read`);
+  if (reading === undefined) return ask("shell_command", `${showWord(name)} may do more than read`);
   if ("obstacle" in reading) {
-    return ask("shell_command", `${name} may do more than read, because of ${reading.obstacle}`);
+    return ask("shell_command", `${showWord(name)} may do more than read, because of ${reading.obstacle}`);
   }
   const verdict = judgeUse(reading.use, judging);
   // What a rule denies comes before what a person may allow.
   if (verdict.action === "deny") return verdict;
   if (!isInside(context.cwd, surroundings.root)) {
-    return ask("outside_project", `${name} would run in ${context.cwd}, outside the project`);
+    return ask(
+      "outside_project",
+      `${showWord(name)} would run in ${showWord(context.cwd)}, outside the project`,
+    );
   }
   const isProjects = (program: string) => placeOf(program, { startsIn, context, surroundings }) === "project";
   return programsBehind(name).some(isProjects)
-    ? ask("shell_command", `${name} is the project's own program of that name`)
+    ? ask("shell_command", `${showWord(name)} is the project's own program of that name`)
     : verdict;
 }
 
@@ -105,7 +109,7 @@ function expandWords(
     // A file may be called `-o`, and is then taken for an option.
     const option = found.names.find((name) => name.startsWith("-"));
     if (option !== undefined)
-      return { obstacle: `${option}, which ${text} stands for: it looks like an option` };
+      return { obstacle: `${showWord(option)}, which ${showWord(text)} stands for: it looks like an option` };
     // More may have been found than the shell finds, and then the word stays as it is.
     names.push({ text, names: found.names.length === 0 ? undefined : [...found.names, text] });
   }

@@ -9,6 +9,7 @@ import type { Looks } from "./looks.ts";
 import { foldPath, isOwnPlace } from "./path-dangers.ts";
 import { type Judging, judgePath, judgeRealFile, type PathUse } from "./path-policy.ts";
 import type { NameFilter, SearchScope } from "./programs/program-spec.ts";
+import { showWord } from "./show-word.ts";
 import { matchesText } from "./text-pattern.ts";
 import type { ApprovalVerdict } from "./types.ts";
 import { ask, deny } from "./verdicts.ts";
@@ -72,13 +73,16 @@ function judgeStep(step: WalkStep, search: Search): ApprovalVerdict | undefined 
     case "too_large":
       // What a rule denies is not read because it was hard to find.
       return search.isDenied
-        ? deny("rule", `${directory} is too large to look for what a rule forbids to be read`)
-        : ask("secret", `${directory} is too large to look for files with keys in it`);
+        ? deny("rule", `${showWord(directory)} is too large to look for what a rule forbids to be read`)
+        : ask("secret", `${showWord(directory)} is too large to look for files with keys in it`);
     case "unreadable":
-      return ask("unknown_target", `there is a name in ${dirname(step.path)} that is no valid Unicode`);
+      return ask(
+        "unknown_target",
+        `there is a name in ${showWord(dirname(step.path))} that is no valid Unicode`,
+      );
     case "special":
       return (scope.opensSpecial && isTaken(step.path, scope)) || isIgnoreFile
-        ? ask("unknown_target", `it may wait for ever for ${step.path}, which is no file`)
+        ? ask("unknown_target", `it may wait for ever for ${showWord(step.path)}, which is no file`)
         : undefined;
     case "link":
       return scope.followsLinks ? judgeLink(step.path, search) : undefined;
@@ -92,7 +96,7 @@ function judgeFile(path: string, search: Search): ApprovalVerdict | undefined {
   if (!isSuspect(path, search) || !isTaken(path, scope)) return undefined;
   const verdict = judgeRealFile(path, true, judging);
   if (verdict.action === "allow") return undefined;
-  const found = { ...verdict, reason: `it would also read ${path}: ${verdict.reason}` };
+  const found = { ...verdict, reason: `it would also read ${showWord(path)}: ${verdict.reason}` };
   if (!scope.skipsHidden || !isHidden(relative(directory, path))) return found;
   search.hidden ??= found;
   return undefined;
@@ -107,9 +111,9 @@ function judgeLink(path: string, { directory, scope, judging }: Search): Approva
   const use: PathUse = { path, permission: "read", readsContent: true };
   const verdict = judgePath(use, judging.context, judging.surroundings);
   if (verdict.action !== "allow") {
-    return { ...verdict, reason: `it would follow the link ${path}: ${verdict.reason}` };
+    return { ...verdict, reason: `it would follow the link ${showWord(path)}: ${verdict.reason}` };
   }
-  return kind === "file" ? undefined : ask("outside_project", `it would follow the link ${path}`);
+  return kind === "file" ? undefined : ask("outside_project", `it would follow the link ${showWord(path)}`);
 }
 
 /** A quick look at a name, so that few need a closer one. */

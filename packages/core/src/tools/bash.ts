@@ -20,13 +20,14 @@ export function createBashTool(workspace: Workspace): Tool<BashParameters> {
     inputSchema: INPUT_SCHEMAS.bash,
     approval(args) {
       const isOutside = workspace.commandBox !== undefined && args.outside_sandbox === true;
+      const reason = isOutside ? loadQuoting().quoteReason(args.reason) : undefined;
       const line = args.command.trim().replace(/\s*\n\s*/g, " ↵ ");
       return {
         permission: "execute",
         toolName: "bash",
         description: `${isOutside ? "bash outside the sandbox" : "bash"}: ${line}`,
         details: isOutside
-          ? { command: args.command, outsideSandbox: true, ...(args.reason && { reason: args.reason }) }
+          ? { command: args.command, outsideSandbox: true, ...(reason && { reason }) }
           : { command: args.command },
       };
     },
@@ -36,4 +37,9 @@ export function createBashTool(workspace: Workspace): Tool<BashParameters> {
       return runShell(args, workspace, context);
     },
   };
+}
+
+/** At once, since what is to be asked is no promise; loaded with the first call that has a reason to give. */
+function loadQuoting(): typeof import("./shell/quote-reason.ts") {
+  return require("./shell/quote-reason.ts");
 }

@@ -72,7 +72,6 @@ function paintRow({ text, look, isContinued }: ContentRow, theme: Theme): string
     case "grant":
       return (isContinued ? "  " : theme.dim("› ")) + text;
     case "quote":
-      return theme.dim("“ ") + text;
     case "subject":
       return bar + text;
     case "added":

@@ -1,3 +1,4 @@
+import { showWord } from "../show-word.ts";
 import type { Operand } from "./program-options.ts";
 import { namesOnly, type ProgramReading } from "./program-spec.ts";
 
@@ -31,14 +32,15 @@ export function readFindExpression(words: readonly Operand[]): ProgramReading {
   let isExpression = false;
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     const { text, names } = word;
-    if (names !== undefined && isExpression) return { obstacle: `the file names that ${text} stands for` };
+    if (names !== undefined && isExpression)
+      return { obstacle: `the file names that ${showWord(text)} stands for` };
     if (names !== undefined) paths.push(...names);
     else if (FLAGS.has(text)) isExpression ||= text !== "-P";
     else if (VALUES.has(text) || PATH_VALUES.has(text) || DATE_VALUE.test(text)) {
       isExpression = true;
       const value = rest.shift();
       if (!value || value.names !== undefined || isStrangeValue(text, value.text)) {
-        return { obstacle: `what follows ${text}` };
+        return { obstacle: `what follows ${showWord(text)}` };
       }
       if (PATH_VALUES.has(text)) paths.push(value.text);
     } else if (isExpression || text.startsWith("-")) return { obstacle: text };

@@ -1,3 +1,4 @@
+import { showWord } from "../show-word.ts";
 import type { Operand } from "./program-options.ts";
 import { namesOnly, type ProgramReading } from "./program-spec.ts";
 
@@ -18,7 +19,8 @@ export const EXPRESSION = /[[\]$`(){}]/;
 export function readPrintf(words: readonly Operand[]): ProgramReading {
   const [format, ...rest] = words[0]?.text === "--" ? words.slice(1) : words;
   if (!format || format.names !== undefined) return { obstacle: "its format" };
-  if (format.text.startsWith("-") && words[0] === format) return { obstacle: `the option ${format.text}` };
+  if (format.text.startsWith("-") && words[0] === format)
+    return { obstacle: `the option ${showWord(format.text)}` };
   if (!FORMAT.test(format.text)) return { obstacle: "its format" };
   const strange = NUMBER.test(format.text) && rest.find(({ text }) => EXPRESSION.test(text));
   if (strange) return { obstacle: strange.text };

@@ -1,3 +1,4 @@
+import { showWord } from "../show-word.ts";
 import type { ProgramSpec } from "./program-spec.ts";
 
 /** An operand of a command; a pattern with the names it stands for. */
@@ -52,7 +53,7 @@ export function readOptions(
 ): ReadOptions | { obstacle: string } {
   const found: Found = { operands: [], paths: [], given: new Set(), values: [], patterns: [] };
   const response = spec.responseFiles ? findResponseFile(words) : undefined;
-  if (response !== undefined) return { obstacle: `the response file ${response}` };
+  if (response !== undefined) return { obstacle: `the response file ${showWord(response)}` };
   const rest = [...words];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     if (word.text === "--") {
@@ -83,7 +84,7 @@ function takeLong(text: string, target: Target): string | undefined {
   const at = text.indexOf("=");
   const name = at < 0 ? text : text.slice(0, at);
   const kind = kindsOf(target.spec).get(name);
-  if (kind === undefined) return `the option ${name}`;
+  if (kind === undefined) return `the option ${showWord(name)}`;
   const value = at < 0 ? undefined : text.slice(at + 1);
   if (kind === "flag" || kind === "optional") {
     target.found.given.add(name);

@@ -1,3 +1,4 @@
+import { showWord } from "../show-word.ts";
 import { type Operand, type ReadOptions, readOptions, splitNames } from "./program-options.ts";
 import type { ProgramReading, ProgramSpec, ProgramUse, SearchScope } from "./program-spec.ts";
 
@@ -15,7 +16,7 @@ export function toUse(read: ReadOptions, spec: ProgramSpec): ProgramReading {
   if (names.length > (spec.maxOperands ?? Number.POSITIVE_INFINITY)) return { obstacle: "a further operand" };
   if (names.length < (spec.minOperands ?? 0)) return { obstacle: "what it does without an operand" };
   const strange = names.find((name) => spec.operandPattern?.test(name) === false);
-  if (strange !== undefined) return { obstacle: `the operand ${strange}` };
+  if (strange !== undefined) return { obstacle: `the operand ${showWord(strange)}` };
   // Of words that are no files, those the shell makes of a pattern still tell what is there.
   const areFiles = spec.operands === "paths" || spec.operands === "pattern_and_paths";
   const touched = areFiles ? names : operands.flatMap((operand) => operand.names ?? []);

@@ -1,3 +1,4 @@
+import { showWord } from "../show-word.ts";
 import type { Operand } from "./program-options.ts";
 import { namesOnly, type ProgramReading } from "./program-spec.ts";
 
@@ -8,7 +9,7 @@ export function readSeq(words: readonly Operand[]): ProgramReading {
     rest.shift();
     if (word.text === "-w" || word.text === "--equal-width") continue;
     if (word.text !== "-s" || rest.shift()?.names !== undefined)
-      return { obstacle: `the option ${word.text}` };
+      return { obstacle: `the option ${showWord(word.text)}` };
   }
   const strange = rest.find(({ text, names }) => names !== undefined || !/^-?\d{1,6}$/.test(text));
   if (strange || rest.length === 0 || rest.length > 3) return { obstacle: strange?.text ?? "its numbers" };

@@ -1,3 +1,4 @@
+import { showWord } from "../show-word.ts";
 import type { Operand } from "./program-options.ts";
 import type { ProgramReading } from "./program-spec.ts";
 
@@ -13,11 +14,12 @@ export function readXxd(words: readonly Operand[]): ProgramReading {
   const paths: string[] = [];
   for (let word = rest.shift(); word; word = rest.shift()) {
     const { text, names } = word;
-    if (names !== undefined) return { obstacle: `the file names that ${text} stands for` };
+    if (names !== undefined) return { obstacle: `the file names that ${showWord(text)} stands for` };
     if (FLAGS.has(text) || ATTACHED_VALUE.test(text)) continue;
     if (VALUE.test(text)) {
-      if (!NUMBER.test(rest.shift()?.text ?? "")) return { obstacle: `what follows the option ${text}` };
-    } else if (text.startsWith("-")) return { obstacle: `the option ${text}` };
+      if (!NUMBER.test(rest.shift()?.text ?? ""))
+        return { obstacle: `what follows the option ${showWord(text)}` };
+    } else if (text.startsWith("-")) return { obstacle: `the option ${showWord(text)}` };
     else paths.push(text);
   }
   return paths.length > 1 ? { obstacle: "a further operand" } : { use: { paths, readsContent: true } };
