@@ -93,6 +93,8 @@ export async function openSession(
   const { config } = loaded;
   const tell = warn ?? ((message: string) => writeLine(io.stderr, message));
   const { sandbox, glance } = openSandbox(loaded, { environment: io.environment, temporaryDirectory, tell });
+  // Before the project's instructions are read: they could be what a killed session's commands made.
+  await sandbox.tidyUp();
   let checkpoints: ComposedSession["checkpoints"] | undefined;
   const { approval, grants, approve } = openApprovals(
     {

@@ -152,7 +152,7 @@ describe.skipIf(problem !== undefined)("a command that asks to run outside", () 
         gate: "sandbox",
         request: {
           description: "bash outside the sandbox: touch made",
-          details: { command: "touch made", outsideSandbox: true, reason: "the network" },
+          details: { command: "touch made", outsideSandbox: true, reason: "“the network”" },
         },
       },
     ]);
@@ -188,8 +188,8 @@ describe.skipIf(problem !== undefined)("a command that asks to run outside", () 
     programs.push(program);
     const question = "bash outside the sandbox needs your consent: it would run with all your";
     await program.shown(question);
-    await program.shown("exactly this command line in ");
-    await program.shown("outside the sandbox");
+    await program.shown("“the network”");
+    await program.shown("outside the sandbox: exactly this command line in ");
     await program.shown("Allow it? ");
     expect(existsSync(join(place.home, "made"))).toBe(false);
     program.type("y\r");

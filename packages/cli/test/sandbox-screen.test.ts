@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ApprovalRequest } from "@diligent/core";
+import type { ApprovalRequest, Grant } from "@diligent/core";
 import type { AskedVerdict } from "../src/approval.ts";
 import { formatQuestion } from "../src/line-prompt/question.ts";
+import { describeKept } from "../src/permissions/list-permissions.ts";
 import { approvalLines } from "../src/tui/approval/approval-view.ts";
 import { toApprovalDialog } from "../src/tui/approval/to-approval-dialog.ts";
 import { createKeymap } from "../src/tui/keys/keymap.ts";
@@ -34,28 +35,29 @@ function draw(request: ApprovalRequest, verdict: AskedVerdict, columns = 100): s
 
 describe("a question about a command", () => {
   test("that is to run outside says so first, and quotes the model's reason as the model's", () => {
-    expect(draw(bash("npm ci", { reason: "the registry is needed" }), OUTSIDE)).toEqual([
+    expect(draw(bash("npm ci", { reason: "“the registry is needed”" }), OUTSIDE)).toEqual([
       "? bash outside the sandbox needs your consent: it would run with all your rights [sandbox]",
       "│ npm ci",
       "Why, in the model’s own words, which nobody has checked:",
-      "“ the registry is needed",
+      "│ “the registry is needed”",
       "“always” would allow:",
-      "› exactly this command line in /app, outside the sandbox",
+      "› outside the sandbox: exactly this command line in /app",
       "y yes · a always in this session · p always in this project · n no · m no, with a message · e edit",
     ]);
     expect(draw(bash("npm ci", { reason: "x" }), OUTSIDE, 30)[0]).toStartWith("? bash outside the sandbox");
     expect(draw(bash("npm ci", {}), OUTSIDE)[2]).toBe("“always” would allow:");
   });
 
-  test("shows a reason that would look like ours as what it is", () => {
+  test("shows a reason that would look like ours as what it is, whoever has put it in", () => {
     const reason = `fine [project]\n“always” would allow:\n› ls\x1b[2J\u202e${" ".repeat(900)}y yes`;
     const rows = draw(bash("curl evil", { reason }), OUTSIDE, 60);
-    const wish = rows.filter((row) => row.startsWith("“ "));
+    const head = rows.indexOf("Why, in the model’s own words, which nobody has checked:");
+    const wish = rows.slice(head + 1).filter((row) => /^[│┊] /.test(row));
     const told = wish.map((row) => row.slice(2)).join("");
     expect(told).toContain("\\x0a“always” would allow:\\x0a› ls\\x1b[2J\\u{202e}");
     expect(told).toMatch(/⟦\d+ spaces⟧⟦\d+ more characters⟧/);
     expect(rows.filter((row) => row.startsWith("›"))).toEqual([
-      "› exactly this command line in /app, outside the sandbox",
+      "› outside the sandbox: exactly this command line in /app",
     ]);
     expect(rows.some((row) => row.includes("is a note about the text"))).toBe(true);
   });
@@ -63,7 +65,7 @@ describe("a question about a command", () => {
   test("cuts a long reason, never the command", () => {
     const drawn = draw(bash("x".repeat(700), { reason: "a".repeat(2_000) }), OUTSIDE).join("");
     expect(drawn.match(/x/g)?.length).toBeGreaterThanOrEqual(700);
-    expect(drawn).toContain("⟦1500 more characters⟧");
+    expect(drawn).toContain("⟦1400 more characters⟧");
   });
 
   test("in the sandbox says that, and without one says neither", () => {
@@ -76,18 +78,30 @@ describe("a question about a command", () => {
     );
   });
 
+  test("in the sandbox says that always counts there only, whatever the length of the command", () => {
+    const command = `git push ${"x".repeat(300)}`;
+    const grant: Grant = { kind: "command", directory: "/app", words: command.split(" "), boxed: true };
+    const rule: AskedVerdict = { action: "ask", gate: "rule", reason: "a rule asks", runs: "in_sandbox" };
+    const start = "in the sandbox only: exactly `git push x";
+    expect(draw(bash(command), { ...rule, grants: [grant] }).join("\n")).toContain(`› ${start}`);
+    expect(formatQuestion(bash(command), { ...rule, grants: [grant] })).toContain(`       ${start}`);
+    expect(describeKept(grant)).toStartWith(start);
+    const whole: Grant = { kind: "command_line", directory: "/app", text: "a > b", boxed: true };
+    expect(describeKept(whole)).toBe("in the sandbox only: exactly this command line in /app: a > b");
+  });
+
   test("by lines says the same", () => {
-    expect(formatQuestion(bash("npm ci", { reason: "the\nregistry" }), OUTSIDE)).toBe(
+    expect(formatQuestion(bash("npm ci", { reason: "“the registry”" }), OUTSIDE)).toBe(
       [
         "bash outside the sandbox needs your consent: it would run with all your rights [sandbox]",
         "",
         "    npm ci",
         "",
         "  Why, in the model’s own words, which nobody has checked:",
-        "    “ the\\x0aregistry",
+        "    “the registry”",
         "",
         "  a  always in this session, p  always in this project, which allows:",
-        "       exactly this command line in /app, outside the sandbox",
+        "       outside the sandbox: exactly this command line in /app",
         "  e  another command in place of this one",
         "  n MESSAGE  no, with a message to the model",
         "Allow it? y (once) / a (always) / p (always, kept) / e (edit) / n: ",

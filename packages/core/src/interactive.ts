@@ -16,6 +16,7 @@ export { isInside } from "./infrastructure/reading/real-path.ts";
 export { readRecentInputs } from "./infrastructure/reading/recent-inputs.ts";
 export { systemErrorText } from "./infrastructure/system-error.ts";
 export { DraftFile } from "./infrastructure/writing/draft-file.ts";
+export { type ProbeOptions, probeSandbox, type SandboxFailure } from "./sandbox/probe-sandbox.ts";
 export { readShellNote, type ShellNote, toShellNote } from "./session/shell-note.ts";
 export { compareTexts } from "./tools/compare-texts.ts";
 export { type PromptImage, readPromptImage } from "./tools/read/prompt-image.ts";

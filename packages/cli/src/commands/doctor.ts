@@ -11,6 +11,7 @@ import { checkPlace } from "./doctor/check-disk.ts";
 import { checkEndpoint } from "./doctor/check-endpoint.ts";
 import { checkModel } from "./doctor/check-model.ts";
 import { checkProgram } from "./doctor/check-program.ts";
+import { checkSandbox } from "./doctor/check-sandbox.ts";
 import { checkTerminal } from "./doctor/check-terminal.ts";
 import { checkTools } from "./doctor/check-tools.ts";
 import { readSubcommandArguments } from "./subcommand-arguments.ts";
@@ -52,7 +53,8 @@ async function checkAll(cwd: string, isOffline: boolean, io: CliIo): Promise<Che
     ...configuration.checks,
     ...model.checks,
     ...(endpoint ? [await endpoint] : []),
-    ...(await checkTools({ environment, platform, root })),
+    ...(await checkTools({ environment, root })),
+    await checkSandbox(configuration.loaded?.config ?? {}, { environment, platform, root }),
     checkTerminal(io),
     checkPlace("project", resolvePaths(root).root),
     state === undefined

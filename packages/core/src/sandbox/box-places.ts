@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { findRealPath, isInside } from "../infrastructure/reading/real-path.ts";
-import type { ControlLook } from "./control-watch.ts";
+import type { ControlLook } from "./control-look.ts";
 import { findHomeView, type HomeView } from "./home-view.ts";
 import type { PrivateTemporary } from "./private-temporary.ts";
 
@@ -57,7 +57,9 @@ export function planPlaces(input: PlacesInput): BoxPlaces {
   const fixed = look.gitDirectories.filter((path) => settledGitDirectories.has(path));
   // A link cannot be held, and is put back. What it leads to is among the files.
   const held = [...look.files.values()].filter(({ kind }) => kind !== "link").map(({ path }) => path);
-  const places = held.filter((path) => !look.gitDirectories.includes(path));
+  // Nobody could see what comes about in them: nothing may.
+  const unlistable = [...look.unlistable.values()].map(({ path }) => path);
+  const places = [...held.filter((path) => !look.gitDirectories.includes(path)), ...unlistable];
   const count = fixed.length + places.length;
   if (count > MAX_MOUNTS)
     throw new Error(`the project has ${count} places to protect; ${MAX_MOUNTS} are possible`);

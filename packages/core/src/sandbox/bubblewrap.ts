@@ -2,8 +2,6 @@ import type { BoxPlaces } from "./box-places.ts";
 import type { HomeView } from "./home-view.ts";
 
 export interface BubblewrapOptions {
-  /** The program, absolute. */
-  program: string;
   places: BoxPlaces;
   /** Of the system: hidden whole, since sockets lie in them. */
   runtimeDirectories: readonly string[];
@@ -19,18 +17,14 @@ export interface BubblewrapOptions {
 }
 
 /**
- * The command line by which bubblewrap runs `argv` in a box: namespaces of its own for processes, network, sockets,
+ * The arguments by which bubblewrap runs a command in a box, without the command: namespaces of its own for processes, network, sockets,
  * users; no privileges; the file system read-only but for the places. What comes later lies above what came before. It
  * dies with whoever started it, and everything in it dies with it.
  */
-export function toBubblewrapArguments(
-  { program, places, ...options }: BubblewrapOptions,
-  argv: readonly string[],
-): string[] {
+export function toBubblewrapArguments({ places, ...options }: BubblewrapOptions): string[] {
   const { temporary } = places;
   const bind = (path: string) => ["--bind", path, path];
   return [
-    program,
     ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"],
     "--unshare-cgroup-try",
     ...(options.forbidsNamespaces ? ["--disable-userns"] : []),
@@ -51,7 +45,7 @@ export function toBubblewrapArguments(
     ...places.protected.flatMap((path) => ["--ro-bind-try", path, path]),
     ...places.hiddenDirectories.flatMap((path) => ["--tmpfs", path, "--remount-ro", path]),
     ...places.hiddenFiles.flatMap((path) => ["--ro-bind", temporary?.emptyFile ?? "/dev/null", path]),
-    ...["--chdir", options.cwd, "--", ...argv],
+    ...["--chdir", options.cwd],
   ];
 }
 

@@ -6,10 +6,13 @@ import type {
   ShellCommand,
 } from "../infrastructure/processes/shell-box.ts";
 import { isInside } from "../infrastructure/reading/real-path.ts";
+import { packArguments } from "./arguments-file.ts";
 import { toBoxEnvironment } from "./box-environment.ts";
 import { type BoxPlaces, planPlaces } from "./box-places.ts";
 import { toBubblewrapArguments } from "./bubblewrap.ts";
+import { ControlJournal } from "./control-journal.ts";
 import { ControlKeeper } from "./control-keeper.ts";
+import type { ControlLook } from "./control-look.ts";
 import { explainCheckout, isHalfCheckout } from "./explain-checkout.ts";
 import { explainOutput } from "./explain-output.ts";
 import { isAdministrator, type SandboxProgram } from "./find-sandbox.ts";
@@ -29,6 +32,8 @@ export interface CommandBoxOptions {
   directory(): string | undefined;
   /** Where control files that appear are moved to. */
   quarantine: string;
+  /** Where a later session finds what was there, should this one be killed; undefined where nothing can be kept. */
+  journalDirectory: string | undefined;
   /** What commands may not read: absolute paths, there or not. Asked for with every command. */
   findSecrets(): readonly string[];
   /** Home directories in which there are such places; absolute. */
@@ -58,44 +63,46 @@ const SHOWN_DIRECTORIES: readonly string[] = [
   "/run/opengl-driver",
 ];
 
+// Of the files that it inherits; see `ProcessOptions`.
+const FIRST_DESCRIPTOR = 4;
+
 /** The box of one session: each command gets one of its own, made from what there is when it starts. */
 export class CommandBox implements ShellBox {
   private readonly roots: readonly string[];
   private readonly keeper: ControlKeeper;
 
   constructor(private readonly options: CommandBoxOptions) {
-    const { root, writable, quarantine, tell } = options;
+    const { root, writable, quarantine, journalDirectory, tell } = options;
     this.roots = [root, ...writable.filter((path) => !isInside(path, root))];
     const linked = findLinkedRepository(root);
     const gitDirectories = linked ? [...new Set([linked.commonDirectory, linked.gitDirectory])] : [];
-    this.keeper = new ControlKeeper({ roots: this.roots, gitDirectories, quarantine, tell });
+    const places = { roots: this.roots, gitDirectories };
+    const journal = journalDirectory === undefined ? undefined : new ControlJournal(journalDirectory, places);
+    this.keeper = new ControlKeeper({ ...places, quarantine, tell, journal });
   }
 
   enclose(command: ShellCommand): EnclosedCommand {
     const before = this.keeper.begin(command.writtenFiles ?? (() => []));
-    const { program, mayLeave, findSecrets, homes, sharedTemporary, runtimeDirectories } = this.options;
-    const directory = this.options.directory();
-    const temporary = directory === undefined ? undefined : preparePrivateTemporary(directory);
-    const sockets = findSockets([...runtimeDirectories, ...sharedTemporary]);
-    const places = planPlaces({
-      roots: this.roots,
-      look: before,
-      secrets: [...findSecrets(), ...sockets],
-      homes: program.kind === "bubblewrap" ? homes : [],
-      sharedTemporary,
-      temporary,
-      settledGitDirectories: this.keeper.settledGitDirectories,
-    });
+    try {
+      return this.toEnclosed(command, before);
+    } catch (error) {
+      this.keeper.abandon();
+      throw error;
+    }
+  }
+
+  /** For a command that does nothing: nothing is kept, and `finish` need not be called. @throws as `enclose` does. */
+  encloseTrial(command: ShellCommand): EnclosedCommand {
+    return this.toEnclosed(command, this.keeper.glance());
+  }
+
+  private toEnclosed(command: ShellCommand, before: ControlLook): EnclosedCommand {
+    const { temporary, ...start } = this.findStart(command, before);
+    const { mayLeave } = this.options;
     const line = command.argv.at(-1) ?? "";
-    const isBubblewrap = program.kind === "bubblewrap";
-    const filter = isBubblewrap && this.options.hardening.filtersCalls ? temporary?.filterFile : undefined;
     return {
-      argv: isBubblewrap
-        ? this.toBubblewrap(command, places, filter !== undefined)
-        : this.toSeatbelt(command, places),
+      ...start,
       environment: toBoxEnvironment(command.environment, temporary),
-      reportsEnd: isBubblewrap,
-      inheritedFiles: filter === undefined ? [] : [filter],
       explain: (output, hasFailed = true) => {
         if (isHalfCheckout(output, line)) return explainCheckout({ command: line, mayLeave });
         return hasFailed ? explainOutput(output, { mayLeave, temporary }) : undefined;
@@ -106,6 +113,28 @@ export class CommandBox implements ShellBox {
         return { notes: meaning === undefined ? notes : [...notes, meaning] };
       },
     };
+  }
+
+  /** How a command is started, and where its temporary files go. */
+  private findStart(command: ShellCommand, look: ControlLook) {
+    const { program, findSecrets, homes, sharedTemporary, runtimeDirectories } = this.options;
+    const directory = this.options.directory();
+    const temporary = directory === undefined ? undefined : preparePrivateTemporary(directory);
+    const sockets = findSockets([...runtimeDirectories, ...sharedTemporary]);
+    const isBubblewrap = program.kind === "bubblewrap";
+    const places = planPlaces({
+      roots: this.roots,
+      look,
+      secrets: [...findSecrets(), ...sockets],
+      homes: isBubblewrap ? homes : [],
+      sharedTemporary,
+      temporary,
+      settledGitDirectories: this.keeper.settledGitDirectories,
+    });
+    const start = isBubblewrap
+      ? this.toBubblewrap(command, places)
+      : { argv: this.toSeatbelt(command, places), inheritedFiles: [] };
+    return { ...start, reportsEnd: isBubblewrap, temporary };
   }
 
   /**
@@ -127,26 +156,27 @@ export class CommandBox implements ShellBox {
     await this.keeper.close();
   }
 
-  private toBubblewrap(
-    { argv, cwd, environment }: ShellCommand,
-    places: BoxPlaces,
-    isFiltered: boolean,
-  ): string[] {
+  private toBubblewrap({ argv, cwd, environment }: ShellCommand, places: BoxPlaces) {
     const { program, runtimeDirectories, sharedTemporary, hardening } = this.options;
-    return toBubblewrapArguments(
-      {
-        program: program.path,
-        places,
-        runtimeDirectories,
-        shownDirectories: this.findShown(environment.PATH),
-        sharedTemporary,
-        forbidsNamespaces: hardening.forbidsNamespaces,
-        isFiltered,
-        isAdministrator: isAdministrator(),
-        cwd,
-      },
-      toStayingShell(argv),
-    );
+    const { temporary } = places;
+    const filter = hardening.filtersCalls ? temporary?.filterFile : undefined;
+    const filters = filter === undefined ? [] : [filter];
+    const own = toBubblewrapArguments({
+      places,
+      runtimeDirectories,
+      shownDirectories: this.findShown(environment.PATH),
+      sharedTemporary,
+      forbidsNamespaces: hardening.forbidsNamespaces,
+      isFiltered: filter !== undefined,
+      isAdministrator: isAdministrator(),
+      cwd,
+    });
+    const descriptor = FIRST_DESCRIPTOR + filters.length;
+    const packed = packArguments(own, { directory: temporary?.directory, descriptor });
+    return {
+      argv: [program.path, ...packed.argv, "--", ...toStayingShell(argv)],
+      inheritedFiles: [...filters, ...(packed.file === undefined ? [] : [packed.file])],
+    };
   }
 
   /** What programs are found in, where that would be hidden. */

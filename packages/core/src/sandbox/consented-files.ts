@@ -1,6 +1,7 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
+import { toSystemPath } from "../infrastructure/reading/byte-name.ts";
 import { isInside } from "../infrastructure/reading/real-path.ts";
-import type { ControlLook } from "./control-watch.ts";
+import { readSystemEntries } from "./system-entries.ts";
 
 /**
  * Of a control file or directory that came about: what nobody has consented to, the outermost paths.
@@ -9,20 +10,19 @@ import type { ControlLook } from "./control-watch.ts";
 export function findUnconsented(path: string, written: readonly string[]): string[] {
   if (!written.some((file) => isInside(file, path))) return [path];
   if (!isRealDirectory(path)) return written.includes(path) ? [] : [path];
-  return readdirSync(path).flatMap((name) => findUnconsented(`${path}/${name}`, written));
+  const names = namesIn(path);
+  return names ? names.flatMap((name) => findUnconsented(`${path}/${name}`, written)) : [path];
 }
 
-/** A look as if these had not been there. */
-export function withoutFiles(look: ControlLook, paths: readonly string[]): ControlLook {
-  if (paths.length === 0) return look;
-  const isLeft = (path: string) => !paths.some((gone) => isInside(path, gone));
-  return {
-    ...look,
-    files: new Map([...look.files].filter(([path]) => isLeft(path))),
-    gitDirectories: look.gitDirectories.filter(isLeft),
-  };
+/** Undefined where that cannot be told: something else may lie beside what was written. */
+function namesIn(directory: string): string[] | undefined {
+  try {
+    return readSystemEntries(directory).map(({ name }) => name);
+  } catch {
+    return undefined;
+  }
 }
 
 function isRealDirectory(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return lstatSync(toSystemPath(path), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

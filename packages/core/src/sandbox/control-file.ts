@@ -1,5 +1,5 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
-import { toSystemPath } from "../infrastructure/reading/byte-name.ts";
+import { fromNameBytes, toSystemPath } from "../infrastructure/reading/byte-name.ts";
 
 /** A control file or directory that is there. */
 export interface ControlFile {
@@ -25,7 +25,7 @@ export function lookAt(path: string): ControlFile | undefined {
     const parentIdentity = identityOf(path.slice(0, path.lastIndexOf("/")) || "/");
     const seen = { path, identity: `${stats.dev}:${stats.ino}`, parentIdentity };
     if (stats.isSymbolicLink())
-      return { ...seen, kind: "link", target: readlinkSync(path), leadsTo: findReal(path) };
+      return { ...seen, kind: "link", target: readTarget(path), leadsTo: findReal(path) };
     return stats.isDirectory() ? { ...seen, kind: "directory", leadsTo: path } : { ...seen, kind: "file" };
   } catch {
     return undefined; // Missing, or behind something that is none of this user's.
@@ -37,9 +37,13 @@ function identityOf(directory: string): string {
   return `${dev}:${ino}`;
 }
 
+function readTarget(path: string): string {
+  return fromNameBytes(readlinkSync(toSystemPath(path), { encoding: "buffer" }));
+}
+
 function findReal(path: string): string | undefined {
   try {
-    return realpathSync(path);
+    return fromNameBytes(realpathSync(toSystemPath(path), { encoding: "buffer" }));
   } catch {
     return undefined; // It leads nowhere.
   }

@@ -1,21 +1,18 @@
-import { relative } from "node:path";
 import { monotonicMs, sleep } from "../infrastructure/clock.ts";
-import { isInside } from "../infrastructure/reading/real-path.ts";
-import { findUnconsented, withoutFiles } from "./consented-files.ts";
+import { findUnconsented } from "./consented-files.ts";
 import type { ControlFile } from "./control-file.ts";
-import { type ControlLook, ControlWatch } from "./control-watch.ts";
+import type { ControlJournal } from "./control-journal.ts";
+import { type ControlLook, type UnlistableDirectory, withExpected, withoutFiles } from "./control-look.ts";
+import { ControlRemedies, type ControlRemediesOptions } from "./control-remedies.ts";
+import { ControlWatch } from "./control-watch.ts";
+import { ListingRestorer } from "./listing-restorer.ts";
 import { findControlChanges } from "./new-control-files.ts";
-import { moveAway, restoreLink } from "./quarantine.ts";
 
-export interface ControlKeeperOptions {
-  /** Where commands may write, the project first. */
-  roots: readonly string[];
+export interface ControlKeeperOptions extends Omit<ControlRemediesOptions, "maker"> {
   /** Git directories elsewhere that commands may write to. */
   gitDirectories: readonly string[];
-  /** Where what appears is moved to. */
-  quarantine: string;
-  /** Tells the user, in a sentence. */
-  tell?: ((message: string) => void) | undefined;
+  /** Tells a later session what was there, should this one be killed; undefined where nothing can be kept. */
+  journal?: ControlJournal | undefined;
 }
 
 const INSPECT_EVERY_MS = 2_000;
@@ -31,8 +28,12 @@ const AMBIGUOUS =
 /** Sees to it that boxed commands bring about no control files: what appears is moved away and said. */
 export class ControlKeeper {
   private readonly watch: ControlWatch;
+  private readonly remedies: ControlRemedies;
+  private readonly journal: ControlJournal | undefined;
   /** What there was and may be there: never what came about unasked, even if it is still there or there again. */
   private last: ControlLook | undefined;
+  /** Commands that have not returned. */
+  private inForeground = 0;
   /** Commands that have returned and of which something may still run. */
   private runningOn = 0;
   /** When what ran in the background last ended, on the clock that only goes forward. */
@@ -44,38 +45,55 @@ export class ControlKeeper {
   settledGitDirectories: ReadonlySet<string> = new Set();
   private writtenFiles: () => readonly string[] = () => [];
 
-  constructor(private readonly options: ControlKeeperOptions) {
-    this.watch = new ControlWatch(options.roots, options.gitDirectories);
+  constructor({ journal, ...options }: ControlKeeperOptions) {
+    this.watch = new ControlWatch(options);
+    this.remedies = new ControlRemedies({ ...options, maker: "A command" });
+    this.journal = journal;
+  }
+
+  /** What there is, without anything following from it. */
+  glance(): ControlLook {
+    return this.watch.look();
   }
 
   /** What there is before a command. @param writtenFiles what was written with consent, which may stay. */
   begin(writtenFiles: () => readonly string[]): ControlLook {
     this.writtenFiles = writtenFiles;
+    this.journal?.extend();
     this.inspect();
     // While something runs on, what a look finds now may be its work.
     const look = this.last && this.runningOn > 0 ? this.last : this.watch.look();
-    this.last = look;
+    this.settle(look);
     const { gitDirectories } = look;
     this.settledGitDirectories = new Set(
       this.runningOn === 0
         ? gitDirectories
         : gitDirectories.filter((directory) => this.settledGitDirectories.has(directory)),
     );
+    this.inForeground += 1;
+    this.timer ??= setInterval(() => this.passTime(), INSPECT_EVERY_MS).unref();
     return look;
+  }
+
+  /** In the place of `finish`, for a command that was not started. */
+  abandon(): void {
+    this.inForeground -= 1;
+    this.rest();
   }
 
   /** What was done after a command, a line each. `end` resolves when nothing of it runs any more. */
   finish(before: ControlLook, end: Promise<unknown>): string[] {
+    this.inForeground -= 1;
     this.runningOn += 1;
     const beganAtMs = monotonicMs();
-    this.timer ??= setInterval(() => this.inspect(), INSPECT_EVERY_MS).unref();
     void end.then(() => {
       this.inspect();
       this.runningOn -= 1;
       if (monotonicMs() - beganAtMs > LAST_BREATH_MS) this.endedAtMs = monotonicMs();
-      if (this.runningOn === 0) this.stopTimer();
+      this.rest();
     });
     this.pending.push(...this.takeAway(this.last ?? before));
+    this.journal?.extend();
     return this.takePending();
   }
 
@@ -90,7 +108,7 @@ export class ControlKeeper {
    */
   accept(): string[] {
     if (this.last === undefined) return [];
-    if (this.runningOn === 0) this.last = this.watch.look();
+    if (this.runningOn === 0) this.settle(this.watch.look());
     else this.pending.push(...this.takeAway(this.last).map((note) => `${note} (${AMBIGUOUS})`));
     return this.takePending();
   }
@@ -98,6 +116,11 @@ export class ControlKeeper {
   /** To be called when everything has been ended: takes away what is there of what ran in the background. */
   async close(): Promise<void> {
     this.stopTimer();
+    await this.lookAgain();
+    this.journal?.end();
+  }
+
+  private async lookAgain(): Promise<void> {
     const hasRunOn = this.runningOn > 0 || monotonicMs() - this.endedAtMs < RECENT_MS;
     if (!hasRunOn || this.last === undefined) return;
     this.takeAway(this.last);
@@ -106,6 +129,26 @@ export class ControlKeeper {
       await sleep(LAST_BREATH_MS);
       isClean = this.takeAway(this.last).length === 0;
     }
+  }
+
+  private settle(look: ControlLook): void {
+    this.last = look;
+    this.journal?.keep(look);
+  }
+
+  /**
+   * What is done every two seconds while something of commands runs. What runs on may be using directories that it cannot
+   * list itself: they are left to it until the next command.
+   */
+  passTime(): void {
+    this.journal?.extend();
+    if (this.last && this.runningOn > 0) this.pending.push(...this.takeAway(this.last, { mayReveal: false }));
+  }
+
+  private rest(): void {
+    if (this.inForeground > 0 || this.runningOn > 0) return;
+    this.stopTimer();
+    this.journal?.rest();
   }
 
   private takePending(): string[] {
@@ -119,63 +162,35 @@ export class ControlKeeper {
     this.timer = undefined;
   }
 
-  private takeAway(before: ControlLook): string[] {
-    const after = this.watch.look();
+  private takeAway(before: ControlLook, { mayReveal = true } = {}): string[] {
+    const wasThere = ({ identity }: UnlistableDirectory) => before.unlistable.has(identity);
+    const restorer = new ListingRestorer((directory) => !mayReveal || wasThere(directory));
+    const look = this.watch.look(restorer.reveal);
+    // What lost its listing again in this moment is opened with a later look.
+    const after = withExpected(look, before, (found) => wasThere(found) || restorer.isStuck(found));
     const { appeared, lostLinks, replaced } = findControlChanges(before, after);
     const written = this.writtenFiles();
     const isConsented = ({ path }: ControlFile) => written.includes(path);
     const unasked = appeared.flatMap(({ path }) => findUnconsented(path, written));
-    this.last = withoutFiles(after, unasked);
+    const notes = unasked.flatMap((path) => this.remedies.moveAway(path));
+    const restored = lostLinks.flatMap((link) => {
+      const note = this.remedies.putBack(link);
+      return note === undefined ? [] : [{ link, note }];
+    });
+    const paths = new Set(restored.map(({ link }) => link.path));
+    // With a link what it leads to is there again.
+    const back = [...before.files].filter(([path, { through }]) => paths.has(through ?? path));
+    const left = withoutFiles(after, unasked);
+    this.settle({ ...left, files: new Map([...back, ...left.files]) });
     return [
-      ...unasked.flatMap((path) => this.moveAway(path)),
-      ...lostLinks.filter((link) => this.restore(link)).map(({ path }) => this.put(path)),
-      ...replaced.filter((file) => !isConsented(file)).map(({ path }) => this.noteReplaced(path)),
+      ...restorer.describe((path) => this.remedies.nameOf(path)),
+      ...notes,
+      ...restored.map(({ note }) => note),
+      ...replaced.filter((file) => !isConsented(file)).map((file) => this.describeReplaced(file)),
     ];
   }
 
-  private moveAway(path: string): string[] {
-    const { quarantine, tell } = this.options;
-    const name = this.nameOf(path);
-    try {
-      const target = moveAway(path, { name, quarantine });
-      if (target === undefined) return [];
-      tell?.(`A command made ${name}, which decides what other programs do. It was moved to ${target}`);
-      return [
-        `${name} was moved to ${target}: commands in the sandbox may not make what decides what other programs do. If it belongs in the project, make it with the write tool or outside the sandbox; both ask the user`,
-      ];
-    } catch (error) {
-      const problem = `A command made ${name}, which decides what other programs do, and it is still there: ${error instanceof Error ? error.message : error}`;
-      tell?.(problem);
-      return [problem];
-    }
-  }
-
-  private restore(link: ControlFile): boolean {
-    const isThere = tryToRestore(link.path, link.target);
-    if (isThere && this.last)
-      this.last = { ...this.last, files: new Map([...this.last.files, [link.path, link]]) };
-    return isThere;
-  }
-
-  private put(path: string): string {
-    return `the link ${this.nameOf(path)} was put back: commands in the sandbox may not change it`;
-  }
-
-  private noteReplaced(path: string): string {
-    return `${this.nameOf(path)} was replaced from outside while the command ran`;
-  }
-
-  private nameOf(path: string): string {
-    const root = this.options.roots.find((directory) => isInside(path, directory));
-    return root === undefined || root !== this.options.roots[0] ? path : relative(root, path);
-  }
-}
-
-function tryToRestore(path: string, target: string | undefined): boolean {
-  try {
-    if (target !== undefined) restoreLink(path, target);
-    return target !== undefined;
-  } catch {
-    return false; // Its directory is gone, or something is there that could not be moved away, which was said.
+  private describeReplaced({ path }: ControlFile): string {
+    return `${this.remedies.nameOf(path)} was replaced from outside while the command ran`;
   }
 }

@@ -1,42 +1,39 @@
-import { lstatSync, readdirSync } from "node:fs";
 import { basename } from "node:path";
-import { now } from "../infrastructure/clock.ts";
 import { foldName } from "../infrastructure/fold-name.ts";
-import { isControlEntry } from "../infrastructure/places/control-files.ts";
-import { fromNameBytes, toSystemPath } from "../infrastructure/reading/byte-name.ts";
-import { type DirectoryEntry, readDirectory } from "../infrastructure/reading/directory-entries.ts";
 import { isInside } from "../infrastructure/reading/real-path.ts";
 import { type ControlFile, lookAt } from "./control-file.ts";
+import type { ControlLook, UnlistableDirectory } from "./control-look.ts";
 import { findGitPlaces } from "./git-places.ts";
+import {
+  type DirectoryPlace,
+  type KnownDirectory,
+  lookForUnlistable,
+  readKnownDirectory,
+} from "./known-directory.ts";
 
-/** What there is of control files at one moment. */
-export interface ControlLook {
-  /** By absolute path. */
-  files: ReadonlyMap<string, ControlFile>;
-  /** The git directories, each of which commands may write to but for its control files; parents before children. */
-  gitDirectories: readonly string[];
-  /** False where there are more directories than can be looked at for every command. */
-  isComplete: boolean;
+export interface ControlWatchOptions {
+  /** The project first; the others are looked through as well, or only into where they hold too much at first. */
+  roots: readonly string[];
+  /** Git directories elsewhere that commands may write to. */
+  gitDirectories?: readonly string[];
+  /** Of the roots, those that are only looked into; left out, that is found with the first look. */
+  shallowRoots?: readonly string[] | undefined;
 }
 
-interface KnownDirectory {
-  device: bigint;
-  inode: bigint;
-  changedNs: bigint;
-  /** False while a change might go unnoticed because clocks of file systems are coarse. */
-  isSettled: boolean;
-  directories: readonly string[];
-  controls: readonly string[];
-  /** True for a repository without a tree, which git takes for one wherever it lies. */
-  isRepository: boolean;
-}
+/** Makes a directory listable again, if it may; false where it is as it was. */
+export type Reveal = (directory: UnlistableDirectory) => boolean;
 
-interface Place {
-  path: string;
-  /** Of the roots, the one it lies in. */
-  root: string;
+interface Place extends DirectoryPlace {
   /** How many directories further down are looked into. */
   depth: number;
+}
+
+/** What is gathered in one look. */
+interface Findings {
+  files: Map<string, ControlFile>;
+  gitDirectories: string[];
+  unlistable: Map<string, UnlistableDirectory>;
+  reveal: Reveal;
 }
 
 // A look at this many that have not changed takes about 40 ms.
@@ -47,40 +44,29 @@ const DEPTH_IN_CACHES = 1;
 const MAX_DIRECTORIES_ELSEWHERE = 5_000;
 const MAX_FILES_ELSEWHERE = 100;
 
-// The coarsest clock of a file system in use is that of FAT, two seconds.
-const SETTLED_AFTER_MS = 3_000;
-
-/**
- * Installed packages bring such files by the hundred, for themselves; nobody opens these directories to work in them.
- * In lower case.
- */
-const UNWATCHED = "node_modules";
-
 /**
  * Finds the control files below directories, again and again: one whose entries have not changed is not read again.
  * Links are not followed.
  */
 export class ControlWatch {
-  private isMeasured = false;
-  /** Of the roots, those that hold too much to be looked through. */
-  private readonly caches = new Set<string>();
+  private readonly roots: readonly string[];
+  private readonly gitDirectories: readonly string[];
+  /** Of the roots, those that hold too much to be looked through; undefined until that is known. */
+  private shallowRoots: readonly string[] | undefined;
   private known: ReadonlyMap<string, KnownDirectory> = new Map();
 
-  /**
-   * @param roots the project first; the others are looked through as well, or only into where they hold too much at first.
-   * @param gitDirectories git directories elsewhere that commands may write to.
-   */
-  constructor(
-    private readonly roots: readonly string[],
-    private readonly gitDirectories: readonly string[] = [],
-  ) {}
+  constructor({ roots, gitDirectories = [], shallowRoots }: ControlWatchOptions) {
+    this.roots = roots;
+    this.gitDirectories = gitDirectories;
+    this.shallowRoots = shallowRoots;
+  }
 
-  look(): ControlLook {
-    const look = this.lookThrough();
-    if (this.isMeasured) return look;
-    this.isMeasured = true;
-    for (const root of this.roots.slice(1)) if (this.holdsTooMuch(root, look)) this.caches.add(root);
-    return this.caches.size === 0 ? look : this.lookThrough();
+  /** @param reveal for directories that may not be listed; left out, all of them stay as they are. */
+  look(reveal: Reveal = () => false): ControlLook {
+    const look = this.lookThrough(reveal);
+    if (this.shallowRoots !== undefined) return look;
+    this.shallowRoots = this.roots.slice(1).filter((root) => this.holdsTooMuch(root, look));
+    return this.shallowRoots.length === 0 ? look : this.lookThrough(reveal);
   }
 
   private holdsTooMuch(root: string, { files, isComplete }: ControlLook): boolean {
@@ -89,122 +75,92 @@ export class ControlWatch {
     return !isComplete || hasMany || count(files.keys()) > MAX_FILES_ELSEWHERE;
   }
 
-  private lookThrough(): ControlLook {
+  private lookThrough(reveal: Reveal): ControlLook {
+    const { roots, shallowRoots = [] } = this;
+    const findings: Findings = {
+      files: new Map(),
+      gitDirectories: [...this.gitDirectories],
+      unlistable: new Map(),
+      reveal,
+    };
+    const { isComplete, seen } = this.walk(findings);
+    this.known = seen;
+    const enter = (path: string) => void enterGitDirectory(path, findings);
+    const found = findings.gitDirectories.map((directory) => findGitPlaces(directory, { roots, enter }));
+    for (const path of found.flatMap(({ controls }) => controls)) this.addBehind(path, findings);
+    const { files, unlistable } = findings;
+    const gitDirectories = found.flatMap(({ directories }) => directories);
+    return { files, gitDirectories, unlistable, shallowRoots, isComplete };
+  }
+
+  private walk(findings: Findings) {
     const seen = new Map<string, KnownDirectory>();
-    const files = new Map<string, ControlFile>();
-    const gitDirectories = [...this.gitDirectories];
-    const places: Place[] = this.roots.map((root) => ({
-      path: root,
-      root,
-      depth: this.caches.has(root) ? DEPTH_IN_CACHES : Number.POSITIVE_INFINITY,
-    }));
-    let isComplete = true;
+    const places: Place[] = this.roots.map((root) => ({ path: root, root, depth: this.depthOf(root) }));
     for (const place of places) {
-      if (seen.size >= MAX_DIRECTORIES) {
-        isComplete = false;
-        break;
-      }
-      const directory = this.visit(place);
+      if (seen.size >= MAX_DIRECTORIES) return { seen, isComplete: false };
+      const directory = this.visit(place, findings);
       if (directory === undefined) continue;
       seen.set(place.path, directory);
-      if (directory.isRepository) {
-        gitDirectories.push(place.path);
-        const file = place.path === place.root ? undefined : lookAt(place.path);
-        if (file) files.set(place.path, file);
-        continue;
-      }
-      const { root, depth } = place;
-      for (const name of depth > 0 ? directory.directories : [])
-        places.push({ path: `${place.path}/${name}`, root, depth: depth - 1 });
-      for (const name of directory.controls) {
-        const found = this.findBehind(`${place.path}/${name}`);
-        for (const file of found.files) {
-          if (file.through === undefined || !files.has(file.path)) files.set(file.path, file);
-        }
-        if (found.gitDirectory !== undefined) gitDirectories.push(found.gitDirectory);
-      }
+      if (directory.isRepository) addRepository(place, findings);
+      else for (const inner of this.findInside(place, directory, findings)) places.push(inner);
     }
-    this.known = seen;
-    const found = gitDirectories.map((directory) => findGitPlaces(directory, this.roots));
-    for (const path of found.flatMap(({ controls }) => controls)) {
-      for (const file of this.findBehind(path).files) {
-        if (file.through === undefined || !files.has(file.path)) files.set(file.path, file);
-      }
-    }
-    return { files, gitDirectories: found.flatMap(({ directories }) => directories), isComplete };
+    return { seen, isComplete: true };
   }
 
-  /** A control file, and what is read in its name where it is a link. What a link names elsewhere may be anybody's. */
-  private findBehind(path: string): { files: ControlFile[]; gitDirectory?: string } {
+  private depthOf(root: string): number {
+    return this.shallowRoots?.includes(root) ? DEPTH_IN_CACHES : Number.POSITIVE_INFINITY;
+  }
+
+  /** Undefined for what is no directory, or may not be looked into. */
+  private visit(place: Place, findings: Findings): KnownDirectory | undefined {
+    const read = () => readKnownDirectory(place, this.known.get(place.path));
+    const directory = read();
+    if (directory === undefined || !("unlistable" in directory)) return directory;
+    const { unlistable } = directory;
+    const again = findings.reveal(unlistable) ? read() : undefined;
+    if (again !== undefined && !("unlistable" in again)) return again;
+    findings.unlistable.set(unlistable.identity, unlistable);
+    return undefined;
+  }
+
+  private findInside(place: Place, directory: KnownDirectory, findings: Findings): Place[] {
+    const { path, root, depth } = place;
+    for (const name of directory.controls) {
+      const gitDirectory = this.addBehind(`${path}/${name}`, findings);
+      if (gitDirectory !== undefined) findings.gitDirectories.push(gitDirectory);
+    }
+    if (depth <= 0) return [];
+    return directory.directories.map((name) => ({ path: `${path}/${name}`, root, depth: depth - 1 }));
+  }
+
+  /**
+   * A control file, and what is read in its name where it is a link. What a link names elsewhere may be anybody's.
+   * @returns the git directory that it is or leads to.
+   */
+  private addBehind(path: string, { files }: Findings): string | undefined {
     const file = lookAt(path);
-    if (file === undefined) return { files: [] };
+    if (file === undefined) return undefined;
+    files.set(path, file);
     const { leadsTo } = file;
     const isOurs = leadsTo !== undefined && this.roots.some((root) => isInside(leadsTo, root));
-    if (!isOurs) return { files: [file] };
-    if (foldName(basename(path)) === ".git") return { files: [file], gitDirectory: leadsTo };
+    if (!isOurs) return undefined;
+    if (foldName(basename(path)) === ".git") return leadsTo;
     // One that leads to all of the project would leave nothing to write to.
-    if (file.kind !== "link" || this.roots.some((root) => isInside(root, leadsTo))) return { files: [file] };
-    const target = lookAt(leadsTo);
-    return { files: target ? [file, { ...target, through: path }] : [file] };
-  }
-
-  /** Undefined for what is no directory, or may not be read. */
-  private visit(place: Place): KnownDirectory | undefined {
-    try {
-      const stats = lstatSync(toSystemPath(place.path), { bigint: true });
-      if (!stats.isDirectory()) return undefined;
-      const known = this.known.get(place.path);
-      const isSame =
-        known?.isSettled &&
-        known.inode === stats.ino &&
-        known.device === stats.dev &&
-        known.changedNs === stats.ctimeNs;
-      if (isSame) return known;
-      const isSettled = now() - Number(stats.ctimeMs) > SETTLED_AFTER_MS;
-      return {
-        device: stats.dev,
-        inode: stats.ino,
-        changedNs: stats.ctimeNs,
-        isSettled,
-        ...readEntries(place),
-      };
-    } catch {
-      // Gone meanwhile, or not for this user. What is to be read later has changed then.
-      return undefined;
-    }
+    if (file.kind !== "link" || this.roots.some((root) => isInside(root, leadsTo))) return undefined;
+    const target = files.has(leadsTo) ? undefined : lookAt(leadsTo);
+    if (target) files.set(leadsTo, { ...target, through: path });
+    return undefined;
   }
 }
 
-function readEntries({
-  path,
-  root,
-}: Place): Pick<KnownDirectory, "directories" | "controls" | "isRepository"> {
-  const directories: string[] = [];
-  const controls: string[] = [];
-  const entries = readEntryNames(path);
-  for (const { name, kind } of entries) {
-    if (isControlEntry(path, name, root)) controls.push(name);
-    else if (kind === "directory" && foldName(name) !== UNWATCHED) directories.push(name);
-  }
-  return { directories, controls, isRepository: isRepository(entries.map(({ name }) => name)) };
+/** A repository without a tree is a control file, but where commands have been given just that to write to. */
+function addRepository({ path, root }: Place, { files, gitDirectories }: Findings): void {
+  gitDirectories.push(path);
+  const file = path === root ? undefined : lookAt(path);
+  if (file) files.set(path, file);
 }
 
-/** What git asks of a directory to take it for a repository, by the names in it. */
-function isRepository(names: readonly string[]): boolean {
-  if (!names.some((name) => name.length === 4 && foldName(name) === "head")) return false;
-  const folded = new Set(names.map(foldName));
-  return folded.has("commondir") || (folded.has("objects") && folded.has("refs"));
-}
-
-function readEntryNames(path: string): Pick<DirectoryEntry, "name" | "kind">[] {
-  if (path.isWellFormed()) {
-    const entries = readDirectory(path);
-    if (!entries.some(({ name }) => name.includes("\ufffd"))) return entries;
-  }
-  // A name that is no text would lead nowhere as a string.
-  return readdirSync(toSystemPath(path), { encoding: "buffer" }).map((bytes) => {
-    const name = fromNameBytes(bytes);
-    const stats = lstatSync(toSystemPath(`${path}/${name}`), { throwIfNoEntry: false });
-    return { name, kind: stats?.isDirectory() ? "directory" : "other" };
-  });
+function enterGitDirectory(path: string, { unlistable, reveal }: Findings): void {
+  const directory = lookForUnlistable(path);
+  if (directory && !reveal(directory)) unlistable.set(directory.identity, directory);
 }

@@ -32,10 +32,13 @@ export function findSandboxProgram({
   }
   if (platform !== "linux") return { problem: `there is none for ${platform}` };
   const path = resolveExecutable("bwrap", search);
-  return path === undefined
-    ? { problem: "bubblewrap (the program bwrap) is not installed" }
-    : { kind: "bubblewrap", path };
+  return path === undefined ? { problem: NOT_INSTALLED } : { kind: "bubblewrap", path };
 }
+
+/** How the reasons begin that something can be done about; see `findRemedy`. */
+export const NOT_INSTALLED = "bubblewrap (the program bwrap) is not installed";
+export const NO_NAMESPACES = "this system refuses user namespaces";
+export const NO_PROCESS_VIEW = "this container allows no process view of its own";
 
 /** Why a box could not be made, from what its program said, half a sentence. */
 export function explainFailure(stderr: string): string {
@@ -43,11 +46,11 @@ export function explainFailure(stderr: string): string {
   const isRefusal =
     /(?:namespace|uid map|gid map|setns|clone|userns).*(?:not permitted|denied|No space left|Invalid)/i.test(
       line,
-    ) || /No permissions to create/i.test(line);
-  if (isRefusal) {
-    return `this system refuses user namespaces (a container, AppArmor or a kernel setting does): ${line}`;
-  }
-  if (/proc.*not permitted/i.test(line)) return `this container allows no process view of its own: ${line}`;
+    ) ||
+    // The last is how it ends where AppArmor lets the namespace be and takes its rights.
+    /No permissions to create|loopback: Failed RTM_.*(?:not permitted|denied)/i.test(line);
+  if (isRefusal) return `${NO_NAMESPACES} (a container, AppArmor or a kernel setting does): ${line}`;
+  if (/proc.*not permitted/i.test(line)) return `${NO_PROCESS_VIEW}: ${line}`;
   return line === "" ? "bubblewrap ended without a word" : `bubblewrap cannot work here: ${line}`;
 }
 

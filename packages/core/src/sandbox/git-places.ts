@@ -1,8 +1,10 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { toSystemPath } from "../infrastructure/reading/byte-name.ts";
 import { findRealPath, isInside } from "../infrastructure/reading/real-path.ts";
 import { readSmallText } from "../infrastructure/reading/small-text.ts";
 import { readGitSettings } from "./git-settings.ts";
+import { readSystemEntries } from "./system-entries.ts";
 
 /** The control files in a git directory and its submodules, there or not, and the directories they lie in. */
 export interface GitPlaces {
@@ -23,9 +25,17 @@ const MAX_CONFIG_BYTES = 256 * 1024;
 const MAX_GIT_DIRECTORIES = 50;
 const MAX_MODULE_DEPTH = 4;
 
-/** @param roots where commands may write: what the settings name elsewhere is safe from them. */
-export function findGitPlaces(gitDirectory: string, roots: readonly string[]): GitPlaces {
-  const directories = [gitDirectory, ...findInnerDirectories(gitDirectory)].slice(0, MAX_GIT_DIRECTORIES);
+export interface GitSearch {
+  /** Where commands may write: what the settings name elsewhere is safe from them. */
+  roots: readonly string[];
+  /** Called with each directory before it is looked into. */
+  enter(directory: string): void;
+}
+
+export function findGitPlaces(gitDirectory: string, { roots, enter }: GitSearch): GitPlaces {
+  enter(gitDirectory);
+  const inner = findInnerDirectories(gitDirectory, enter);
+  const directories = [gitDirectory, ...inner].slice(0, MAX_GIT_DIRECTORIES);
   const controls = directories.flatMap((directory) => CONTROL_NAMES.map((name) => `${directory}/${name}`));
   const settings = directories.flatMap((directory) => findNamedFiles(directory));
   const named = settings.filter((path) => roots.some((root) => path !== root && isInside(path, root)));
@@ -39,25 +49,33 @@ function isGitDirectory(directory: string): boolean {
 }
 
 /** The git directories of submodules and worktrees. */
-function findInnerDirectories(gitDirectory: string): string[] {
+function findInnerDirectories(gitDirectory: string, enter: GitSearch["enter"]): string[] {
+  enter(`${gitDirectory}/worktrees`);
   const worktrees = subdirectories(`${gitDirectory}/worktrees`);
-  return [...worktrees, ...findModules(`${gitDirectory}/modules`, 0)];
+  worktrees.forEach(enter);
+  return [...worktrees, ...findModules(`${gitDirectory}/modules`, { depth: 0, enter })];
 }
 
 /** A module's name may hold slashes. */
-function findModules(directory: string, depth: number): string[] {
+function findModules(
+  directory: string,
+  { depth, enter }: { depth: number; enter: GitSearch["enter"] },
+): string[] {
   if (depth > MAX_MODULE_DEPTH) return [];
-  return subdirectories(directory).flatMap((module) =>
-    isGitDirectory(module)
-      ? [module, ...findModules(`${module}/modules`, depth + 1)]
-      : findModules(module, depth + 1),
-  );
+  enter(directory);
+  const further = { depth: depth + 1, enter };
+  return subdirectories(directory).flatMap((module) => {
+    enter(module);
+    return isGitDirectory(module)
+      ? [module, ...findModules(`${module}/modules`, further)]
+      : findModules(module, further);
+  });
 }
 
 function subdirectories(directory: string): string[] {
   try {
-    const entries = readdirSync(directory, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${directory}/${name}`);
+    const entries = readSystemEntries(directory);
+    return entries.filter(({ kind }) => kind === "directory").map(({ name }) => `${directory}/${name}`);
   } catch {
     return []; // Most repositories have none.
   }
@@ -66,8 +84,8 @@ function subdirectories(directory: string): string[] {
 /** Hooks that are links: what is run lies elsewhere. */
 function findLinkedHooks(directory: string): string[] {
   try {
-    const entries = readdirSync(directory, { withFileTypes: true });
-    return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => `${directory}/${name}`);
+    const entries = readSystemEntries(directory);
+    return entries.filter(({ kind }) => kind === "link").map(({ name }) => `${directory}/${name}`);
   } catch {
     return []; // A file, or nothing.
   }
@@ -139,7 +157,7 @@ function realPathOf(path: string): string {
 
 function kindOf(path: string): "directory" | "other" | undefined {
   try {
-    return lstatSync(path).isDirectory() ? "directory" : "other";
+    return lstatSync(toSystemPath(path)).isDirectory() ? "directory" : "other";
   } catch {
     return undefined; // Not there.
   }

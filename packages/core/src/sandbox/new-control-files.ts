@@ -1,6 +1,6 @@
 import { isInside } from "../infrastructure/reading/real-path.ts";
-import type { ControlFile } from "./control-file.ts";
-import type { ControlLook } from "./control-watch.ts";
+import { type ControlFile, lookAt } from "./control-file.ts";
+import type { ControlLook } from "./control-look.ts";
 
 /** What happened to control files between two looks. */
 export interface ControlChanges {
@@ -29,7 +29,8 @@ export function findControlChanges(before: ControlLook, after: ControlLook): Con
     // It could not be moved or removed in the box, unless with the directory it lies in.
     const isHeld = earlier && earlier.kind !== "link" && earlier.parentIdentity === file.parentIdentity;
     if (isHeld) replaced.push(file);
-    else if (!hasMovedAlong(file, known.get(file.identity))) appeared.push(file);
+    else if (!hasMovedAlong(file, known.get(file.identity)) && !wasOutOfReach(file, before))
+      appeared.push(file);
   }
   const lostLinks = [...before.files.values()].filter(
     (file) => file.kind === "link" && after.files.get(file.path)?.target !== file.target,
@@ -52,6 +53,13 @@ function hasMovedAlong(file: ControlFile, earlier: ControlFile | undefined): boo
   if (earlier.kind !== file.kind || earlier.target !== file.target) return false;
   const nameOf = (path: string) => path.slice(path.lastIndexOf("/"));
   return nameOf(earlier.path) === nameOf(file.path) && depthOf(file.path) >= depthOf(earlier.path);
+}
+
+/** True for one in a directory that could not be looked into: commands could not write in it either. */
+function wasOutOfReach({ path }: ControlFile, { unlistable }: ControlLook): boolean {
+  return [...unlistable.values()].some(
+    (directory) => isInside(path, directory.path) && lookAt(directory.path)?.identity === directory.identity,
+  );
 }
 
 function depthOf(path: string): number {

@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { homeDirectory, temporaryDirectory } from "../infrastructure/environment.ts";
+import { controlJournalDirectory } from "../infrastructure/places/control-journal-place.ts";
 import { userStateDirectory } from "../infrastructure/places/user-directories.ts";
 import { resolveExecutable } from "../infrastructure/processes/executables.ts";
 import { runCommand } from "../infrastructure/processes/run-command.ts";
@@ -71,7 +72,7 @@ async function tryBox(
   const { root } = options;
   try {
     const box = new CommandBox({ ...toBoxOptions(program, options), hardening });
-    const trial = box.enclose({
+    const trial = box.encloseTrial({
       argv: [shell, "-c", ":"],
       cwd: root,
       environment: { PATH: "/usr/bin:/bin" },
@@ -106,7 +107,6 @@ function toBoxOptions(program: SandboxProgram, options: OpenBoxOptions) {
   const home = homeDirectory(environment);
   const homes = findOwnHomes(environment);
   const { writable = [], sharedTemporary = findSharedTemporary(temporaryDirectory(), homes) } = options;
-  const state = userStateDirectory(environment);
   const findOtherProjects = createProjectFinder(root, environment);
   return {
     program,
@@ -117,7 +117,8 @@ function toBoxOptions(program: SandboxProgram, options: OpenBoxOptions) {
       // All of the file system would lie above everything that is hidden.
       .filter((path) => path !== "/" && isDirectory(path)),
     directory: () => realPathOf(directory()),
-    quarantine: join(state ?? directory() ?? temporaryDirectory(), "quarantine"),
+    quarantine: findQuarantine(options),
+    journalDirectory: controlJournalDirectory(environment, root),
     findSecrets: () => [...findSecretPlaces(environment), ...findOtherProjects()],
     homes,
     runtimeDirectories: RUNTIME_DIRECTORIES.filter(isDirectory),
@@ -125,6 +126,14 @@ function toBoxOptions(program: SandboxProgram, options: OpenBoxOptions) {
     mayLeave,
     tell,
   };
+}
+
+/** Where what boxed commands may not make is moved to. */
+export function findQuarantine({
+  environment,
+  directory,
+}: Pick<SandboxOptions, "environment" | "directory">): string {
+  return join(userStateDirectory(environment) ?? directory() ?? temporaryDirectory(), "quarantine");
 }
 
 function expandHome(path: string, home: string | undefined): string[] {

@@ -1,5 +1,5 @@
 import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { generateEntryId, generateSessionId } from "../infrastructure/ids.ts";
 import { toSystemPath } from "../infrastructure/reading/byte-name.ts";
 import { HeldDirectory } from "../infrastructure/reading/held-directory.ts";
@@ -20,7 +20,7 @@ export function moveAway(
     // Whatever else runs may put a link in the place of a directory above it.
     using parent = HeldDirectory.open(directoryOf(path));
     // First out of the way, which takes no time, then elsewhere, which may take some or be impossible.
-    renameIn(parent, path.slice(path.lastIndexOf("/") + 1), meaningless);
+    renameIn(parent, nameOf(path), meaningless);
     const target = join(quarantine, generateSessionId(), name);
     return bring(parent, meaningless, target) ? target : `${directoryOf(path)}/${meaningless}`;
   } catch (error) {
@@ -32,7 +32,12 @@ export function moveAway(
 /** Makes a link again that was there before. @throws system errors, EEXIST where something is in its place. */
 export function restoreLink(path: string, target: string): void {
   using parent = HeldDirectory.open(directoryOf(path));
-  symlinkSync(target, parent.at(basename(path)));
+  symlinkSync(toSystemPath(target), toSystemPath(parent.at(nameOf(path))));
+}
+
+/** As `basename`; see `directoryOf`. */
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 /** As `dirname`, which loses the bytes of a name that is no text. */
@@ -47,7 +52,7 @@ function renameIn(parent: HeldDirectory, from: string, to: string): void {
   } catch (error) {
     if (systemErrorCode(error) !== "EACCES") throw error;
     // Whoever made the file may have made its directory read-only.
-    chmodSync(parent.at("."), 0o700);
+    chmodSync(parent.pathForChildren, 0o700);
     rename();
   }
 }
@@ -81,7 +86,7 @@ function moveOver(from: string, target: string): boolean {
 function makeMovable(parent: HeldDirectory, name: string): void {
   try {
     using child = parent.openChild(name);
-    chmodSync(child.at("."), 0o700);
+    chmodSync(child.pathForChildren, 0o700);
   } catch {
     // No directory: the mode of a file makes no difference.
   }

@@ -1,9 +1,12 @@
+import { existsSync } from "node:fs";
 import type { Environment } from "../infrastructure/environment.ts";
+import { controlJournalDirectory } from "../infrastructure/places/control-journal-place.ts";
 import type { CommandBox } from "../infrastructure/processes/shell-box.ts";
 import { findSandboxProgram, type SandboxProgram } from "./find-sandbox.ts";
 
+/** What a session's commands may touch, and what tells of it. */
 export interface SandboxOptions {
-  /** As it is configured. */
+  /** `auto`: in a box where there can be one; `required`: or not at all; `off`: as any program of the user's. */
   setting: "auto" | "required" | "off";
   environment: Environment;
   /** The project root, absolute and real. */
@@ -23,6 +26,7 @@ export interface SandboxOptions {
 export class SessionSandbox {
   private readonly found: SandboxProgram | { problem: string } | undefined;
   private opening: Promise<OpenedBox> | undefined;
+  private tidying: Promise<void> | undefined;
 
   constructor(private readonly options: SandboxOptions) {
     this.found = options.setting === "off" ? undefined : findSandboxProgram(options);
@@ -47,6 +51,15 @@ export class SessionSandbox {
     return this.found && "problem" in this.found ? describe(this.found.problem, this.options) : undefined;
   }
 
+  /**
+   * Takes away what boxed commands of a session left in the project that was killed, which is told. To be called before
+   * anything in the project is taken for the user's; otherwise it is done before the first command.
+   */
+  tidyUp(): Promise<void> {
+    this.tidying ??= this.tidy();
+    return this.tidying;
+  }
+
   /** How commands run; the first time it is tried whether boxes work here. */
   async commandBox(): Promise<CommandBox> {
     return (await this.open()).state;
@@ -62,9 +75,21 @@ export class SessionSandbox {
     return this.opening;
   }
 
+  private async tidy(): Promise<void> {
+    const { environment, root, tell } = this.options;
+    const directory = controlJournalDirectory(environment, root);
+    if (directory === undefined || !existsSync(directory)) return;
+    const [{ tidyCutOffSessions }, { findQuarantine }] = await Promise.all([
+      import("./tidy-cut-off.ts"),
+      import("./open-box.ts"),
+    ]);
+    tidyCutOffSessions({ directory, root, quarantine: findQuarantine(this.options), tell });
+  }
+
   private async find(): Promise<OpenedBox> {
     if (this.found === undefined) return without({ kind: "open" });
     if ("problem" in this.found) return without(toState(this.found.problem, this.options));
+    await this.tidyUp();
     const { openBox } = await import("./open-box.ts");
     const mayLeave = this.options.setting !== "required";
     const opened = await openBox(this.found, { ...this.options, mayLeave });

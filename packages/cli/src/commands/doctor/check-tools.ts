@@ -1,17 +1,17 @@
 import { findRipgrep, resolveExecutable } from "@diligent/core/interactive";
 import type { CliIo } from "../../cli-io.ts";
 import { describeError } from "../../describe-error.ts";
-import { type Check, ok, problem, skipped, warning } from "./check.ts";
+import { type Check, ok, problem, warning } from "./check.ts";
 
 const TIMEOUT_MS = 3_000;
 
-export interface ToolPlace extends Pick<CliIo, "environment" | "platform"> {
+export interface ToolPlace extends Pick<CliIo, "environment"> {
   /** The project: what it brings is not run. */
   root: string;
 }
 
 /** The programs that the tools run. */
-export async function checkTools({ environment, root, platform }: ToolPlace): Promise<Check[]> {
+export async function checkTools({ environment, root }: ToolPlace): Promise<Check[]> {
   const search = { environment, outside: root };
   const ripgrep = await findRipgrep(search).catch(() => undefined);
   const bash = resolveExecutable("bash", search);
@@ -22,28 +22,7 @@ export async function checkTools({ environment, root, platform }: ToolPlace): Pr
       : checkRun("ripgrep", [ripgrep, "--version"]),
     bash === undefined ? problem("bash", "there is none in PATH") : ok("bash", bash),
     git === undefined ? warning("git", "there is none in PATH") : ok("git", git),
-    checkSandbox(platform, search),
   ];
-}
-
-const BOX = ["--ro-bind", "/", "/", "--unshare-pid", "--unshare-net", "--die-with-parent", "--"];
-const BOX_PROGRAMS: Readonly<Record<string, { name: string; program: string; options: readonly string[] }>> =
-  {
-    linux: { name: "bubblewrap", program: "bwrap", options: BOX },
-    darwin: { name: "sandbox-exec", program: "sandbox-exec", options: ["-p", "(version 1)(allow default)"] },
-  };
-
-/** Whether commands can be run in a box that they cannot leave: tried with one that does nothing. */
-function checkSandbox(platform: string, search: Parameters<typeof resolveExecutable>[1]): Check {
-  const box = BOX_PROGRAMS[platform];
-  if (!box) return skipped("sandbox", `there is none for ${platform}: commands are asked about instead`);
-  const path = resolveExecutable(box.program, search);
-  if (path === undefined) {
-    const message = `${box.name} is not there: commands are asked about instead`;
-    return warning("sandbox", message, `install ${box.name}`);
-  }
-  const checked = checkRun("sandbox", [path, ...box.options, "/bin/sh", "-c", ":"]);
-  return checked.status === "ok" ? ok("sandbox", `${path} works`) : checked;
 }
 
 /** Runs a program with nothing to read and nothing to say to it. */

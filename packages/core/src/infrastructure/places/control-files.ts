@@ -48,6 +48,11 @@ const NAME_PATTERN = new RegExp(
   "s",
 );
 
+/** Changes with the list: what was no control file to an earlier version may be one now. */
+export function controlListStamp(): string {
+  return Bun.hash(JSON.stringify([CONTROL_NAMES, CONTROL_PLACES])).toString(36);
+}
+
 const knownNames = new Map<string, boolean>();
 const MAX_KNOWN_NAMES = 10_000;
 

@@ -1,0 +1,67 @@
+import { isInside } from "../infrastructure/reading/real-path.ts";
+import type { ControlFile } from "./control-file.ts";
+
+/** A directory that may not be listed, or in which nothing may be looked at: what comes about in it goes unseen. */
+export interface UnlistableDirectory {
+  /** Absolute. */
+  path: string;
+  /** Which it is: device and inode. */
+  identity: string;
+}
+
+/** What there is of control files at one moment. */
+export interface ControlLook {
+  /** By absolute path. */
+  files: ReadonlyMap<string, ControlFile>;
+  /** The git directories, each of which commands may write to but for its control files; parents before children. */
+  gitDirectories: readonly string[];
+  /** What could not be looked into, by identity. */
+  unlistable: ReadonlyMap<string, UnlistableDirectory>;
+  /** Of the places where commands may write, those that hold too much to be looked through. */
+  shallowRoots: readonly string[];
+  /** False where there are more directories than can be looked at for every command. */
+  isComplete: boolean;
+}
+
+/** A look as if these had not been there. */
+export function withoutFiles(look: ControlLook, paths: readonly string[]): ControlLook {
+  if (paths.length === 0) return look;
+  const isLeft = (path: string) => !paths.some((gone) => isInside(path, gone));
+  return {
+    ...look,
+    files: new Map([...look.files].filter(([path]) => isLeft(path))),
+    gitDirectories: look.gitDirectories.filter(isLeft),
+  };
+}
+
+/**
+ * A look in which some directories could not be looked into, but may be later: what was known is still to be expected
+ * there, or wherever they have come to lie.
+ * @param isHeld for the directories in which no command can have written; only these are taken for what was there.
+ */
+export function withExpected(
+  look: ControlLook,
+  before: ControlLook,
+  isHeld: (directory: UnlistableDirectory) => boolean,
+): ControlLook {
+  const directories = [...look.unlistable.values()];
+  if (directories.every(isHeld)) return look;
+  return {
+    ...look,
+    files: new Map([...before.files, ...look.files]),
+    unlistable: new Map(directories.filter(isHeld).map((directory) => [directory.identity, directory])),
+  };
+}
+
+/** Whether two looks found the same. */
+export function isSameLook(look: ControlLook, other: ControlLook): boolean {
+  if (look.files.size !== other.files.size || look.unlistable.size !== other.unlistable.size) return false;
+  for (const [path, file] of look.files) {
+    const { identity, parentIdentity, target } = other.files.get(path) ?? {};
+    if (identity !== file.identity || parentIdentity !== file.parentIdentity || target !== file.target)
+      return false;
+  }
+  for (const [identity, { path }] of look.unlistable)
+    if (other.unlistable.get(identity)?.path !== path) return false;
+  return look.gitDirectories.join("\0") === other.gitDirectories.join("\0");
+}

@@ -1,0 +1,121 @@
+import { controlListStamp } from "../infrastructure/places/control-files.ts";
+import type { ProcessIdentity } from "../infrastructure/processes/process-identity.ts";
+import { isInside } from "../infrastructure/reading/real-path.ts";
+import { type ControlFile, lookAt } from "./control-file.ts";
+import type { ControlLook, UnlistableDirectory } from "./control-look.ts";
+
+/** Where the commands of a session may write; see `ControlKeeperOptions`. */
+export interface JournalPlaces {
+  /** The project first. */
+  roots: readonly string[];
+  gitDirectories: readonly string[];
+}
+
+/** What a session has kept. */
+export interface Journal extends JournalPlaces {
+  look: ControlLook;
+}
+
+// Changes with what the lines below say, and with what is looked through.
+const VERSION = 1;
+
+/** A name that tells whose it is without being read. */
+export function toJournalName({ pid, startTime = "" }: ProcessIdentity, unique: string): string {
+  return `${pid}-${startTime}-${unique}.json`;
+}
+
+/** Undefined for a name that is none of ours. */
+export function parseJournalName(name: string): ProcessIdentity | undefined {
+  const [, pid, startTime] = /^([1-9]\d{0,9})-(\d*)-[0-9a-f]+\.json$/.exec(name) ?? [];
+  if (pid === undefined) return undefined;
+  return { pid: Number(pid), ...(startTime && { startTime }) };
+}
+
+export function formatJournal(look: ControlLook, { roots, gitDirectories }: JournalPlaces): string {
+  return JSON.stringify({
+    version: VERSION,
+    list: controlListStamp(),
+    roots: roots.map((path) => ({ path, identity: lookAt(path)?.identity })),
+    gitDirectories,
+    shallowRoots: look.shallowRoots,
+    files: [...look.files.values()],
+    unlistable: [...look.unlistable.values()],
+    lookedInto: look.gitDirectories,
+  });
+}
+
+/**
+ * What a journal says. `outdated` for one that nothing can be compared with: of another version, or of other directories at
+ * the same paths. Undefined for what is no journal of this project.
+ */
+export function parseJournal(text: string, root: string): Journal | "outdated" | undefined {
+  const value = parseObject(text);
+  if (value === undefined) return undefined;
+  if (value.version !== VERSION || value.list !== controlListStamp()) return "outdated";
+  const roots = parseList(value.roots, parseUnlistable);
+  const gitDirectories = parseList(value.gitDirectories, parsePath);
+  const shallowRoots = parseList(value.shallowRoots, parsePath);
+  const files = parseList(value.files, parseFile);
+  const unlistable = parseList(value.unlistable, parseUnlistable);
+  const lookedInto = parseList(value.lookedInto, parsePath);
+  if (!roots || !gitDirectories || !shallowRoots || !files || !unlistable || !lookedInto) return undefined;
+  const places = [...roots.map(({ path }) => path), ...gitDirectories];
+  const isOurs = ({ path }: { path: string }) => places.some((place) => isInside(path, place));
+  if (roots[0]?.path !== root || ![...files, ...unlistable].every(isOurs)) return undefined;
+  if (roots.some(({ path, identity }) => lookAt(path)?.identity !== identity)) return "outdated";
+  const look = {
+    files: new Map(files.map((file) => [file.path, file])),
+    unlistable: new Map(unlistable.map((directory) => [directory.identity, directory])),
+    gitDirectories: lookedInto,
+    shallowRoots,
+    isComplete: true,
+  };
+  return { roots: roots.map(({ path }) => path), gitDirectories, look };
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined; // Cut off, or somebody else's.
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function parseList<T>(value: unknown, parse: (item: unknown) => T | undefined): T[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const items = value.flatMap((item) => parse(item) ?? []);
+  return items.length === value.length ? items : undefined;
+}
+
+function parsePath(value: unknown): string | undefined {
+  const isPath = typeof value === "string" && value.startsWith("/") && !/\0|\/\.{1,2}(?:\/|$)/.test(value);
+  return isPath ? value : undefined;
+}
+
+function parseIdentity(value: unknown): string | undefined {
+  return typeof value === "string" && /^\d+:\d+$/.test(value) ? value : undefined;
+}
+
+function parseUnlistable(value: unknown): UnlistableDirectory | undefined {
+  if (!isRecord(value)) return undefined;
+  const [path, identity] = [parsePath(value.path), parseIdentity(value.identity)];
+  return path !== undefined && identity !== undefined ? { path, identity } : undefined;
+}
+
+function parseFile(value: unknown): ControlFile | undefined {
+  const place = parseUnlistable(value);
+  if (place === undefined || !isRecord(value)) return undefined;
+  const { kind, target } = value;
+  const parentIdentity = parseIdentity(value.parentIdentity);
+  const through = parsePath(value.through);
+  if (parentIdentity === undefined) return undefined;
+  const rest = { ...place, parentIdentity, ...(through !== undefined && { through }) };
+  if (kind === "link")
+    return typeof target === "string" && target !== "" ? { ...rest, kind, target } : undefined;
+  return kind === "directory" || kind === "file" ? { ...rest, kind } : undefined;
+}
