@@ -45,8 +45,12 @@ export function embedRipgrep(binary: string): Bun.BunPlugin {
   const sha256 = new Bun.CryptoHasher("sha256").update(readFileSync(binary)).digest("hex");
   const contents = `
     import embeddedPath from ${JSON.stringify(binary)} with { type: "file" };
+    import { tmpdir } from "node:os";
     import { placeRipgrep } from ${JSON.stringify(PLACE_RIPGREP)};
-    export const rgPath = placeRipgrep({ embeddedPath, sha256: "${sha256}", environment: process.env });
+    const temporaryDirectory = tmpdir();
+    export const rgPath = placeRipgrep({
+      embeddedPath, sha256: "${sha256}", environment: process.env, temporaryDirectory,
+    });
   `;
   return {
     name: "embed-ripgrep",

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readCheckoutCommit } from "../src/checkout-commit.ts";
+import { describeBuiltCommit } from "./built-commit.ts";
 
 export const CLI_PACKAGE = join(import.meta.dir, "..");
 export const CORE_PACKAGE = join(CLI_PACKAGE, "..", "core");
@@ -18,7 +18,7 @@ export const PROGRAM_SETTINGS = {
   minify: true,
   splitting: true,
   metafile: true,
-  define: { BUILD_COMMIT: JSON.stringify((await readCheckoutCommit()) ?? "") },
+  define: { BUILD_COMMIT: JSON.stringify(await describeBuiltCommit(REPOSITORY)) },
 } as const satisfies Bun.BuildConfig;
 
 /** The program as files: what `bun run bundle` makes and what is in the package. */

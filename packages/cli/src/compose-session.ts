@@ -104,7 +104,7 @@ export async function composeSession(
     agentConfig: toLoopConfig(options, parts),
     context: {
       ...toContextOptions(options),
-      summarizer: chooseSummarizer(wishes, services.wrap),
+      summarizer: chooseSummarizer({ cwd, config, model }, services.wrap),
       buildSystemPrompt: prompt.renew,
     },
   });

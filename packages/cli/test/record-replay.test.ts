@@ -5,7 +5,14 @@ import { type Reply, startSseServer } from "../../core/test/support/sse-server.t
 import { startInPty } from "./support/pty-program.ts";
 import { parseLines, runDiligent, startDiligent } from "./support/run-diligent.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
-import { environmentFor, SERVICES, type VendorService, wholeReply } from "./support/vendor-service.ts";
+import { PASSING_FAULTS } from "./support/vendor-faults.ts";
+import {
+  environmentFor,
+  SERVICES,
+  thoughtfulReply,
+  type VendorService,
+  wholeReply,
+} from "./support/vendor-service.ts";
 
 const PROMPT = ["-p", "--output-format", "stream-json", "--approval", "auto", "rename it"];
 const OLD_TEXT = "the old name\n";
@@ -24,13 +31,17 @@ function createPlace(): TemporaryProject {
   return place;
 }
 
-/** A run with a server that is overloaded at first (one is enough: it is waited for), several calls in a reply, a tool that fails, and an answer. */
+/**
+ * A run with a server that is overloaded at first or cuts its answer off (one is enough: it is waited for), thinking, several
+ * calls in a reply, a tool that fails, and an answer.
+ */
 function repliesOf(service: VendorService): Reply[] {
   const calls = [{ id: "call_read", name: "read", input: { file_path: "a.txt" } }];
   const edit = { file_path: "a.txt", old_string: "the old", new_string: "the new" };
+  const cut = PASSING_FAULTS["a stream that ends in mid-text"];
   return [
-    ...(service.name === "anthropic" ? [service.overloaded] : []),
-    wholeReply(service, {
+    cut && service.name === "openai" ? cut(service, { text: "I look at", calls }) : service.overloaded,
+    thoughtfulReply(service, {
       text: "I look at it first, as one does.",
       calls,
       usage: { input: 100, output: 40 },
@@ -47,12 +58,13 @@ function repliesOf(service: VendorService): Reply[] {
 }
 
 // What differs between two runs of the same: times, ids, and what the model is called.
-const VARIABLE = new Set(["timestamp", "durationMs", "delayMs", "sessionId", "model", "cwd", "replay"]);
+const VARIABLE = new Set(["timestamp", "durationMs", "delayMs", "sessionId", "model", "cwd"]);
 
-function comparable(stdout: string): unknown {
+/** The lines of a run, with their fields in the order in which they came. */
+function comparable(stdout: string): string[] {
   const withoutTimes = stdout.replace(/ in [\d.]+ s\./g, "");
   return parseLines(withoutTimes).map((line) =>
-    JSON.parse(JSON.stringify(line, (key, value) => (VARIABLE.has(key) ? undefined : value))),
+    JSON.stringify(line, (key, value) => (VARIABLE.has(key) ? undefined : value)),
   );
 }
 

@@ -72,7 +72,7 @@ describe.skipIf(target === undefined)(
       const traps = plantTraps(place);
       const options = { program, environment: ENVIRONMENT };
       const { stdout: version } = await runDiligent(place, ["--version"], options);
-      expect(version).toMatch(new RegExp(`^diligent ${VERSION}( \\([0-9a-f]{7}\\))?\n$`));
+      expect(version).toMatch(new RegExp(`^diligent ${VERSION}( \\([0-9a-f]{7}(, changed)?\\))?\n$`));
       const { stdout, stderr, exitCode } = await runDiligent(place, RUN, options);
       expect([stderr, exitCode]).toEqual(["", 0]);
       expect(stdout).toContain('"output":"hay.txt"');

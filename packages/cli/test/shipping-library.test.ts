@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SessionSandbox } from "@diligent/core/run";
 import { startSseServer } from "../../core/test/support/sse-server.ts";
 import { packAll } from "../scripts/pack.ts";
 import { readDeclaredNames } from "./support/declared-names.ts";
@@ -12,12 +13,12 @@ import { ANTHROPIC_SERVICE, wholeReply } from "./support/vendor-service.ts";
 
 const REPOSITORY = join(import.meta.dir, "..", "..", "..");
 const CORE = join(REPOSITORY, "packages", "core");
-const EXAMPLES = ["minimal-agent.ts", "custom-tool.ts"];
+const EXAMPLES = ["minimal-agent.ts", "custom-tool.ts", "boxed-commands.ts"];
 const PUBLIC = [".", "./anthropic", "./compatible", "./openai", "./scripted"];
 
 /** A program of somebody who is as strict as can be and has no types but those of the packages. */
 const CONSUMER = `
-import { type AgentEvent, EventStream, ProviderError, SessionManager, type Tool } from "@diligent/core";
+import { type AgentEvent, type CommandBox, EventStream, ProviderError, SessionManager, SessionSandbox, type Tool, type Workspace } from "@diligent/core";
 import * as core from "@diligent/core";
 import { createAnthropicStream } from "@diligent/core/anthropic";
 import { createCompatibleStream } from "@diligent/core/compatible";
@@ -28,6 +29,8 @@ export const all: object[] = [core, createAnthropicStream, createCompatibleStrea
 export const stream = new EventStream<AgentEvent, string>((event) => event.type === "agent_end", () => "end");
 export const kind: string = new ProviderError("busy", "overloaded").errorType;
 export const window: number = core.resolveModel("sonnet").contextWindow;
+export const sandbox = new SessionSandbox({ setting: "auto", environment: {}, root: "/", directory: () => undefined });
+export const boxed: Pick<Workspace, "commandBox"> = { commandBox: (): Promise<CommandBox> => sandbox.commandBox() };
 export type Names = [Tool["name"], SessionManager["sessionId"]];
 // @ts-expect-error A word that is no kind of error.
 new ProviderError("busy", "tired");
@@ -84,6 +87,19 @@ function compile(files: readonly string[], options: object): string {
   return Bun.spawnSync([tsc, "-p", place.project]).stdout.toString();
 }
 
+/** Whether commands can be boxed on this machine. */
+async function hasBox(): Promise<boolean> {
+  const sandbox = new SessionSandbox({
+    setting: "auto",
+    environment: { PATH: process.env.PATH, HOME: place.home },
+    root: place.project,
+    directory: () => undefined,
+  });
+  const { kind } = await sandbox.commandBox();
+  await sandbox.close();
+  return kind === "boxed";
+}
+
 describe("the packed library", () => {
   test("comes from its file, and its dependencies are pinned", () => {
     expect(registry.asked.filter((name) => name.includes("diligent"))).toEqual([]);
@@ -123,6 +139,23 @@ describe("the packed library", () => {
     const program = [process.execPath, "custom-tool.ts"];
     const { stdout, stderr, exitCode } = await runDiligent(place, [], { program });
     expect([stdout, stderr, exitCode]).toEqual([expect.stringMatching(/^roll_die [1-6]\n$/), "", 0]);
+  });
+
+  test("commands of its box write to the project and nowhere else; where there is no box, none runs", async () => {
+    const command = "echo in > made.txt; echo out > ../made.txt; cat made.txt";
+    const bash = { id: "toolu_1", name: "bash", input: { command } };
+    await using server = await startSseServer(
+      wholeReply(ANTHROPIC_SERVICE, { text: "I try.", calls: [bash] }),
+      wholeReply(ANTHROPIC_SERVICE, { text: "Done." }),
+    );
+    const environment = { ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: server.url };
+    const program = [process.execPath, "boxed-commands.ts"];
+    const { stdout, stderr, exitCode } = await runDiligent(place, [], { program, environment });
+    expect([stderr, exitCode, server.problems]).toEqual(["", 0, []]);
+    const isBoxed = await hasBox();
+    expect(stdout === "bash in\n").toBe(isBoxed);
+    expect(existsSync(join(place.project, "made.txt"))).toBe(isBoxed);
+    expect([existsSync(join(place.top, "made.txt")), readdirSync(place.temporary)]).toEqual([false, []]);
   });
 
   test("the minimal agent works: it searches with the ripgrep that came along, and changes nothing", async () => {

@@ -97,7 +97,7 @@ describe("the packed program", () => {
     place.write("hay.txt", "a needle\n");
     const traps = plantTraps(place);
     const version = await runDiligent(place, ["--version"], { program: BUNX });
-    expect(version.stdout).toMatch(new RegExp(`^diligent ${VERSION}( \\([0-9a-f]{7}\\))?\n$`));
+    expect(version.stdout).toMatch(new RegExp(`^diligent ${VERSION}( \\([0-9a-f]{7}(, changed)?\\))?\n$`));
     const args = ["-p", "--model", "scripted/script.json", "--output-format", "stream-json", "find it"];
     const { stdout, stderr, exitCode } = await runDiligent(place, args, { program: BUNX });
     expect([stderr, exitCode]).toEqual(["", 0]);

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { describeBuiltCommit } from "../scripts/built-commit.ts";
 import { readCheckoutCommit } from "../src/checkout-commit.ts";
 
 const HASH = "0123456789abcdef0123456789abcdef01234567";
@@ -57,4 +58,20 @@ test.each([
   ["a .git that names nothing", { ".git": "nonsense\n" }],
 ])("there is none for %s", async (_, files) => {
   expect(await readCheckoutCommit(checkout(files))).toBeUndefined();
+});
+
+test("a build says that it holds more than a commit", async () => {
+  const top = checkout({ "a.txt": "one\n" });
+  const git = (...words: string[]) => {
+    const settings = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgSign=false"];
+    const run = Bun.spawnSync(["git", ...settings, ...words], { cwd: top, env: { PATH: process.env.PATH } });
+    expect([words, run.exitCode]).toEqual([words, 0]);
+  };
+  expect(await describeBuiltCommit(top)).toBe("");
+  git("init", "-q");
+  git("add", "-A");
+  git("commit", "-q", "-m", "one");
+  expect(await describeBuiltCommit(top)).toMatch(/^[0-9a-f]{7}$/);
+  writeFileSync(join(top, "a.txt"), "two\n");
+  expect(await describeBuiltCommit(top)).toMatch(/^[0-9a-f]{7}, changed$/);
 });

@@ -34,6 +34,7 @@ export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastru
 export type { Environment } from "./infrastructure/environment.ts";
 export { findProjectRoot } from "./infrastructure/places/project-root.ts";
 export { endAllProcesses } from "./infrastructure/processes/all-processes.ts";
+export type { CommandBox } from "./infrastructure/processes/shell-box.ts";
 export { openRequestLog, type RequestLogFile } from "./infrastructure/writing/request-log-file.ts";
 export { SessionTempDir } from "./infrastructure/writing/session-temp-dir.ts";
 export * from "./knowledge/index.ts";
@@ -85,6 +86,7 @@ export type {
   StreamOptions,
   ThinkingSupport,
 } from "./provider/types.ts";
+export { describeSandbox, type SandboxOptions, SessionSandbox } from "./sandbox/index.ts";
 export * from "./session/index.ts";
 export * from "./sessions.ts";
 export type {

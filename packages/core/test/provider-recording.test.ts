@@ -106,6 +106,12 @@ test("a reply with all its parts becomes a turn, with the facts of its model", a
           { id: "toolu_1", name: "ls", input: '{"path": "."}' },
           { id: "toolu_2", name: "ls", input: "" },
         ],
+        content: [
+          { type: "thinking", signature: "sig" },
+          { type: "text" },
+          { type: "tool_call" },
+          { type: "tool_call" },
+        ],
         chunks: [5, 5, 7, 7, 6],
         stopReason: "tool_use",
         usage: USAGE,
@@ -133,6 +139,55 @@ test("a script that is recorded while it is played is the same script, event for
   const second = [];
   for (const _ of turns) second.push(await ask(replayed));
   expect(second).toEqual(first);
+});
+
+test("what only a provider understands, and several texts, come back in their order and in their pieces", async () => {
+  const replay = { provider: "openai", data: { id: "msg_1" } };
+  const hidden: AssistantMessage["content"][number] = {
+    type: "thinking",
+    thinking: "",
+    replay: { provider: "anthropic", data: "x" },
+  };
+  const original: ProviderEvent[] = [
+    { type: "start" },
+    { type: "thinking_end", thinking: "" },
+    { type: "text_delta", delta: "I " },
+    { type: "text_delta", delta: "look first." },
+    { type: "text_end", text: "I look first." },
+    { type: "thinking_delta", delta: "Hm" },
+    { type: "thinking_delta", delta: "m." },
+    { type: "thinking_end", thinking: "Hmm.", signature: "sig" },
+    { type: "tool_call_start", id: "a", name: "ls" },
+    { type: "tool_call_delta", id: "a", delta: '{"path": ' },
+    { type: "tool_call_delta", id: "a", delta: '"b"}' },
+    { type: "tool_call_end", id: "a", name: "ls", input: { path: "b" } },
+    { type: "text_delta", delta: "Th" },
+    { type: "text_delta", delta: "en that." },
+    { type: "text_end", text: "Then that." },
+    { type: "usage", usage: USAGE },
+    done({
+      content: [
+        hidden,
+        { type: "text", text: "I look first.", replay },
+        { type: "opaque", provider: "anthropic", raw: { type: "server_tool_use" } },
+        { type: "thinking", thinking: "Hmm.", signature: "sig" },
+        { type: "tool_call", id: "a", name: "ls", input: { path: "b" }, replay },
+        { type: "text", text: "Then that." },
+      ],
+      stopReason: "tool_use",
+      rawStopReason: "tool_use",
+    }),
+  ];
+  const script = await recordAll(original);
+  const replayed = createScriptedStream(script, { startAtTurn: 0, now: () => 0 });
+  expect(await ask(replayed)).toEqual(original);
+});
+
+test("a reply that was stopped is stopped when it is played", async () => {
+  const stopped = done({ content: [{ type: "text", text: "Wait" }], stopReason: "aborted" });
+  const script = await recordAll([{ type: "text_delta", delta: "Wait" }, stopped]);
+  const events = await ask(createScriptedStream(script, { startAtTurn: 0, now: () => 0 }));
+  expect(events.at(-1)).toEqual(stopped);
 });
 
 test("requests for a summary go into a list of their own", async () => {

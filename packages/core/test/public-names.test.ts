@@ -5,12 +5,12 @@ import * as core from "../src/index.ts";
 const NAMES = `
   BASE_SYSTEM_PROMPT ConfigError DEFAULT_CONFIG DEFAULT_MODEL DeferredWriter DiligentConfigSchema
   EMPTY_USAGE EventStream FileTracker GrantStore IDLE_TIMEOUT_MS KNOWLEDGE_TYPES KNOWN_MODELS
-  LOCAL_IDLE_TIMEOUT_MS ModelSettingError ProviderError SESSION_VERSION SessionFileError SessionManager
+  LOCAL_IDLE_TIMEOUT_MS ModelSettingError ProviderError SESSION_VERSION SessionFileError SessionManager SessionSandbox
   SessionTempDir addUsage addUserRule agentLoop appendEntry appendKnowledge assertNever buildKnowledgeSection
   buildSessionContext buildSystemPrompt buildSystemPromptWithKnowledge composeSystemPrompt computeCost
   configJsonSchema createAddKnowledgeTool createAnthropicStream createCompatibleStream createModelCatalogue
   createOpenAIStream createScriptedStream createSessionFile createStaleCheck createTools decideApproval
-  describeConfig describeTrust discoverInstructions endAllProcesses ensureDiligentDir findKnownModel
+  describeConfig describeSandbox describeTrust discoverInstructions endAllProcesses ensureDiligentDir findKnownModel
   findLeafId findProjectRoot findSuperseded generateEntryId generateSessionId inferProvider isRefusal
   knowledgeFilePath listSessions listUnreadableSessions loadDiligentConfig mergeConfig messageText
   openRequestLog parseScript pathTo promptText rankKnowledge rankWithScores readConversation readKnowledge

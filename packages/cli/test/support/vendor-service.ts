@@ -29,6 +29,8 @@ export interface VendorService {
   /** The path of a request for an answer, from the server's address on. */
   path: string;
   events(answer: VendorAnswer): WireEvent[];
+  /** The events of thinking at the beginning of an answer, in two pieces. */
+  thinking(text: string): WireEvent[];
   /** The types of the pieces of a text and of arguments. */
   pieces: { text: string; json: string };
   overloaded: Reply;
@@ -62,6 +64,13 @@ export const ANTHROPIC_SERVICE: VendorService = {
       ),
     ];
   },
+  thinking: (text) =>
+    messages.block(
+      0,
+      { type: "thinking", thinking: "", signature: "" },
+      ...halves(text).map((thinking) => ({ type: "thinking_delta", thinking })),
+      { type: "signature_delta", signature: "c2lnbmVk" },
+    ),
   pieces: { text: "text_delta", json: "input_json_delta" },
   overloaded: errorReply(529, "overloaded_error", "Overloaded"),
   overflow(tokens, window) {
@@ -93,6 +102,12 @@ export const OPENAI_SERVICE: VendorService = {
       responses.completed(usage && { input_tokens: usage.input, output_tokens: usage.output }),
     ];
   },
+  thinking: (text) =>
+    responses.item(
+      0,
+      responses.reasoningItem("rs_1", [text]),
+      ...responses.summaryPieces(0, ...halves(text)),
+    ),
   pieces: { text: "response.output_text.delta", json: "response.function_call_arguments.delta" },
   overloaded: responses.openAIError(503, { type: "server_error", message: "Overloaded" }),
   overflow: () =>
@@ -119,6 +134,21 @@ export function environmentFor(service: VendorService, serverUrl: string): Recor
 /** An answer as the service gives it when all is well. */
 export function wholeReply(service: VendorService, answer: VendorAnswer): Reply {
   return { events: service.events(answer) };
+}
+
+/** The same with thinking before it, which the service wants to have back with what proves that it is its own. */
+export function thoughtfulReply(service: VendorService, answer: VendorAnswer): Reply {
+  const [start, ...rest] = service.events(answer).map((event) => shift(event));
+  return { events: [start, ...service.thinking("Let me think about it."), ...rest] };
+}
+
+/** An event of the block or item behind. */
+function shift(event: WireEvent): WireEvent {
+  const moved = ["index", "output_index"].flatMap((key) => {
+    const place = event[key];
+    return typeof place === "number" ? [[key, place + 1] as const] : [];
+  });
+  return { ...event, ...Object.fromEntries(moved) };
 }
 
 function halves(text: string): string[] {

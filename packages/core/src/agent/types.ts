@@ -19,8 +19,11 @@ import type {
 
 /** An error as events and files carry it. `errorType` is the kind of a ProviderError. */
 export interface SerializableError {
+  /** One line for the user. */
   message: string;
+  /** Of its class. */
   name: string;
+  /** Of what was thrown as a bug. */
   stack?: string;
   errorType?: string;
 }
@@ -179,10 +182,15 @@ export interface ChangeKeeper {
 
 /** What a run needs. The loop reads no disk, no screen, no environment: all of it comes in here. */
 export interface AgentLoopConfig {
+  /** Who is asked; its price gives the costs, its window nothing but what `prepareContext` makes of it. */
   model: Model;
+  /** Stands before every request, unchanged, unless `prepareContext` gives another. */
   systemPrompt: string;
+  /** What the model may call, in the order in which it is told of them; names are unique. */
   tools: readonly Tool[];
+  /** Asks the model once; what repeats requests is a wrapper around it. */
   streamFunction: StreamFunction;
+  /** Aborted, the run ends with stop reason `aborted`, once what runs has stopped. */
   signal?: AbortSignal | undefined;
   /** Model replies, each with its tool results; unlimited when left out. */
   maxTurns?: number | undefined;
@@ -190,7 +198,9 @@ export interface AgentLoopConfig {
   maxCost?: number | undefined;
   /** Handed to the stream function, for the retry wrapper. */
   maxRetries?: number | undefined;
+  /** How hard the model thinks; as the provider has it when left out. */
   effort?: Effort | undefined;
+  /** Handed to the stream function, so that a provider can route a session's requests to one cache. */
   sessionId?: string | undefined;
   /** Answers "once" to everything when left out. */
   approve?: Approve | undefined;
@@ -200,6 +210,7 @@ export interface AgentLoopConfig {
   prepareContext?: PrepareContext | undefined;
   /** Messages the user sent while the run was going on; asked for between turns. */
   takeSteering?: (() => (UserMessage | SteeredMessage)[]) | undefined;
+  /** Keeps what calls change, so that it can be taken back; nothing is kept when left out. */
   changes?: ChangeKeeper | undefined;
   /** Keeps an output that is cut for the model. */
   keepOutput?: KeepOutput | undefined;

@@ -2,6 +2,7 @@ import type { EventStream } from "../event-stream.ts";
 import { sleep } from "../infrastructure/clock.ts";
 import type { AssistantMessage } from "../types.ts";
 import { ProviderError, toProviderError } from "./errors.ts";
+import { asRecord } from "./json-value.ts";
 import { createProviderStream } from "./provider-stream.ts";
 import type { ProviderEvent, ProviderResult } from "./types.ts";
 
@@ -53,8 +54,8 @@ async function run(
     for await (const event of await exchange.open(connection.signal)) {
       const events = exchange.apply(event);
       for (const ours of events) stream.push(ours);
-      // A model that thinks without showing it is no silent connection.
-      if (events.length === 0) stream.push({ type: "alive" });
+      // A model that thinks without showing it is no silent connection; a server that only says that it is there is.
+      if (events.length === 0 && asRecord(event).type !== "ping") stream.push({ type: "alive" });
       if (!exchange.isFinished()) continue;
       finish();
       void sleep(CLOSE_AFTER_MS, connection.signal).then(() => connection.abort());

@@ -1,4 +1,10 @@
-/** What went wrong with a model request, told once by the adapter; everybody else reads this instead of the wording. */
+/**
+ * What went wrong with a model request, told once by the adapter; everybody else reads this instead of the wording.
+ * Repeated as it is, the request may succeed after `rate_limit`, `overloaded` and `server_error`, which the provider says,
+ * `network` (no connection), `stream_cut` (the answer broke off) and `timeout` (nothing came). It will not after `quota`
+ * (paid up or used up), `auth` (no key or a wrong one), `context_overflow` (longer than the window), `invalid_request` (the
+ * provider refuses it), `invalid_response` (it answers what cannot be read) and `unknown`.
+ */
 export type ProviderErrorType =
   | "rate_limit"
   | "overloaded"
@@ -51,8 +57,11 @@ export interface ProviderErrorOptions {
 /** A model request that failed. The message is one line for the user: status, cause and what to do. */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
+  /** See `ProviderErrorOptions`. */
   readonly retryAfterMs: number | undefined;
+  /** See `ProviderErrorOptions`. */
   readonly statusCode: number | undefined;
+  /** See `ProviderErrorOptions`. */
   readonly contextWindow: number | undefined;
 
   constructor(

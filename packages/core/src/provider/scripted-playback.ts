@@ -4,7 +4,9 @@ import type { AssistantMessage, ContentBlock, StopReason } from "../types.ts";
 import { ProviderError } from "./errors.ts";
 import type { NumberedTurn } from "./scripted-calls.ts";
 import {
+  isStreamed,
   type ReplyPart,
+  type StreamedPart,
   splitBySizes,
   toMessageBlocks,
   toReplyParts,
@@ -61,6 +63,10 @@ async function streamParts(request: PlayedRequest, numbered: NumberedTurn): Prom
   const sizes = (turn.chunks ?? []).values();
   const finished: ReplyPart[] = [];
   for (const part of parts) {
+    if (!isStreamed(part)) {
+      finished.push(part);
+      continue;
+    }
     const chunks = splitBySizes(part.streamed, sizes, turn.chunkChars);
     const streamed = await streamPart(part, request, { pause, chunks });
     if (signal?.aborted) return toMessageBlocks([...finished, ...brokenOff(part, streamed)]);
@@ -72,7 +78,7 @@ async function streamParts(request: PlayedRequest, numbered: NumberedTurn): Prom
 
 /** Returns as much of the part's text as was streamed before the request was aborted. */
 async function streamPart(
-  { block }: ReplyPart,
+  { block }: StreamedPart,
   { stream, signal }: PlayedRequest,
   { pause, chunks }: { pause: () => Promise<void>; chunks: Iterable<string> },
 ): Promise<string> {
@@ -99,23 +105,25 @@ function createPause(chunkDelayMs: number, signal: AbortSignal | undefined): () 
 }
 
 /** What there is of a block that did not finish. Half of a tool call must never look like a whole one. */
-function brokenOff({ block }: ReplyPart, streamed: string): ReplyPart[] {
+function brokenOff({ block }: StreamedPart, streamed: string): ReplyPart[] {
   if (streamed === "" || block.type === "tool_call") return [];
   if (block.type === "text") return [{ block: { type: "text", text: streamed }, streamed }];
   return [{ block: { type: "thinking", thinking: streamed }, streamed }];
 }
 
-function deltaEvent(block: ReplyPart["block"], delta: string): ProviderEvent {
+function deltaEvent(block: StreamedPart["block"], delta: string): ProviderEvent {
   if (block.type === "tool_call") return { type: "tool_call_delta", id: block.id, delta };
   return block.type === "text" ? { type: "text_delta", delta } : { type: "thinking_delta", delta };
 }
 
-function endEvent({ block }: ReplyPart): ProviderEvent {
+function endEvent({ block }: StreamedPart): ProviderEvent {
   switch (block.type) {
     case "text":
       return { type: "text_end", text: block.text };
-    case "thinking":
-      return { type: "thinking_end", thinking: block.thinking };
+    case "thinking": {
+      const { thinking, signature } = block;
+      return { type: "thinking_end", thinking, ...(signature !== undefined && { signature }) };
+    }
     case "tool_call":
       return { type: "tool_call_end", id: block.id, name: block.name, input: block.input };
   }
@@ -138,12 +146,13 @@ interface FinishedReply {
 
 function finish(
   request: PlayedRequest,
-  reply: FinishedReply,
+  { content, ...stop }: FinishedReply,
   scripted?: NumberedTurn["turn"]["usage"],
 ): void {
   const { stream, model, timestamp, requestTokens } = request;
-  const usage = scriptedUsage(scripted, requestTokens, reply.content);
-  const message: AssistantMessage = { role: "assistant", ...reply, model, usage, timestamp };
+  const usage = scriptedUsage(scripted, requestTokens, content);
+  // The fields in the order in which other adapters have them, so that even the lines of two runs are the same.
+  const message: AssistantMessage = { role: "assistant", content, model, usage, ...stop, timestamp };
   stream.push({ type: "usage", usage });
-  stream.push({ type: "done", stopReason: reply.stopReason, message });
+  stream.push({ type: "done", stopReason: stop.stopReason, message });
 }

@@ -1,13 +1,28 @@
 import { isBlank } from "../result-texts.ts";
-import type { ContentBlock, StopReason, ToolCallBlock } from "../types.ts";
+import type {
+  ContentBlock,
+  OpaqueBlock,
+  StopReason,
+  TextBlock,
+  ThinkingBlock,
+  ToolCallBlock,
+} from "../types.ts";
+import { assertNever } from "../types.ts";
 import { isRecord, parseJson } from "./json-value.ts";
 import type { NumberedTurn } from "./scripted-calls.ts";
-import type { ScriptToolCall, ScriptTurn } from "./scripted-schema.ts";
+import type { ScriptBlock, ScriptToolCall, ScriptTurn } from "./scripted-schema.ts";
 
-/** One block of a reply, with the text that is streamed for it: for a tool call the JSON of its arguments. */
-export interface ReplyPart {
+/** One block of a reply that is streamed, with its text: for a tool call the JSON of its arguments. */
+export interface StreamedPart {
   block: Extract<ContentBlock, { type: "text" | "thinking" | "tool_call" }>;
   streamed: string;
+}
+
+/** One block of a reply; what only a provider understands is not streamed. */
+export type ReplyPart = StreamedPart | { block: OpaqueBlock };
+
+export function isStreamed(part: ReplyPart): part is StreamedPart {
+  return part.block.type !== "opaque";
 }
 
 export interface ReplyStop {
@@ -15,24 +30,64 @@ export interface ReplyStop {
   rawStopReason?: string;
 }
 
-/** The blocks of a turn in the order a model writes them: thinking, text, tool calls. Empty ones are left out. */
+/**
+ * The blocks of a turn in the order a model writes them: thinking, text, tool calls, or as its `content` has them. Empty
+ * ones are left out, and no call is.
+ */
 export function toReplyParts({ turn, callIds }: NumberedTurn): ReplyPart[] {
   const { thinking = "", text = "", toolCalls = [] } = turn;
   const lastIsCut = toReplyStop(turn).stopReason === "max_tokens";
-  const parts: ReplyPart[] = [];
-  if (thinking !== "") parts.push({ block: { type: "thinking", thinking }, streamed: thinking });
-  if (text !== "") parts.push({ block: { type: "text", text }, streamed: text });
-  for (const [index, call] of toolCalls.entries()) {
+  const calls = toolCalls.map((call, index) => {
     const isCut = lastIsCut && index === toolCalls.length - 1;
-    parts.push(toCallPart(call, callIds[index] ?? call.name, isCut));
-  }
-  return parts;
+    return toCallPart(call, callIds[index] ?? call.name, isCut);
+  });
+  const parts = (turn.content ?? USUAL_ORDER).flatMap((block): ReplyPart[] => {
+    switch (block.type) {
+      case "thinking":
+        return toStreamedPart(toThinkingBlock(block, thinking));
+      case "text":
+        return toStreamedPart({ type: "text", text: block.text ?? text, ...replayOf(block) });
+      case "tool_call":
+        return calls.splice(0, 1).map((part) => ({ ...part, block: { ...part.block, ...replayOf(block) } }));
+      case "opaque":
+        return [{ block: { type: "opaque", provider: block.provider ?? "", raw: block.raw } }];
+      default:
+        return assertNever(block.type);
+    }
+  });
+  return [...parts, ...calls];
+}
+
+// Calls follow in any case.
+const USUAL_ORDER: readonly ScriptBlock[] = [{ type: "thinking" }, { type: "text" }];
+
+function toThinkingBlock(block: ScriptBlock, thinking: string): ThinkingBlock {
+  const { signature } = block;
+  return {
+    type: "thinking",
+    thinking: block.thinking ?? thinking,
+    ...(signature !== undefined && { signature }),
+    ...replayOf(block),
+  };
+}
+
+function replayOf({ replay }: ScriptBlock): Pick<TextBlock, "replay"> {
+  return replay ? { replay } : {};
+}
+
+function toStreamedPart(block: TextBlock | ThinkingBlock): StreamedPart[] {
+  const streamed = block.type === "text" ? block.text : block.thinking;
+  // Thinking that the provider keeps to itself has no words.
+  const isKept = block.replay !== undefined || ("signature" in block && block.signature !== undefined);
+  return streamed === "" && !isKept ? [] : [{ block, streamed }];
 }
 
 /** Why a turn stops. The words of providers mean what their adapters make of them. */
 export function toReplyStop({ stopReason, toolCalls = [] }: ScriptTurn): ReplyStop {
   const usual = toolCalls.length > 0 ? "tool_use" : "end_turn";
   if (stopReason === undefined) return { stopReason: usual };
+  // No provider's word: it says that the request was stopped here.
+  if (stopReason === "aborted") return { stopReason };
   return { stopReason: SPECIAL_STOPS.get(stopReason) ?? usual, rawStopReason: stopReason };
 }
 
@@ -42,7 +97,6 @@ const SPECIAL_STOPS: ReadonlyMap<string, StopReason> = new Map([
   ["refusal", "error"],
   ["pause_turn", "tool_use"],
   ["error", "error"],
-  ["aborted", "aborted"],
 ]);
 
 /** The blocks as they go into the message: without blank text, which a model may say but no provider takes back. */
@@ -50,7 +104,7 @@ export function toMessageBlocks(parts: readonly ReplyPart[]): ContentBlock[] {
   return parts.map(({ block }) => block).filter((block) => block.type !== "text" || !isBlank(block.text));
 }
 
-function toCallPart({ name, input }: ScriptToolCall, id: string, isCut: boolean): ReplyPart {
+function toCallPart({ name, input }: ScriptToolCall, id: string, isCut: boolean): StreamedPart {
   const whole = typeof input === "string" ? input : JSON.stringify(input);
   const call: ToolCallBlock = { type: "tool_call", id, name, input: {} };
   if (isCut) {

@@ -61,10 +61,35 @@ const priceSchema = z.strictObject({
   cacheWriteCostPer1M: dollars,
 });
 
+const words = z.string().exactOptional();
+
+const blockSchema = z.strictObject({
+  type: z
+    .enum(["thinking", "text", "tool_call", "opaque"])
+    .describe(
+      "tool_call: the next of the turn's toolCalls. opaque: a part that only the provider understands.",
+    ),
+  thinking: words.describe("Of a thinking block. Default: the turn's thinking."),
+  signature: words.describe("Of a thinking block: proves to the provider that the thinking is its own."),
+  text: words.describe("Of a text block. Default: the turn's text."),
+  replay: z
+    .strictObject({ provider: z.string(), data: z.unknown() })
+    .exactOptional()
+    .describe("What only this provider understands of the block."),
+  provider: words.describe("Of an opaque block: who understands it."),
+  raw: z.unknown().optional().describe("Of an opaque block: what it is."),
+});
+
 const turnSchema = z.strictObject({
   thinking: z.string().optional().describe("What the model thinks, before the text."),
   text: z.string().optional().describe("What the model says, before its tool calls."),
   toolCalls: z.array(toolCallSchema).optional().describe("The tools the model calls, side by side."),
+  content: z
+    .array(blockSchema)
+    .optional()
+    .describe(
+      "The blocks of the reply in their order, where the fields above do not say all of it: several texts, signatures, parts that only the provider understands. A recording has them.",
+    ),
   stopReason: z
     .union([z.enum(KNOWN_STOP_REASONS), z.string().min(1)])
     .optional()
@@ -115,6 +140,8 @@ export type Script = z.output<typeof scriptSchema>;
 /** One reply of a script. */
 export type ScriptTurn = z.output<typeof turnSchema>;
 export type ScriptToolCall = z.output<typeof toolCallSchema>;
+/** A block of a turn's `content`. */
+export type ScriptBlock = z.output<typeof blockSchema>;
 
 /** The JSON Schema (draft 2020-12) of a script, for editors. */
 export function scriptJsonSchema(): Record<string, unknown> {

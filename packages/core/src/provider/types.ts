@@ -24,7 +24,9 @@ export interface ModelPrice {
 
 /** A model as requests, limits and costs need to know it. */
 export interface Model extends ModelPrice {
+  /** As the provider calls it, such as `claude-sonnet-5-5`. */
   id: string;
+  /** `anthropic`, `openai`, `scripted`, or the name of a compatible server. */
   provider: string;
   /** Tokens of a whole request with its answer. */
   contextWindow: number;
@@ -34,6 +36,7 @@ export interface Model extends ModelPrice {
   maxInputTokens?: number;
   /** The price of a request whose input, cached tokens included, is longer than `aboveInputTokens`. */
   longContext?: ModelPrice & { aboveInputTokens: number };
+  /** Left out: what the adapter makes of the id. */
   thinking?: ThinkingSupport;
 }
 
@@ -46,9 +49,11 @@ export interface StreamContext {
 
 /** How it is asked. */
 export interface StreamOptions {
+  /** Aborted, the stream ends in `done` with what had arrived. */
   signal?: AbortSignal | undefined;
   /** Cap for the answer, in tokens; the model's own limit when left out. */
   maxTokens?: number | undefined;
+  /** As the provider has it when left out. */
   effort?: Effort | undefined;
   /** Attempts after the first; read by the retry wrapper only. */
   maxRetries?: number | undefined;

@@ -1,4 +1,4 @@
-import type { CompletedOption, Vocabulary } from "./vocabulary.ts";
+import { type CompletedOption, type Vocabulary, valuedSpellings } from "./vocabulary.ts";
 
 /**
  * The completion script for bash, 3.2 and later. What is no word of ours (a file, a prompt) is left to the shell's own
@@ -10,7 +10,7 @@ export function formatBash({ options, commands }: Vocabulary): string {
   return `# bash completion for diligent, made by: diligent completions bash
 _diligent() {
     local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
-    local command="" place=0 index words=""
+    local command="" leads=1 place=0 index words=""
     COMPREPLY=()
     # Bash takes \`--approval=auto\` for three words.
     if [[ $current == "=" ]]; then
@@ -22,15 +22,19 @@ _diligent() {
         case "\${COMP_WORDS[index]}" in
             --) return ;;
             =) index=$((index + 1)) ;;
-            ${valued(options).join("|")})
+            -C) index=$((index + 1)) ;;
+            -C*) ;;
+            ${valuedSpellings({ options, commands }).join("|")})
+                leads=0
                 [[ \${COMP_WORDS[index+1]} == "=" ]] || index=$((index + 1)) ;;
-            -*) ;;
+            -*) leads=0 ;;
             *)
-                if [[ -z $command && $place -eq 0 ]]; then
+                if [[ -z $command && $leads -eq 1 ]]; then
                     case "\${COMP_WORDS[index]}" in
                         ${names.join("|")}) command="\${COMP_WORDS[index]}"; continue ;;
                     esac
                 fi
+                leads=0
                 place=$((place + 1)) ;;
         esac
     done
@@ -46,14 +50,12 @@ complete -o bashdefault -o default -F _diligent diligent
 `;
 }
 
-/** An option whose value may be left out does not take the next word in any case. */
-function valued(options: readonly CompletedOption[]): string[] {
-  return options.flatMap(({ spellings, value }) => (value && !value.isOptional ? spellings : []));
-}
-
 function formatValue(command: string, { spellings, value }: CompletedOption): string[] {
   if (!value || value.isOptional) return [];
   const pattern = spellings.map((spelling) => `"${command}:${spelling}"`).join("|");
+  // Before version 4 bash cannot be told, and offers files too.
+  const onlyDirectories = "compopt +o bashdefault +o default -o dirnames 2>/dev/null";
+  if (value.from === "directory") return [`        ${pattern}) ${onlyDirectories}; return ;;`];
   const words = Array.isArray(value.from) ? value.from.join(" ") : "";
   // Without words the shell offers file names.
   return [`        ${pattern}) COMPREPLY=($(compgen -W "${words}" -- "$current")); return ;;`];
@@ -66,6 +68,7 @@ function formatPart(part: {
 }): string {
   const options = part.options.flatMap(({ spellings }) => spellings).join(" ");
   const words = part.words.join(" ");
+  const isFirst = part.name === "" ? "$leads -eq 1" : "$place -eq 0";
   return `        "${part.name}")
-            if [[ $current == -* ]]; then words="${options}"; elif [[ $place -eq 0 ]]; then words="${words}"; fi ;;`;
+            if [[ $current == -* ]]; then words="${options}"; elif [[ ${isFirst} ]]; then words="${words}"; fi ;;`;
 }

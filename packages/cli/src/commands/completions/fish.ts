@@ -1,25 +1,73 @@
-import type { CompletedOption, Vocabulary } from "./vocabulary.ts";
+import { type CompletedOption, type Vocabulary, valuedSpellings } from "./vocabulary.ts";
 
-/** The completion script for fish: to be kept as `~/.config/fish/completions/diligent.fish`. */
-export function formatFish({ options, commands }: Vocabulary): string {
+// What stands where no command has been named, and where none can be named any more.
+const START = "start";
+const PROMPT = "prompt";
+
+/** The completion script for fish, 3.1 and later: to be kept as `~/.config/fish/completions/diligent.fish`. */
+export function formatFish(vocabulary: Vocabulary): string {
+  const { options, commands } = vocabulary;
   const lines = [
-    ...options.map((option) => formatOption("__fish_use_subcommand", option)),
+    ...options.map((option) => formatOption(at(START, PROMPT), option)),
     ...commands.map(
-      ({ name, help }) => `complete -c diligent -n __fish_use_subcommand -f -a ${name} -d ${quote(help)}`,
+      ({ name, help }) => `complete -c diligent -n ${at(START)} -f -a ${name} -d ${quote(help)}`,
     ),
-    ...commands.flatMap(({ name, words, options: own }) => {
-      const condition = quote(`__fish_seen_subcommand_from ${name}`);
-      const first = quote(
-        `__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${words.join(" ")}`,
-      );
-      return [
-        `complete -c diligent -n ${condition} -f`,
-        ...(words.length > 0 ? [`complete -c diligent -n ${first} -f -a ${quote(words.join(" "))}`] : []),
-        ...own.map((option) => formatOption(condition, option)),
-      ];
-    }),
+    ...commands.flatMap(({ name, words, options: own }) => [
+      `complete -c diligent -n ${at(name, `${name}+`)} -f`,
+      ...(words.length > 0 ? [`complete -c diligent -n ${at(name)} -f -a ${quote(words.join(" "))}`] : []),
+      ...own.map((option) => formatOption(at(name, `${name}+`), option)),
+    ]),
   ];
-  return `# fish completion for diligent, made by: diligent completions fish\n${lines.join("\n")}\n`;
+  return `# fish completion for diligent, made by: diligent completions fish
+${formatFunctions(vocabulary)}
+${lines.join("\n")}
+`;
+}
+
+/** Fish's own way of telling commands apart takes the value of an option for one. */
+function formatFunctions(vocabulary: Vocabulary): string {
+  const names = vocabulary.commands.map(({ name }) => name);
+  return `# Says what stands before the cursor: ${START}, ${PROMPT}, a command, or NAME+ where a word follows its name.
+function __diligent_place
+    set -l words (commandline -opc)
+    set -e words[1]
+    set -l place ${START}
+    set -l takes_next 0
+    for word in $words
+        if test $takes_next -eq 1
+            set takes_next 0
+            continue
+        end
+        switch $word
+            case --
+                return
+            case -C
+                set takes_next 1
+            case '-C*'
+            case ${valuedSpellings(vocabulary).join(" ")}
+                set takes_next 1
+                test $place = ${START}; and set place ${PROMPT}
+            case '-*'
+                test $place = ${START}; and set place ${PROMPT}
+            case '*'
+                if test $place = ${START}
+                    set place ${PROMPT}
+                    contains -- $word ${names.join(" ")}; and set place $word
+                else if test $place != ${PROMPT}
+                    set place (string trim -r -c + -- $place)+
+                end
+        end
+    end
+    echo $place
+end
+function __diligent_at
+    contains -- (__diligent_place) $argv
+end`;
+}
+
+/** The condition that one of these stands before the cursor; behind `--` nothing does. */
+function at(...places: string[]): string {
+  return quote(`__diligent_at ${places.join(" ")}`);
 }
 
 function formatOption(condition: string, { spellings, help, value }: CompletedOption): string {

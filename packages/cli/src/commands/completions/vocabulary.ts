@@ -57,6 +57,18 @@ export function createVocabulary(models: readonly string[]): Vocabulary {
   };
 }
 
+/**
+ * The options that take the word behind them, those of the commands included, but for `-C`: it alone may stand in front of
+ * a command. One whose value may be left out does not take the next word in any case.
+ */
+export function valuedSpellings({ options, commands }: Vocabulary): string[] {
+  const all = [...options, ...commands.flatMap((command) => command.options)];
+  const spellings = all.flatMap((option) =>
+    option.value && !option.value.isOptional ? option.spellings : [],
+  );
+  return [...new Set(spellings)].filter((spelling) => spelling !== "-C");
+}
+
 function complete(row: Row, models: readonly string[]): CompletedOption {
   const { name, alias, value, takes, choices, completes, help } = row;
   const spellings = spellingsOf(`--${name}`, alias);

@@ -3,31 +3,36 @@ import type { CompletedOption, Vocabulary } from "./vocabulary.ts";
 /** The completion script for zsh: to be sourced after `compinit`, or kept as `_diligent` in a directory of `fpath`. */
 export function formatZsh({ options, commands }: Vocabulary): string {
   const described = commands.map(({ name, help }) => quote(`${name}:${help}`));
+  const rows = [...options.map(formatOption), "'*: :->word'"];
   return `#compdef diligent
 # zsh completion for diligent, made by: diligent completions zsh
 _diligent() {
     local context state state_descr line
     typeset -A opt_args
     local -a commands
+    local -i place=2
     commands=(
 ${described.map((command) => `        ${command}`).join("\n")}
     )
-    _arguments -C -S \\
-${options.map((option) => `        ${formatOption(option)} \\`).join("\n")}
-        '1: :->first' \\
-        '*:: :->rest' && return
-    case $state in
-        first)
-            _describe -t commands 'diligent command' commands
-            _files
-            ;;
-        rest)
-            case $line[1] in
+    # In front of a command stands nothing but -C.
+    while [[ $place -lt $CURRENT && $words[place] == -C* ]]; do
+        [[ $words[place] == -C ]] && (( place++ ))
+        (( place++ ))
+    done
+    if [[ $place -lt $CURRENT && -n \${commands[(r)\${(b)words[place]}:*]} ]]; then
+        (( CURRENT -= place - 1 ))
+        shift $(( place - 1 )) words
+        case $words[1] in
 ${commands.map(formatCommand).join("\n")}
-                *) _files ;;
-            esac
-            ;;
-    esac
+        esac
+        return
+    fi
+    _arguments -C -S \\
+${rows.map((row) => `        ${row}`).join(" \\\n")} && return
+    if [[ $state == word ]]; then
+        [[ $place -eq $CURRENT ]] && _describe -t commands 'diligent command' commands
+        _files
+    fi
 }
 if [[ $funcstack[1] == _diligent ]]; then
     _diligent "$@"
@@ -40,10 +45,10 @@ fi
 function formatCommand({ name, words, options }: Vocabulary["commands"][number]): string {
   const first = words.length > 0 ? `'1: :(${words.join(" ")})'` : "'1: : '";
   const rows = [...options.map(formatOption), first, "'*: : '"];
-  return `                ${name})
-                    _arguments -S \\
-${rows.map((row) => `                        ${row}`).join(" \\\n")}
-                    ;;`;
+  return `            ${name})
+                _arguments -S \\
+${rows.map((row) => `                    ${row}`).join(" \\\n")}
+                ;;`;
 }
 
 /** `'(-m --model)'{-m,--model=}'[help]:MODEL:(a b)'`: each spelling excludes the others. */

@@ -5,8 +5,11 @@ import type { PruningLimits } from "../pruning.ts";
 export interface CompactionSettings {
   /** False: nothing is shortened unless it is asked for by hand. */
   enabled?: boolean | undefined;
+  /** Kept free for the answer and for errors of estimation: a request that would reach into it is shortened first. */
   reserveTokens?: number | undefined;
+  /** What is newest and stays word for word when the older part is summarised. */
   keepRecentTokens?: number | undefined;
+  /** How old tool results are shortened before anything is summarised. */
   pruning?: { [K in keyof PruningLimits]?: PruningLimits[K] | undefined } | undefined;
 }
 

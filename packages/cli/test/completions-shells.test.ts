@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { optionSpellings } from "../src/arguments/option-table.ts";
+import { SUBCOMMAND_PAGES } from "../src/arguments/subcommand-table.ts";
+import { runCli } from "../src/run-cli.ts";
+import { type OfferInShell, offerInFish, offerInZsh } from "./support/completing-shells.ts";
+import { FakeIo } from "./support/fake-io.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "diligent-shells-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+beforeAll(() => {
+  mkdirSync(join(directory, "bin"));
+  writeFileSync(join(directory, "hay.txt"), "");
+  writeFileSync(join(directory, "bay.txt"), "");
+});
+
+async function writeScript(shell: string): Promise<string> {
+  const io = new FakeIo();
+  await runCli(["completions", shell], io);
+  const path = join(directory, `.diligent.${shell}`);
+  writeFileSync(path, io.stdout.text);
+  return path;
+}
+
+/** What both shells offer, for lines that differ in one thing each. */
+const OFFERED: Readonly<Record<string, string[]>> = {
+  "diligent --out": ["--output-format"],
+  "diligent --approval ": ["ask", "auto", "deny", "plan"],
+  "diligent -m son": ["sonnet"],
+  "diligent --record h": ["hay.txt"],
+  "diligent sess": ["sessions"],
+  "diligent sessions ": ["compact", "list", "name", "rm", "show"],
+  "diligent sessions show ": [],
+  "diligent sessions show 1 --fu": ["--full"],
+  "diligent sessions -m son": ["sonnet"],
+  "diligent export --format ": ["jsonl", "md"],
+  "diligent completions f": ["fish"],
+  "diligent completions bash ": [],
+  // In front of a command stands nothing but -C; its value may be called as a command is.
+  "diligent -C knowledge kno": ["knowledge"],
+  "diligent -Cbin kno": ["knowledge"],
+  "diligent -C bin sessions sh": ["show"],
+  "diligent -m sonnet kno": [],
+  "diligent -p sess": [],
+  "diligent -c sess": [],
+  // In a prompt there are options and files; behind -- only files.
+  "diligent fix sess": [],
+  "diligent fix sessions h": ["hay.txt"],
+  "diligent fix --appr": ["--approval"],
+  "diligent fix --approval d": ["deny"],
+  "diligent -- --app": [],
+  "diligent -- sess": [],
+};
+
+const SHELLS: readonly (readonly [shell: string, offer: OfferInShell])[] = [
+  ["fish", offerInFish],
+  ["zsh", offerInZsh],
+];
+
+for (const [shell, offer] of SHELLS) {
+  describe.skipIf(!Bun.which(shell))(`${shell} (skipped where it is not installed)`, () => {
+    test("offers what fits where the cursor stands", async () => {
+      const place = { script: await writeScript(shell), directory };
+      const lines = Object.keys(OFFERED);
+      const lists = await offer(place, lines);
+      expect(Object.fromEntries(lines.map((line, index) => [line, lists[index]]))).toEqual(OFFERED);
+    }, 30_000);
+
+    test("offers every command and every option", async () => {
+      const place = { script: await writeScript(shell), directory };
+      const [words = [], long = [], short = []] = await offer(place, [
+        "diligent ",
+        "diligent --",
+        "diligent -",
+      ]);
+      const commands = Object.keys(SUBCOMMAND_PAGES);
+      expect(words.filter((word) => commands.includes(word))).toEqual(commands.sort());
+      const spellings = [...new Set(optionSpellings())].sort();
+      expect(long.filter((word) => spellings.includes(word))).toEqual(
+        spellings.filter((spelling) => spelling.startsWith("--")),
+      );
+      expect(short.filter((word) => spellings.includes(word))).toEqual(spellings);
+    }, 30_000);
+  });
+}
+
+describe.skipIf(!Bun.which("zsh"))("zsh (skipped where it is not installed)", () => {
+  test("takes the script from a directory of fpath too", async () => {
+    const functions = join(directory, ".functions");
+    mkdirSync(functions);
+    const script = await writeScript("zsh");
+    writeFileSync(join(functions, "_diligent"), await Bun.file(script).text());
+    const start = join(directory, ".start.zsh");
+    writeFileSync(start, `fpath=(${functions} $fpath); compinit -u -D\n`);
+    expect(await offerInZsh({ script: start, directory }, ["diligent sessions co"])).toEqual([["compact"]]);
+  }, 30_000);
+});

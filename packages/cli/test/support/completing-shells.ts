@@ -1,0 +1,64 @@
+/** Where a shell completes: the script of completions, and the directory whose files it sees; its home too. */
+export interface CompletingPlace {
+  script: string;
+  directory: string;
+}
+
+/** What a shell offers for each of some lines, sorted; the cursor stands behind the line. */
+export type OfferInShell = (place: CompletingPlace, lines: readonly string[]) => Promise<string[][]>;
+
+const BETWEEN = "\u0001";
+
+/** Runs a shell with nothing of its user's; what it prints is a list of lists. */
+async function offer(command: readonly string[], { directory }: CompletingPlace): Promise<string[][]> {
+  const env = { PATH: process.env.PATH ?? "", HOME: directory, TERM: "xterm" };
+  const shell = Bun.spawn([...command], { cwd: directory, env, stdin: "ignore", stderr: "pipe" });
+  const [output, errors, exitCode] = await Promise.all([
+    shell.stdout.text(),
+    shell.stderr.text(),
+    shell.exited,
+  ]);
+  if (errors !== "" || exitCode !== 0) throw new Error(`${command[0]} exits with ${exitCode}: ${errors}`);
+  const lists = output.split(BETWEEN).slice(1);
+  return lists.map((list) => [...new Set(list.split("\n").filter((word) => word !== ""))].sort());
+}
+
+const FISH = `source $argv[1]
+for line in $argv[2..]
+    printf '\\x01'
+    complete -C $line | cut -f 1
+end`;
+
+/** As fish completes a line by itself. */
+export const offerInFish: OfferInShell = (place, lines) =>
+  offer(["fish", "--no-config", "-c", FISH, place.script, ...lines], place);
+
+/**
+ * Zsh completes at its prompt only, so it gets a terminal. What is handed to `compadd` to be matched is printed there
+ * between two marks. A line is typed when zsh has said that it reads keys: before that, the terminal would take ^U for
+ * itself. ^U and Return behind the tab make it say so again.
+ */
+const ZSH = `zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell 'PS1=; autoload -Uz compinit; compinit -u -D; source '$1
+zpty -w shell 'compadd () {
+  if [[ \${@[1,(i)(-|--)]} != *-(O|A|D)\\ * ]]; then
+    typeset -a offered; builtin compadd -A offered "$@"
+    [[ -n $offered ]] && print -rl -- "<word>"\${^offered}"</word>"
+  fi
+  builtin compadd "$@"
+}
+bindkey "^I" complete-word
+zle-line-init () { print "<read""y>" }; zle -N zle-line-init'
+zpty -r shell seen '*<ready>*'
+for line in "\${@[2,-1]}"; do
+  zpty -w -n shell "$line"$'\\t\\x15\\n'
+  zpty -r shell seen '*<ready>*'
+  printf '\\x01'
+  print -r -- $seen | tr -d '\\r' | sed -n 's/.*<word>\\(.*\\)<.word>.*/\\1/p'
+done
+zpty -d shell`;
+
+/** As zsh completes what is typed in a terminal. */
+export const offerInZsh: OfferInShell = (place, lines) =>
+  offer(["zsh", "-f", "-c", ZSH, "zsh", place.script, ...lines], place);

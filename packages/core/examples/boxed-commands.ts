@@ -1,0 +1,37 @@
+import * as core from "@diligent/core";
+
+const { ANTHROPIC_API_KEY = "", ANTHROPIC_BASE_URL } = process.env;
+const cwd = process.cwd();
+const temporary = new core.SessionTempDir();
+const place = { environment: process.env, root: cwd };
+// No box, no command. With "auto" they would run as any program of yours then, once somebody has said yes.
+const setting = "required";
+const sandbox = new core.SessionSandbox({ ...place, setting, directory: () => temporary.path() });
+const workspace = {
+  ...place,
+  cwd,
+  sessionId: "example",
+  files: new core.FileTracker(),
+  outputDirectory: () => temporary.path(),
+  // For the tool that runs commands, and for what decides about them.
+  commandBox: () => sandbox.commandBox(),
+};
+
+const config: core.AgentLoopConfig = {
+  model: core.resolveModel("sonnet"),
+  streamFunction: core.withRetry(core.createAnthropicStream(ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL)),
+  systemPrompt: `You work on this project.\n\n${core.describeSandbox({ mayLeave: false })}`,
+  tools: core.createTools(workspace),
+  async approve(request) {
+    const { action, reason, withholds } = await core.decideApproval(request, { ...workspace, mode: "deny" });
+    return { response: action === "allow" ? "once" : "reject", message: reason, withholds };
+  },
+};
+
+const content = process.argv.slice(2).join(" ") || "Run the tests and mend what fails.";
+for await (const event of core.agentLoop([{ role: "user", content, timestamp: Date.now() }], config))
+  if (event.type === "tool_end") console.log(event.toolName, event.output);
+// What commands have left running ends here, and what the box needed goes.
+await core.endAllProcesses();
+await sandbox.close();
+temporary.remove();
