@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { runDiligent, startDiligent } from "./support/run-diligent.ts";
 import { savedMessages, sessionIds } from "./support/session-files.ts";
@@ -128,13 +128,20 @@ test("a file that the model edits again after an undo has to be read again", asy
   expect(read("a.txt")).toBe("one\n");
 });
 
+/** Resolves when the process that works has said that it lives since it changed the file. */
+async function signOfLife(): Promise<void> {
+  const checkpoints = join(place.home, ".local/state/diligent/checkpoints");
+  const changedMs = statSync(join(place.project, "a.txt")).ctimeMs;
+  const logs = () => [...new Bun.Glob("**/*.jsonl").scanSync({ cwd: checkpoints, absolute: true })];
+  while (!logs().some((log) => statSync(log).mtimeMs > changedMs)) await Bun.sleep(10);
+}
+
 test("what a killed turn did is passed over and named, and taken back when that is asked for", async () => {
-  place.write("script.json", { version: 1, turns: [bash("echo two > a.txt; sleep 3")] });
+  place.write("script.json", { version: 1, turns: [bash("echo two > a.txt; sleep 20")] });
   const args = ["-p", "go", "-m", "scripted/script.json", "--approval", "auto"];
   const killed = startDiligent(place, args);
   while (read("a.txt") !== "two\n") await Bun.sleep(10);
-  // Until it has given a sign of life.
-  await Bun.sleep(400);
+  await signOfLife();
   killed.process.kill("SIGKILL");
   await killed.process.exited;
   place.write("mine.txt", "mine\n");
@@ -150,7 +157,11 @@ test("what a killed turn did is passed over and named, and taken back when that 
     stderr: "",
     exitCode: 1,
   });
-  const { stdout } = await undo("--cut-off");
+  const asked = await undo("--cut-off");
+  expect([asked.exitCode, asked.stdout]).toEqual([2, ""]);
+  expect(asked.stderr).toBe("diligent: Take that back? Nobody can answer here: --yes says so\n");
+  expect(read("a.txt")).toBe("two\n");
+  const { stdout } = await undo("--cut-off", "--yes");
   expect(stdout).toContain("  ± a.txt\n  ! mine.txt: changed after the run was cut off; left as it is\n");
   expect([read("a.txt"), read("mine.txt")]).toEqual(["one\n", "mine\n"]);
 });

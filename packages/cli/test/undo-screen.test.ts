@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { forgetLastLine } from "../../core/test/support/checkpoint-log.ts";
+import { createKeymap } from "../src/tui/keys/keymap.ts";
+import { activityLine } from "../src/tui/parts/activity-line.ts";
+import { createTheme } from "../src/tui/theme.ts";
+import type { MoveControl } from "../src/undo/session-checkpoints.ts";
 import { runInTerminal } from "./support/run-in-terminal.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 import { TypedCommands, writeScript } from "./support/typed-commands.ts";
@@ -156,6 +161,102 @@ describe("on the screen", () => {
     await program.settle();
     expect([read(), program.text]).toEqual(["two\n", "second"]);
     expect(program.take("output")).toEqual(["Brought the files back to that place: one path.\n  ± a.txt"]);
+  });
+});
+
+describe("while files are moved", () => {
+  /** Begins to move files until the signal is aborted, and says so. */
+  function begin(program: TypedCommands) {
+    const begun = Promise.withResolvers<MoveControl>();
+    const moving = program.context.moveFiles("undo", async (control) => {
+      begun.resolve(control);
+      await new Promise<void>((resolve) => control.signal?.addEventListener("abort", () => resolve()));
+      control.onProgress?.({ doing: "rollBack", done: 3, total: 2_000 });
+      program.context.print("stopped");
+    });
+    return { begun: begun.promise, moving };
+  }
+
+  const activity = (program: TypedCommands) =>
+    activityLine(program.view.activity, {
+      ...{ width: 90, now: program.view.activity.type === "idle" ? 0 : program.view.activity.since },
+      ...{ theme: createTheme({ color: false }), keymap: createKeymap() },
+    });
+
+  test("it is shown what goes on and how far it has come, and Escape stops it", async () => {
+    const program = await open("done");
+    const { begun, moving } = begin(program);
+    const { onProgress } = await begun;
+    expect(activity(program)).toMatch(/^. Taking back… \(0 s · Esc to stop\)$/);
+    onProgress?.({ doing: "look", done: 12, total: 20_000 });
+    expect(activity(program)).toContain("Taking back: looking at the files, 12 of 20,000…");
+    onProgress?.({ doing: "restore", done: 1_200, total: 20_000 });
+    expect(activity(program)).toContain("Taking back: 1,200 of 20,000 done…");
+    await program.press("escape");
+    await moving;
+    expect([program.view.activity.type, program.take("output")]).toEqual(["idle", ["stopped"]]);
+  });
+
+  test("a prompt waits until it has ended, and nothing else moves files", async () => {
+    const program = await open("an answer");
+    const { begun, moving } = begin(program);
+    await begun;
+    await program.run("/redo");
+    expect(program.take()).toEqual(["error: Files stay where they are until what goes on has ended."]);
+    program.enter("a prompt");
+    while (program.view.queued.length === 0) await Bun.sleep(1);
+    // Whoever stops what goes on gets back what waited for its end.
+    await program.press("escape");
+    await moving;
+    expect(program.text).toBe("a prompt");
+  });
+});
+
+describe("what a turn did that was cut off", () => {
+  async function openKilled(): Promise<TypedCommands> {
+    const program = await open(change("two"), "done");
+    await program.say("first");
+    const { session } = await program.holder.session;
+    session.flush();
+    await program.close();
+    forgetLastLine(join(place.home, ".local/state/diligent/checkpoints"), '"open"');
+    return openAgain();
+  }
+
+  async function openAgain(): Promise<TypedCommands> {
+    const options = { options: { approval: "auto" as const }, resumption: { how: "continue" as const } };
+    typed = await new TypedCommands(place, options).open();
+    typed.take();
+    return typed;
+  }
+
+  test("is shown and asked about before it is taken back", async () => {
+    const program = await openKilled();
+    await program.run("/undo cut-off");
+    expect(program.take("output")[0]).toStartWith("Would take back what was cut off: one path.\n  ± a.txt\n");
+    expect([read(), program.items]).toEqual(["two\n", [">Leave everything as it is", " Take it back"]]);
+    await program.press("enter");
+    await program.settle();
+    expect([read(), program.take("output")]).toEqual(["two\n", []]);
+    await program.run("/undo cut-off");
+    program.take();
+    await program.press("down", "enter");
+    await program.settle();
+    expect(program.take("output")[0]).toStartWith("Took back what was cut off: one path.\n  ± a.txt\n");
+    expect(read()).toBe("one\n");
+    await program.run("/undo cut-off");
+    expect([program.take("output"), program.dialog]).toEqual([
+      ["There is nothing to take back in this session."],
+      undefined,
+    ]);
+  });
+
+  test("is taken back without a question where that is said beforehand", async () => {
+    const program = await openKilled();
+    await program.run("/undo cut-off yes");
+    expect([read(), program.dialog]).toEqual(["one\n", undefined]);
+    await program.run("/undo cutoff");
+    expect(program.take("notice")).toContain("error: /undo takes nothing or cut-off, not cutoff.");
   });
 });
 

@@ -6,6 +6,7 @@ export type { Checkpoints } from "./checkpoint/checkpoints.ts";
 export { forgetCheckpoints, listCheckpointSessions, openCheckpoints } from "./checkpoint/load-checkpoints.ts";
 export type {
   CheckpointOptions,
+  MoveProgress,
   PathVersion,
   Restoration,
   RestoredPath,

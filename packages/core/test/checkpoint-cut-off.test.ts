@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { forgetLastLine } from "./support/checkpoint-log.ts";
 import { CheckpointPlace } from "./support/checkpoint-place.ts";
 import { describeTree } from "./support/tree-bytes.ts";
 
@@ -112,13 +113,7 @@ describe("a turn that was cut off", () => {
 });
 
 /** As a process leaves it that was killed when it had just begun to restore: what it has noted down, and no more. */
-function forgetLastStep(): void {
-  const logs = [...new Bun.Glob("**/*.jsonl").scanSync({ cwd: place.checkpoints })].map((name) =>
-    join(place.checkpoints, name),
-  );
-  const log = logs.find((path) => readFileSync(path, "utf8").includes('"restoring"')) ?? "";
-  writeFileSync(log, readFileSync(log, "utf8").replace(/[^\n]*\n$/, ""));
-}
+const forgetLastStep = () => forgetLastLine(place.checkpoints, '"restoring"');
 
 async function openOutside(move: "undo" | "redo", isRemembered = true) {
   const outside = place.open();
@@ -208,18 +203,74 @@ test("a redo that was cut off can be taken back", async () => {
   checkpoints.close();
   await openOutside("undo");
   await openOutside("redo");
-  forgetLastStepOfRedo();
+  forgetLastLine(place.checkpoints, '"move":"redo"');
   expect(await openOutside("undo")).toMatchObject({ restored: [{ path: "a", how: "changed" }] });
   expect(read("a")).toBe("one\n");
 });
 
-function forgetLastStepOfRedo(): void {
-  for (const name of new Bun.Glob("**/*.jsonl").scanSync({ cwd: place.checkpoints })) {
-    const path = join(place.checkpoints, name);
-    const text = readFileSync(path, "utf8");
-    if (text.includes('"move":"redo"')) writeFileSync(path, text.replace(/[^\n]*\n$/, ""));
-  }
-}
+test("a redo that was cut off and turned round can be done as a whole after that", async () => {
+  const names = ["a", "b", "c"];
+  for (const name of names) write(name, "one\n");
+  const checkpoints = place.open();
+  await place.run(checkpoints, () => {
+    for (const name of names) write(name, "two\n");
+  });
+  checkpoints.close();
+  await openOutside("undo");
+  await openOutside("redo");
+  forgetLastLine(place.checkpoints, '"move":"redo"');
+  write("c", "one\n");
+  expect(await openOutside("undo")).toMatchObject({
+    restored: [{ path: "a" }, { path: "b" }],
+    conflicts: [],
+  });
+  expect(names.map(read)).toEqual(["one\n", "one\n", "one\n"]);
+  expect(await openOutside("redo")).toMatchObject({ restored: names.map((path) => ({ path })) });
+  expect(names.map(read)).toEqual(["two\n", "two\n", "two\n"]);
+});
+
+describe("a restoration that was cut off when it had done everything", () => {
+  beforeEach(async () => {
+    const checkpoints = place.open();
+    write("a", "one\n");
+    await place.run(checkpoints, () => write("a", "two\n"));
+    await place.run(checkpoints, () => write("b", "three\n"));
+    checkpoints.close();
+  });
+  const all = () => describeTree(place.root).map((line) => line.split(" ")[0]);
+
+  test("is completed by the same, which does not go further back", async () => {
+    await openOutside("undo", false);
+    expect(await openOutside("undo")).toMatchObject({ restored: [], conflicts: [] });
+    expect([all(), read("a")]).toEqual([["a"], "two\n"]);
+    expect(await openOutside("redo")).toMatchObject({ restored: [{ path: "b" }] });
+    forgetLastLine(place.checkpoints, '"move":"redo"');
+    expect(await openOutside("redo")).toMatchObject({ restored: [] });
+    expect(all()).toEqual(["a", "b"]);
+    expect(await openOutside("undo")).toMatchObject({ restored: [{ path: "b" }] });
+    expect(await openOutside("undo")).toMatchObject({ restored: [{ path: "a" }] });
+  });
+
+  test("is turned round by the other direction", async () => {
+    await openOutside("undo", false);
+    expect(await openOutside("redo")).toMatchObject({ restored: [{ path: "b" }] });
+    expect(all()).toEqual(["a", "b"]);
+    await openOutside("undo");
+    expect([all(), read("a")]).toEqual([["a"], "two\n"]);
+  });
+
+  test("is a jump that can be brought back", async () => {
+    const outside = place.open();
+    await outside.jump(new Set());
+    outside.close();
+    forgetLastLine(place.checkpoints, '"move":"jump"');
+    const again = place.open();
+    expect(await again.jump(new Set())).toMatchObject({ restored: [] });
+    expect([all(), read("a")]).toEqual([["a"], "one\n"]);
+    await again.redo();
+    expect([all(), read("a")]).toEqual([["a", "b"], "two\n"]);
+  });
+});
 
 test("a log that somebody has added to is read all the same", async () => {
   write("a", "one\n");

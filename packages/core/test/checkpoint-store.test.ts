@@ -50,15 +50,14 @@ describe("the store", () => {
   test("holds nothing of a session in which nothing was changed", async () => {
     write("a.txt", "one\n");
     const checkpoints = place.open();
-    void checkpoints.prepare();
-    await Bun.sleep(30);
+    await checkpoints.prepare();
     expect(stored("**/*.pack")).toHaveLength(1);
     checkpoints.close();
     expect(stored("**/*")).toEqual([]);
     const early = place.open();
-    void early.prepare();
+    const prepared = early.prepare();
     early.close();
-    await Bun.sleep(30);
+    await prepared;
     expect(stored("**/*")).toEqual([]);
   });
 

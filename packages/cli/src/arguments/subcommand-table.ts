@@ -79,11 +79,12 @@ const PAGES = {
       { name: "redo", help: "bring it back" },
       { name: "cut-off", help: "take back the last turn that was cut off, as far as it may be its work" },
       { name: "dry-run", help: "only say what would be done" },
+      { name: "yes", help: "with --cut-off: do not ask" },
       JSON_OPTION,
     ],
     notes: [
       `${REF} In a session the same is /undo (/undo cut-off) and /redo.`,
-      "Everything in the project comes back, whatever has changed it: content, permissions, links, empty directories, what git does not know. What has changed since is left as it is and said; then the exit code is 1. What others change while a command runs counts as its work. A turn that was killed is taken back only with --cut-off, and of that only what was changed before its last sign of life. Never touched are .git and .diligent. Not kept, but named where they have changed, are directories such as node_modules and files above 50 MB.",
+      "Everything in the project comes back, whatever has changed it: content, permissions, links, empty directories, what git does not know. What has changed since is left as it is and said; then the exit code is 1. What others change while a command runs counts as its work. A turn that was killed is taken back only with --cut-off, which asks first, and of that only what was changed before its last sign of life. Ctrl+C puts everything back as it was. Never touched are .git and .diligent: a commit stays, and that something changed there is said. Not kept, but named where they have changed, are files above 50 MB and directories such as node_modules, of which nobody looks deeper than the first level.",
       "Kept are 2 GB in all, in ~/.local/state/diligent/checkpoints; the oldest sessions go first. Nothing is kept with --no-session, in your home directory, and in projects of more than 200,000 files or 1 GB.",
     ],
     isOfProject: true,

@@ -1,17 +1,17 @@
 import {
   type CheckpointOptions,
+  type Checkpoints,
   findProjectRoot,
   homeDirectory,
   listCheckpointSessions,
-  now,
   openCheckpoints,
   type Restoration,
   resolvePaths,
 } from "@diligent/core/light";
 import { listSessions, listUnreadableSessions, type SessionInfo, tellSession } from "@diligent/core/sessions";
-import type { CliIo } from "../cli-io.ts";
+import type { CliIo, SignalName } from "../cli-io.ts";
 import { describeError } from "../describe-error.ts";
-import { EXIT_FAILURE, EXIT_SUCCESS } from "../exit-codes.ts";
+import { EXIT_FAILURE, EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../exit-codes.ts";
 import { findSession } from "../find-session.ts";
 import { toJsonText } from "../output/json-line.ts";
 import { resolveDirectory } from "../resolve-directory.ts";
@@ -23,15 +23,24 @@ import {
 } from "../undo/describe-restoration.ts";
 import { UsageError } from "../usage-error.ts";
 import { writeFailure, writeLine } from "../write-line.ts";
+import { askYesNo } from "./ask-yes-no.ts";
 import { readSubcommandArguments } from "./subcommand-arguments.ts";
-
-const PROGRESS_MS = 2_000;
+import { createUndoControl } from "./undo-control.ts";
 
 interface Wishes {
   move: "undo" | "redo";
   isDryRun: boolean;
   isCutOff: boolean;
   isJson: boolean;
+  /** Nobody is to be asked. */
+  isAgreed: boolean;
+}
+
+interface Moved {
+  restoration?: Restoration | undefined;
+  stoppedBy?: SignalName | undefined;
+  /** Nothing was done, since the person did not want it. */
+  isDeclined?: boolean;
 }
 
 /**
@@ -48,6 +57,7 @@ export async function runUndo(rest: readonly string[], io: CliIo, directory?: st
     isDryRun: switches.has("dry-run"),
     isCutOff: switches.has("cut-off"),
     isJson: switches.has("json"),
+    isAgreed: switches.has("yes"),
   };
   const sessions = await listSessions(resolvePaths(root).sessions);
   const reference = values.get("session");
@@ -56,14 +66,17 @@ export async function runUndo(rest: readonly string[], io: CliIo, directory?: st
       ? await findLastChanged(wishes.move, { root, environment: io.environment })
       : findSession(sessions, reference, () => listUnreadableSessions(resolvePaths(root).sessions)).id;
   const options = { root, environment: io.environment, sessionId: sessionId ?? "" };
-  const restoration = sessionId === undefined ? undefined : await move(wishes, options, io);
+  const moved: Moved = sessionId === undefined ? {} : await move(wishes, options, io);
+  if (moved.isDeclined) return EXIT_SUCCESS;
+  const { restoration, stoppedBy } = moved;
   if (restoration)
     tell(
       restoration,
       sessions.find(({ id }) => id === sessionId),
       io,
     );
-  return report(restoration, wishes, { io, sessionId });
+  const code = report(restoration, wishes, { io, sessionId });
+  return restoration?.isStopped && stoppedBy ? SIGNAL_EXIT_CODES[stoppedBy] : code;
 }
 
 /** The session that has changed something last. */
@@ -75,30 +88,43 @@ async function findLastChanged(
   return changed.find(({ canUndo, canRedo }) => (move === "undo" ? canUndo : canRedo))?.sessionId;
 }
 
-async function move(
-  { move, isDryRun, isCutOff }: Wishes,
-  options: CheckpointOptions,
-  io: CliIo,
-): Promise<Restoration | undefined> {
+/** @throws UsageError when it cannot be done now, or there is a question that nobody can answer. */
+async function move(wishes: Wishes, options: CheckpointOptions, io: CliIo): Promise<Moved> {
   const checkpoints = await openCheckpoints(options);
-  const onProgress = createProgress(io);
+  const { move, isDryRun, isCutOff } = wishes;
   try {
-    return await checkpoints[move]({ isDryRun, isCutOff, onProgress });
+    if (isCutOff && !isDryRun && !wishes.isAgreed && !(await isWanted(checkpoints, wishes, io)))
+      return { isDeclined: true };
+    return await moveStoppably(checkpoints, { move, isDryRun, isCutOff }, io);
   } catch (error) {
-    throw new UsageError(`${move}: ${describeError(error)}`);
+    throw error instanceof UsageError ? error : new UsageError(`${move}: ${describeError(error)}`);
   } finally {
     checkpoints.close();
   }
 }
 
-/** Says on stderr how far it is, where it takes a while; each time on a line of its own, since stderr may be a file. */
-function createProgress(io: CliIo): (done: number, total: number) => void {
-  let saidAt = now();
-  return (done, total) => {
-    if (now() - saidAt < PROGRESS_MS) return;
-    saidAt = now();
-    writeFailure(io.stderr, `${done} of ${total} files`);
-  };
+async function moveStoppably(
+  checkpoints: Checkpoints,
+  { move, isDryRun, isCutOff }: Pick<Wishes, "move" | "isDryRun" | "isCutOff">,
+  io: CliIo,
+): Promise<Moved> {
+  const control = createUndoControl(move, io);
+  const { signal, onProgress } = control;
+  try {
+    const restoration = await checkpoints[move]({ isDryRun, isCutOff, signal, onProgress });
+    return { restoration, stoppedBy: control.stoppedBy };
+  } finally {
+    control.end();
+  }
+}
+
+/** What a turn did that was cut off is a guess: nobody's files are changed for that before they have seen which. */
+async function isWanted(checkpoints: Checkpoints, wishes: Wishes, io: CliIo): Promise<boolean> {
+  const { restoration } = await moveStoppably(checkpoints, { ...wishes, isDryRun: true }, io);
+  if (!restoration || restoration.isStopped || restoration.restored.length === 0) return true;
+  const output = wishes.isJson ? io.stderr : io.stdout;
+  if (io.stdin.isTerminal) for (const line of describeRestoration(restoration)) writeLine(output, line);
+  return askYesNo("Take that back?", io);
 }
 
 /** With the next prompt of the session, if its file is still there. */
@@ -146,6 +172,8 @@ function toWellFormed(restoration: Restoration): Restoration {
     notKept: restoration.notKept.map(mend),
     failures: restoration.failures.map(mend),
     ...(restoration.leftCutOff && { leftCutOff: restoration.leftCutOff.map((path) => path.toWellFormed()) }),
+    ...(restoration.unlike && { unlike: restoration.unlike.map(mend) }),
+    ...(restoration.touched && { touched: restoration.touched.map((path) => path.toWellFormed()) }),
     ...(restoration.unseen && { unseen: restoration.unseen.map((path) => path.toWellFormed()) }),
   };
 }

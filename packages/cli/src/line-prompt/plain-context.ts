@@ -6,6 +6,7 @@ import { createKeymap } from "../tui/keys/keymap.ts";
 import { toStatus } from "../tui/session-status.ts";
 import { toResumedBlocks } from "../tui/transcript-blocks.ts";
 import { createView, type View } from "../tui/view.ts";
+import { createProgressLines } from "../undo/progress-lines.ts";
 import { toPlainText } from "./plain-blocks.ts";
 
 export interface PlainContextParts {
@@ -39,6 +40,7 @@ export function createPlainContext(parts: PlainContextParts): CommandContext {
     setPrompt: (text) => line(`To be written, as it is or changed:\n${text}`),
     send: parts.send,
     compact: (focus) => compact(focus, parts),
+    moveFiles: (move, work) => work({ signal: parts.signal(), onProgress: createProgressLines(move, line) }),
     async reopen(wish) {
       const { model: before } = opened();
       const next = await parts.reopen(wish);

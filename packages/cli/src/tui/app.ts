@@ -6,6 +6,8 @@ import { describeError } from "../describe-error.ts";
 import { EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../exit-codes.ts";
 import { MissingKeyError } from "../missing-key.ts";
 import type { OpenSession } from "../open-session.ts";
+import { HALF_MOVED } from "../undo/describe-progress.ts";
+import { writeFailure } from "../write-line.ts";
 import { CommandField } from "./approval/command-field.ts";
 import { Attention } from "./attention/attention.ts";
 import { createCommandContext, showSession } from "./command-context.ts";
@@ -188,6 +190,7 @@ class App {
       this.draft.flush();
       // A prompt that nothing could be written in is no part of what is left on the screen.
       await this.guard.leave({ isErased: !isOpen });
+      if (this.driver.isMovingFiles) writeFailure(this.io.stderr, HALF_MOVED);
       await this.holder.close();
     }
   }

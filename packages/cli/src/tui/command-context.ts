@@ -19,7 +19,7 @@ import type { ViewPainter } from "./view-painter.ts";
 export interface ContextParts {
   painter: Pick<ViewPainter, "view" | "change">;
   holder: Pick<SessionHolder, "session" | "reopen">;
-  driver: Pick<ConversationDriver, "compact" | "isBusy" | "leaveBranch">;
+  driver: Pick<ConversationDriver, "compact" | "isBusy" | "leaveBranch" | "moveFiles">;
   editor: Pick<PromptEditor, "text" | "setText">;
   picker: Pick<OpenPicker, "open">;
   keys: Pick<ReloadableKeys, "keymap" | "editorKeys" | "reload">;
@@ -50,6 +50,7 @@ export function createCommandContext(parts: ContextParts): CommandContext {
     setPrompt: (text) => editor.setText(text),
     send: parts.submit,
     compact: (focus) => driver.compact(focus),
+    moveFiles: (move, work) => driver.moveFiles(move, work),
     reopen: (wish: Reopening) => reopen(wish, parts),
     changeModel: (wish: ModelChange) => changeModel(wish, parts),
     branch: (entryId, { isSummarized }) => branch(entryId, isSummarized, parts),

@@ -1,7 +1,10 @@
+import type { MoveProgress } from "@diligent/core/light";
 import { type AgentEvent, now, type SessionManager } from "@diligent/core/run";
 import { describeError } from "../describe-error.ts";
 import type { OpenSession } from "../open-session.ts";
 import type { ShellLine } from "../shell-line/read-shell-line.ts";
+import type { FileMove } from "../undo/describe-progress.ts";
+import type { MoveControl } from "../undo/session-checkpoints.ts";
 import { applyEvent } from "./apply-event.ts";
 import { ApprovalDesk } from "./approval/approval-desk.ts";
 import type { Room } from "./approval/content-rows.ts";
@@ -16,6 +19,9 @@ import {
   withQueuedAs,
 } from "./waiting-prompts.ts";
 
+// Who reads a number that changes reads no faster.
+const PROGRESS_MS = 100;
+
 export interface DriverParts {
   session(): Promise<OpenSession>;
   change(change: (view: View) => View): void;
@@ -26,7 +32,7 @@ export interface DriverParts {
 }
 
 interface Work {
-  kind: "run" | "compaction";
+  kind: "run" | "compaction" | "files";
   abort: AbortController;
   ended: Promise<void>;
 }
@@ -55,6 +61,10 @@ export class ConversationDriver {
   /** What goes on was stopped, and has not ended yet. */
   get isInterrupted(): boolean {
     return this.work?.abort.signal.aborted ?? false;
+  }
+
+  get isMovingFiles(): boolean {
+    return this.work?.kind === "files";
   }
 
   get isBusy(): boolean {
@@ -133,7 +143,22 @@ export class ConversationDriver {
     return hasLeft;
   }
 
-  /** Stops what the model does, or a compaction, and resolves when it has ended. */
+  /**
+   * Lets `work` move files, shows how far it has come, and resolves when it has ended; what it throws is said.
+   * @throws Error while something else is going on.
+   */
+  async moveFiles(move: FileMove, work: (control: MoveControl) => Promise<void>): Promise<void> {
+    if (this.isBusy) throw new Error("Files stay where they are until what goes on has ended.");
+    await this.occupy("files", (signal) => {
+      const since = now();
+      const show = (progress?: MoveProgress) =>
+        this.parts.change((view) => ({ ...view, activity: { type: "files", since, move, progress } }));
+      show();
+      return work({ signal, onProgress: atIntervals(show) });
+    });
+  }
+
+  /** Stops what the model does, a compaction, or files that are moved, and resolves when it has ended. */
   async interrupt(): Promise<void> {
     this.work?.abort.abort();
     this.approvals.stop();
@@ -201,4 +226,15 @@ export class ConversationDriver {
   private say(text: string, level: "info" | "error" = "info"): void {
     this.parts.change((view) => finish(view, notice(level, text)));
   }
+}
+
+/** At once where something else begins, and from then on at intervals. */
+function atIntervals(show: (progress: MoveProgress) => void): (progress: MoveProgress) => void {
+  let shown: { at: number; doing: MoveProgress["doing"] } | undefined;
+  return (progress) => {
+    const { doing } = progress;
+    if (shown?.doing === doing && now() - shown.at < PROGRESS_MS) return;
+    shown = { at: now(), doing };
+    show(progress);
+  };
 }

@@ -1,4 +1,6 @@
+import type { MoveProgress } from "@diligent/core/light";
 import type { NoticeLevel } from "@diligent/core/run";
+import type { FileMove } from "../undo/describe-progress.ts";
 import type { Block, CallBlock, ShellBlock } from "./blocks.ts";
 import type { ActionId } from "./keys/actions.ts";
 
@@ -9,6 +11,8 @@ export type Activity =
   /** `retry`: the request for the summary has failed and is made again. */
   | { type: "compacting"; since: number; tokens: number; retry?: { attempt: number; until: number } }
   | { type: "tool"; since: number; toolName: string }
+  /** Files are taken back or brought back; `progress` once it takes a while. */
+  | { type: "files"; since: number; move: FileMove; progress?: MoveProgress | undefined }
   | { type: "retry"; since: number; attempt: number; until: number };
 
 /** What the status line tells; what is unknown is left out. */

@@ -31,25 +31,63 @@ export function describeRestoration(
   restoration: Restoration,
   cutOffCommand = "diligent undo --cut-off",
 ): string[] {
-  const { move, restored, conflicts, notKept, failures, isDryRun } = restoration;
-  const [done, planned] = HEADS[move];
-  const head = isDryRun ? planned : done;
+  const { restored, conflicts, notKept, failures, isDryRun } = restoration;
+  const head = headOf(restoration);
   const path = (text: string) => toSingleLine(text.toWellFormed(), MAX_PATH_COLUMNS);
   const left = isDryRun ? "would be left as it is" : "left as it is";
   return [
-    restored.length === 0 ? describeNone(restoration, head) : `${head}: ${count(restored.length)}.`,
+    describeHead(restoration, head),
     ...cut(restored.map((each) => `  ${SIGNS[each.how]} ${path(each.path)}`)),
     ...cut(conflicts.map((each) => `  ! ${path(each.path)}: ${each.reason}; ${left}`)),
     ...cut(failures.map((each) => `  ! ${path(each.path)}: failed: ${each.reason}`)),
     ...cut(notKept.map((each) => `  ? ${path(each.path)}: changed too, but ${whyNotKept(each)}`)),
     ...describeLeft(restoration, cutOffCommand, path),
-    ...(failures.length > 0 ? ["What failed is tried again with the next undo."] : []),
+    ...(failures.length > 0 ? [describeRetry(restoration)] : []),
+    ...describeUnlike(restoration, path),
     ...describeDoubts(restoration, path),
   ];
 }
 
+/** What came back, but not in every way. */
+function describeUnlike({ unlike = [] }: Restoration, path: ShowPath): string[] {
+  const list = (wanted: (each: (typeof unlike)[number]) => boolean | undefined) =>
+    cut(unlike.filter(wanted).map((each) => `  ? ${path(each.path)}`));
+  const strange = list(({ isOwnerLost }) => isOwnerLost);
+  const alone = list(({ isLinkLost }) => isLinkLost);
+  return [
+    ...(strange.length > 0 ? ["Restored, but with another owner or group than before:", ...strange] : []),
+    ...(alone.length > 0
+      ? ["Restored, but no longer the same file as under its other names (hard links):", ...alone]
+      : []),
+  ];
+}
+
+function headOf({ move, isDryRun, wasCutOff }: Restoration): string {
+  const [done, planned] = HEADS[move];
+  if (wasCutOff && move === "undo")
+    return isDryRun ? "Would take back what was cut off" : "Took back what was cut off";
+  return isDryRun ? planned : done;
+}
+
+function describeHead(restoration: Restoration, head: string): string {
+  const { restored, conflicts, failures, notKept, isStopped } = restoration;
+  if (isStopped) {
+    const isWhole = conflicts.length + failures.length + notKept.length === 0;
+    return isWhole
+      ? "Stopped: every file is as it was before."
+      : "Stopped: every file is as it was before, but for these.";
+  }
+  return restored.length === 0 ? describeNone(restoration, head) : `${head}: ${count(restored.length)}.`;
+}
+
+function describeRetry({ move, isStopped }: Restoration): string {
+  const isUndone = isStopped ? move === "redo" : move !== "redo";
+  return `What failed is tried again with the next ${isUndone ? "undo" : "redo"}.`;
+}
+
 /** Where an undo can do nothing, it is not used up. */
-function describeNone({ move, conflicts, leftCutOff, notKept, isDryRun }: Restoration, head: string): string {
+function describeNone(restoration: Restoration, head: string): string {
+  const { move, conflicts, leftCutOff, notKept, isDryRun } = restoration;
   if (leftCutOff && conflicts.length + notKept.length === 0) return "Nothing was taken back.";
   const isOver = move !== "undo" || isDryRun;
   return isOver
@@ -104,6 +142,7 @@ function describeDoubts(restoration: Restoration, path: ShowPath): string[] {
     isTooLarge,
     callMs = 0,
     unseen = [],
+    touched = [],
     damagedLines = 0,
   } = restoration;
   const seconds = Math.round(callMs / 1000);
@@ -116,7 +155,10 @@ function describeDoubts(restoration: Restoration, path: ShowPath): string[] {
       ? ["The permissions of the project's own directory were changed too, and stay so."]
       : []),
     ...(isTooLarge ? ["It had made more than can be kept: not everything of it is known."] : []),
-    ...(unseen.length > 0 ? [`Not looked into, and not kept: ${unseen.map(path).join(", ")}.`] : []),
+    ...(touched.length > 0 ? [`Changed too, and never taken back: ${touched.map(path).join(", ")}.`] : []),
+    ...(unseen.length > 0
+      ? [`Not looked into: ${unseen.map(path).join(", ")}; what changed deep inside stays as it is.`]
+      : []),
     ...(damagedLines > 0
       ? ["The log of what this session changed is damaged: what is not in it any more stays as it is."]
       : []),

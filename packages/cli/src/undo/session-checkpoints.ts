@@ -3,6 +3,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from "node:pat
 import {
   type CheckpointOptions,
   type Checkpoints,
+  type MoveProgress,
   openCheckpoints,
   type Restoration,
   type SessionChange,
@@ -21,11 +22,17 @@ export interface SessionCheckpointsOptions extends CheckpointOptions {
   cwd: string;
 }
 
-export interface UndoOptions {
+/** How files are moved; it can be stopped, and then puts back what it had done. */
+export interface MoveControl {
+  signal?: AbortSignal;
+  /** Told now and then, where it takes a while. */
+  onProgress?: (progress: MoveProgress) => void;
+}
+
+export interface UndoOptions extends MoveControl {
   isDryRun?: boolean;
   /** Takes back the last turn that was cut off. */
   isCutOff?: boolean;
-  onProgress?: (done: number, total: number) => void;
 }
 
 /** A session's checkpoints, loaded when they are needed: beside the first request, never before it. */
@@ -107,7 +114,7 @@ export class SessionCheckpoints implements ChangeKeeper {
   /** Brings the files to where they were at a place of the conversation; undefined when that is where they are. */
   async jump(
     entryIds: ReadonlySet<string>,
-    options?: { isDryRun?: boolean },
+    options?: Omit<UndoOptions, "isCutOff">,
   ): Promise<Restoration | undefined> {
     return (await this.open())?.jump(entryIds, options);
   }

@@ -1,4 +1,4 @@
-import type { RunOptions } from "../../src/arguments/command.ts";
+import type { Resumption, RunOptions } from "../../src/arguments/command.ts";
 import { applyKey } from "../../src/tui/apply-key.ts";
 import type { Block } from "../../src/tui/blocks.ts";
 import { carryOut } from "../../src/tui/carry-out.ts";
@@ -20,6 +20,8 @@ export interface TypedOptions {
   /** Of the command line. */
   options?: Partial<RunOptions>;
   environment?: Record<string, string>;
+  /** Which session is gone on with; left out, a new one. */
+  resumption?: Resumption;
 }
 
 /**
@@ -41,11 +43,14 @@ export class TypedCommands {
   hasQuit = false;
   columns = 80;
 
-  constructor(place: TemporaryProject, { options, environment }: TypedOptions = {}) {
+  constructor(place: TemporaryProject, { options, environment, resumption }: TypedOptions = {}) {
     this.io.cwd = place.project;
     this.io.environment = { PATH: "/usr/bin:/bin", HOME: place.home, ...environment };
     this.view = createView({ cwd: place.project });
-    const call = { options: { isSaved: true, isVerbose: false, model: "scripted/script.json", ...options } };
+    const call = {
+      options: { isSaved: true, isVerbose: false, model: "scripted/script.json", ...options },
+      resumption,
+    };
     const room = () => ({ rows: 24, columns: 80, keymap: this.keymap });
     this.driver = new ConversationDriver({
       session: () => this.holder.session,

@@ -1,9 +1,9 @@
 import { randomHex } from "../infrastructure/random-hex.ts";
 import { systemErrorText } from "../infrastructure/system-error.ts";
-import { History, type MoveOptions } from "./history.ts";
+import { History } from "./history.ts";
 import { findPlaceObstacle, Recorder, StoreFullError } from "./recorder.ts";
 import { StoppedError } from "./slices.ts";
-import type { CheckpointOptions, NoticeSink, Restoration, SessionChange } from "./types.ts";
+import type { CheckpointOptions, MoveOptions, NoticeSink, Restoration, SessionChange } from "./types.ts";
 import { type CheckpointPlace, findCheckpointPlace } from "./workplace.ts";
 
 /** A call that may change something is about to run. */
@@ -14,6 +14,9 @@ export interface UpcomingChange {
   /** The only path that it changes, where that is known; relative to the project. */
   written?: string | undefined;
 }
+
+const HALF_MOVED =
+  "An undo or redo of this session was cut off halfway: some files are as before it, others as after it. Undo goes on with it.";
 
 /**
  * Keeps what is in the project before anything in it is changed, and takes changes back. Whatever goes wrong with keeping
@@ -30,6 +33,7 @@ export class Checkpoints {
   private obstacle: string | undefined;
   private toldObstacle: string | undefined;
   private isDropTold = false;
+  private isHalfTold = false;
   private isCallKept = false;
   private notify: NoticeSink | undefined;
   private unkeptFiles: readonly string[] = [];
@@ -197,6 +201,10 @@ export class Checkpoints {
     if (this.obstacle !== undefined && this.obstacle !== this.toldObstacle) {
       this.toldObstacle = this.obstacle;
       notify("warning", "no_undo", `What is changed now cannot be taken back with undo: ${this.obstacle}.`);
+    }
+    if (recorder?.isHalfMoved && !this.isHalfTold) {
+      this.isHalfTold = true;
+      notify("warning", "undo_cut_off", HALF_MOVED);
     }
     if (!recorder || recorder.droppedSessions === 0 || this.isDropTold) return;
     this.isDropTold = true;

@@ -1,6 +1,6 @@
-import type { TreeChange, TreeEntry } from "./tree-entry.ts";
+import type { Owned, TreeChange, TreeEntry } from "./tree-entry.ts";
 
-/** An entry as files hold it: `["f", mode, size, modified, changed, inode, hash or null, 1 if fresh]` and the like. */
+/** An entry as files hold it: `["f", mode, size, modified, changed, inode, hash, 1 if fresh, uid, gid, links]` and the like. */
 export type EntryRecord = readonly (string | number | null)[];
 
 export type ChangeRecord = readonly [path: string, before: EntryRecord | null, after: EntryRecord | null];
@@ -8,30 +8,42 @@ export type ChangeRecord = readonly [path: string, before: EntryRecord | null, a
 export function toEntryRecord(entry: TreeEntry): EntryRecord {
   switch (entry.kind) {
     case "file": {
-      const { mode, size, modifiedMs, changedMs, inode, hash = null } = entry;
-      return ["f", mode, size, modifiedMs, changedMs, inode, hash, ...(entry.isFresh ? [1] : [])];
+      const { mode, size, modifiedMs, changedMs, inode, hash = null, uid = null, gid = null } = entry;
+      const freshness = entry.isFresh ? 1 : 0;
+      const times = [modifiedMs, changedMs];
+      return [
+        "f",
+        mode,
+        size,
+        ...times,
+        inode,
+        hash,
+        freshness,
+        uid,
+        gid,
+        ...(entry.links ? [entry.links] : []),
+      ];
     }
     case "link":
       return ["l", entry.target];
     case "directory":
-      return ["d", entry.mode];
+      return ["d", entry.mode, entry.uid ?? null, entry.gid ?? null];
     case "cache":
       return ["c", entry.signature];
     case "control":
-      return ["k", ...entry.parts];
+      return ["k", ...entry.parts, ...(entry.mark === undefined ? [] : [entry.mark])];
   }
 }
 
 /** Undefined for what is none. */
 export function readEntryRecord(record: unknown): TreeEntry | undefined {
   if (!Array.isArray(record)) return undefined;
-  const [kind, first, size, modifiedMs, changedMs, inode, hash, fresh]: unknown[] = record;
+  const [kind, first, size, modifiedMs, changedMs, inode, hash, fresh, uid, gid, links]: unknown[] = record;
   if (kind === "l") return typeof first === "string" ? { kind: "link", target: first } : undefined;
   if (kind === "c") return typeof first === "string" ? { kind: "cache", signature: first } : undefined;
-  if (kind === "k")
-    return { kind: "control", parts: record.slice(1).filter((part) => typeof part === "string") };
+  if (kind === "k") return readControl(record.slice(1));
   if (typeof first !== "number") return undefined;
-  if (kind === "d") return { kind: "directory", mode: first };
+  if (kind === "d") return { kind: "directory", mode: first, ...readOwner(record[2], record[3]) };
   if (kind !== "f" || typeof size !== "number" || typeof modifiedMs !== "number") return undefined;
   if (typeof changedMs !== "number" || typeof inode !== "number") return undefined;
   if (hash !== null && !(typeof hash === "string" && /^[0-9a-f]{64}$/.test(hash))) return undefined;
@@ -43,8 +55,20 @@ export function readEntryRecord(record: unknown): TreeEntry | undefined {
     changedMs,
     inode,
     hash: hash ?? undefined,
+    ...readOwner(uid, gid),
+    ...(typeof links === "number" && { links }),
   };
   return fresh === 1 ? { ...file, isFresh: true } : file;
+}
+
+function readControl(values: readonly unknown[]): TreeEntry {
+  const mark = values.find((value) => typeof value === "number");
+  const parts = values.filter((value) => typeof value === "string");
+  return { kind: "control", parts, ...(mark !== undefined && { mark }) };
+}
+
+function readOwner(uid: unknown, gid: unknown): Owned {
+  return { ...(typeof uid === "number" && { uid }), ...(typeof gid === "number" && { gid }) };
 }
 
 export function toChangeRecord({ path, before, after }: TreeChange): ChangeRecord {

@@ -1,7 +1,4 @@
-import { mkdirSync } from "node:fs";
 import { now } from "../infrastructure/clock.ts";
-import { randomHex } from "../infrastructure/random-hex.ts";
-import { pathKind } from "../infrastructure/reading/path-kind.ts";
 import { BusySessionError, withMoveLock } from "./move-lock.ts";
 import {
   findWorker,
@@ -10,37 +7,31 @@ import {
   type OwnWork,
   withOpenedSession,
 } from "./open-history.ts";
-import { type Judgement, judgeChange } from "./restore/judge-change.ts";
-import { planRestoring, type RestoredPaths, restoreChanges } from "./restore/restore-changes.ts";
-import { toRestoration } from "./restore/to-restoration.ts";
-import { readRootIdentity } from "./root-identity.ts";
+import { carryOut, judgeAll } from "./restore/carry-out.ts";
+import type { Judgement } from "./restore/judge-change.ts";
+import { toRestoration, toStoppedRestoration } from "./restore/to-restoration.ts";
 import { readVersions } from "./session-changes.ts";
-import { Slices } from "./slices.ts";
+import { StoppedError } from "./slices.ts";
 import { listGenerations } from "./store/store-place.ts";
 import { planRollBack } from "./timeline/roll-back.ts";
 import {
   findCutOffTarget,
+  findHalfDone,
   findRedoTarget,
+  firstAttempt,
   firstStepBehind,
   firstStepOf,
+  hasChanged,
+  isInVain,
   replaySteps,
   stepsBackTo,
 } from "./timeline/timeline.ts";
 import type { Move, Step } from "./timeline/types.ts";
-import type { CheckpointOptions, Restoration, SessionChange } from "./types.ts";
+import type { CheckpointOptions, MoveOptions, Restoration, SessionChange } from "./types.ts";
 import type { CheckpointPlace } from "./workplace.ts";
 
 // Whoever begins a call holds the lock for a look at the project; a second undo is to be told soon.
 const LOCK_WAIT_MS = 2_000;
-
-export interface MoveOptions {
-  /** Only says what would be done. */
-  isDryRun?: boolean | undefined;
-  /** For `undo`: takes back the last turn that was cut off, as far as it may be its work. */
-  isCutOff?: boolean | undefined;
-  /** Told now and then how many of how many paths are done. */
-  onProgress?: ((done: number, total: number) => void) | undefined;
-}
 
 /** What a session has done so far, and how to take it back. Everything is read anew each time: others may have gone on. */
 export class History {
@@ -52,19 +43,18 @@ export class History {
 
   /**
    * Takes back what the last run that stands has changed. Undefined when there is none. Where nothing of it can be taken
-   * back, it stays the last one, and asking once more goes on to the one before.
+   * back, it stays the last one, and asking once more goes on to the one before. A redo that was done by halves comes first.
    * @throws BusySessionError while another process works on the session, OtherProjectError, and errors of the store.
    */
   undo(options: MoveOptions = {}): Promise<Restoration | undefined> {
     return this.move("undo", options, (steps) => {
       if (options.isCutOff) return [findCutOffTarget(steps)];
-      const firsts = replaySteps(steps).runs.map((run) => firstStepOf(steps, run));
-      // A run that has put everything back itself is none to speak of.
-      return firsts.filter((step) => step && planRollBack(stepsBackTo(steps, step)).length > 0).reverse();
+      const runs = replaySteps(steps).runs.filter((run) => hasChanged(steps, run));
+      return runs.map((run) => firstStepOf(steps, run)).reverse();
     });
   }
 
-  /** Brings back what was taken back last. Undefined when there is nothing. @throws as `undo` does. */
+  /** Brings back what was taken back last, be it by halves. Undefined when there is nothing. @throws as `undo` does. */
   redo(options: MoveOptions = {}): Promise<Restoration | undefined> {
     return this.move("redo", options, (steps) => [findRedoTarget(steps)]);
   }
@@ -77,7 +67,9 @@ export class History {
   jump(entryIds: ReadonlySet<string>, options: MoveOptions = {}): Promise<Restoration | undefined> {
     return this.move("jump", options, (steps) => {
       const step = firstStepBehind(steps, entryIds);
-      return [step && planRollBack(stepsBackTo(steps, step)).length > 0 ? step : undefined];
+      const isThere = !step || planRollBack(stepsBackTo(steps, step)).length === 0;
+      // Cut off when it had done everything, it still is to be noted down.
+      return [isThere && steps.at(-1)?.to !== step?.id ? undefined : step];
     });
   }
 
@@ -95,23 +87,27 @@ export class History {
     options: MoveOptions,
     findTargets: (steps: readonly Step[]) => readonly (Step | undefined)[],
   ): Promise<Restoration | undefined> {
-    const { isDryRun: isReading = false } = options;
+    const { isDryRun: isReading = false, signal } = options;
     // Where nothing was ever kept, not even a lock is left behind.
     if (listGenerations(this.place.project).length === 0) return Promise.resolve(undefined);
     const begunAt = now();
     const refusal = "Another undo or redo is going on in this project: try again when it is done.";
     return withMoveLock(this.place.project, { waitMs: LOCK_WAIT_MS, refusal }, (hadToWait) =>
-      withOpenedSession(this.opening({ isReading, move }), (session) => {
+      withOpenedSession(this.opening({ isReading, move, signal }), (session) => {
         // Of two who ask for the same at the same time, one is served.
         const last = session.steps.at(-1);
         if (hadToWait && last && last.kind !== "run" && last.at >= begunAt)
           throw new BusySessionError(refusal);
         return this.moveOpened(move, options, { session, findTargets });
       }),
-    );
+    ).catch((error: unknown) => {
+      // Until something is restored, nothing has happened.
+      if (error instanceof StoppedError) return toStoppedRestoration(move);
+      throw error;
+    });
   }
 
-  private opening(what: Pick<OpeningOptions, "isReading" | "move">): OpeningOptions {
+  private opening(what: Pick<OpeningOptions, "isReading" | "move" | "signal">): OpeningOptions {
     return { place: this.place, options: this.options, own: this.own, ...what };
   }
 
@@ -125,59 +121,24 @@ export class History {
   ): Promise<Restoration | undefined> {
     const worker = findWorker(session.segments, this.own);
     if (worker !== undefined) throw new BusySessionError(`${worker} is working in this session right now.`);
-    const targets = findTargets(session.steps).filter((target) => target !== undefined);
-    const chosen = await chooseTarget(targets, session);
+    const turned = findHalfDone(session.steps, move);
+    const targets = turned ? [turned] : findTargets(session.steps).filter((target) => target !== undefined);
+    const begin = (target: Step) => (turned ? firstAttempt(session.steps, turned) : target);
+    const chosen = await chooseTarget(targets, session, { ...options, begin });
     const { target, judged } = chosen ?? { target: undefined, judged: [] };
     const { steps, damagedLines } = session;
     const leftCutOff = move === "undo" && !options.isCutOff ? listCutOff(steps) : [];
     if (!target && leftCutOff.length === 0) return undefined;
     const isDone = target && !options.isDryRun;
-    const paths = isDone ? await this.restore(move, target, { session, judged, options }) : undefined;
+    // To turn round what was done by halves is the way out already: that is not stopped.
+    const how = turned ? { isRollBack: true, options: { ...options, signal: undefined } } : { options };
+    const done = isDone ? await carryOut(session, { move, target, judged, ...how }) : undefined;
+    if (done?.isStopped) return toStoppedRestoration(move, done);
+    const paths = done?.paths;
     const undone = target ? stepsBackTo(steps, target) : [];
     const isDryRun = options.isDryRun === true;
     return toRestoration({ move, judged, paths, target, undone, leftCutOff, damagedLines, isDryRun });
   }
-
-  private async restore(
-    move: Move,
-    target: Step,
-    {
-      session,
-      judged,
-      options,
-    }: { session: OpenedSession; judged: readonly Judgement[]; options: MoveOptions },
-  ): Promise<RestoredPaths> {
-    const { root } = this.options;
-    const { workplace, store } = session;
-    // A run may have taken away the project itself. What has taken its place is never touched.
-    if (pathKind(root) === "missing") mkdirSync(root, { recursive: true });
-    const wanted = judged.filter((each) => each.kind === "restore");
-    const restoring = planRestoring(root, wanted, {
-      ...{ id: randomHex(6), to: target.id, move, isCutOff: target.isCutOff },
-      ...{ at: workplace.nextAt(), temporaryName: `.diligent-${randomHex(6)}.tmp` },
-    });
-    store.flush();
-    if (wanted.length > 0) workplace.segment.append({ type: "restoring", restoring });
-    const paths = await restoreChanges(wanted, { root, store, restoring, onProgress: options.onProgress });
-    const settled = judged.filter((each) => each.kind === "settled");
-    const changes = [...paths.done, ...settled.map(({ change }) => change)].map((change) => ({
-      path: change.path,
-      before: change.expected,
-      after: change.target,
-    }));
-    const isAnswered = isCutOffMove(target) || (move !== "undo" && settled.length === judged.length);
-    const isOfUse = paths.done.length > 0 || isAnswered;
-    const { id, to, isCutOff } = restoring;
-    const kind: Step["kind"] = isOfUse && paths.failures.length === 0 ? move : "partial";
-    const line = { id, at: workplace.nextAt(), kind, to, isCutOff, rootIdentity: readRootIdentity(root) };
-    // Where nothing could be done, only that this was tried is said, so that the next undo may go further back.
-    workplace.segment.append({ type: "step", step: { ...line, changes: isOfUse ? changes : [] } });
-    return paths;
-  }
-}
-
-function isCutOffMove({ isCutOff, kind }: Step): boolean {
-  return isCutOff === true && kind === "run";
 }
 
 /** What may be the work of turns that were cut off and were not taken back, or was changed after them. */
@@ -195,26 +156,21 @@ interface Chosen {
 }
 
 /** The first of which something can be restored, beyond those of which that was tried just now. */
-async function chooseTarget(targets: readonly Step[], session: OpenedSession): Promise<Chosen | undefined> {
+async function chooseTarget(
+  targets: readonly Step[],
+  { steps, judging }: OpenedSession,
+  { begin, ...options }: MoveOptions & { begin(target: Step): Step },
+): Promise<Chosen | undefined> {
   let chosen: Chosen | undefined;
   for (const target of targets) {
-    chosen = { target, judged: await judgeAll(target, session) };
-    if (chosen.judged.some(({ kind }) => kind === "restore") || !wasTriedInVain(target, session.steps)) break;
+    const planned = planRollBack(stepsBackTo(steps, begin(target)));
+    chosen = { target, judged: await judgeAll(planned, judging, options) };
+    if (chosen.judged.some(({ kind }) => kind === "restore") || !wasTriedInVain(target, steps)) break;
   }
   return chosen;
 }
 
 function wasTriedInVain({ id }: Step, steps: readonly Step[]): boolean {
-  const last = steps.findLastIndex(({ kind, changes }) => kind !== "partial" || changes.length > 0);
+  const last = steps.findLastIndex((step) => !isInVain(step));
   return steps.slice(last + 1).some(({ to }) => to === id);
-}
-
-async function judgeAll(target: Step, { steps, judging }: OpenedSession): Promise<Judgement[]> {
-  const slices = new Slices();
-  const judged: Judgement[] = [];
-  for (const change of planRollBack(stepsBackTo(steps, target))) {
-    if (slices.isDue) await slices.pause();
-    judged.push(await judgeChange(change, judging));
-  }
-  return judged;
 }

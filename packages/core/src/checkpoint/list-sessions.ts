@@ -10,7 +10,8 @@ import {
   unfinishedRestorings,
 } from "./store/read-segments.ts";
 import { listGenerations, listNames, sessionOf, sessionsOf } from "./store/store-place.ts";
-import { replaySteps } from "./timeline/timeline.ts";
+import { findHalfDone, replaySteps } from "./timeline/timeline.ts";
+import type { Move } from "./timeline/types.ts";
 import type { CheckpointOptions } from "./types.ts";
 import { findCheckpointPlace } from "./workplace.ts";
 
@@ -51,9 +52,11 @@ function listSessionIds(generation: string): string[] {
 
 function describeSession(root: string, generations: readonly string[], sessionId: string): CheckpointSession {
   const segments = readSegments(generations, sessionId);
-  const { runs, cutOffs, redoable } = replaySteps(stepsOf(segments));
+  const steps = stepsOf(segments);
+  const { runs, cutOffs, redoable } = replaySteps(steps);
   const isHere = isRootOf(root, segments);
-  const unfinished = unfinishedRestorings(segments).current;
+  const isUnfinished = unfinishedRestorings(segments).current.length > 0;
+  const isHalf = (move: Move) => isUnfinished || findHalfDone(steps, move) !== undefined;
   const times = segments.flatMap(({ lines }) =>
     lines.flatMap((line) => {
       if (line.type === "step") return [line.step.at];
@@ -64,8 +67,8 @@ function describeSession(root: string, generations: readonly string[], sessionId
     sessionId,
     changedAt: Math.max(0, ...times),
     // A turn that was cut off is noted down when it is asked for.
-    canUndo: isHere && (runs.length + cutOffs.length > 0 || unfinished.length > 0 || segments.some(isCutOff)),
-    canRedo: isHere && (redoable.length > 0 || unfinished.length > 0),
+    canUndo: isHere && (runs.length + cutOffs.length > 0 || isHalf("undo") || segments.some(isCutOff)),
+    canRedo: isHere && (redoable.length > 0 || isHalf("redo")),
   };
 }
 

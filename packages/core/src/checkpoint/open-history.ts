@@ -42,6 +42,8 @@ export interface OpeningOptions {
   own: OwnWork;
   /** What is wanted; left out: only to look. */
   move?: Move | undefined;
+  /** Until something is restored, everything can be left as it is. */
+  signal?: AbortSignal | undefined;
   /** True: nothing is to be done, and what is looked at on the way need not be kept. */
   isReading: boolean;
 }
@@ -71,7 +73,7 @@ export async function withOpenedSession<T>(
   const ownPack = { directory: workplace.packs, name: `${workplace.name}-${randomHex(4)}` };
   const directories = [...new Set([...generations, workplace.generation])].map(packsOf);
   try {
-    const store = await BlobStore.open({ directories, own: ownPack }, new Slices());
+    const store = await BlobStore.open({ directories, own: ownPack }, new Slices(opening.signal));
     let isNeeded = !isReading;
     try {
       const { session, hasNoted } = await openSession(opening, { workplace, store, segments });
@@ -106,15 +108,15 @@ async function openSession(
 
 /** With a dry run too: what is found now, others could not tell apart from what comes later. */
 async function noteCutOff(
-  { place, options: { root }, own }: OpeningOptions,
+  { place, options: { root }, own, signal }: OpeningOptions,
   { workplace, store, segments }: OpenedSession,
 ): Promise<Step | undefined> {
   if (findWorker(segments, own) !== undefined) return undefined;
-  const cutOff = await findCutOffTurn(segments, new Slices());
+  const cutOff = await findCutOffTurn(segments, new Slices(signal));
   if (!cutOff) return undefined;
   const { limits, except } = place;
   const state = new ProjectState({ root, store, limits, except }, cutOff.entries);
-  const changes = await state.update({ isLenient: true });
+  const changes = await state.update({ isLenient: true, signal });
   const line = toCutOffStep(root, cutOff, { at: workplace.nextAt(), changes });
   workplace.segment.append(line);
   return line.step;

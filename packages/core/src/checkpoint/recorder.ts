@@ -11,7 +11,7 @@ import { Slices } from "./slices.ts";
 import { writeBase } from "./store/base-file.ts";
 import { BlobStore } from "./store/blob-store.ts";
 import { findCutOffTurn, findKnownEntries } from "./store/known-entries.ts";
-import { lastTimeOf, readSegments } from "./store/read-segments.ts";
+import { lastTimeOf, readSegments, unfinishedRestorings } from "./store/read-segments.ts";
 import { listGenerations, sessionOf, sizeOf } from "./store/store-place.ts";
 import { makeRoom } from "./store/store-space.ts";
 import { toCutOffStep } from "./timeline/cut-off-step.ts";
@@ -45,6 +45,11 @@ export class Recorder {
   private signs: ReturnType<typeof setInterval> | undefined;
   private readonly root: string;
   private readonly sessionId: string;
+  /** True when an undo or redo of the session was cut off, and nobody has gone on with it. */
+  get isHalfMoved(): boolean {
+    return this.parts.isHalfMoved;
+  }
+
   /** How many earlier sessions had to lose their checkpoints. */
   readonly droppedSessions: number;
 
@@ -71,6 +76,8 @@ export class Recorder {
     const space = makeRoom(place.checkpoints, place.limits.storeBytes);
     if (space.used > place.limits.storeBytes) throw storeFull(place);
     const workplace = Workplace.open(place, options);
+    // The process may end right after it has said so.
+    using _ = whenAborted(signal, () => workplace.close());
     try {
       const parts = await keepProject(workplace, place, { options, signal });
       return new Recorder(place, workplace, parts, { ...options, droppedSessions: space.droppedSessions });
@@ -126,6 +133,7 @@ export class Recorder {
       ...(isTooLarge && { isTooLarge }),
       ...(written !== undefined && { written }),
       ...(written === undefined && changes.length > 0 && this.describeReach(monotonicMs() - begunMs)),
+      ...(written === undefined && this.describeTouched()),
       ...(readMode(root) !== call.rootMode && { isRootChanged: true }),
       rootIdentity: readRootIdentity(root),
     };
@@ -137,6 +145,11 @@ export class Recorder {
   private describeReach(durationMs: number) {
     const unseen = this.parts.state.caches.slice(0, MAX_UNSEEN);
     return { callMs: Math.round(durationMs), ...(unseen.length > 0 && { unseen }) };
+  }
+
+  private describeTouched(): { touched?: readonly string[] } {
+    const touched = this.parts.state.touched.slice(0, MAX_UNSEEN);
+    return touched.length > 0 ? { touched } : {};
   }
 
   /** Another process may have taken something back, by a clock that was ahead of ours. */
@@ -208,6 +221,7 @@ interface KeptProject {
   supersededBase: string | undefined;
   store: BlobStore;
   state: ProjectState;
+  isHalfMoved: boolean;
 }
 
 async function keepProject(
@@ -219,6 +233,7 @@ async function keepProject(
   const own = { directory: workplace.packs, name: workplace.name };
   // What lies in an older place may be dropped before this one is.
   const store = await BlobStore.open({ directories: [workplace.packs], own }, slices);
+  using _ = whenAborted(signal, () => store.discard());
   try {
     const segments = readSegments(listGenerations(place.project), options.sessionId);
     workplace.noticeTime(lastTimeOf(segments));
@@ -232,11 +247,18 @@ async function keepProject(
     await slices.pause();
     if (cutOff)
       workplace.segment.append(toCutOffStep(options.root, cutOff, { at: workplace.nextAt(), changes }));
-    return { store, state, supersededBase: "base" in known ? known.base : undefined };
+    const isHalfMoved = unfinishedRestorings(segments).current.length > 0;
+    return { store, state, isHalfMoved, supersededBase: "base" in known ? known.base : undefined };
   } catch (error) {
     store.discard();
     throw error;
   }
+}
+
+/** Calls `clean` at the very moment of the abort, until it is disposed of. */
+function whenAborted(signal: AbortSignal, clean: () => void): Disposable {
+  signal.addEventListener("abort", clean);
+  return { [Symbol.dispose]: () => signal.removeEventListener("abort", clean) };
 }
 
 /** Why nothing in a place is ever kept; undefined where it is. */

@@ -1,5 +1,5 @@
 /** A regular file. Times are milliseconds with the fraction that the system keeps. */
-export interface FileEntry {
+export interface FileEntry extends Owned {
   kind: "file";
   /** The permission bits with setuid, setgid and sticky. */
   mode: number;
@@ -11,6 +11,14 @@ export interface FileEntry {
   hash: string | undefined;
   /** Written so shortly before it was read that its times could not tell a change since: it has to be read again. */
   isFresh?: true | undefined;
+  /** How many names it had, where these were more than one. */
+  links?: number | undefined;
+}
+
+/** By the numbers of the system; undefined where an earlier version has kept it. No part of the state: see `isSameState`. */
+export interface Owned {
+  uid?: number | undefined;
+  gid?: number | undefined;
 }
 
 export interface LinkEntry {
@@ -18,7 +26,7 @@ export interface LinkEntry {
   target: string;
 }
 
-export interface DirectoryEntry {
+export interface DirectoryEntry extends Owned {
   kind: "directory";
   mode: number;
 }
@@ -37,6 +45,8 @@ export interface ControlEntry {
   kind: "control";
   /** What may not go away of it. */
   parts: readonly string[];
+  /** Changes when something in it is edited that people would miss: a commit, a setting. Undefined where nobody looks. */
+  mark?: number | undefined;
 }
 
 /** What stands at a path of the project. */
@@ -50,7 +60,7 @@ export interface TreeChange {
   after: TreeEntry | undefined;
 }
 
-/** True for the same kind, content and permissions; times do not count where the content is known. */
+/** True for the same kind, content and permissions; times do not count where the content is known, owners never. */
 export function isSameState(left: TreeEntry | undefined, right: TreeEntry | undefined): boolean {
   if (left === undefined || right === undefined) return left === right;
   if (left.kind === "file" && right.kind === "file")

@@ -21,6 +21,34 @@ export interface RestoredPath {
   how: "added" | "removed" | "changed";
 }
 
+/** A path that was restored, but not in every way as it was. */
+export interface UnlikePath {
+  path: string;
+  /** Its owner or group is another one than it had. */
+  isOwnerLost?: boolean | undefined;
+  /** It had other names (hard links), and is no longer the same file as those. */
+  isLinkLost?: boolean | undefined;
+}
+
+/** How far taking something back has come: it looks at every path first, then restores them; or puts all of it back. */
+export interface MoveProgress {
+  doing: "look" | "restore" | "rollBack";
+  /** Of `total` paths, or steps with them. */
+  done: number;
+  total: number;
+}
+
+export interface MoveOptions {
+  /** Only says what would be done. */
+  isDryRun?: boolean | undefined;
+  /** For `undo`: takes back the last turn that was cut off, as far as it may be its work. */
+  isCutOff?: boolean | undefined;
+  /** Once it is aborted, what was done so far is put back; that itself is not stopped. */
+  signal?: AbortSignal | undefined;
+  /** Told now and then, where it takes a while. */
+  onProgress?: ((progress: MoveProgress) => void) | undefined;
+}
+
 /** What came of taking something back. All paths are relative to the project and sorted. */
 export interface Restoration {
   move: Move;
@@ -34,6 +62,10 @@ export interface Restoration {
   notKept: readonly { path: string; isCache: boolean; isControl?: boolean | undefined }[];
   /** What the file system refused, in words. Trying again goes on with these. */
   failures: readonly { path: string; reason: string }[];
+  /** Restored, but for what is said of each. */
+  unlike?: readonly UnlikePath[] | undefined;
+  /** True when it was stopped, and put back what it had done; conflicts and failures are those of putting it back. */
+  isStopped?: boolean | undefined;
   /** True when a turn that had been cut off was taken back: what it did is a guess. */
   wasCutOff: boolean;
   /** What has changed while turns went on that were cut off; left as it is, until `isCutOff` asks for the last of them. */
@@ -42,6 +74,8 @@ export interface Restoration {
   callMs?: number | undefined;
   /** Caches that a call of it could have changed deep inside, where nobody looks. */
   unseen?: readonly string[] | undefined;
+  /** What belongs to git or to us, such as `.git`, in which something was edited, and pipes that were made: they stay so. */
+  touched?: readonly string[] | undefined;
   /** True when it changed the permissions of the project's own directory, which stay so. */
   isRootChanged?: boolean | undefined;
   /** True when a call of it made more than can be kept: not all of that is known. */

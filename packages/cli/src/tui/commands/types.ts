@@ -1,6 +1,8 @@
 import type { Environment, LoadOptions } from "@diligent/core/run";
 import type { ModelChange } from "../../change-model.ts";
 import type { OpenSession } from "../../open-session.ts";
+import type { FileMove } from "../../undo/describe-progress.ts";
+import type { MoveControl } from "../../undo/session-checkpoints.ts";
 import type { Block } from "../blocks.ts";
 import type { EditorBindings } from "../keys/editor-keys.ts";
 import type { Keymap } from "../keys/keymap.ts";
@@ -24,6 +26,11 @@ export interface CommandContext {
   /** Sends a prompt as if it had been typed. */
   send(text: string): void;
   compact(focus: string | undefined): Promise<void>;
+  /**
+   * Lets `work` move files: it is shown what goes on, nothing else begins meanwhile, and the user can stop it. What `work`
+   * throws is shown. @throws Error while something else is going on.
+   */
+  moveFiles(move: FileMove, work: (control: MoveControl) => Promise<void>): Promise<void>;
   /** Exchanges the session for another one, and shows where that stands. */
   reopen(how: Reopening): Promise<void>;
   /** Another model, or another effort, from the next request on. */

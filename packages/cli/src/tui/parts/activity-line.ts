@@ -1,5 +1,6 @@
 import { formatTokens } from "../../progress-lines.ts";
 import { toSingleLine } from "../../terminal-text.ts";
+import { describeProgress } from "../../undo/describe-progress.ts";
 import { keyTexts } from "../keys/key-texts.ts";
 import type { Keymap } from "../keys/keymap.ts";
 import { fitLine } from "../screen/screen-text.ts";
@@ -30,7 +31,8 @@ export function activityLine(
 ): string | undefined {
   if (activity.type === "idle") return undefined;
   const frame = FRAMES[Math.floor(now / SPINNER_MS) % FRAMES.length] ?? FRAMES[0];
-  const stop = keyTexts(keymap, [["app.interrupt", "to stop"]]);
+  const isStopping = activity.type === "files" && activity.progress?.doing === "rollBack";
+  const stop = isStopping ? "" : keyTexts(keymap, [["app.interrupt", "to stop"]]);
   const facts = [formatDuration(wholeSeconds(now - activity.since)), stop].filter(Boolean).join(" · ");
   return fitLine(`${theme.accent(frame)} ${describe(activity, now)} ${theme.dim(`(${facts})`)}`, width);
 }
@@ -47,6 +49,8 @@ function describe(activity: Exclude<ShownActivity, { type: "idle" }>, now: numbe
       return `Running ${toSingleLine(activity.toolName, 40)}…`;
     case "shell":
       return "Running your command…";
+    case "files":
+      return describeProgress(activity.move, activity.progress);
     case "compacting":
       return describeCompacting(activity, now);
     case "retry":

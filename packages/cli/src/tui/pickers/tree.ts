@@ -100,10 +100,12 @@ async function filesChoice(
     detail: `${count === 1 ? "one path is" : `${count} paths are`} brought back${describeLeft(planned.conflicts.length)}; /redo undoes that`,
     async run() {
       if (!(await go())) return;
-      const restoration = await checkpoints.jump(entryIds);
-      if (!restoration) return;
-      const { describeRestoration } = await import("../../undo/describe-restoration.ts");
-      context.print(describeRestoration(restoration).join("\n"));
+      await context.moveFiles("jump", async (control) => {
+        const restoration = await checkpoints.jump(entryIds, control);
+        if (!restoration) return;
+        const { describeRestoration } = await import("../../undo/describe-restoration.ts");
+        context.print(describeRestoration(restoration).join("\n"));
+      });
     },
   };
 }

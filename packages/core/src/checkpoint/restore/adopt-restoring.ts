@@ -1,4 +1,5 @@
 import { Slices } from "../slices.ts";
+import { isOpposite } from "../timeline/timeline.ts";
 import type { Move, Restoring, Step } from "../timeline/types.ts";
 import { isSameState, type TreeChange, type TreeEntry } from "../tree-entry.ts";
 import { type JudgeOptions, lookAtPath, type Present } from "./judge-change.ts";
@@ -6,9 +7,9 @@ import { type JudgeOptions, lookAtPath, type Present } from "./judge-change.ts";
 const PRIVATE_DIRECTORY = 0o700;
 
 /**
- * What a restoration that was cut off has done so far, as the step that it would have become. Of a path that is neither as
- * it was nor as it should have become, nor certainly on the way, nothing is said: somebody else has changed it since.
- * @param wanted what is to be done now: to turn round, what was done has to count as done.
+ * What a restoration that was stopped or cut off has done so far. Of a path that is neither as it was nor as it should have
+ * become, nor certainly on the way, nothing is said: somebody else has changed it since.
+ * @param wanted what is to be done now: where all is turned round, that is a conflict.
  */
 export async function adoptRestoring(
   restoring: Restoring,
@@ -16,7 +17,7 @@ export async function adoptRestoring(
   options: JudgeOptions,
 ): Promise<Omit<Step, "at">> {
   const slices = new Slices();
-  const kind = kindOf(restoring.move, wanted);
+  const { id, to, move, isCutOff, isRollBack } = restoring;
   const changes: TreeChange[] = [];
   for (const change of restoring.changes) {
     if (slices.isDue) await slices.pause();
@@ -26,17 +27,18 @@ export async function adoptRestoring(
     if (isSameState(present, change.after) || isOnTheWay(present, change, { restoring, options }))
       changes.push({ ...change, after: present });
     // Turned round, it is a conflict; gone on with, it is one anyway.
-    else if (kind !== "partial") changes.push(change);
+    else if (!isRollBack && isOpposite(move, wanted)) changes.push(change);
   }
-  const { id, to, isCutOff } = restoring;
-  return { id, to, isCutOff, kind, changes };
-}
-
-/** `partial`: what was begun goes on. */
-function kindOf(move: Move, wanted: Move): Step["kind"] {
-  if (wanted === "jump") return "partial";
-  const isForth = move === "redo";
-  return isForth === (wanted === "redo") ? "partial" : move;
+  return {
+    id,
+    to,
+    move,
+    isCutOff,
+    isAdopted: true,
+    ...(isRollBack && { isRollBack }),
+    kind: "partial",
+    changes,
+  };
 }
 
 function isOnTheWay(

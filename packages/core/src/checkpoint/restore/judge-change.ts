@@ -98,7 +98,8 @@ export async function lookAtPath(path: string, options: JudgeOptions): Promise<P
   if (stats === undefined) return undefined;
   if (stats.isFile()) return lookAtFile(absolute, stats, options);
   if (!stats.isDirectory()) return { kind: "special" };
-  return { kind: "directory", mode: stats.mode & MODE_BITS };
+  const { mode, uid, gid } = stats;
+  return { kind: "directory", mode: mode & MODE_BITS, uid, gid };
 }
 
 /** What is seen through a link that took a directory's place is not in the project. */

@@ -2,7 +2,7 @@ import type { PlannedChange } from "../timeline/roll-back.ts";
 import type { Move, Step } from "../timeline/types.ts";
 import type { Restoration, RestoredPath } from "../types.ts";
 import type { Judgement, Present } from "./judge-change.ts";
-import type { RestoredPaths } from "./restore-changes.ts";
+import type { RestoredPaths } from "./restore-work.ts";
 
 export interface RestorationParts {
   move: Move;
@@ -48,7 +48,9 @@ export function toRestoration(parts: RestorationParts): Restoration {
     failures: (paths?.failures ?? []).map(toReason).sort(byPath),
     wasCutOff: parts.target?.isCutOff === true,
     isDryRun: parts.isDryRun,
+    ...(paths && paths.unlike.length > 0 && { unlike: paths.unlike }),
     ...describeCalls(undone),
+    ...describeTouched(parts),
     ...(parts.leftCutOff.length > 0 && { leftCutOff: parts.leftCutOff }),
     ...(parts.damagedLines > 0 && { damagedLines: parts.damagedLines }),
   };
@@ -67,6 +69,25 @@ function describeCalls(
     ...(calls.some((step) => step.isRootChanged) && { isRootChanged: true }),
     ...(calls.some((step) => step.isTooLarge) && { isTooLarge: true }),
   };
+}
+
+/** Also what runs have edited that have changed no file, since those are never taken back by themselves. */
+function describeTouched({ undone, target }: RestorationParts): Pick<Restoration, "touched"> {
+  const changing = new Set(undone.filter(({ changes }) => changes.length > 0).map(({ run }) => run));
+  const touched = undone
+    .filter(({ kind, run }) => kind === "run" && (run === target?.run || !changing.has(run)))
+    .flatMap((step) => step.touched ?? []);
+  return touched.length > 0 ? { touched: [...new Set(touched)].sort() } : {};
+}
+
+/** It was stopped, and all of it put back, but for what is said. @param back left out where nothing had been done. */
+export function toStoppedRestoration(
+  move: Move,
+  back?: Pick<RestorationParts, "judged" | "paths">,
+): Restoration {
+  const { judged = [], paths } = back ?? {};
+  const nothing = { target: undefined, undone: [], leftCutOff: [], damagedLines: 0, isDryRun: false };
+  return { ...toRestoration({ move, judged, paths, ...nothing }), restored: [], isStopped: true };
 }
 
 /** What changed meanwhile, and is not certainly the session's work. What file tools write is known: the rest is not theirs. */

@@ -1,9 +1,7 @@
 import {
-  chmodSync,
   closeSync,
   constants,
   fchmodSync,
-  fstatSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -16,22 +14,21 @@ import {
 } from "node:fs";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import { HeldDirectory } from "../../infrastructure/reading/held-directory.ts";
-import { DESCRIPTORS, pathOfDescriptor } from "../../infrastructure/reading/opened-path.ts";
 import { systemErrorCode } from "../../infrastructure/system-error.ts";
 import { writeAll } from "../../infrastructure/writing/replace-file.ts";
 import { rewriteInPlace } from "../../infrastructure/writing/rewrite-in-place.ts";
 import { readTarget } from "../tree/find-entries.ts";
-import type { TreeEntry } from "../tree-entry.ts";
+import type { FileEntry, Owned, TreeEntry } from "../tree-entry.ts";
+import { ChangedMeanwhileError, changeMode } from "./change-mode.ts";
+import { giveOwner } from "./give-owner.ts";
 
 const MODE_BITS = 0o7777;
 const PRIVATE_DIRECTORY = 0o700;
-// Linux's O_PATH: a file of which nothing may be read can be held with it.
-const O_PATH = 0o10000000;
+// Of what others own, the bits that would let anybody act as whoever restores it.
+const ACTS_AS_OWNER = 0o6000;
 
-/** Somebody has changed what stands at a path since it was looked at; nothing was done there. */
-export class ChangedMeanwhileError extends Error {
-  override name = "ChangedMeanwhileError";
-}
+/** What is to stand at a path. */
+export type NewFile = Pick<FileEntry, "mode" | "uid" | "gid"> & { content: Uint8Array };
 
 /** A directory has something in it that is not to be taken away. */
 export class NotEmptyError extends Error {
@@ -68,13 +65,20 @@ export class TreeWriter {
     });
   }
 
-  /** For this user only, until its mode is set. */
-  makeDirectory(path: string): void {
-    this.within(path, (directory, name) => {
+  /** For this user only, until its mode is set. False: it could not be given to whom it belonged. */
+  makeDirectory(path: string, owned: Owned): boolean {
+    return this.within(path, (directory, name) => {
       try {
         mkdirSync(at(directory, name), PRIVATE_DIRECTORY);
       } catch (error) {
         throw systemErrorCode(error) === "EEXIST" ? new ChangedMeanwhileError(path) : error;
+      }
+      const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+      const made = openSync(at(directory, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+      try {
+        return giveOwner(made, owned);
+      } finally {
+        closeSync(made);
       }
     });
   }
@@ -92,24 +96,46 @@ export class TreeWriter {
     });
   }
 
-  /** @param present what was seen there: a file or link that gives way, or nothing. */
-  putFile(path: string, file: { content: Uint8Array; mode: number }, present: TreeEntry | undefined): void {
-    this.within(path, (directory, name) => {
+  /**
+   * @param present what was seen there: a file or link that gives way, or nothing.
+   * @returns false: it could not be given to whom it belonged.
+   */
+  putFile(path: string, file: NewFile, present: TreeEntry | undefined): boolean {
+    return this.within(path, (directory, name) => {
       const temporary = at(directory, this.temporaryName);
       const descriptor = openSync(temporary, "wx", 0o600);
       let isMoved = false;
       try {
         directory.assertHolds(descriptor, this.temporaryName);
         writeAll(descriptor, file.content);
-        fchmodSync(descriptor, file.mode);
+        const isOwned = giveOwner(descriptor, file);
+        fchmodSync(descriptor, isOwned ? file.mode : file.mode & ~ACTS_AS_OWNER);
         if (present) this.moveInto(directory, name, present);
         else isMoved = linkOrMove(temporary, at(directory, name));
         isMoved ||= present !== undefined;
+        return isOwned;
       } finally {
         closeSync(descriptor);
         if (!isMoved) removeQuietly(temporary);
       }
     });
+  }
+
+  /**
+   * Another name for a file that was just restored. @throws also where the file system knows no such names.
+   * @param twin the path of that file.
+   * @param present as `putFile` has it.
+   */
+  linkFile(path: string, twin: string, present: TreeEntry | undefined): void {
+    this.within(twin, (from, twinName) =>
+      this.within(path, (directory, name) => {
+        linkSync(at(from, twinName), at(directory, present ? this.temporaryName : name));
+        if (!present) return;
+        this.moveInto(directory, name, present);
+        // A rename onto another name of the same file does nothing.
+        removeQuietly(at(directory, this.temporaryName));
+      }),
+    );
   }
 
   /** For a file with other names, an owner or attributes that a new one would not have. Its mode is set afterwards. */
@@ -224,32 +250,5 @@ function removeQuietly(path: string | Buffer): void {
     unlinkSync(path);
   } catch {
     // The error that led here is worth more than this one.
-  }
-}
-
-/** Never through a link: what is changed is held open. */
-function changeMode(path: string | Buffer, mode: number): void {
-  const file = openToChange(path);
-  try {
-    const stats = fstatSync(file.descriptor);
-    if (!stats.isFile() && !stats.isDirectory()) throw new ChangedMeanwhileError(String(path));
-    if (file.isReadable) fchmodSync(file.descriptor, mode);
-    else chmodSync(`${DESCRIPTORS}/${file.descriptor}`, mode);
-  } finally {
-    closeSync(file.descriptor);
-  }
-}
-
-function openToChange(path: string | Buffer): { descriptor: number; isReadable: boolean } {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  try {
-    return { descriptor: openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), isReadable: true };
-  } catch (error) {
-    if (systemErrorCode(error) === "ELOOP") throw new ChangedMeanwhileError(String(path));
-    if (systemErrorCode(error) !== "EACCES") throw error;
-    const descriptor = openSync(path, O_PATH | O_NOFOLLOW);
-    if (pathOfDescriptor(descriptor) !== undefined) return { descriptor, isReadable: false };
-    closeSync(descriptor);
-    throw error; // This system has no such way.
   }
 }

@@ -1,4 +1,5 @@
-import type { Step } from "./types.ts";
+import { planRollBack } from "./roll-back.ts";
+import type { Move, Step } from "./types.ts";
 
 /** What of a session's work stands, after all that was taken back. */
 export interface Standing {
@@ -24,7 +25,7 @@ export function replaySteps(steps: readonly Step[]): Standing {
 /** @param earlier what stood before the step that was gone back to. */
 function follow(now: Standing, step: Step, earlier: Standing | undefined): Standing {
   const { id, kind, run, isCutOff, changes, foreign = [] } = step;
-  if (kind === "partial") return now;
+  if (kind === "partial" || step.isRollBack) return now;
   if (kind === "run") {
     if (isCutOff) {
       const isSomething = changes.length + foreign.length > 0;
@@ -46,10 +47,51 @@ function follow(now: Standing, step: Step, earlier: Standing | undefined): Stand
 /** The step before which everything stood that the last of `redoable` has taken back, in whatever number of attempts. */
 export function findRedoTarget(steps: readonly Step[]): Step | undefined {
   const id = replaySteps(steps).redoable.at(-1);
-  let index = steps.findIndex((step) => step.id === id);
-  const to = steps[index]?.to;
-  while (steps[index - 1]?.kind === "partial" && steps[index - 1]?.to === to) index--;
-  return steps[index];
+  const step = steps.find((each) => each.id === id);
+  return step && firstAttempt(steps, step);
+}
+
+/**
+ * The first of the attempts of which a step is the last: those right before it that led to the same and were not finished.
+ * @param isCounted which of them count; all when left out.
+ */
+export function firstAttempt(
+  steps: readonly Step[],
+  last: Step,
+  isCounted: (attempt: Step) => boolean = () => true,
+): Step {
+  // What was stopped and put back in between came to nothing.
+  const stopped = new Set(steps.flatMap((step) => (step.isRollBack ? [step.id, step.to] : [])));
+  const isAttempt = (step: Step) => step.kind === "partial" && step.to === last.to && isCounted(step);
+  const before = steps.slice(0, steps.indexOf(last));
+  const other = before.findLastIndex((step) => !stopped.has(step.id) && !isAttempt(step));
+  return before[other + 1] ?? last;
+}
+
+/**
+ * What has been done by halves last, where the other direction is wanted now: it was stopped or cut off, or a file has refused
+ * it. Then nothing else is meant than the half that was done.
+ */
+export function findHalfDone(steps: readonly Step[], wanted: Move): Step | undefined {
+  const last = steps.findLast((step) => step.kind !== "partial" || !(step.isRollBack || isInVain(step)));
+  if (last?.kind !== "partial" || last.move === undefined) return undefined;
+  return isOpposite(last.move, wanted) ? last : undefined;
+}
+
+/** A jump may lead anywhere, and is taken back by a redo. */
+export function isOpposite(move: Move, wanted: Move): boolean {
+  return wanted !== "jump" && (move === "redo") !== (wanted === "redo");
+}
+
+/** True for an attempt in which nothing at all could be done. */
+export function isInVain({ kind, changes, isAdopted }: Step): boolean {
+  return kind === "partial" && changes.length === 0 && !isAdopted;
+}
+
+/** True for a run that has not put back everything itself. */
+export function hasChanged(steps: readonly Step[], run: string): boolean {
+  const own = steps.filter((step) => step.kind === "run" && step.run === run && isCertain(step));
+  return planRollBack(own).length > 0;
 }
 
 /** The last step that was cut off and was not taken back. */

@@ -14,6 +14,8 @@ export interface Step {
   run?: string | undefined;
   /** The session's entry that the changes belong to, for `run`. */
   entryId?: string | undefined;
+  /** For `partial`: what was being done. */
+  move?: Move | undefined;
   /** The step whose beginning is the state that was restored, for the others. */
   to?: string | undefined;
   changes: readonly TreeChange[];
@@ -31,6 +33,12 @@ export interface Step {
   isRootChanged?: boolean | undefined;
   /** Caches that the call could have changed deep inside, where nobody looks. */
   unseen?: readonly string[] | undefined;
+  /** What belongs to git or to us and was edited while the call went on: it stays so. */
+  touched?: readonly string[] | undefined;
+  /** True for what puts back what `to` has done by halves: what stands is the same before and after both. */
+  isRollBack?: boolean | undefined;
+  /** True for what was found to have been done by a restoration that was stopped or cut off. */
+  isAdopted?: boolean | undefined;
   /** Which directory the project is then; see `root-identity.ts`. */
   rootIdentity?: string | undefined;
 }
@@ -57,6 +65,8 @@ export interface Restoring {
   at: number;
   move: Move;
   isCutOff?: boolean | undefined;
+  /** As steps have it. */
+  isRollBack?: boolean | undefined;
   /** What is to become of which path. */
   changes: readonly TreeChange[];
   /** The name that a file has while it is written beside the one it replaces. */

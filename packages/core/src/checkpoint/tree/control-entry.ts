@@ -1,6 +1,7 @@
 import { readdirSync, type Stats } from "node:fs";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import type { ControlEntry } from "../tree-entry.ts";
+import { markControl } from "./control-mark.ts";
 
 /** Without one of these a repository is none any more; everything else in it comes and goes. */
 const OF_REPOSITORY: ReadonlySet<string> = new Set(["HEAD", "config", "objects", "refs"]);
@@ -11,9 +12,10 @@ const OURS = /^sessions$|\.lock$|\.tmp$/;
 /** For `.git`, `.diligent` and pipes; undefined for other special files, which servers make and remove as they like. */
 export function signControl(absolute: string, stats: Stats): ControlEntry | undefined {
   if (stats.isFIFO()) return { kind: "control", parts: ["pipe"] };
-  if (stats.isFile() || stats.isSymbolicLink()) return { kind: "control", parts: ["file"] };
-  if (!stats.isDirectory()) return undefined;
-  return { kind: "control", parts: ["directory", ...listParts(absolute)] };
+  const isFile = stats.isFile() || stats.isSymbolicLink();
+  if (!isFile && !stats.isDirectory()) return undefined;
+  const mark = markControl(absolute, stats, (name) => OURS.test(name));
+  return { kind: "control", parts: isFile ? ["file"] : ["directory", ...listParts(absolute)], mark };
 }
 
 /** True when nothing of what was there has gone away. */

@@ -87,7 +87,8 @@ function lookAt(root: string, path: string, { name, device, options }: Place): F
       (known !== "directory" && (isCacheName(name) || isMarkedAsCache(absolute)));
     if (isCache)
       return { path, kind: "entry", entry: { kind: "cache", signature: signCache(absolute, stats) } };
-    return { path, kind: "entry", entry: { kind: "directory", mode: stats.mode & MODE_BITS } };
+    const { mode, uid, gid } = stats;
+    return { path, kind: "entry", entry: { kind: "directory", mode: mode & MODE_BITS, uid, gid } };
   } catch (error) {
     return isGone(error) ? undefined : { path, kind: "hidden" };
   }

@@ -42,6 +42,9 @@ export class ProjectState {
     return [...this.entries].flatMap(([path, entry]) => (entry.kind === "cache" ? [path] : []));
   }
 
+  /** What of git's and ours was edited between the last two looks, and pipes that have come. */
+  touched: readonly string[] = [];
+
   /** @param entries what is known from before; what looks the same now is not read again. */
   constructor(
     private readonly options: ProjectStateOptions,
@@ -63,6 +66,7 @@ export class ProjectState {
     if (!isLenient) this.options.store.flush();
     const changes = look.finish();
     this.entries = look.entries;
+    this.touched = look.touched;
     return changes;
   }
 }
@@ -70,6 +74,7 @@ export class ProjectState {
 /** One look at everything. */
 class Look {
   readonly entries = new Map<string, TreeEntry>();
+  readonly touched: string[] = [];
   private readonly changes: TreeChange[] = [];
   private readonly hidden: string[] = [];
   private bytes = 0;
@@ -152,6 +157,7 @@ class Look {
     if (entry.kind === "file" && entry.hash !== undefined) this.bytes += entry.size;
     if (!this.options.isLenient) this.assertRoom(0);
     if (isChange(before, entry)) this.changes.push({ path, before, after: entry });
+    else if (isTouched(before, entry)) this.touched.push(path);
   }
 
   private assertRoom(more: number): void {
@@ -178,4 +184,10 @@ function isChange(before: TreeEntry | undefined, now: TreeEntry): boolean {
   if (now.kind !== "control") return !isSameState(before, now);
   if (before === undefined) return false;
   return before.kind !== "control" || !isWhole(before, now);
+}
+
+/** What is in the midst of `.git` or `.diligent` is not kept; that something in it was edited is to be told all the same. */
+function isTouched(before: TreeEntry | undefined, now: TreeEntry): boolean {
+  if (now.kind !== "control") return false;
+  return before?.kind !== "control" || before.mark !== now.mark;
 }

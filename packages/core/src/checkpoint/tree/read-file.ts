@@ -22,6 +22,9 @@ export function toFileEntry(stats: Stats, hash?: string): FileEntry {
     changedMs: stats.ctimeMs,
     inode: stats.ino,
     hash,
+    uid: stats.uid,
+    gid: stats.gid,
+    ...(stats.nlink > 1 && { links: stats.nlink }),
   };
 }
 

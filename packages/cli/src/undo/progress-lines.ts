@@ -1,0 +1,66 @@
+import { type MoveProgress, now } from "@diligent/core/light";
+import type { CliOutput } from "../cli-io.ts";
+import { describeProgress, type FileMove } from "./describe-progress.ts";
+
+const LINE_MS = 2_000;
+const REDRAW_MS = 200;
+
+// Where nobody says how wide a terminal is.
+const USUAL_COLUMNS = 80;
+
+/**
+ * Says how far it is where it takes a while, each time on a line of its own: what is written may be a file.
+ * @param clock milliseconds.
+ */
+export function createProgressLines(
+  move: FileMove,
+  write: (line: string) => void,
+  clock: () => number = now,
+): (progress: MoveProgress) => void {
+  let saidAt = clock();
+  return (progress) => {
+    if (clock() - saidAt < LINE_MS) return;
+    saidAt = clock();
+    write(describeProgress(move, progress));
+  };
+}
+
+/** The same on one line of a terminal, written over and over. */
+export class ProgressLine {
+  private readonly begunAt: number;
+  private shownAt: number;
+  private width = 0;
+
+  /** @param clock milliseconds. */
+  constructor(
+    private readonly move: FileMove,
+    private readonly output: Pick<CliOutput, "write" | "columns">,
+    private readonly clock: () => number = now,
+  ) {
+    this.begunAt = clock();
+    this.shownAt = this.begunAt;
+  }
+
+  readonly show = (progress: MoveProgress): void => {
+    const at = this.clock();
+    if (at - this.shownAt < REDRAW_MS) return;
+    this.shownAt = at;
+    const seconds = Math.floor((at - this.begunAt) / 1_000);
+    const stop = progress.doing === "rollBack" ? "" : " · Ctrl+C to stop";
+    this.draw(`${describeProgress(this.move, progress)} (${seconds} s${stop})`);
+  };
+
+  /** Leaves an empty line behind; to be called before anything else is written. */
+  clear(): void {
+    if (this.width === 0) return;
+    this.draw("");
+    this.output.write("\r");
+  }
+
+  /** A line that would be wrapped could not be written over. */
+  private draw(text: string): void {
+    const line = text.slice(0, Math.max(0, (this.output.columns ?? USUAL_COLUMNS) - 1));
+    this.output.write(`\r${line.padEnd(this.width)}`);
+    this.width = line.length;
+  }
+}
