@@ -8,6 +8,7 @@ import { createTextOutput } from "./output/text.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { applyEvent, createRunSummary, endSummary, type RunSummary } from "./run-summary.ts";
 import { type SignalWatch, watchSignals } from "./signals.ts";
+import { IdleCleanup } from "./tui/idle-cleanup.ts";
 import { VERSION } from "./version.ts";
 import { writeFailure } from "./write-line.ts";
 
@@ -69,6 +70,7 @@ async function runAndReport(prompt: string, { opened, io, watch, format }: RunPa
   const output = await OUTPUTS[format](io);
   const startedAt = performance.now();
   let summary = createRunSummary(model);
+  const cleanup = new IdleCleanup();
   opened.noteInput(prompt);
   output.begin({ sessionId: session.sessionId, model: model.id, cwd, version: VERSION });
   for (const notice of notices) output.notice(notice);
@@ -82,11 +84,15 @@ async function runAndReport(prompt: string, { opened, io, watch, format }: RunPa
       if (summary.stopReason !== undefined) return;
       summary = applyEvent(summary, event);
       output.event(event);
+      // Between two events it waits, for the model or for a command.
+      cleanup.noteMovement(false);
     });
     await Promise.race([ended, watch.expired]);
     if (summary.stopReason === undefined) summary = endSummary(summary, "aborted");
   } catch (error) {
     summary = endSummary(summary, "error", toSerializable(error));
+  } finally {
+    cleanup.stop();
   }
   output.finish({ sessionId: session.sessionId, summary, durationMs: performance.now() - startedAt });
   return summary;

@@ -1,6 +1,7 @@
 import { fstatSync, readFileSync, write } from "node:fs";
 import type { CliInput, CliIo, CliOutput, SignalName } from "./cli-io.ts";
 import { SIGNAL_EXIT_CODES } from "./exit-codes.ts";
+import { watchParent } from "./parent-watch.ts";
 
 const SIGNALS: readonly SignalName[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 const SIGNALS_OF_NOHUP: readonly SignalName[] = ["SIGINT", "SIGTERM"];
@@ -26,12 +27,13 @@ export function createProcessIo(): ProcessIo {
   const stderr = new DescriptorOutput(2);
   const cleanUps: (() => Promise<void> | void)[] = [];
   const listeners = new Set<(signal: SignalName) => void>();
-  for (const signal of isHangupIgnored() ? SIGNALS_OF_NOHUP : SIGNALS) {
-    process.on(signal, () => {
-      if (listeners.size === 0) process.exit(SIGNAL_EXIT_CODES[signal]);
-      for (const listener of [...listeners]) listener(signal);
-    });
-  }
+  const tell = (signal: SignalName) => {
+    if (listeners.size === 0) process.exit(SIGNAL_EXIT_CODES[signal]);
+    for (const listener of [...listeners]) listener(signal);
+  };
+  const obeyed = isHangupIgnored() ? SIGNALS_OF_NOHUP : SIGNALS;
+  for (const signal of obeyed) process.on(signal, () => tell(signal));
+  let isParentWatched = !obeyed.includes("SIGHUP");
   return {
     stdin: createInput(),
     stdout,
@@ -41,6 +43,8 @@ export function createProcessIo(): ProcessIo {
     platform: process.platform,
     onSignal(listener) {
       listeners.add(listener);
+      if (!isParentWatched) watchParent({ hasKeyboard: isTerminal(0) }, () => tell("SIGHUP"));
+      isParentWatched = true;
       return () => listeners.delete(listener);
     },
     onExit: (each) => void cleanUps.push(each),

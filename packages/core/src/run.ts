@@ -43,6 +43,7 @@ export {
 export { readGitBranch } from "./infrastructure/places/git-head.ts";
 export { findProjectRoot } from "./infrastructure/places/project-root.ts";
 export { endAllProcesses } from "./infrastructure/processes/all-processes.ts";
+export { hasLostReader } from "./infrastructure/processes/lost-reader.ts";
 export { appendInputHistory, type InputHistoryEntry } from "./infrastructure/writing/input-history.ts";
 export { openRequestLog, type RequestLogFile } from "./infrastructure/writing/request-log-file.ts";
 export { SessionTempDir } from "./infrastructure/writing/session-temp-dir.ts";

@@ -36,7 +36,7 @@ export interface TerminalHost {
   off(event: HostEvent, listener: () => void): unknown;
   kill(pid: number, signal: "SIGTSTP" | "SIGHUP"): unknown;
   readonly pid?: number;
-  readonly stdin?: { on(event: "end", listener: () => void): unknown };
+  readonly stdin?: { on(event: "end" | "error", listener: () => void): unknown };
   readonly stdout: { on(event: "error", listener: (error: Error) => void): unknown };
 }
 
@@ -70,6 +70,8 @@ export class TerminalGuard {
     // A terminal that went away is told by SIGHUP; that what was being written failed then is no news.
     host.stdout.on("error", () => {});
     host.stdin?.on("end", () => this.onInputEnd());
+    // Where the terminal is somebody else's by now, reading from it fails.
+    host.stdin?.on("error", () => this.onInputEnd());
     host.on("exit", () => this.restore());
     host.on("SIGCONT", () => this.onContinue());
   }

@@ -9,7 +9,8 @@ type MakePipe = (descriptors: Int32Array) => number;
 // Linux on x86-64 and arm64, from fcntl.h.
 const O_CLOEXEC = 0o2000000;
 
-const C_LIBRARIES = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"];
+/** What the C library is called: GNU's, and musl's for both kinds of machine. */
+export const C_LIBRARIES = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"];
 
 let makePipe: MakePipe | undefined | "not looked for" = "not looked for";
 
