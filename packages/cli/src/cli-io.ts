@@ -29,6 +29,8 @@ export interface CliInput {
 export interface CliTerminal {
   terminal: Terminal;
   host: TerminalHost;
+  /** Asks the terminal for its size now; its listener is told before this returns when it has changed. */
+  readSize?(): void;
   /** Writes to the terminal before it returns; for the very end. */
   writeNow?(text: string): void;
 }

@@ -50,7 +50,7 @@ export function createProcessIo(): ProcessIo {
     onExit: (each) => void cleanUps.push(each),
     async openTerminal() {
       const { ProcessTerminal } = await import("@earendil-works/pi-tui/dist/terminal.js");
-      return { terminal: new ProcessTerminal(), host: process };
+      return { terminal: new ProcessTerminal(), host: process, readSize };
     },
     exit: (code) => process.exit(code),
     async leave(code) {
@@ -59,6 +59,13 @@ export function createProcessIo(): ProcessIo {
       process.exit(code);
     },
   };
+}
+
+/** The size is known from the last signal; what the terminal got since is only known when it is asked. */
+function readSize(): void {
+  const { stdout } = process;
+  // Of Node's and not in its types; without it the signal tells, some milliseconds later.
+  if ("_refreshSize" in stdout && typeof stdout._refreshSize === "function") stdout._refreshSize();
 }
 
 /**

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { BUSY_MS } from "../../core/test/support/busy-machine.ts";
 import { createCompletion } from "../src/tui/editor/completion.ts";
 import { FileIndex } from "../src/tui/editor/file-index.ts";
 import { rankPaths } from "../src/tui/editor/rank-paths.ts";
@@ -229,7 +230,7 @@ test("twenty thousand paths are ranked while nobody notices", () => {
   const begin = performance.now();
   expect(rankPaths(paths, "zz", 5)).toEqual([]);
   expect(rankPaths(paths, "file-19999", 5)[0]).toBe(`packages/part${19_999 % 97}/src/file-19999.ts`);
-  expect(performance.now() - begin).toBeLessThan(500);
+  expect(performance.now() - begin).toBeLessThan(500 + BUSY_MS);
 });
 
 test("Enter sends a command whose argument is what the list would write, and Tab still goes on writing", async () => {

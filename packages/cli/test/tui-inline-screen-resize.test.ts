@@ -222,7 +222,9 @@ test("in a pseudo-terminal every line stays, once, while the size changes again 
   for (const [at, [columns, rows]] of SIZES.entries()) {
     program.send("f");
     await program.waitUntil((_, terminal) => terminal.lines().includes(finished(at + 1)));
-    await program.resize(columns, rows);
+    // Nothing is on its way then: no frame, and no answer of the terminal's.
+    await program.settle();
+    await program.resizeAndRedraw(columns, rows);
     await program.waitFor(`status of ${columns}`.slice(0, columns - 1));
     await program.settle(60);
     const lines = program.terminal.lines();
@@ -259,7 +261,8 @@ test.skipIf(Bun.which("tmux") === null)("in tmux as well", async () => {
     for (const [at, [columns, rows]] of TMUX_SIZES.entries()) {
       program.send("f");
       await program.waitFor(`finished ${at + 1}`);
-      await program.resize(columns, rows);
+      await program.settle();
+      await program.resizeAndRedraw(columns, rows);
       await program.waitFor(`status of ${columns}`.slice(0, columns - 1));
       await program.settle(60);
       const lines = tmux("capture-pane", "-p", "-J", "-S", "-")

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { findSecretText } from "../src/infrastructure/content/secret-text.ts";
+import { BUSY_MS } from "./support/busy-machine.ts";
 
 // Put together here, so that no search for leaked keys stumbles over this file.
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
@@ -44,5 +45,5 @@ test("a long text made to be slow is looked through at once", () => {
   const startedAt = performance.now();
   for (const piece of ["sk-", "a://b:", "token is ", "eyJaaaaaaaa.", "A"])
     findSecretText(piece.repeat(1_000));
-  expect(performance.now() - startedAt).toBeLessThan(500);
+  expect(performance.now() - startedAt).toBeLessThan(500 + BUSY_MS);
 });

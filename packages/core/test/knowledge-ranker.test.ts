@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { rankKnowledge, scoreKnowledge } from "../src/knowledge/ranker.ts";
 import type { KnowledgeEntry } from "../src/knowledge/types.ts";
+import { BUSY_MS } from "./support/busy-machine.ts";
 import { daysAgo, knowledge, NOON } from "./support/knowledge-entry.ts";
 
 function rank(...entries: KnowledgeEntry[]): string[] {
@@ -99,6 +100,6 @@ describe("what was superseded", () => {
     const chain = Array.from({ length: 10_000 }, (_, index) => replacing(`c${index + 1}`, `c${index}`));
     const startedAt = performance.now();
     expect(rank(...circles, ...chain).length).toBe(5_001);
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(performance.now() - startedAt).toBeLessThan(500 + BUSY_MS);
   });
 });

@@ -4,6 +4,7 @@ import { buildSessionContext } from "../src/session/context-builder.ts";
 import { readConversation } from "../src/session/read-conversation.ts";
 import { findLeafId, pathTo } from "../src/session/session-tree.ts";
 import type { SessionEntry, UnknownEntry } from "../src/session/types.ts";
+import { BUSY_MS } from "./support/busy-machine.ts";
 import { compaction, inLine, modelChange, prune } from "./support/context-entries.ts";
 import { assistant, call, result, text, user } from "./support/messages.ts";
 import { chain, entry, entryId, STAMP } from "./support/session-files.ts";
@@ -126,7 +127,7 @@ test("a context of 20,000 entries is built without a stack or a time that grows 
   expect(pathTo(entries.toReversed(), entryId(19_999))).toHaveLength(20_000);
   expect(findLeafId(entries.toReversed())).toBe(entryId(19_999));
   expect(buildSessionContext(entries).messages).toHaveLength(20_000);
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(performance.now() - startedAt).toBeLessThan(2_000 + BUSY_MS);
 });
 
 test("a context of 20,000 entries that was compacted and pruned is built again in a moment", () => {
@@ -140,6 +141,6 @@ test("a context of 20,000 entries that was compacted and pruned is built again i
   const startedAt = performance.now();
   for (let round = 0; round < 20; round++) buildSessionContext(entries);
   // A few milliseconds each; a machine that is busy with other things may need more.
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(performance.now() - startedAt).toBeLessThan(2_000 + BUSY_MS);
   expect(messages).toHaveLength(10_001);
 });

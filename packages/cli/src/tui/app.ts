@@ -95,10 +95,17 @@ class App {
   constructor(
     private readonly command: RunCommand,
     private readonly io: CliIo,
-    { terminal, host, writeNow, keys, extras }: CliTerminal & { keys: ReloadableKeys; extras: TuiExtras },
+    {
+      terminal,
+      host,
+      writeNow,
+      readSize,
+      keys,
+      extras,
+    }: CliTerminal & { keys: ReloadableKeys; extras: TuiExtras },
   ) {
     const theme = createTheme({ color: !io.environment.NO_COLOR });
-    this.screen = new InlineScreen(terminal, { environment: io.environment });
+    this.screen = new InlineScreen(terminal, { environment: io.environment, readSize });
     this.guard = new TerminalGuard(this.screen, host, writeNow);
     this.painter = new ViewPainter(this.screen, { theme, keymap: keys.keymap }, createView({ cwd: io.cwd }));
     this.extras = extras;

@@ -1,8 +1,12 @@
 import { bareEnvironment, PROGRAM } from "./run-diligent.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
+import { hasOpenFrame } from "./terminal-bytes.ts";
 import { VirtualTerminal } from "./virtual-terminal.ts";
 
 const POLL_MS = 5;
+
+// What was written for the size before is read within this; a frame for the new one comes later.
+const IN_FLIGHT_MS = 15;
 
 export interface PtyOptions {
   columns?: number;
@@ -37,6 +41,10 @@ export interface PtyProgram extends AsyncDisposable {
   /** Resolves once nothing has been written for `quietMs`. */
   settle(quietMs?: number): Promise<string[]>;
   resize(columns: number, rows: number): Promise<void>;
+  /** As `resize`, between two frames. @returns true when a frame was on its way all the same. */
+  resizeBetweenFrames(columns: number, rows: number): Promise<boolean>;
+  /** As `resizeBetweenFrames`, and resolves when the program has drawn for the new size. */
+  resizeAndRedraw(columns: number, rows: number): Promise<boolean>;
 }
 
 /** Starts the real program, or another, in a home and a project that are thrown away. */
@@ -68,6 +76,24 @@ export function startInPty(
     await terminal.flush();
     return terminal.screen();
   };
+  const settle = async (quietMs = 100) => {
+    for (let writes = -1; writes !== terminal.writes.length; ) {
+      writes = terminal.writes.length;
+      await Bun.sleep(quietMs);
+    }
+    return screen();
+  };
+  const resize = async (columns: number, rows: number) => {
+    await terminal.resize(columns, rows);
+    child.terminal?.resize(columns, rows);
+  };
+  const resizeBetweenFrames = async (columns: number, rows: number) => {
+    while (hasOpenFrame(terminal.bytes)) await Bun.sleep(1);
+    const { length } = terminal.writes;
+    await resize(columns, rows);
+    await Bun.sleep(IN_FLIGHT_MS);
+    return terminal.writes.length > length;
+  };
   const waitUntil: PtyProgram["waitUntil"] = async (isShown) => {
     const deadline = performance.now() + patienceMs;
     for (;;) {
@@ -96,16 +122,14 @@ export function startInPty(
     },
     waitUntil,
     waitFor: (text) => waitUntil((rows) => hasText(rows, text)),
-    async settle(quietMs = 100) {
-      for (let writes = -1; writes !== terminal.writes.length; ) {
-        writes = terminal.writes.length;
-        await Bun.sleep(quietMs);
-      }
-      return screen();
-    },
-    async resize(columns, rows) {
-      await terminal.resize(columns, rows);
-      child.terminal?.resize(columns, rows);
+    settle,
+    resize,
+    resizeBetweenFrames,
+    async resizeAndRedraw(columns, rows) {
+      const { length } = terminal.writes;
+      const isRaced = await resizeBetweenFrames(columns, rows);
+      await waitUntil((_, { writes }) => writes.length > length);
+      return isRaced;
     },
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");

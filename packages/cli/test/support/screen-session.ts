@@ -107,6 +107,12 @@ export class ScreenSession implements AsyncDisposable {
     return this.mask(await this.program.settle(quietMs));
   }
 
+  /** Resolves once the run has ended, and that is on the screen. */
+  async rests(): Promise<void> {
+    await this.program.waitUntil((rows) => !rows.some((row) => row.includes("Esc to stop")));
+    await this.program.settle();
+  }
+
   /** All rows that there are, those above the screen first. */
   async scrollback(): Promise<string> {
     return this.mask(await this.program.scrollback());

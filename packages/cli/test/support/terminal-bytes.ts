@@ -51,6 +51,12 @@ export const OPEN_FRAME = "a frame without an end";
 
 const FRAME_MARK = new RegExp(`${ESCAPE}\\[\\?2026([hl])`, "g");
 
+/** True when what was written ends in the midst of a frame. */
+export function hasOpenFrame(bytes: string): boolean {
+  const marks = [...bytes.matchAll(FRAME_MARK)];
+  return marks.at(-1)?.[1] === "h";
+}
+
 function findOpenFrames(bytes: string): string[] {
   const problems: string[] = [];
   let isOpen = false;

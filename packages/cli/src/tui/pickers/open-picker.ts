@@ -2,7 +2,7 @@ import type { ActionId } from "../keys/actions.ts";
 import type { View } from "../view.ts";
 import type { Picker } from "./picker.ts";
 
-/** The list that is open, and what its keys do. */
+/** The list that is open, and what its keys do: each resolves when it is done, or what went wrong was said. */
 export class OpenPicker {
   private picker: Picker | undefined;
 
@@ -25,34 +25,34 @@ export class OpenPicker {
   private replace(picker: Picker): void {
     const before = this.picker;
     this.picker = picker;
-    if (before !== picker) this.run(() => before?.close?.());
+    if (before !== picker) void this.run(() => before?.close?.());
   }
 
-  choose(id: string): void {
+  choose(id: string): Promise<void> {
     const { picker } = this;
     this.picker = undefined;
-    this.run(() => picker?.choose(id));
+    return this.run(() => picker?.choose(id));
   }
 
-  pressKey(action: ActionId, id: string | undefined): void {
-    this.run(() => this.picker?.pressKey?.(action, id));
+  pressKey(action: ActionId, id: string | undefined): Promise<void> {
+    return this.run(() => this.picker?.pressKey?.(action, id));
   }
 
-  confirm(id: string | undefined): void {
-    this.run(() => this.picker?.confirm?.(id));
+  confirm(id: string | undefined): Promise<void> {
+    return this.run(() => this.picker?.confirm?.(id));
   }
 
-  submit(text: string, id: string | undefined): void {
-    this.run(() => this.picker?.submit?.(text, id));
+  submit(text: string, id: string | undefined): Promise<void> {
+    return this.run(() => this.picker?.submit?.(text, id));
   }
 
-  close(): void {
+  close(): Promise<void> {
     const { picker } = this;
     this.picker = undefined;
-    this.run(() => picker?.close?.());
+    return this.run(() => picker?.close?.());
   }
 
-  private run(work: () => Promise<void> | void): void {
-    void Promise.resolve().then(work).catch(this.fail);
+  private run(work: () => Promise<void> | void): Promise<void> {
+    return Promise.resolve().then(work).catch(this.fail);
   }
 }

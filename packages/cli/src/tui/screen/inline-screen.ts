@@ -22,6 +22,8 @@ import { WatchedTerminal } from "./watched-terminal.ts";
 export interface InlineScreenOptions {
   /** `TERM` and `TERM_PROGRAM` say how the terminal treats its rows when its width changes. */
   environment?: Readonly<Record<string, string | undefined>>;
+  /** Called before each frame: tells the terminal's listener when the size has changed. */
+  readSize?: (() => void) | undefined;
 }
 
 /**
@@ -42,6 +44,7 @@ export class InlineScreen extends TuiMainScreen {
   readonly #replies: TerminalReplies;
   readonly #liveLines: LiveLines;
   readonly #clock = new FrameClock();
+  readonly #readSize: () => void;
   #finished: string[] = [];
   #region: LiveRegion | undefined;
   #isStale = false;
@@ -52,12 +55,13 @@ export class InlineScreen extends TuiMainScreen {
   /** What has just come in is an answer of the terminal's, not a key. */
   #isReply = false;
 
-  constructor(terminal: Terminal, { environment = {} }: InlineScreenOptions = {}) {
+  constructor(terminal: Terminal, { environment = {}, readSize = () => {} }: InlineScreenOptions = {}) {
     const watched = new WatchedTerminal(terminal, {
       onResize: () => this.#noteResize(),
       afterInput: () => this.#drawForInput(),
     });
     super(watched);
+    this.#readSize = readSize;
     this.#replies = new TerminalReplies(watched, environment);
     this.#liveLines = new LiveLines();
     this.addInputListener((data) => this.#readReply(data));
@@ -116,7 +120,9 @@ export class InlineScreen extends TuiMainScreen {
   }
 
   protected override doRender(): void {
-    if (!this.#isRunning || this.#clock.isSettling) return;
+    if (!this.#isRunning) return;
+    this.#readSize();
+    if (this.#clock.isSettling) return;
     const { columns: width, rows: height } = this.terminal;
     this.#finished.push(...this.beforeFrame());
     const live = this.#liveLines.read(this.render(width), { width, height });

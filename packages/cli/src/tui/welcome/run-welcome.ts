@@ -26,9 +26,12 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
  * The screen for somebody who has no key: says how to set one, and offers the demonstration. Returns the exit code of that,
  * or the one for a missing key.
  */
-export async function runWelcome({ terminal, host, writeNow }: CliTerminal, io: CliIo): Promise<number> {
+export async function runWelcome(
+  { terminal, host, writeNow, readSize }: CliTerminal,
+  io: CliIo,
+): Promise<number> {
   const { environment } = io;
-  const screen = new InlineScreen(terminal, { environment });
+  const screen = new InlineScreen(terminal, { environment, readSize });
   const guard = new TerminalGuard(screen, host, writeNow);
   const theme = createTheme({ color: !environment.NO_COLOR });
   const look = { theme, hints: keyHints(), configPath: describeConfigPath(environment) };
