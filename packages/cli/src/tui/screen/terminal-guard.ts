@@ -23,6 +23,8 @@ const STOP_MS = 50;
 // Replies and key releases that are still under way would be typed into the shell.
 const DRAIN_MS = 200;
 const DRAIN_IDLE_MS = 40;
+// A terminal reads within this what it was sent.
+const READ_MS = 10;
 // A terminal that goes away ends our input and sends SIGHUP, which is only delivered if we are still there; who is asked to
 // end gets 1.3 s for that, so a signal of our own in its place comes later.
 const HANG_UP_MS = 1500;
@@ -144,14 +146,21 @@ export class TerminalGuard {
     }
   }
 
-  /** Draws no more and waits for input under way. False where the terminal is not ours, or was given back meanwhile. */
+  /**
+   * Draws no more and waits for input under way. Once the terminal is not raw any more, Ctrl+C throws away what it has not
+   * read yet; so everything is switched off, and read, before. False where the terminal is not ours, or was given back
+   * meanwhile.
+   */
   private async prepareLeaving({ isErased = false }: { isErased?: boolean } = {}): Promise<boolean> {
     if (this.state !== "held") return false;
     this.state = "leaving";
     ignoreErrors(() => this.screen.leaveRegion({ isErased }));
     const { terminal, isExpectingReply } = this.screen;
-    ignoreErrors(() => terminal.write(this.leaveModes()));
-    if (terminal.kittyProtocolActive || isExpectingReply) await terminal.drainInput(DRAIN_MS, DRAIN_IDLE_MS);
+    ignoreErrors(() => terminal.write(this.leaveModes() + RESTORE_SEQUENCE));
+    const isMoreExpected = terminal.kittyProtocolActive || isExpectingReply;
+    await (isMoreExpected
+      ? terminal.drainInput(DRAIN_MS, DRAIN_IDLE_MS)
+      : terminal.drainInput(READ_MS, READ_MS));
     return this.isLeaving();
   }
 
