@@ -66,6 +66,9 @@ const SHOWN_DIRECTORIES: readonly string[] = [
 // Of the files that it inherits; see `ProcessOptions`.
 const FIRST_DESCRIPTOR = 4;
 
+// As it ends when it cannot make one of the places.
+const BUBBLEWRAP_FAILURE = /^bwrap: Can't .+$/;
+
 /** The box of one session: each command gets one of its own, made from what there is when it starts. */
 export class CommandBox implements ShellBox {
   private readonly roots: readonly string[];
@@ -103,6 +106,7 @@ export class CommandBox implements ShellBox {
     return {
       ...start,
       environment: toBoxEnvironment(command.environment, temporary),
+      isFailure: (output) => BUBBLEWRAP_FAILURE.test(output),
       explain: (output, hasFailed = true) => {
         if (isHalfCheckout(output, line)) return explainCheckout({ command: line, mayLeave });
         return hasFailed ? explainOutput(output, { mayLeave, temporary }) : undefined;

@@ -48,6 +48,8 @@ export interface ChildProcess {
    * or after two seconds with false when something could not be ended.
    */
   end(): Promise<boolean>;
+  /** After `exited`: false for a program that reports its end and did not: it has failed before, or was ended. */
+  hasReported(): boolean;
   /** After `exited`: true while something it started in the background still runs. `isClosed` is false where outputs have not ended. */
   hasSurvivors(isClosed?: boolean): boolean;
 }
@@ -153,6 +155,7 @@ function toChildProcess(child: Bun.Subprocess, { mark, readEnd, report }: ChildP
     exited: foreground ?? gone,
     gone,
     end: () => endTree(tree),
+    hasReported: () => report === undefined || reported !== undefined,
     hasSurvivors: (isClosed = true) =>
       reported ? reported.runsOn : !isClosed || (isGroupAlive(group) && isTreeAlive(tree())),
   };

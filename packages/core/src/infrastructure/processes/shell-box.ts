@@ -17,6 +17,8 @@ export interface EnclosedCommand {
   reportsEnd: boolean;
   /** Absolute paths; see `ProcessOptions.inheritedFiles`. */
   inheritedFiles: readonly string[];
+  /** True when this is all that came of it: the box could not be made, and nothing of the command was run. */
+  isFailure(output: string): boolean;
   /**
    * What the box is about, in a line for the model that follows a failure by which it was met; undefined otherwise.
    * @param hasFailed false where the command says that it went well: left out, it has not.

@@ -12,6 +12,7 @@ import { CommandOutput } from "./command-output.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const UPDATE_INTERVAL_MS = 100;
+const MAX_ATTEMPTS = 3;
 
 // Linux takes one argument of at most 32 pages, its closing NUL included.
 const MAX_COMMAND_BYTES = 128 * 1024 - 1;
@@ -24,18 +25,54 @@ export async function runShell(
 ): Promise<ToolResult> {
   if (context.signal.aborted) throw new Error("Interrupted before the command was started.");
   refuseUnrunnable(args.command);
-  const output = new CommandOutput(() => openSpool(workspace, context.toolCallId));
-  const updates = createThrottle(() => context.onUpdate?.(output.latest()), UPDATE_INTERVAL_MS);
-  const begin = monotonicMs();
-  const timeoutMs = args.timeout ?? DEFAULT_TIMEOUT_MS;
   const command = {
     argv: [findShell(workspace), "-c", args.command],
     cwd: workspace.cwd,
     environment: createChildEnvironment(workspace),
     writtenFiles: () => workspace.files.findAsWritten(),
   };
-  const boxed = await enclose(command, args, workspace);
-  const comeBack = boxed ? undefined : await leaveBox(workspace);
+  const run = { command, context, workspace, timeoutMs: args.timeout ?? DEFAULT_TIMEOUT_MS };
+  for (let attempt = 1; ; attempt++) {
+    const boxed = await enclose(command, args, workspace);
+    if (boxed === undefined) return runOutside(run);
+    const { end, output, durationMs } = await runOnce({ ...run, boxed });
+    const text = output.finish().trimEnd();
+    // A place that was to be held or hidden went away while the box was made.
+    const isToRepeat = attempt < MAX_ATTEMPTS && !end.hasReported && boxed.isFailure(text);
+    if (isToRepeat && !context.signal.aborted) boxed.finish(end);
+    else return toResult({ ...run, end, output, durationMs, text, boxed, notes: [] });
+  }
+}
+
+interface Run {
+  command: ShellCommand;
+  context: ToolContext;
+  workspace: Workspace;
+  timeoutMs: number;
+  boxed?: EnclosedCommand | undefined;
+}
+
+interface RunEnd {
+  end: CommandEnd;
+  output: CommandOutput;
+  durationMs: number;
+}
+
+async function runOutside(run: Run): Promise<ToolResult> {
+  const comeBack = await leaveBox(run.workspace);
+  try {
+    const done = await runOnce(run);
+    return toResult({ ...run, ...done, text: done.output.finish().trimEnd(), notes: comeBack?.() ?? [] });
+  } catch (error) {
+    comeBack?.();
+    throw error;
+  }
+}
+
+async function runOnce({ command, context, workspace, timeoutMs, boxed }: Run): Promise<RunEnd> {
+  const output = new CommandOutput(() => openSpool(workspace, context.toolCallId));
+  const updates = createThrottle(() => context.onUpdate?.(output.latest()), UPDATE_INTERVAL_MS);
+  const begin = monotonicMs();
   try {
     const end = await runCommand({
       ...(boxed ?? command),
@@ -47,11 +84,7 @@ export async function runShell(
         if (context.onUpdate) updates.request();
       },
     });
-    const durationMs = Math.round(monotonicMs() - begin);
-    return toResult(end, output, { timeoutMs, durationMs, boxed, notes: comeBack?.() ?? [] });
-  } catch (error) {
-    comeBack?.();
-    throw error;
+    return { end, output, durationMs: Math.round(monotonicMs() - begin) };
   } finally {
     updates.stop();
   }
@@ -101,20 +134,23 @@ function openSpool(workspace: Workspace, toolCallId: string): SpoolFile | undefi
   return directory === undefined ? undefined : SpoolFile.create(directory, toolCallId);
 }
 
-interface Circumstances {
+interface Circumstances extends RunEnd {
   timeoutMs: number;
-  durationMs: number;
-  boxed: EnclosedCommand | undefined;
+  text: string;
+  boxed?: EnclosedCommand | undefined;
   /** Of a command outside the box. */
   notes: readonly string[];
 }
 
-function toResult(
-  end: CommandEnd,
-  output: CommandOutput,
-  { timeoutMs, durationMs, boxed, notes: outsideNotes }: Circumstances,
-): ToolResult {
-  const text = output.finish().trimEnd();
+function toResult({
+  end,
+  output,
+  text,
+  timeoutMs,
+  durationMs,
+  boxed,
+  notes: outsideNotes,
+}: Circumstances): ToolResult {
   const isError = end.cause !== "exit" || end.exitCode !== 0;
   const explanation = boxed?.explain(text, isError);
   const notes = [
