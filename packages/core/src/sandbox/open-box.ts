@@ -37,6 +37,8 @@ export function findSharedTemporary(configured: string, homes: readonly string[]
 const RUNTIME_DIRECTORIES: readonly string[] = ["/run", "/var/run", "/mnt/wslg"];
 
 const TRIAL_LIMIT_MS = 5_000;
+const TOO_SLOW = `a command in it that does nothing took longer than ${TRIAL_LIMIT_MS / 1000} s`;
+const MAX_ATTEMPTS = 3;
 
 /** Makes a box and tries it; or says why there can be none, half a sentence. */
 export async function openBox(
@@ -47,12 +49,12 @@ export async function openBox(
   if (problem !== undefined) return { problem };
   const [best, ...lesser] = HARDENINGS;
   const first = await tryBox(program, options, best);
-  if ("box" in first || program.kind !== "bubblewrap") return first;
-  for (const hardening of lesser) {
-    const next = await tryBox(program, options, hardening);
-    if ("box" in next) return next;
+  if (first.box) return { box: first.box };
+  for (const hardening of first.mayDiffer && program.kind === "bubblewrap" ? lesser : []) {
+    const { box } = await tryBox(program, options, hardening);
+    if (box) return { box };
   }
-  return first;
+  return { problem: first.problem };
 }
 
 /** Before 0.8, and where it is installed with rights of its own, bubblewrap cannot forbid namespaces. */
@@ -62,35 +64,50 @@ const HARDENINGS: readonly [Hardening, ...Hardening[]] = [
   { forbidsNamespaces: false, filtersCalls: false },
 ];
 
+interface Trial {
+  box?: CommandBox;
+  /** Why there is no box, half a sentence. */
+  problem: string;
+  /** Another hardening may do. */
+  mayDiffer: boolean;
+}
+
 async function tryBox(
   program: SandboxProgram,
   options: OpenBoxOptions,
   hardening: Hardening,
-): Promise<{ box: CommandBox } | { problem: string }> {
-  const shell = resolveExecutable("sh", { environment: options.environment, outside: options.root });
-  if (shell === undefined) return { problem: "there is no sh in PATH" };
-  const { root } = options;
+): Promise<Trial> {
+  const { root, environment } = options;
+  const shell = resolveExecutable("sh", { environment, outside: root });
+  if (shell === undefined) return { problem: "there is no sh in PATH", mayDiffer: false };
   try {
     const box = new CommandBox({ ...toBoxOptions(program, options), hardening });
-    const trial = box.encloseTrial({
-      argv: [shell, "-c", ":"],
-      cwd: root,
-      environment: { PATH: "/usr/bin:/bin" },
-    });
-    let said = "";
-    const end = await runCommand({
-      ...trial,
-      cwd: root,
-      timeoutMs: TRIAL_LIMIT_MS,
-      signal: new AbortController().signal,
-      onOutput: (chunk) => {
-        said += new TextDecoder().decode(chunk);
-      },
-    });
-    return end.exitCode === 0 ? { box } : { problem: explainFailure(said) };
+    for (let attempt = 1; ; attempt++) {
+      const { end, said, isFailure } = await runTrial(box, shell, root);
+      if (end.exitCode === 0) return { box, problem: "", mayDiffer: false };
+      if (end.cause === "timeout") return { problem: TOO_SLOW, mayDiffer: false };
+      // A place that was to be hidden may have gone away meanwhile.
+      if (attempt === MAX_ATTEMPTS || end.hasReported || !isFailure(said.trimEnd()))
+        return { problem: explainFailure(said), mayDiffer: true };
+    }
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return { problem: error instanceof Error ? error.message : String(error), mayDiffer: true };
   }
+}
+
+async function runTrial(box: CommandBox, shell: string, cwd: string) {
+  const trial = box.encloseTrial({ argv: [shell, "-c", ":"], cwd, environment: { PATH: "/usr/bin:/bin" } });
+  let said = "";
+  const end = await runCommand({
+    ...trial,
+    cwd,
+    timeoutMs: TRIAL_LIMIT_MS,
+    signal: new AbortController().signal,
+    onOutput: (chunk) => {
+      said += new TextDecoder().decode(chunk);
+    },
+  });
+  return { end, said, isFailure: trial.isFailure };
 }
 
 /** Where what is to be kept from commands lies in what they may write to. */
