@@ -68,6 +68,8 @@ export async function runTui(command: RunCommand, io: CliIo, extras: TuiExtras =
   }
 }
 
+type AppParts = CliTerminal & { keys: ReloadableKeys; extras: TuiExtras };
+
 /** Connects the parts: keys to effects, events to the view, the view to the screen. */
 class App {
   readonly screen: InlineScreen;
@@ -95,14 +97,7 @@ class App {
   constructor(
     private readonly command: RunCommand,
     private readonly io: CliIo,
-    {
-      terminal,
-      host,
-      writeNow,
-      readSize,
-      keys,
-      extras,
-    }: CliTerminal & { keys: ReloadableKeys; extras: TuiExtras },
+    { terminal, host, writeNow, readSize, keys, extras }: AppParts,
   ) {
     const theme = createTheme({ color: !io.environment.NO_COLOR });
     this.screen = new InlineScreen(terminal, { environment: io.environment, readSize });
