@@ -15,10 +15,10 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { endAllProcesses } from "../src/infrastructure/processes/all-processes.ts";
-import { ControlJournal } from "../src/sandbox/control-journal.ts";
-import { ControlKeeper } from "../src/sandbox/control-keeper.ts";
+import { ControlJournal } from "../src/sandbox/control/control-journal.ts";
+import { ControlKeeper } from "../src/sandbox/control/control-keeper.ts";
+import { tidyCutOffSessions } from "../src/sandbox/control/tidy-cut-off.ts";
 import { SessionSandbox } from "../src/sandbox/session-sandbox.ts";
-import { tidyCutOffSessions } from "../src/sandbox/tidy-cut-off.ts";
 import { findBoxProblem } from "./support/boxed-project.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type BoxPlaces, MAX_MOUNTS, planPlaces } from "../src/sandbox/box-places.ts";
-import { toBubblewrapArguments } from "../src/sandbox/bubblewrap.ts";
-import { ControlWatch } from "../src/sandbox/control-watch.ts";
-import { explainOutput } from "../src/sandbox/explain-output.ts";
-import { toSeatbeltProfile } from "../src/sandbox/seatbelt.ts";
-import { makeSystemCallFilter } from "../src/sandbox/system-call-filter.ts";
+import { type BoxPlaces, MAX_MOUNTS, planPlaces } from "../src/sandbox/box/box-places.ts";
+import { toBubblewrapArguments } from "../src/sandbox/box/bubblewrap.ts";
+import { explainOutput } from "../src/sandbox/box/explain-output.ts";
+import { toSeatbeltProfile } from "../src/sandbox/box/seatbelt.ts";
+import { makeSystemCallFilter } from "../src/sandbox/box/system-call-filter.ts";
+import { ControlWatch } from "../src/sandbox/control/control-watch.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
 const PLACES: BoxPlaces = {

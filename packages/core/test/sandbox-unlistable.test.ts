@@ -12,9 +12,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { makeListable } from "../src/infrastructure/reading/listing-rights.ts";
-import { ControlKeeper } from "../src/sandbox/control-keeper.ts";
-import { withExpected } from "../src/sandbox/control-look.ts";
-import { ControlWatch } from "../src/sandbox/control-watch.ts";
+import { ControlKeeper } from "../src/sandbox/control/control-keeper.ts";
+import { withExpected } from "../src/sandbox/control/control-look.ts";
+import { ControlWatch } from "../src/sandbox/control/control-watch.ts";
 import { asPlainUser, canBePlainUser, giveToPlainUser } from "./support/plain-user.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 

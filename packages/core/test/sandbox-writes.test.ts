@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { endAllProcesses } from "../src/infrastructure/processes/all-processes.ts";
-import { toBoxEnvironment } from "../src/sandbox/box-environment.ts";
+import { toBoxEnvironment } from "../src/sandbox/box/box-environment.ts";
 import { findBoxProblem, makeBoxedProject } from "./support/boxed-project.ts";
 
 const problem = await findBoxProblem();

@@ -6,10 +6,10 @@ import { userStateDirectory } from "../infrastructure/places/user-directories.ts
 import { resolveExecutable } from "../infrastructure/processes/executables.ts";
 import { runCommand } from "../infrastructure/processes/run-command.ts";
 import { findRealPath, isInside } from "../infrastructure/reading/real-path.ts";
-import { CommandBox, type Hardening } from "./command-box.ts";
+import { CommandBox, type Hardening } from "./box/command-box.ts";
+import { findOwnHomes, findSecretPlaces } from "./box/hidden-places.ts";
+import { createProjectFinder } from "./box/other-projects.ts";
 import { explainFailure, type SandboxProgram } from "./find-sandbox.ts";
-import { findOwnHomes, findSecretPlaces } from "./hidden-places.ts";
-import { createProjectFinder } from "./other-projects.ts";
 import type { SandboxOptions } from "./session-sandbox.ts";
 
 export type OpenBoxOptions = Pick<SandboxOptions, "environment" | "root" | "writable" | "directory"> & {

@@ -80,7 +80,7 @@ export class SessionSandbox {
     const directory = controlJournalDirectory(environment, root);
     if (directory === undefined || !existsSync(directory)) return;
     const [{ tidyCutOffSessions }, { findQuarantine }] = await Promise.all([
-      import("./tidy-cut-off.ts"),
+      import("./control/tidy-cut-off.ts"),
       import("./open-box.ts"),
     ]);
     tidyCutOffSessions({ directory, root, quarantine: findQuarantine(this.options), tell });

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { CommandBox } from "../../src/sandbox/command-box.ts";
+import type { CommandBox } from "../../src/sandbox/box/command-box.ts";
 import { findSandboxProgram } from "../../src/sandbox/find-sandbox.ts";
 import { type OpenBoxOptions, openBox } from "../../src/sandbox/open-box.ts";
 import type { ToolResult } from "../../src/tool/types.ts";

@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { dirname } from "node:path";
-import { readSmallText } from "../infrastructure/reading/small-text.ts";
+import { readSmallText } from "../../infrastructure/reading/small-text.ts";
 
 /** A home directory as a command sees it: what lies in it, but for what is hidden. */
 export interface HomeView {

@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs";
-import { toSystemPath } from "../infrastructure/reading/byte-name.ts";
+import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import { readSystemEntries } from "../box/system-entries.ts";
 import type { ControlFile } from "./control-file.ts";
 import type { ControlLook } from "./control-look.ts";
 import { ControlRemedies } from "./control-remedies.ts";
@@ -7,7 +8,6 @@ import { ControlWatch } from "./control-watch.ts";
 import type { Journal } from "./journal-text.ts";
 import { ListingRestorer } from "./listing-restorer.ts";
 import { findControlChanges } from "./new-control-files.ts";
-import { readSystemEntries } from "./system-entries.ts";
 
 export interface CutOffSessionOptions extends Journal {
   /** The moment until which its commands may have been at work, in milliseconds since the epoch. */

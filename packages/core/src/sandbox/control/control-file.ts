@@ -1,5 +1,5 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
-import { fromNameBytes, toSystemPath } from "../infrastructure/reading/byte-name.ts";
+import { fromNameBytes, toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 
 /** A control file or directory that is there. */
 export interface ControlFile {

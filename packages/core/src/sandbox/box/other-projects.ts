@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Environment, homeDirectory } from "../infrastructure/environment.ts";
-import { findProjectRoot } from "../infrastructure/places/project-root.ts";
-import { readRecentInputs } from "../infrastructure/reading/recent-inputs.ts";
+import { type Environment, homeDirectory } from "../../infrastructure/environment.ts";
+import { findProjectRoot } from "../../infrastructure/places/project-root.ts";
+import { readRecentInputs } from "../../infrastructure/reading/recent-inputs.ts";
 
 // Neighbours and projects that were worked in; the most recent ones where there are more.
 const MAX_PROJECTS = 100;

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from "node:fs";
-import { fromNameBytes, toSystemPath } from "../infrastructure/reading/byte-name.ts";
-import { type DirectoryEntry, readDirectory } from "../infrastructure/reading/directory-entries.ts";
+import { fromNameBytes, toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import { type DirectoryEntry, readDirectory } from "../../infrastructure/reading/directory-entries.ts";
 
 /** What is in a directory, also what bears a name that is no text; see `fromNameBytes`. @throws system errors. */
 export function readSystemEntries(path: string): DirectoryEntry[] {

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
-import { foldName } from "../infrastructure/fold-name.ts";
-import { isInside } from "../infrastructure/reading/real-path.ts";
+import { foldName } from "../../infrastructure/fold-name.ts";
+import { isInside } from "../../infrastructure/reading/real-path.ts";
 import { type ControlFile, lookAt } from "./control-file.ts";
 import type { ControlLook, UnlistableDirectory } from "./control-look.ts";
 import { findGitPlaces } from "./git-places.ts";

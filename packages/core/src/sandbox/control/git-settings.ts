@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
-import { findRealPath } from "../infrastructure/reading/real-path.ts";
-import { readSmallText } from "../infrastructure/reading/small-text.ts";
+import { findRealPath } from "../../infrastructure/reading/real-path.ts";
+import { readSmallText } from "../../infrastructure/reading/small-text.ts";
 
 /** One setting of git: its key without the section, in lower case, and the file it stands in. */
 export interface GitSetting {

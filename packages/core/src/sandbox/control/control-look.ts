@@ -1,4 +1,4 @@
-import { isInside } from "../infrastructure/reading/real-path.ts";
+import { isInside } from "../../infrastructure/reading/real-path.ts";
 import type { ControlFile } from "./control-file.ts";
 
 /** A directory that may not be listed, or in which nothing may be looked at: what comes about in it goes unseen. */

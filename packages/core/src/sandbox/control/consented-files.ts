@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
-import { toSystemPath } from "../infrastructure/reading/byte-name.ts";
-import { isInside } from "../infrastructure/reading/real-path.ts";
-import { readSystemEntries } from "./system-entries.ts";
+import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import { isInside } from "../../infrastructure/reading/real-path.ts";
+import { readSystemEntries } from "../box/system-entries.ts";
 
 /**
  * Of a control file or directory that came about: what nobody has consented to, the outermost paths.

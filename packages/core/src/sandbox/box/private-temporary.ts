@@ -1,5 +1,5 @@
 import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
-import { processorName } from "../infrastructure/environment.ts";
+import { processorName } from "../../infrastructure/environment.ts";
 import { makeSystemCallFilter } from "./system-call-filter.ts";
 
 /** Where the temporary files of boxed commands are; absolute. */

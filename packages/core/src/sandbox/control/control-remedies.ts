@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { isInside } from "../infrastructure/reading/real-path.ts";
+import { isInside } from "../../infrastructure/reading/real-path.ts";
 import type { ControlFile } from "./control-file.ts";
 import { moveAway, restoreLink } from "./quarantine.ts";
 

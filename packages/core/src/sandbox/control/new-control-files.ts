@@ -1,4 +1,4 @@
-import { isInside } from "../infrastructure/reading/real-path.ts";
+import { isInside } from "../../infrastructure/reading/real-path.ts";
 import { type ControlFile, lookAt } from "./control-file.ts";
 import type { ControlLook } from "./control-look.ts";
 

@@ -1,9 +1,9 @@
 import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { generateEntryId, generateSessionId } from "../infrastructure/ids.ts";
-import { toSystemPath } from "../infrastructure/reading/byte-name.ts";
-import { HeldDirectory } from "../infrastructure/reading/held-directory.ts";
-import { systemErrorCode, systemErrorText } from "../infrastructure/system-error.ts";
+import { generateEntryId, generateSessionId } from "../../infrastructure/ids.ts";
+import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import { HeldDirectory } from "../../infrastructure/reading/held-directory.ts";
+import { systemErrorCode, systemErrorText } from "../../infrastructure/system-error.ts";
 
 /**
  * Moves what nobody has consented to out of a project, as it is, links and all. `name` is its path from the project.

@@ -1,6 +1,6 @@
-import { controlListStamp } from "../infrastructure/places/control-files.ts";
-import type { ProcessIdentity } from "../infrastructure/processes/process-identity.ts";
-import { isInside } from "../infrastructure/reading/real-path.ts";
+import { controlListStamp } from "../../infrastructure/places/control-files.ts";
+import type { ProcessIdentity } from "../../infrastructure/processes/process-identity.ts";
+import { isInside } from "../../infrastructure/reading/real-path.ts";
 import { type ControlFile, lookAt } from "./control-file.ts";
 import type { ControlLook, UnlistableDirectory } from "./control-look.ts";
 

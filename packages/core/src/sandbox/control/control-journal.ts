@@ -1,8 +1,8 @@
 import { mkdirSync, renameSync, rmdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { now } from "../infrastructure/clock.ts";
-import { ownIdentity } from "../infrastructure/processes/process-identity.ts";
-import { randomHex } from "../infrastructure/random-hex.ts";
+import { now } from "../../infrastructure/clock.ts";
+import { ownIdentity } from "../../infrastructure/processes/process-identity.ts";
+import { randomHex } from "../../infrastructure/random-hex.ts";
 import { type ControlLook, isSameLook } from "./control-look.ts";
 import { formatJournal, type JournalPlaces, toJournalName } from "./journal-text.ts";
 

@@ -1,8 +1,8 @@
 import { accessSync, constants, lstatSync, readdirSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { type Environment, homeDirectory, processAccount } from "../infrastructure/environment.ts";
-import { isSecretFile, SECRET_HOME_PLACES } from "../infrastructure/places/secret-files.ts";
-import { userConfigDirectory, userStateDirectory } from "../infrastructure/places/user-directories.ts";
+import { type Environment, homeDirectory, processAccount } from "../../infrastructure/environment.ts";
+import { isSecretFile, SECRET_HOME_PLACES } from "../../infrastructure/places/secret-files.ts";
+import { userConfigDirectory, userStateDirectory } from "../../infrastructure/places/user-directories.ts";
 
 /** Further places in a home directory where programs keep what lets somebody in, or what was said elsewhere. */
 const HOME_PLACES: readonly string[] = [

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { findRealPath, isInside } from "../infrastructure/reading/real-path.ts";
-import type { ControlLook } from "./control-look.ts";
+import { findRealPath, isInside } from "../../infrastructure/reading/real-path.ts";
+import type { ControlLook } from "../control/control-look.ts";
 import { findHomeView, type HomeView } from "./home-view.ts";
 import type { PrivateTemporary } from "./private-temporary.ts";
 

@@ -1,10 +1,10 @@
 import { lstatSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { isProcessAlive } from "../infrastructure/processes/process-identity.ts";
-import { isOwn } from "../infrastructure/reading/listing-rights.ts";
-import { isOpenToOthers } from "../infrastructure/reading/ownership.ts";
-import { readSmallText } from "../infrastructure/reading/small-text.ts";
-import { systemErrorText } from "../infrastructure/system-error.ts";
+import { isProcessAlive } from "../../infrastructure/processes/process-identity.ts";
+import { isOwn } from "../../infrastructure/reading/listing-rights.ts";
+import { isOpenToOthers } from "../../infrastructure/reading/ownership.ts";
+import { readSmallText } from "../../infrastructure/reading/small-text.ts";
+import { systemErrorText } from "../../infrastructure/system-error.ts";
 import { CutOffSession } from "./cut-off-session.ts";
 import { parseJournal, parseJournalName } from "./journal-text.ts";
 

@@ -1,6 +1,6 @@
-import { platformName } from "../infrastructure/environment.ts";
-import { ForeignDirectoryError, makeListable } from "../infrastructure/reading/listing-rights.ts";
-import { systemErrorCode } from "../infrastructure/system-error.ts";
+import { platformName } from "../../infrastructure/environment.ts";
+import { ForeignDirectoryError, makeListable } from "../../infrastructure/reading/listing-rights.ts";
+import { systemErrorCode } from "../../infrastructure/system-error.ts";
 import type { UnlistableDirectory } from "./control-look.ts";
 
 // Whoever makes more of them gets no longer line for it.

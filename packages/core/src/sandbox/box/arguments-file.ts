@@ -1,5 +1,5 @@
 import { existsSync, renameSync, writeFileSync } from "node:fs";
-import { toSystemPath } from "../infrastructure/reading/byte-name.ts";
+import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 
 export interface PackedArguments {
   argv: readonly string[];

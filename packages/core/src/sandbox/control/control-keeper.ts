@@ -1,4 +1,4 @@
-import { monotonicMs, sleep } from "../infrastructure/clock.ts";
+import { monotonicMs, sleep } from "../../infrastructure/clock.ts";
 import { findUnconsented } from "./consented-files.ts";
 import type { ControlFile } from "./control-file.ts";
 import type { ControlJournal } from "./control-journal.ts";

@@ -4,19 +4,19 @@ import type {
   EnclosedCommand,
   ShellBox,
   ShellCommand,
-} from "../infrastructure/processes/shell-box.ts";
-import { isInside } from "../infrastructure/reading/real-path.ts";
+} from "../../infrastructure/processes/shell-box.ts";
+import { isInside } from "../../infrastructure/reading/real-path.ts";
+import { ControlJournal } from "../control/control-journal.ts";
+import { ControlKeeper } from "../control/control-keeper.ts";
+import type { ControlLook } from "../control/control-look.ts";
+import { findLinkedRepository } from "../control/git-places.ts";
+import { isAdministrator, type SandboxProgram } from "../find-sandbox.ts";
 import { packArguments } from "./arguments-file.ts";
 import { toBoxEnvironment } from "./box-environment.ts";
 import { type BoxPlaces, planPlaces } from "./box-places.ts";
 import { toBubblewrapArguments } from "./bubblewrap.ts";
-import { ControlJournal } from "./control-journal.ts";
-import { ControlKeeper } from "./control-keeper.ts";
-import type { ControlLook } from "./control-look.ts";
 import { explainCheckout, isHalfCheckout } from "./explain-checkout.ts";
 import { explainOutput } from "./explain-output.ts";
-import { isAdministrator, type SandboxProgram } from "./find-sandbox.ts";
-import { findLinkedRepository } from "./git-places.ts";
 import { preparePrivateTemporary } from "./private-temporary.ts";
 import { toSeatbeltArguments, toSeatbeltProfile } from "./seatbelt.ts";
 import { findSockets } from "./sockets.ts";

@@ -1,12 +1,12 @@
 import { type BigIntStats, lstatSync } from "node:fs";
-import { now } from "../infrastructure/clock.ts";
-import { foldName } from "../infrastructure/fold-name.ts";
-import { isControlEntry } from "../infrastructure/places/control-files.ts";
-import { toSystemPath } from "../infrastructure/reading/byte-name.ts";
-import { findListingRight } from "../infrastructure/reading/listing-rights.ts";
-import { systemErrorCode } from "../infrastructure/system-error.ts";
+import { now } from "../../infrastructure/clock.ts";
+import { foldName } from "../../infrastructure/fold-name.ts";
+import { isControlEntry } from "../../infrastructure/places/control-files.ts";
+import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import { findListingRight } from "../../infrastructure/reading/listing-rights.ts";
+import { systemErrorCode } from "../../infrastructure/system-error.ts";
+import { readSystemEntries } from "../box/system-entries.ts";
 import type { UnlistableDirectory } from "./control-look.ts";
-import { readSystemEntries } from "./system-entries.ts";
 
 /** A directory that was read, and what tells whether it has to be read again. */
 export interface KnownDirectory {
