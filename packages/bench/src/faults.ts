@@ -1,11 +1,12 @@
 import { parseFaultArguments } from "./faults/arguments.ts";
 import { FAULT_TRIALS } from "./faults/trials/index.ts";
 import { tryFaults } from "./faults/try-faults.ts";
+import { runScript } from "./run-script.ts";
 
 // Disturbs the real program in every way there is a trial for, and counts, for each promise to users, how often it was
 // tried and how often it was broken. Exit code 1 when one was broken, 2 when a trial itself failed.
 
-process.exitCode = await main(process.argv.slice(2));
+await runScript("faults", main);
 
 async function main(argv: readonly string[]): Promise<number> {
   const { runs, seed, names } = parseFaultArguments(
@@ -13,7 +14,7 @@ async function main(argv: readonly string[]): Promise<number> {
     FAULT_TRIALS.map(({ name }) => name),
   );
   const trials = FAULT_TRIALS.filter(({ name }) => names.length === 0 || names.includes(name));
-  const total = trials.length * runs;
+  const total = trials.reduce((sum, trial) => sum + runs(trial), 0);
   const { tally, skipped, failures } = await tryFaults({
     trials,
     runs,
@@ -21,7 +22,7 @@ async function main(argv: readonly string[]): Promise<number> {
     onTried: (done, { name }) => process.stderr.write(`\r${done} of ${total}: ${name.padEnd(20)}`),
   });
   process.stderr.write("\n");
-  console.log(`${trials.length} trials, each ${runs} times, seed ${seed}\n\n${tally.format()}`);
+  console.log(`${trials.length} trials, ${total} disturbed runs, seed ${seed}\n\n${tally.format()}`);
   for (const line of skipped) console.log(`not tried: ${line}`);
   for (const line of [...tally.problems, ...failures.map((text) => `the trial failed: ${text}`)]) {
     console.log(`\n${line.slice(0, 1_000)}`);

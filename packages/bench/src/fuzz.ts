@@ -1,11 +1,12 @@
 import { parseFuzzArguments } from "./fuzz/arguments.ts";
 import { formatOutcomes, type TriedTarget } from "./fuzz/format-outcomes.ts";
 import { FUZZ_TARGETS } from "./fuzz/targets/index.ts";
+import { runScript } from "./run-script.ts";
 
 // Makes values by chance, thousands for each promise that has to hold for all of them, and looks for one that breaks it.
 // Exit code 1 when one was found.
 
-process.exitCode = await main(process.argv.slice(2));
+await runScript("fuzz", main);
 
 async function main(argv: readonly string[]): Promise<number> {
   const { names, runs, seed, path } = parseFuzzArguments(

@@ -3,25 +3,15 @@ import type { Benchmark } from "./benchmark.ts";
 import { BENCHMARKS } from "./benchmarks/index.ts";
 import { judgeFigure, type Verdict } from "./figure.ts";
 import { PEER_COMPARISON } from "./peers/compare-peers.ts";
+import { runScript } from "./run-script.ts";
 import { Stage } from "./stage/stage.ts";
 import { formatTable } from "./table.ts";
 
 const EXIT_OVER_BUDGET = 1;
-const EXIT_NOT_MEASURED = 2;
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
 
-try {
-  process.exitCode = await run(process.argv.slice(2));
-} catch (error) {
-  console.error(`bench: ${describeError(error)}`);
-  process.exitCode = EXIT_NOT_MEASURED;
-}
-
-function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message} ${describeError(error.cause)}`;
-}
+await runScript("bench", run);
 
 async function run(argv: readonly string[]): Promise<number> {
   const names = BENCHMARKS.map(({ name }) => name);

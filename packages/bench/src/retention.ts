@@ -2,6 +2,7 @@ import { createRandom } from "../../core/test/support/fuzzed-history.ts";
 import { holdRetentionSession, type RetentionReport } from "../../core/test/support/retention-session.ts";
 import { chooseMisbehaviours } from "./retention/choose-misbehaviours.ts";
 import { judgeRetention } from "./retention/judge-retention.ts";
+import { runScript } from "./run-script.ts";
 import { parseSeededRuns } from "./seeded-runs.ts";
 import { Scratch } from "./stage/scratch.ts";
 
@@ -11,7 +12,7 @@ import { Scratch } from "./stage/scratch.ts";
 const USUAL_RUNS = 12;
 const SHOWN_PROBLEMS = 20;
 
-process.exitCode = await main(process.argv.slice(2));
+await runScript("retention", main);
 
 async function main(argv: readonly string[]): Promise<number> {
   const { runs, seed } = parseSeededRuns(argv, USUAL_RUNS);

@@ -1,8 +1,10 @@
+import { runScript } from "./run-script.ts";
 import { parseSoakArguments, type SoakArguments, type SoakKind } from "./soak/arguments.ts";
+import { formatSoaks, type NamedSoak } from "./soak/format-soaks.ts";
 import { judgeIdle, judgeProcess, WARM_TURNS } from "./soak/judge-process.ts";
-import type { SoakVerdict } from "./soak/judge-soak.ts";
 import { soakIdleScreen } from "./soak/soak-idle.ts";
 import { soakIdlePrint, soakPrint } from "./soak/soak-print.ts";
+import { isBroken } from "./soak/soak-row.ts";
 import { soakScreen } from "./soak/soak-screen.ts";
 import { soakSession } from "./soak/soak-session.ts";
 import { Stage } from "./stage/stage.ts";
@@ -14,44 +16,50 @@ import { Stage } from "./stage/stage.ts";
 const SESSION_TURNS = 2_000;
 const PROGRAM_TURNS = 1_000;
 
-interface Soak {
-  title: string;
-  verdict: SoakVerdict;
-}
-
-process.exitCode = await main(process.argv.slice(2));
+await runScript("soak", main);
 
 async function main(argv: readonly string[]): Promise<number> {
   const args = parseSoakArguments(argv);
   using stage = new Stage();
-  let problems = 0;
+  const soaks: NamedSoak[] = [];
   for (const kind of args.kinds) {
-    for await (const { title, verdict } of soak(kind, args, stage)) {
-      console.log(title);
-      for (const line of verdict.lines) console.log(line);
-      for (const problem of verdict.problems) console.log(`  NOT RIGHT: ${problem.slice(0, 500)}`);
-      problems += verdict.problems.length;
-    }
+    process.stderr.write(`${kind}…\n`);
+    soaks.push(...(await soak(kind, args, stage).catch((error) => [toFailure(kind, error)])));
   }
-  return problems === 0 ? 0 : 1;
+  console.log(formatSoaks(soaks));
+  return soaks.some(({ verdict }) => isBroken(verdict)) ? 1 : 0;
 }
 
-async function* soak(kind: SoakKind, args: SoakArguments, stage: Stage): AsyncGenerator<Soak> {
-  const { seed, contextWindow, seconds } = args;
-  if (kind === "idle") {
-    yield { title: "screen, idle", verdict: judgeIdle(await soakIdleScreen(stage, seconds)) };
-    yield {
-      title: "print mode, waiting for a command",
-      verdict: judgeIdle(await soakIdlePrint(stage, seconds)),
-    };
-  } else if (kind === "prompts" || kind === "calls") {
+/** One that ended early leaves the others their lines. */
+function toFailure(kind: SoakKind, error: unknown): NamedSoak {
+  const row = { what: "held to its end", found: "no", budget: "yes", isBroken: true };
+  return { title: kind, verdict: { rows: [row], details: [String(error)] } };
+}
+
+async function soak(kind: SoakKind, args: SoakArguments, stage: Stage): Promise<readonly NamedSoak[]> {
+  if (kind === "idle") return await soakIdle(stage, args.seconds);
+  const { seed, contextWindow } = args;
+  if (kind === "prompts" || kind === "calls") {
     const turns = args.turns ?? SESSION_TURNS;
     const verdict = await soakSession({ kind, turns, seed, contextWindow }, stage.scratch);
-    yield { title: `${kind}: ${turns} turns, window ${contextWindow}, seed ${seed}`, verdict };
-  } else {
-    // The second hundred is compared with the last.
-    const turns = Math.max(args.turns ?? PROGRAM_TURNS, 3 * WARM_TURNS);
-    const found = await (kind === "screen" ? soakScreen : soakPrint)(stage, turns);
-    yield { title: `${kind}: ${turns} turns with results of 50 KB`, verdict: judgeProcess(found) };
+    return [{ title: `${kind}, ${turns} turns, seed ${seed}`, verdict }];
   }
+  // The second hundred is compared with the last.
+  const turns = Math.max(args.turns ?? PROGRAM_TURNS, 3 * WARM_TURNS);
+  const found = await (kind === "screen" ? soakScreen : soakPrint)(stage, turns);
+  return [{ title: `${kind}, ${turns} turns of 50 KB`, verdict: judgeProcess(found) }];
+}
+
+/** All at the same time: none of them does anything. */
+async function soakIdle(stage: Stage, seconds: number): Promise<readonly NamedSoak[]> {
+  const waiting = {
+    "screen, idle": soakIdleScreen(stage, seconds, { isHidden: false }),
+    "screen, idle, not in sight": soakIdleScreen(stage, seconds, { isHidden: true }),
+    "print, waiting for a command": soakIdlePrint(stage, seconds),
+  };
+  await Promise.all(Object.values(waiting));
+  const titles = Object.entries(waiting).map(async ([title, found]) => {
+    return { title, verdict: judgeIdle(await found) };
+  });
+  return await Promise.all(titles);
 }

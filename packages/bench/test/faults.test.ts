@@ -3,6 +3,7 @@ import { parseFaultArguments } from "../src/faults/arguments.ts";
 import { PROMISES } from "../src/faults/promises.ts";
 import { Tally } from "../src/faults/tally.ts";
 import { FAULT_TRIALS } from "../src/faults/trials/index.ts";
+import { KILL } from "../src/faults/trials/kill.ts";
 import { tryFaults } from "../src/faults/try-faults.ts";
 
 const SEED = 20;
@@ -13,7 +14,7 @@ describe("the real program, disturbed", () => {
   test.each(FAULT_TRIALS)(
     "keeps its promises: $about",
     async (trial) => {
-      const { tally, failures, skipped } = await tryFaults({ trials: [trial], runs: 1, seed: SEED });
+      const { tally, failures, skipped } = await tryFaults({ trials: [trial], runs: () => 1, seed: SEED });
       if (skipped.length > 0) console.warn(`not tried: ${skipped.join("; ")}`);
       expect([...tally.problems, ...failures]).toEqual([]);
     },
@@ -22,7 +23,7 @@ describe("the real program, disturbed", () => {
 });
 
 describe("tryFaults", () => {
-  const plan = { runs: 3, seed: 1 };
+  const plan = { runs: () => 3, seed: 1 };
 
   test("counts what was tried and what was broken, and goes on after a trial that fails itself", async () => {
     const { tally, failures, skipped } = await tryFaults({
@@ -59,13 +60,32 @@ test("promises that nothing has tried are in the table, too", () => {
   expect(lines.slice(1).every((line) => / +0 +0$/.test(line))).toBe(true);
 });
 
-test("arguments name trials, runs and a seed; anything else is refused with what there is", () => {
+describe("arguments", () => {
   const known = ["kill", "slow"];
-  expect(parseFaultArguments(["slow", "--runs", "3", "--seed", "4"], known)).toEqual({
-    names: ["slow"],
-    runs: 3,
-    seed: 4,
+  const runsOf = (argv: string[], longRuns?: number) =>
+    parseFaultArguments(argv, known).runs(longRuns === undefined ? {} : { longRuns });
+
+  test("name trials, runs and a seed", () => {
+    const { names, seed } = parseFaultArguments(["slow", "--runs", "3", "--seed", "4"], known);
+    expect([names, seed, runsOf(["--runs", "3"]), runsOf([]), runsOf([], 334)]).toEqual([
+      ["slow"],
+      4,
+      3,
+      10,
+      10,
+    ]);
   });
-  expect(parseFaultArguments(["--seed", "4"], known)).toEqual({ names: [], runs: 10, seed: 4 });
-  expect(() => parseFaultArguments(["fast"], known)).toThrow("Trials: kill, slow.");
+
+  test("may ask for the long form, in which a trial has its own number", () => {
+    expect([runsOf(["--long"]), runsOf(["slow", "--long"], 334)]).toEqual([30, 334]);
+  });
+
+  test("that are anything else are refused with what there is", () => {
+    expect(() => parseFaultArguments(["fast"], known)).toThrow("Trials: kill, slow.");
+    expect(() => parseFaultArguments(["--long", "--runs", "3"], known)).toThrow("so does --runs");
+  });
+});
+
+test("the long form kills a thousand runs", () => {
+  expect(3 * (KILL.longRuns ?? 0)).toBeGreaterThanOrEqual(1_000);
 });

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { closeSync, openSync } from "node:fs";
 import { parseSoakArguments } from "../src/soak/arguments.ts";
+import { formatSoaks } from "../src/soak/format-soaks.ts";
 import { judgeIdle, judgeProcess } from "../src/soak/judge-process.ts";
 import { judgeSoak, type SoakFindings } from "../src/soak/judge-soak.ts";
-import { findLeaks, sampleProcess } from "../src/soak/process-sample.ts";
+import { sampleProcess } from "../src/soak/process-sample.ts";
+import { isBroken, type SoakVerdict } from "../src/soak/soak-row.ts";
 
 function findings({ report, ...fields }: Partial<Omit<SoakFindings, "report">> & { report?: object } = {}) {
   const asked = { requests: 2_001, mostTokens: 17_000, tooLong: 1, faults: [], spentMs: 0 };
@@ -28,32 +30,47 @@ function findings({ report, ...fields }: Partial<Omit<SoakFindings, "report">> &
   return judgeSoak(all);
 }
 
+/** What is not as it has to be. */
+const brokenOf = ({ rows }: SoakVerdict) => rows.filter((row) => row.isBroken).map(({ what }) => what);
+
 describe("judgeSoak", () => {
   test("a session that reached its end, and grew by no more than its log, is right", () => {
-    const { lines, problems } = findings();
-    expect(problems).toEqual([]);
-    expect(lines.at(-2)).toBe(
-      "  CPU time a request: 1.00 ms in the first quarter, 1.50 ms in the last, 1.5x",
-    );
-    expect(lines.at(-1)).toContain("40.0 MB at turn 2000, of these 10.0 MB the log; beside the log +2.0 MB");
+    const { rows, details } = findings();
+    expect(rows).toEqual([
+      { what: "errors, and runs that did not reach their end", found: "0", budget: "0", isBroken: false },
+      { what: "requests that a service would refuse", found: "0 of 2051", budget: "0", isBroken: false },
+      { what: "largest request", found: "17000 tokens", budget: "≤ 20000", isBroken: false },
+      {
+        what: "CPU time a request, first quarter to last",
+        found: "1.00 → 1.50 ms, 1.5x",
+        budget: "≤ 2x",
+        isBroken: false,
+      },
+      { what: "heap beside the log", found: "28.0 → 30.0 MB", budget: "4 MB more", isBroken: false },
+      { what: "compactions, summaries by program, prunings", found: "40, 0, 3" },
+      { what: "refused for their length and mended", found: "1" },
+    ]);
+    expect(details).toEqual([]);
   });
 
   test("one that failed, was refused, slowed down or grew is not", () => {
     const asked = { requests: 1, mostTokens: 20_001, tooLong: 0, faults: ["messages: none"], spentMs: 0 };
-    const { problems } = findings({
+    const verdict = findings({
       report: { asked, failures: ["too long"], requestMs: [1, 1, 2, 2.1] },
       heaps: [
         { turn: 500, all: 30, log: 2 },
         { turn: 2_000, all: 50, log: 10 },
       ],
     });
-    expect(problems).toEqual([
-      "not reached its end: too long",
-      "invalid: messages: none",
-      "a request of 20001 tokens is larger than the window",
-      "the last requests take more than 2x as long",
-      "the heap grows by 12.0 MB beside the log",
+    expect(brokenOf(verdict)).toEqual([
+      "errors, and runs that did not reach their end",
+      "requests that a service would refuse",
+      "largest request",
+      "CPU time a request, first quarter to last",
+      "heap beside the log",
     ]);
+    expect(verdict.details).toEqual(["not reached its end: too long", "invalid: messages: none"]);
+    expect([isBroken(verdict), isBroken(findings())]).toEqual([true, false]);
   });
 });
 
@@ -64,33 +81,62 @@ describe("judgeProcess", () => {
 
   test("a program that takes no longer and holds no more is right, whatever its first turns took", () => {
     const late = { ...AT_REST, megabytes: 130, files: 11 };
-    expect(judgeProcess({ early: AT_REST, late, turnMs, warm: 2 })).toEqual({
-      lines: [
-        "  after 100 turns: 80.0 MB, 12 open files, 0 children",
-        "  at the end: 130.0 MB, 11 open files, 0 children",
-        "  time: 11.0 ms in the second hundred, 19.5 ms in the last, 1.8x",
-      ],
-      problems: [],
-    });
+    expect(judgeProcess({ early: AT_REST, late, turnMs, warm: 2 }).rows).toEqual([
+      {
+        what: "time of a turn, second hundred to last",
+        found: "11.0 → 19.5 ms, 1.8x",
+        budget: "≤ 2x",
+        isBroken: false,
+      },
+      { what: "resident memory", found: "80.0 → 130.0 MB", budget: "50 MB more", isBroken: false },
+      { what: "open files", found: "12 → 11", budget: "no more", isBroken: false },
+      { what: "children", found: "0 → 0", budget: "no more", isBroken: false },
+    ]);
   });
 
   test("one that grew, slowed down, or left files and children open is not", () => {
     const late = { megabytes: 131, files: 13, children: 2 };
-    const { problems } = judgeProcess({ early: AT_REST, late, turnMs: [...turnMs, 60, 60], warm: 2 });
-    expect(problems).toEqual([
-      "it grew by 51.0 MB",
-      "the last turns take more than 2x as long",
-      "open files went from 12 to 13",
-      "children went from 0 to 2",
+    const verdict = judgeProcess({ early: AT_REST, late, turnMs: [...turnMs, 60, 60], warm: 2 });
+    expect(brokenOf(verdict)).toEqual([
+      "time of a turn, second hundred to last",
+      "resident memory",
+      "open files",
+      "children",
     ]);
   });
 });
 
 test("a program that waits takes one percent of a core at most", () => {
-  const quiet = { seconds: 20, cpuSeconds: 0.2, before: AT_REST, after: AT_REST };
-  expect(judgeIdle(quiet).problems).toEqual([]);
-  expect(judgeIdle(quiet).lines[0]).toBe("  1.00 % of a core over 20 s");
-  expect(judgeIdle({ ...quiet, cpuSeconds: 0.21 }).problems).toEqual(["it took more than 1 % of a core"]);
+  const quiet = { seconds: 20, cpuSeconds: 0.2, wakes: 50, before: AT_REST, after: AT_REST };
+  expect(brokenOf(judgeIdle(quiet))).toEqual([]);
+  expect(judgeIdle(quiet).rows.map(({ found }) => found)).toEqual([
+    "1.00 % of a core",
+    "2.50 a second",
+    "80.0 → 80.0 MB",
+    "12 → 12",
+    "0 → 0",
+  ]);
+  expect(brokenOf(judgeIdle({ ...quiet, cpuSeconds: 0.21 }))).toEqual(["CPU over 20 s"]);
+});
+
+test("each session is told in a table, and what is wrong with it below", () => {
+  const rows = [
+    { what: "errors", found: "1", budget: "0", isBroken: true },
+    { what: "compactions", found: "40" },
+  ];
+  const calm = { rows: [{ what: "CPU", found: "0.02 %", budget: "≤ 1 %", isBroken: false }] };
+  const soaks = [
+    { title: "calls", verdict: { rows, details: ["not reached its end: because"] } },
+    { title: "idle", verdict: calm },
+  ];
+  expect(formatSoaks(soaks).split("\n")).toEqual([
+    "session  what         found   budget",
+    "calls    errors       1       0       BROKEN",
+    "         compactions  40",
+    "idle     CPU          0.02 %  ≤ 1 %   ok",
+    "",
+    "calls: not reached its end: because",
+  ]);
 });
 
 test("what this process has open and has started is counted", async () => {
@@ -103,7 +149,6 @@ test("what this process has open and has started is counted", async () => {
   await child.exited;
   expect(during.children - before.children).toBe(1);
   expect(during.files).toBeGreaterThan(before.files);
-  expect(findLeaks(before, during)).toHaveLength(2);
   expect(during.megabytes).toBeGreaterThan(10);
 });
 
@@ -118,6 +163,10 @@ describe("parseSoakArguments", () => {
     const argv = ["calls", "idle", "--turns", "300", "--seed", "7", "--window", "8000", "--seconds", "600"];
     const asked = { turns: 300, seed: 7, contextWindow: 8_000, seconds: 600 };
     expect(parseSoakArguments(argv)).toEqual({ ...asked, kinds: ["calls", "idle"] });
+  });
+
+  test("ten minutes are a word", () => {
+    expect(parseSoakArguments(["idle", "--long"])).toMatchObject({ kinds: ["idle"], seconds: 600 });
   });
 
   test.each([[["--turns"]], [["--seed", "0"]], [["--window", "1.5"]]])("%p is no number", (argv) => {

@@ -2,8 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readSessionFile } from "@diligent/core/sessions";
 import { bareEnvironment, PROGRAM } from "../../../cli/test/support/run-diligent.ts";
-import { findLost, isFinished } from "../kill/find-lost.ts";
-import type { PrintedLine } from "../kill/killed-run.ts";
+import { findLost, isFinished, type PrintedLine } from "../kill/find-lost.ts";
 import { findInvalidRequest } from "../kill/next-request.ts";
 import { pick } from "./chance.ts";
 import { savedSessions } from "./random-run.ts";
@@ -22,6 +21,7 @@ export async function checkSession(stage: TrialStage, printed: readonly PrintedL
   }
   const lost = findLost(printed, readSessionFile(path).entries);
   check("saved", lost.length === 0 ? undefined : `lost from ${id}: ${lost.join("; ")}`);
+  for (const refusal of printed.flatMap(refusalOf)) check("opens", refusal);
   await checkNextRequest(stage, id);
 }
 
@@ -36,6 +36,12 @@ export async function checkNextRequest(
   const run = { cwd: place.project, environment, program: PROGRAM, sessionId, service };
   const [problem] = await findInvalidRequest(run);
   check("opens", problem && `the next request of ${sessionId} to ${service}: ${problem}`);
+}
+
+/** What the scripted provider, which is as strict as the services, said against a request of the run itself. */
+function refusalOf({ type, error }: PrintedLine): string[] {
+  const text = JSON.stringify(error ?? "");
+  return type === "error" && text.includes("refuses this request") ? [text] : [];
 }
 
 function sessionIdOf([first]: readonly PrintedLine[]): string | undefined {

@@ -5,7 +5,7 @@ import {
   type RunningDiligent,
   startDiligent,
 } from "../../../cli/test/support/run-diligent.ts";
-import type { PrintedLine } from "../kill/killed-run.ts";
+import type { PrintedLine } from "../kill/find-lost.ts";
 import { createRandomScript } from "../kill/random-script.ts";
 import { fillProject } from "../stage/project.ts";
 import type { TrialStage } from "./trial.ts";

@@ -17,6 +17,8 @@ export interface FaultTrial {
   name: string;
   /** One line. */
   about: string;
+  /** How often it is tried in the long form, where that differs from the others. */
+  longRuns?: number;
   /** Why it cannot be tried on this machine; undefined where it can. */
   obstacle?(): string | undefined;
   /** Disturbs once and looks. @throws what is a fault of the trial itself. */

@@ -14,7 +14,7 @@ export interface TriedFaults {
 export interface FaultPlan {
   trials: readonly FaultTrial[];
   /** How often each is tried. */
-  runs: number;
+  runs(trial: FaultTrial): number;
   /** The same seed gives the same disturbances; what the machine makes of them is chance. */
   seed: number;
   onTried?(done: number, trial: FaultTrial): void;
@@ -28,9 +28,11 @@ export async function tryFaults({ trials, runs, seed, onTried }: FaultPlan): Pro
     if (obstacle !== undefined) result.skipped.push(`${trial.name}: ${obstacle}`);
     return obstacle === undefined;
   });
+  const most = Math.max(0, ...possible.map(runs));
   let done = 0;
-  for (let run = 0; run < runs; run++) {
+  for (let run = 0; run < most; run++) {
     for (const [index, trial] of possible.entries()) {
+      if (run >= runs(trial)) continue;
       await tryOnce(trial, seed + run * trials.length + index, result);
       onTried?.(++done, trial);
     }

@@ -1,5 +1,7 @@
 import type { SessionEntry } from "@diligent/core/run";
-import type { PrintedLine } from "./killed-run.ts";
+
+/** A JSON object of a line of the output. */
+export type PrintedLine = Readonly<Record<string, unknown>>;
 
 /** The messages that a run had shown as finished and that are not in its file, in words. */
 export function findLost(printed: readonly PrintedLine[], entries: readonly SessionEntry[]): string[] {

@@ -15,6 +15,9 @@ export interface SoakArguments {
   seconds: number;
 }
 
+const USUAL_SECONDS = 20;
+const LONG_SECONDS = 600;
+
 const NUMBERS = {
   "--turns": "turns",
   "--seed": "seed",
@@ -24,7 +27,7 @@ const NUMBERS = {
 export const SOAK_KINDS: readonly SoakKind[] = ["prompts", "calls", "screen", "print", "idle"];
 
 /**
- * Takes kinds of sessions, `--turns N`, `--seed N`, `--window TOKENS`, `--seconds N`.
+ * Takes kinds of sessions, `--turns N`, `--seed N`, `--window TOKENS`, `--seconds N`, and `--long` for ten minutes.
  * @throws Error, in one line for the user, for anything else.
  */
 export function parseSoakArguments(argv: readonly string[]): SoakArguments {
@@ -32,18 +35,19 @@ export function parseSoakArguments(argv: readonly string[]): SoakArguments {
     turns: undefined,
     seed: 1,
     contextWindow: 20_000,
-    seconds: 20,
+    seconds: USUAL_SECONDS,
   };
   const kinds: SoakKind[] = [];
   const words = argv.values();
   for (const word of words) {
     const kind = SOAK_KINDS.find((name) => name === word);
     if (kind) kinds.push(kind);
+    else if (word === "--long") numbers.seconds = LONG_SECONDS;
     else if (isNumberOption(word)) numbers[NUMBERS[word]] = parseNumber(word, words.next().value);
     else {
       const options = Object.keys(NUMBERS).map((option) => `${option} N`);
       throw new Error(
-        `${word}: not known. Sessions: ${SOAK_KINDS.join(", ")}. Options: ${options.join(", ")}.`,
+        `${word}: not known. Sessions: ${SOAK_KINDS.join(", ")}. Options: --long, ${options.join(", ")}.`,
       );
     }
   }

@@ -1,6 +1,7 @@
 import type { LongSessionReport } from "../../../core/test/support/long-session.ts";
 import { median } from "../measure/statistics.ts";
 import type { MeasuredHeap } from "./measured-heap.ts";
+import type { SoakRow, SoakVerdict } from "./soak-row.ts";
 
 /** What a long session was like, in numbers. */
 export interface SoakFindings {
@@ -17,13 +18,6 @@ const MAX_SLOWDOWN = 2;
 // For what was compiled meanwhile, caches of a bounded size and what collecting leaves behind.
 const MAX_GROWTH_MEGABYTES = 4;
 
-export interface SoakVerdict {
-  /** For the user, line by line. */
-  lines: string[];
-  /** What is not as it has to be, in words. */
-  problems: string[];
-}
-
 export function judgeSoak(findings: SoakFindings): SoakVerdict {
   const { report, prunings, heaps, contextWindow } = findings;
   const { asked, summaries, compactions, fallbacks, failures } = report;
@@ -33,25 +27,45 @@ export function judgeSoak(findings: SoakFindings): SoakVerdict {
   const invalid = [...asked.faults, ...summaries.faults];
   const largest = Math.max(asked.mostTokens, summaries.mostTokens);
   return {
-    lines: [
-      `  requests: ${asked.requests}, the largest ${asked.mostTokens} tokens; ${asked.tooLong} refused for their length and mended; invalid: ${invalid.length}`,
-      `  compactions: ${compactions} with ${summaries.requests} requests, the largest ${summaries.mostTokens} tokens; summaries made by program: ${fallbacks}; prunings: ${prunings}`,
-      `  errors and runs that did not reach their end: ${failures.length}`,
-      `  CPU time a request: ${first.toFixed(2)} ms in the first quarter, ${last.toFixed(2)} ms in the last, ${(last / first).toFixed(1)}x`,
-      `  heap: ${describeHeap(early)}, ${describeHeap(late)}; beside the log ${growth < 0 ? "" : "+"}${growth.toFixed(1)} MB`,
+    rows: [
+      toZeroRow("errors, and runs that did not reach their end", failures.length),
+      {
+        ...toZeroRow("requests that a service would refuse", invalid.length),
+        found: `${invalid.length} of ${asked.requests + summaries.requests}`,
+      },
+      {
+        what: "largest request",
+        found: `${largest} tokens`,
+        budget: `≤ ${contextWindow}`,
+        isBroken: largest > contextWindow,
+      },
+      {
+        what: "CPU time a request, first quarter to last",
+        found: `${first.toFixed(2)} → ${last.toFixed(2)} ms, ${(last / first).toFixed(1)}x`,
+        budget: `≤ ${MAX_SLOWDOWN}x`,
+        isBroken: last > MAX_SLOWDOWN * first,
+      },
+      {
+        what: "heap beside the log",
+        found: `${(early.all - early.log).toFixed(1)} → ${(late.all - late.log).toFixed(1)} MB`,
+        budget: `${MAX_GROWTH_MEGABYTES} MB more`,
+        isBroken: growth > MAX_GROWTH_MEGABYTES,
+      },
+      {
+        what: "compactions, summaries by program, prunings",
+        found: [compactions, fallbacks, prunings].join(", "),
+      },
+      { what: "refused for their length and mended", found: String(asked.tooLong) },
     ],
-    problems: [
+    details: [
       ...failures.map((failure) => `not reached its end: ${failure}`),
       ...invalid.map((fault) => `invalid: ${fault}`),
-      ...(largest > contextWindow ? [`a request of ${largest} tokens is larger than the window`] : []),
-      ...(last > MAX_SLOWDOWN * first ? [`the last requests take more than ${MAX_SLOWDOWN}x as long`] : []),
-      ...(growth > MAX_GROWTH_MEGABYTES ? [`the heap grows by ${growth.toFixed(1)} MB beside the log`] : []),
     ],
   };
 }
 
-function describeHeap({ turn, all, log }: MeasuredHeap): string {
-  return `${all.toFixed(1)} MB at turn ${turn}, of these ${log.toFixed(1)} MB the log`;
+function toZeroRow(what: string, count: number): SoakRow {
+  return { what, found: String(count), budget: "0", isBroken: count > 0 };
 }
 
 function quarterMedians(values: readonly number[]): [first: number, last: number] {

@@ -16,7 +16,7 @@ export async function soakPrint(stage: Stage, turns: number): Promise<ProcessSoa
   const { summaries } = createLargeTurns(turns);
   const rests = [WARM_TURNS, turns];
   const script = Array.from({ length: turns + 1 }, (_, turn) => [
-    ...(rests.includes(turn) ? [wait(REST_SECONDS)] : []),
+    ...(rests.includes(turn) ? [wait(REST_SECONDS, turn)] : []),
     turn < turns ? { text: `I look, ${turn}.`, toolCalls: [largeCall(turn)] } : { text: "Done." },
   ]).flat();
   await using run = await startPrintedRun(stage, { turns: script, summaries });
@@ -51,8 +51,8 @@ async function follow(run: PrintedRun, rests: readonly number[]) {
 /** Print mode while it waits for a command that takes long. */
 export async function soakIdlePrint(stage: Stage, seconds: number): Promise<IdleSoak> {
   const waits = Math.ceil((seconds + REST_SECONDS) / MOST_SECONDS_A_WAIT);
-  const turns = Array.from({ length: waits }, () =>
-    wait(Math.min(seconds + REST_SECONDS, MOST_SECONDS_A_WAIT)),
+  const turns = Array.from({ length: waits }, (_, number) =>
+    wait(Math.min(seconds + REST_SECONDS, MOST_SECONDS_A_WAIT), number),
   );
   await using run = await startPrintedRun(stage, { turns: [...turns, { text: "Done." }], summaries: [] });
   for await (const type of run.events()) {
@@ -63,6 +63,8 @@ export async function soakIdlePrint(stage: Stage, seconds: number): Promise<Idle
   throw new Error("The run ended before it waited.");
 }
 
-function wait(seconds: number) {
-  return { text: "I wait.", toolCalls: [{ name: "bash", input: { command: `sleep ${seconds}` } }] };
+/** No two alike, so that they are not taken for a loop. */
+function wait(seconds: number, number: number) {
+  const command = `sleep ${seconds} # ${number}`;
+  return { text: "I wait.", toolCalls: [{ name: "bash", input: { command } }] };
 }

@@ -2,8 +2,9 @@ import type { SessionManager } from "@diligent/core/run";
 import { readSessionFile } from "@diligent/core/sessions";
 import { holdLongSession, type LongSessionOptions } from "../../../core/test/support/long-session.ts";
 import type { Scratch } from "../stage/scratch.ts";
-import { judgeSoak, type SoakVerdict } from "./judge-soak.ts";
+import { judgeSoak } from "./judge-soak.ts";
 import { type MeasuredHeap, measureHeap } from "./measured-heap.ts";
+import type { SoakVerdict } from "./soak-row.ts";
 
 type SoakOptions = Pick<LongSessionOptions, "kind" | "turns" | "seed"> & { contextWindow: number };
 

@@ -8,11 +8,14 @@ import type { FaultTrial } from "../trial.ts";
 // Below what a quiet run takes on top: 64 MB are promised for any amount of output.
 const MOST_MORE_MB = 64;
 
+const LIMIT_MS = 1_500;
+
 const FLOODS = [
   "head -c 200000000 /dev/zero | tr '\\0' x",
   "yes | head -c 200000000",
   "seq 1 20000000",
   "timeout 1 cat /dev/urandom",
+  "yes",
 ] as const;
 
 /** A tool prints much more than fits anywhere: memory stays as it is, and the cut is marked. */
@@ -32,7 +35,7 @@ export const FLOOD: FaultTrial = {
 };
 
 async function measurePeak({ place }: Parameters<FaultTrial["run"]>[0], command: string) {
-  const turns = [{ toolCalls: [{ name: "bash", input: { command } }] }, { text: "Done." }];
+  const turns = [{ toolCalls: [{ name: "bash", input: { command, timeout: LIMIT_MS } }] }, { text: "Done." }];
   place.write("script.json", { version: 1, turns });
   const options = [
     "-p",

@@ -1,4 +1,3 @@
-import { between } from "../chance.ts";
 import { checkChildren } from "../children-left.ts";
 import { checkSession } from "../look-after.ts";
 import { prepareRandomRuns, savedSessions, startRandomRun, toPrintedLines } from "../random-run.ts";
@@ -6,16 +5,18 @@ import type { FaultTrial } from "../trial.ts";
 
 // Longer than most runs of a few turns, so that a part of the kills meets the end of a run.
 const LONGEST_RUN_MS = 900;
-const MOST_KILLS = 3;
+/** A session is killed so often before the next one begins; its history gets more and more interesting. */
+const KILLS_A_SESSION = 3;
+const LONG_KILLS = 1_000;
 
-/** The same session is killed again and again: its history gets more and more interesting. */
+/** What was shown is there, the session opens, and a service takes its next request. */
 export const KILL: FaultTrial = {
   name: "kill",
-  about: "SIGKILL at a random moment of a run, up to three times in one session",
+  about: "SIGKILL at a random moment of a run, three times in one session",
+  longRuns: Math.ceil(LONG_KILLS / KILLS_A_SESSION),
   async run(stage) {
     prepareRandomRuns(stage);
-    const kills = between(stage.random, 1, MOST_KILLS);
-    for (let kill = 0; kill < kills; kill++) {
+    for (let kill = 0; kill < KILLS_A_SESSION; kill++) {
       const [sessionId] = savedSessions(stage);
       const run = startRandomRun(stage, sessionId === undefined ? [] : [`--continue=${sessionId}`]);
       await Promise.race([run.shown("\n"), run.ended]).catch(() => undefined);

@@ -12,7 +12,7 @@ const RETRY_AFTER = ["0", "-1", "garbage", "0.01", ""] as const;
 /** A row of errors, then answers. What passes is waited out; what does not is tried once. */
 export const STATUS: FaultTrial = {
   name: "status",
-  about: "every HTTP status in place of an answer, with and without retry-after",
+  about: "rows of HTTP errors before an answer, with and without retry-after",
   async run(stage) {
     const { random, check } = stage;
     const service = pickService(random);

@@ -19,7 +19,8 @@ export interface StreamEnd {
 
 export type ServiceName = "anthropic" | "openai" | "local";
 
-const CONNECT: Record<ServiceName, (url: string) => StreamFunction> = {
+/** The adapter of each service, for a server at an address. */
+export const CONNECT: Record<ServiceName, (url: string) => StreamFunction> = {
   anthropic: (url) => createAnthropicStream("key", url),
   openai: (url) => createOpenAIStream("key", `${url}/v1`),
   local: (url) => createCompatibleStream("local", { baseUrl: url }),
