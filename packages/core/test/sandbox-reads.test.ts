@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { mkdirSync, renameSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { endAllProcesses } from "../src/infrastructure/processes/all-processes.ts";
 import { appendInputHistory } from "../src/infrastructure/writing/input-history.ts";
 import { findBoxProblem, makeBoxedProject } from "./support/boxed-project.ts";
+import { giveToPlainUser } from "./support/plain-user.ts";
 
 const problem = await findBoxProblem();
 
@@ -155,3 +156,22 @@ describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
     expect(output).toBe("*.log\nexport {};\nPORT=1\nMe");
   });
 });
+
+const isAdministrator = process.geteuid?.() === 0;
+
+test.skipIf(problem !== undefined || !isAdministrator)(
+  "what an administrator alone could reach, in another user's directory, is no obstacle and stays out of reach",
+  async () => {
+    const { run } = await makeBoxedProject({
+      prepare({ top, home }) {
+        const closed = join(top, "closed");
+        mkdirSync(join(closed, "work", ".diligent"), { recursive: true });
+        chmodSync(closed, 0o700);
+        giveToPlainUser(closed);
+        appendInputHistory({ HOME: home }, { cwd: join(closed, "work"), text: "hello" });
+      },
+    });
+    const { output } = await run("echo ran; ls ../closed");
+    expect(output).toStartWith("ran\nls: cannot open directory '../closed': Permission denied\n");
+  },
+);

@@ -1,8 +1,9 @@
-import { accessSync, constants, lstatSync, readdirSync } from "node:fs";
+import { accessSync, constants, readdirSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { type Environment, homeDirectory, processAccount } from "../../infrastructure/environment.ts";
 import { isSecretFile, SECRET_HOME_PLACES } from "../../infrastructure/places/secret-files.ts";
 import { userConfigDirectory, userStateDirectory } from "../../infrastructure/places/user-directories.ts";
+import { isReachable } from "./reachable-place.ts";
 
 /** Further places in a home directory where programs keep what lets somebody in, or what was said elsewhere. */
 const HOME_PLACES: readonly string[] = [
@@ -49,7 +50,7 @@ export function findSecretPlaces(environment: Environment): string[] {
   const inConfig = named && isAbsolute(named) ? CONFIG_PLACES.map((place) => join(named, place)) : [];
   return [...own, runtime, ...inHomes, ...inConfig, ...system]
     .flatMap((place) => place ?? [])
-    .filter(isThere);
+    .filter(isReachable);
 }
 
 /** The user's own, as the environment and the system name it; for an administrator everybody's. */
@@ -70,15 +71,6 @@ function namesIn(directory: string): string[] {
     return readdirSync(directory);
   } catch {
     return []; // Not there, or not for this user.
-  }
-}
-
-function isThere(path: string): boolean {
-  try {
-    lstatSync(path);
-    return true;
-  } catch {
-    return false; // Nothing to hide.
   }
 }
 

@@ -1,8 +1,9 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Environment, homeDirectory } from "../../infrastructure/environment.ts";
 import { findProjectRoot } from "../../infrastructure/places/project-root.ts";
 import { readRecentInputs } from "../../infrastructure/reading/recent-inputs.ts";
+import { isReachable } from "./reachable-place.ts";
 
 // Neighbours and projects that were worked in; the most recent ones where there are more.
 const MAX_PROJECTS = 100;
@@ -21,7 +22,7 @@ export function createProjectFinder(root: string, environment: Environment): () 
     const others = [...new Set([...visited, ...neighbours])].filter((directory) => directory !== root);
     return others
       .map((directory) => join(directory, ".diligent"))
-      .filter(isThere)
+      .filter(isReachable)
       .slice(0, MAX_PROJECTS);
   };
 }
@@ -46,14 +47,5 @@ function directoriesIn(directory: string): string[] {
     return entries.filter((entry) => !entry.isFile()).map(({ name }) => join(directory, name));
   } catch {
     return []; // Not for this user.
-  }
-}
-
-function isThere(path: string): boolean {
-  try {
-    lstatSync(path);
-    return true;
-  } catch {
-    return false; // Nothing to hide.
   }
 }
