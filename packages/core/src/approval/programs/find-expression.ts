@@ -43,7 +43,7 @@ export function readFindExpression(words: readonly Operand[]): ProgramReading {
         return { obstacle: `what follows ${showWord(text)}` };
       }
       if (PATH_VALUES.has(text)) paths.push(value.text);
-    } else if (isExpression || text.startsWith("-")) return { obstacle: text };
+    } else if (isExpression || text.startsWith("-")) return { obstacle: showWord(text) };
     else paths.push(text);
   }
   return namesOnly(paths);

@@ -23,6 +23,6 @@ export function readPrintf(words: readonly Operand[]): ProgramReading {
     return { obstacle: `the option ${showWord(format.text)}` };
   if (!FORMAT.test(format.text)) return { obstacle: "its format" };
   const strange = NUMBER.test(format.text) && rest.find(({ text }) => EXPRESSION.test(text));
-  if (strange) return { obstacle: strange.text };
+  if (strange) return { obstacle: showWord(strange.text) };
   return namesOnly(rest.flatMap(({ names }) => names ?? []));
 }

@@ -12,6 +12,7 @@ export function readSeq(words: readonly Operand[]): ProgramReading {
       return { obstacle: `the option ${showWord(word.text)}` };
   }
   const strange = rest.find(({ text, names }) => names !== undefined || !/^-?\d{1,6}$/.test(text));
-  if (strange || rest.length === 0 || rest.length > 3) return { obstacle: strange?.text ?? "its numbers" };
+  if (strange || rest.length === 0 || rest.length > 3)
+    return { obstacle: strange ? showWord(strange.text) : "its numbers" };
   return namesOnly([]);
 }

@@ -1,3 +1,4 @@
+import { showWord } from "../show-word.ts";
 import { EXPRESSION } from "./printf.ts";
 import type { Operand } from "./program-options.ts";
 import { namesOnly, type ProgramReading } from "./program-spec.ts";
@@ -20,7 +21,7 @@ export function readTest(words: readonly Operand[]): ProgramReading {
   const isStrange = ({ text, names }: Operand) =>
     names !== undefined || /^-(?!\d+$)/.test(text) || (comparesNumbers && EXPRESSION.test(text));
   const strange = operands.find(isStrange);
-  if (strange) return { obstacle: strange.text };
+  if (strange) return { obstacle: showWord(strange.text) };
   return namesOnly(operands.map(({ text }) => text));
 }
 
