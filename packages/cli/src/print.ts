@@ -2,13 +2,13 @@ import { now, type SerializableError, sleep } from "@diligent/core/run";
 import type { OutputFormat, RunCommand } from "./arguments/command.ts";
 import type { CliIo } from "./cli-io.ts";
 import { EXIT_FAILURE, EXIT_SUCCESS, RUN_EXIT_CODES, SIGNAL_EXIT_CODES } from "./exit-codes.ts";
+import { IdleCleanup } from "./idle-cleanup.ts";
 import { type OpenSession, openSession } from "./open-session.ts";
 import type { RunOutput } from "./output/run-output.ts";
 import { createTextOutput } from "./output/text.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { applyEvent, createRunSummary, endSummary, type RunSummary } from "./run-summary.ts";
 import { type SignalWatch, watchSignals } from "./signals.ts";
-import { IdleCleanup } from "./tui/idle-cleanup.ts";
 import { VERSION } from "./version.ts";
 import { writeFailure } from "./write-line.ts";
 

@@ -1,6 +1,6 @@
 import { now } from "@diligent/core/light";
+import { IdleCleanup } from "../idle-cleanup.ts";
 import { type BlockEnd, renderBlocks } from "./blocks/index.ts";
-import { IdleCleanup } from "./idle-cleanup.ts";
 import type { Keymap } from "./keys/keymap.ts";
 import type { LiveLook } from "./live-region.ts";
 import { OpenAnswer } from "./open-answer.ts";
