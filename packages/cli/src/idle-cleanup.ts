@@ -1,5 +1,9 @@
 // Long enough that nobody expects anything to move, and that a quick succession of turns is one.
 const QUIET_MS = 1_000;
+// A command has been started by then, and most of them run on.
+const STARTED_MS = 10;
+// It takes some 10 ms. Five quick commands leave enough behind to be worth that.
+const COMMAND_PAUSE_MS = 100;
 
 /**
  * Has the runtime free what a turn has left behind once nothing has moved for a second. It would else keep tens of
@@ -7,15 +11,28 @@ const QUIET_MS = 1_000;
  */
 export class IdleCleanup {
   private timer: Timer | undefined;
+  private commandTimer: Timer | undefined;
 
   noteMovement(isMoving: boolean): void {
-    this.stop();
+    clearTimeout(this.timer);
     if (isMoving) return;
     this.timer = setTimeout(() => Bun.gc(true), QUIET_MS);
     this.timer.unref();
   }
 
+  /** A command begins, and is waited for: what was left behind is freed meanwhile, now and then. */
+  noteCommand(): void {
+    this.commandTimer ??= setTimeout(() => {
+      Bun.gc(true);
+      this.commandTimer = setTimeout(() => {
+        this.commandTimer = undefined;
+      }, COMMAND_PAUSE_MS).unref();
+    }, STARTED_MS).unref();
+  }
+
   stop(): void {
     clearTimeout(this.timer);
+    clearTimeout(this.commandTimer);
+    this.commandTimer = undefined;
   }
 }

@@ -86,6 +86,7 @@ async function runAndReport(prompt: string, { opened, io, watch, format }: RunPa
       output.event(event);
       // Between two events it waits, for the model or for a command.
       cleanup.noteMovement(false);
+      if (event.type === "tool_start" && event.toolName === "bash") cleanup.noteCommand();
     });
     await Promise.race([ended, watch.expired]);
     if (summary.stopReason === undefined) summary = endSummary(summary, "aborted");

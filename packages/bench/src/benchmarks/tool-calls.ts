@@ -5,11 +5,28 @@ import { MessagesServer } from "../stage/messages-server.ts";
 import { runPrint } from "../stage/print-run.ts";
 import type { Stage } from "../stage/stage.ts";
 import { assertAllSucceeded, type CallKind, toolRounds } from "../stage/tool-rounds.ts";
+import { createUnboxedHome } from "../stage/unboxed-home.ts";
 
 const RUNS = 9;
 const COUNT = 50;
 const BUDGET_MS = 5;
-const KINDS: readonly CallKind[] = ["bash", "read", "mixed", "grep"];
+
+interface Calls {
+  name: string;
+  kind: CallKind;
+  /** Where commands run in a sandbox, if there is one: its own cost is judged by the benchmark of that. */
+  isBoxed?: boolean;
+  budget?: number;
+}
+
+const CALLS: readonly Calls[] = [
+  { name: "bash", kind: "bash", budget: BUDGET_MS },
+  { name: "bash in the sandbox", kind: "bash", isBoxed: true },
+  { name: "read", kind: "read", budget: BUDGET_MS },
+  { name: "mixed", kind: "mixed", budget: BUDGET_MS },
+  // Of a search most is ripgrep's own time, which the benchmark of grep takes apart.
+  { name: "grep", kind: "grep" },
+];
 
 /** What one of 50 calls in a row costs all told: request, answer, tool, session file. */
 export const toolCalls: Benchmark = {
@@ -17,21 +34,22 @@ export const toolCalls: Benchmark = {
   about: "50 tool calls in a row against a local server, per call",
   async measure(stage) {
     using server = new MessagesServer();
-    const none = callsInARow(stage, server, { kind: "bash", count: 0 });
-    const subjects = KINDS.map((kind) => ({
-      kind,
-      series: callsInARow(stage, server, { kind, count: COUNT }),
+    const unboxed = createUnboxedHome(stage.scratch);
+    const homeOf = ({ isBoxed = false }: Calls) => (isBoxed ? undefined : unboxed);
+    const none = callsInARow(stage, server, { kind: "bash", count: 0, home: unboxed });
+    const subjects = CALLS.map((calls) => ({
+      ...calls,
+      series: callsInARow(stage, server, { kind: calls.kind, count: COUNT, home: homeOf(calls) }),
     }));
     await takeTurns([none, ...subjects.map(({ series }) => series)], stage.runs(RUNS));
     return subjects.map(
-      ({ kind, series }): Figure => ({
-        name: `tool call, ${kind}`,
+      ({ name, budget, series }): Figure => ({
+        name: `tool call, ${name}`,
         unit: "ms",
         rule: { kind: "per_item", items: COUNT },
         measured: series.values,
         reference: { name: "no call", values: none.values },
-        // Of a search most is ripgrep's own time, which the benchmark of grep takes apart.
-        ...(kind !== "grep" && { budget: BUDGET_MS }),
+        ...(budget !== undefined && { budget }),
       }),
     );
   },
@@ -41,11 +59,15 @@ export const toolCalls: Benchmark = {
 function callsInARow(
   stage: Stage,
   server: MessagesServer,
-  { kind, count }: { kind: CallKind; count: number },
+  { kind, count, home }: { kind: CallKind; count: number; home: string | undefined },
 ): Series {
   return new Series(async () => {
     server.begin(toolRounds(kind, count));
-    const { wallMs } = await runPrint(stage, { program: stage.checkout, server });
+    const { wallMs } = await runPrint(stage, {
+      program: stage.checkout,
+      server,
+      ...(home !== undefined && { home }),
+    });
     assertAllSucceeded(server, count);
     return wallMs;
   });
