@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { forgetLastLine } from "../../core/test/support/checkpoint-log.ts";
+import { ConversationDriver } from "../src/tui/conversation-driver.ts";
 import { createKeymap } from "../src/tui/keys/keymap.ts";
 import { activityLine } from "../src/tui/parts/activity-line.ts";
 import { createTheme } from "../src/tui/theme.ts";
@@ -210,54 +210,33 @@ describe("while files are moved", () => {
     await moving;
     expect(program.text).toBe("a prompt");
   });
-});
 
-describe("what a turn did that was cut off", () => {
-  async function openKilled(): Promise<TypedCommands> {
-    const program = await open(change("two"), "done");
-    await program.say("first");
-    const { session } = await program.holder.session;
-    session.flush();
-    await program.close();
-    forgetLastLine(join(place.home, ".local/state/diligent/checkpoints"), '"open"');
-    return openAgain();
-  }
-
-  async function openAgain(): Promise<TypedCommands> {
-    const options = { options: { approval: "auto" as const }, resumption: { how: "continue" as const } };
-    typed = await new TypedCommands(place, options).open();
-    typed.take();
-    return typed;
-  }
-
-  test("is shown and asked about before it is taken back", async () => {
-    const program = await openKilled();
-    await program.run("/undo cut-off");
-    expect(program.take("output")[0]).toStartWith("Would take back what was cut off: one path.\n  ± a.txt\n");
-    expect([read(), program.items]).toEqual(["two\n", [">Leave everything as it is", " Take it back"]]);
-    await program.press("enter");
-    await program.settle();
-    expect([read(), program.take("output")]).toEqual(["two\n", []]);
-    await program.run("/undo cut-off");
-    program.take();
-    await program.press("down", "enter");
-    await program.settle();
-    expect(program.take("output")[0]).toStartWith("Took back what was cut off: one path.\n  ± a.txt\n");
-    expect(read()).toBe("one\n");
-    await program.run("/undo cut-off");
-    expect([program.take("output"), program.dialog]).toEqual([
-      ["There is nothing to take back in this session."],
-      undefined,
+  test("no command of the user's own begins, and its line goes back to the editor", async () => {
+    const program = await open("done");
+    const { begun, moving } = begin(program);
+    await begun;
+    program.enter("!touch begun");
+    while (program.text === "") await Bun.sleep(1);
+    await program.press("escape");
+    await moving;
+    expect([program.text, existsSync(join(place.project, "begun"))]).toEqual(["!touch begun", false]);
+    expect(program.take("notice")).toEqual([
+      "error: A command of yours has to wait: files are moved; Esc stops it.",
     ]);
   });
+});
 
-  test("is taken back without a question where that is said beforehand", async () => {
-    const program = await openKilled();
-    await program.run("/undo cut-off yes");
-    expect([read(), program.dialog]).toEqual(["one\n", undefined]);
-    await program.run("/undo cutoff");
-    expect(program.take("notice")).toContain("error: /undo takes nothing or cut-off, not cutoff.");
+test("files that are only looked at are not left halfway, and those that are moved are named", async () => {
+  const driver = new ConversationDriver({
+    session: () => new Promise(() => {}),
+    change: () => {},
+    room: () => ({ rows: 24, columns: 80, keymap: createKeymap() }),
   });
+  const seen: unknown[] = [];
+  const look = async () => void seen.push(driver.isMovingFiles, driver.unfinishedMove);
+  await driver.moveFiles("undo", look, { isDryRun: true });
+  await driver.moveFiles("redo", look);
+  expect([...seen, driver.unfinishedMove]).toEqual([true, undefined, true, "redo", undefined]);
 });
 
 test("in the line prompt /undo and /redo do the same", async () => {

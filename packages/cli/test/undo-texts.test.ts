@@ -89,18 +89,33 @@ describe("how far it has come", () => {
 });
 
 describe("Ctrl+C in diligent undo", () => {
-  test("stops it the first time, and ends the program the second time, which says how it stands", async () => {
+  test.each([
+    ["An undo", "undo", "diligent undo goes on with it, and diligent undo --redo turns it round"],
+    ["A redo", "redo", "diligent undo --redo goes on with it, and diligent undo turns it round"],
+  ] as const)(
+    "stops it the first time, and the second time says how it stands: %s",
+    async (name, move, way) => {
+      const io = new FakeIo();
+      const control = createUndoControl(move, io);
+      expect([control.signal.aborted, control.stoppedBy]).toEqual([false, undefined]);
+      io.send("SIGINT");
+      expect([control.signal.aborted, control.stoppedBy, io.stderr.text]).toEqual([true, "SIGINT", ""]);
+      io.send("SIGINT");
+      await io.stderr.flush();
+      expect(io.stderr.text).toBe(
+        `diligent: ${name} was cut off halfway: some files are as before it, others as after it. Until the session changes something again, ${way}.\n`,
+      );
+      expect(io.exits).toEqual([130]);
+    },
+  );
+
+  test("twice says nothing of files where none was to be moved", async () => {
     const io = new FakeIo();
-    const control = createUndoControl("undo", io);
-    expect([control.signal.aborted, control.stoppedBy]).toEqual([false, undefined]);
-    io.send("SIGINT");
-    expect([control.signal.aborted, control.stoppedBy, io.stderr.text]).toEqual([true, "SIGINT", ""]);
-    io.send("SIGINT");
+    createUndoControl("undo", io, true);
+    io.send("SIGTERM");
+    io.send("SIGTERM");
     await io.stderr.flush();
-    expect(io.stderr.text).toBe(
-      "diligent: stopped halfway: diligent undo goes on with what was begun, diligent undo --redo turns it round\n",
-    );
-    expect(io.exits).toEqual([130]);
+    expect([io.stderr.text, io.exits]).toEqual(["", [143]]);
   });
 
   test("is the system's again once it is over", () => {

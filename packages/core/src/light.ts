@@ -3,6 +3,7 @@
  * looks at a command line, and what answers at once, is made of these.
  */
 export type { Checkpoints } from "./checkpoint/checkpoints.ts";
+export { describeHalfMove } from "./checkpoint/describe-half-move.ts";
 export { forgetCheckpoints, listCheckpointSessions, openCheckpoints } from "./checkpoint/load-checkpoints.ts";
 export type {
   CheckpointOptions,

@@ -197,15 +197,23 @@ describe("what was done by halves, since a file could not be restored,", () => {
   });
 });
 
-test("a session in which an undo was cut off says so before it changes anything", async () => {
+test.each([
+  ["An undo", "undo goes on with it, and redo turns it round"],
+  ["A redo", "redo goes on with it, and undo turns it round"],
+  ["A jump to another place", "the same jump goes on with it, and redo turns it round"],
+])("a session in which it was cut off says so before it changes anything: %s", async (name, way) => {
   (await begin()).close();
   const outside = place.open();
-  await outside.undo();
+  if (name.includes("jump")) await outside.jump(new Set());
+  else await outside.undo();
+  if (name.includes("redo")) await outside.redo();
   outside.close();
   forgetLastLine(place.checkpoints, '"restoring"');
   const again = place.open();
   await place.run(again, () => write("more", "more"));
-  expect(place.notices).toEqual([expect.stringMatching(/^undo_cut_off: An undo or redo of this session/)]);
+  expect(place.notices).toEqual([
+    `undo_cut_off: ${name} was cut off halfway: some files are as before it, others as after it. Until the session changes something again, ${way}.`,
+  ]);
 });
 
 describe("what was killed while it put everything back", () => {

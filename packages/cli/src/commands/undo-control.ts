@@ -1,7 +1,7 @@
 import type { MoveProgress } from "@diligent/core/light";
 import type { CliIo, SignalName } from "../cli-io.ts";
 import { SIGNAL_EXIT_CODES } from "../exit-codes.ts";
-import { HALF_MOVED } from "../undo/describe-progress.ts";
+import { describeLeaving } from "../undo/describe-progress.ts";
 import { createProgressLines, ProgressLine } from "../undo/progress-lines.ts";
 import { writeFailure } from "../write-line.ts";
 
@@ -15,8 +15,11 @@ export interface UndoControl {
   end(): void;
 }
 
-/** A signal stops it, and what was done is put back; with a second one the program ends where it is. */
-export function createUndoControl(move: "undo" | "redo", io: CliIo): UndoControl {
+/**
+ * A signal stops it, and what was done is put back; with a second one the program ends where it is.
+ * @param isDryRun true: nothing is moved, so nothing can be left halfway.
+ */
+export function createUndoControl(move: "undo" | "redo", io: CliIo, isDryRun = false): UndoControl {
   const { stderr } = io;
   const line = stderr.isTerminal ? new ProgressLine(move, stderr) : undefined;
   const abort = new AbortController();
@@ -28,7 +31,7 @@ export function createUndoControl(move: "undo" | "redo", io: CliIo): UndoControl
       abort.abort();
       return;
     }
-    writeFailure(stderr, HALF_MOVED);
+    if (!isDryRun) writeFailure(stderr, describeLeaving(move));
     void stderr.flush().then(() => io.exit(SIGNAL_EXIT_CODES[signal]));
   });
   return {

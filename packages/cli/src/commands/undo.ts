@@ -21,6 +21,7 @@ import {
   describeNothing,
   describeRestoration,
 } from "../undo/describe-restoration.ts";
+import { type CutOffPlan, planCutOff } from "../undo/plan-cut-off.ts";
 import { UsageError } from "../usage-error.ts";
 import { writeFailure, writeLine } from "../write-line.ts";
 import { askYesNo } from "./ask-yes-no.ts";
@@ -93,9 +94,9 @@ async function move(wishes: Wishes, options: CheckpointOptions, io: CliIo): Prom
   const checkpoints = await openCheckpoints(options);
   const { move, isDryRun, isCutOff } = wishes;
   try {
-    if (isCutOff && !isDryRun && !wishes.isAgreed && !(await isWanted(checkpoints, wishes, io)))
-      return { isDeclined: true };
-    return await moveStoppably(checkpoints, { move, isDryRun, isCutOff }, io);
+    const mustAsk = isCutOff && !isDryRun && !wishes.isAgreed;
+    const settled = mustAsk ? await askFirst(checkpoints, wishes, io) : undefined;
+    return settled ?? (await moveStoppably(checkpoints, { move, isDryRun, isCutOff }, io));
   } catch (error) {
     throw error instanceof UsageError ? error : new UsageError(`${move}: ${describeError(error)}`);
   } finally {
@@ -108,7 +109,7 @@ async function moveStoppably(
   { move, isDryRun, isCutOff }: Pick<Wishes, "move" | "isDryRun" | "isCutOff">,
   io: CliIo,
 ): Promise<Moved> {
-  const control = createUndoControl(move, io);
+  const control = createUndoControl(move, io, isDryRun);
   const { signal, onProgress } = control;
   try {
     const restoration = await checkpoints[move]({ isDryRun, isCutOff, signal, onProgress });
@@ -118,13 +119,29 @@ async function moveStoppably(
   }
 }
 
-/** What a turn did that was cut off is a guess: nobody's files are changed for that before they have seen which. */
-async function isWanted(checkpoints: Checkpoints, wishes: Wishes, io: CliIo): Promise<boolean> {
-  const { restoration } = await moveStoppably(checkpoints, { ...wishes, isDryRun: true }, io);
-  if (!restoration || restoration.isStopped || restoration.restored.length === 0) return true;
+/** What came of it already; undefined where it is to be carried out. */
+async function askFirst(checkpoints: Checkpoints, wishes: Wishes, io: CliIo): Promise<Moved | undefined> {
+  const { next, planned, stoppedBy } = await plan(checkpoints, wishes, io);
+  if (next === "goOn") return undefined;
+  if (next === "stop" || !planned) return { restoration: planned, stoppedBy };
   const output = wishes.isJson ? io.stderr : io.stdout;
-  if (io.stdin.isTerminal) for (const line of describeRestoration(restoration)) writeLine(output, line);
-  return askYesNo("Take that back?", io);
+  if (io.stdin.isTerminal) for (const line of describeRestoration(planned)) writeLine(output, line);
+  return (await askYesNo("Take that back?", io)) ? undefined : { isDeclined: true };
+}
+
+async function plan(
+  checkpoints: Checkpoints,
+  { move }: Wishes,
+  io: CliIo,
+): Promise<CutOffPlan & Pick<Moved, "stoppedBy">> {
+  const control = createUndoControl(move, io, true);
+  try {
+    const { signal, onProgress } = control;
+    const found = await planCutOff((options) => checkpoints[move](options), { signal, onProgress });
+    return { ...found, stoppedBy: control.stoppedBy };
+  } finally {
+    control.end();
+  }
 }
 
 /** With the next prompt of the session, if its file is still there. */

@@ -6,7 +6,7 @@ import { describeError } from "../describe-error.ts";
 import { EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../exit-codes.ts";
 import { MissingKeyError } from "../missing-key.ts";
 import type { OpenSession } from "../open-session.ts";
-import { HALF_MOVED } from "../undo/describe-progress.ts";
+import { describeLeaving } from "../undo/describe-progress.ts";
 import { writeFailure } from "../write-line.ts";
 import { CommandField } from "./approval/command-field.ts";
 import { Attention } from "./attention/attention.ts";
@@ -192,7 +192,8 @@ class App {
       this.draft.flush();
       // A prompt that nothing could be written in is no part of what is left on the screen.
       await this.guard.leave({ isErased: !isOpen });
-      if (this.driver.isMovingFiles) writeFailure(this.io.stderr, HALF_MOVED);
+      const { unfinishedMove } = this.driver;
+      if (unfinishedMove) writeFailure(this.io.stderr, describeLeaving(unfinishedMove));
       await this.holder.close();
     }
   }

@@ -50,7 +50,7 @@ export function createCommandContext(parts: ContextParts): CommandContext {
     setPrompt: (text) => editor.setText(text),
     send: parts.submit,
     compact: (focus) => driver.compact(focus),
-    moveFiles: (move, work) => driver.moveFiles(move, work),
+    moveFiles: (move, work, how) => driver.moveFiles(move, work, how),
     reopen: (wish: Reopening) => reopen(wish, parts),
     changeModel: (wish: ModelChange) => changeModel(wish, parts),
     branch: (entryId, { isSummarized }) => branch(entryId, isSummarized, parts),

@@ -8,6 +8,7 @@ import type { MoveControl } from "../undo/session-checkpoints.ts";
 import { applyEvent } from "./apply-event.ts";
 import { ApprovalDesk } from "./approval/approval-desk.ts";
 import type { Room } from "./approval/content-rows.ts";
+import { stopHint } from "./keys/key-texts.ts";
 import { cutFinished } from "./markdown/cut-finished.ts";
 import { UserShell } from "./shell-line/user-shell.ts";
 import { finish, notice, type View } from "./view.ts";
@@ -35,6 +36,8 @@ interface Work {
   kind: "run" | "compaction" | "files";
   abort: AbortController;
   ended: Promise<void>;
+  /** What is being done to files; undefined where they are only looked at. */
+  move?: FileMove | undefined;
 }
 
 /** Holds the conversation: sends prompts, steers, stops. One thing at a time, but for commands of the user's own. */
@@ -63,8 +66,14 @@ export class ConversationDriver {
     return this.work?.abort.signal.aborted ?? false;
   }
 
+  /** Files are being moved, or looked at for that. */
   get isMovingFiles(): boolean {
     return this.work?.kind === "files";
+  }
+
+  /** What would be left halfway if the program ended now. */
+  get unfinishedMove(): FileMove | undefined {
+    return this.work?.move;
   }
 
   get isBusy(): boolean {
@@ -94,8 +103,15 @@ export class ConversationDriver {
     }
   }
 
-  /** Runs a command of the user's own, also beside a run. @throws Error when one is running, or it cannot be started. */
+  /**
+   * Runs a command of the user's own, also beside a run. @throws Error when one is running, files are being moved, or it cannot
+   * be started.
+   */
   async runShell(line: ShellLine, typed: string): Promise<void> {
+    if (this.isMovingFiles)
+      throw new Error(
+        `A command of yours has to wait: files are moved${stopHint(this.parts.room().keymap)}.`,
+      );
     void this.parts.session().then(({ noteInput }) => noteInput(typed));
     try {
       await this.shell.run(line);
@@ -120,7 +136,7 @@ export class ConversationDriver {
 
   async compact(focus: string | undefined): Promise<void> {
     const { session } = await this.parts.session();
-    await this.occupy("compaction", async (signal) => {
+    await this.occupy({ kind: "compaction" }, async (signal) => {
       const { kind } = await session.compact({ focus, signal, emit: this.show });
       if (kind === "nothing") this.say("There is nothing to summarise yet.");
       if (kind === "aborted") this.say("Stopped: the session is as it was.");
@@ -134,7 +150,7 @@ export class ConversationDriver {
   async leaveBranch(entryId: string | null): Promise<boolean> {
     const { session } = await this.parts.session();
     let hasLeft = false;
-    await this.occupy("compaction", async (signal) => {
+    await this.occupy({ kind: "compaction" }, async (signal) => {
       this.say("Summarising the branch that is left…");
       this.parts.change((view) => ({ ...view, activity: { type: "waiting", since: now() } }));
       hasLeft = await session.branches.leave(entryId, { signal, emit: this.show });
@@ -145,11 +161,17 @@ export class ConversationDriver {
 
   /**
    * Lets `work` move files, shows how far it has come, and resolves when it has ended; what it throws is said.
+   * @param how `isDryRun`: they are only looked at.
    * @throws Error while something else is going on.
    */
-  async moveFiles(move: FileMove, work: (control: MoveControl) => Promise<void>): Promise<void> {
+  async moveFiles(
+    move: FileMove,
+    work: (control: MoveControl) => Promise<void>,
+    { isDryRun } = { isDryRun: false },
+  ): Promise<void> {
     if (this.isBusy) throw new Error("Files stay where they are until what goes on has ended.");
-    await this.occupy("files", (signal) => {
+    const what = { kind: "files" as const, move: isDryRun ? undefined : move };
+    await this.occupy(what, (signal) => {
       const since = now();
       const show = (progress?: MoveProgress) =>
         this.parts.change((view) => ({ ...view, activity: { type: "files", since, move, progress } }));
@@ -180,7 +202,7 @@ export class ConversationDriver {
 
   private async run({ text, content }: SentPrompt, session: SessionManager): Promise<void> {
     this.parts.change((view) => finish(view, { type: "prompt", text }));
-    await this.occupy("run", async (signal) => {
+    await this.occupy({ kind: "run" }, async (signal) => {
       this.steered = session;
       const message = { role: "user" as const, content, timestamp: now() };
       await session.run(message, { signal }).consume(this.show);
@@ -206,10 +228,13 @@ export class ConversationDriver {
     await running;
   }
 
-  private async occupy(kind: Work["kind"], work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  private async occupy(
+    what: Pick<Work, "kind" | "move">,
+    work: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
     const abort = new AbortController();
     const ended = Promise.withResolvers<void>();
-    this.work = { kind, abort, ended: ended.promise };
+    this.work = { ...what, abort, ended: ended.promise };
     try {
       await work(abort.signal);
     } catch (error) {

@@ -85,8 +85,9 @@ export class TypedLines {
       this.parts.context().setPrompt(text);
       throw new Error(NO_COMMAND);
     }
-    if (this.parts.driver.isShellRunning) this.parts.context().setPrompt(text);
     await this.parts.session();
-    await this.parts.driver.runShell(line, text);
+    const { driver } = this.parts;
+    if (driver.isShellRunning || driver.isMovingFiles) this.parts.context().setPrompt(text);
+    await driver.runShell(line, text);
   }
 }

@@ -1,4 +1,4 @@
-import type { MoveProgress } from "@diligent/core/light";
+import { describeHalfMove, type MoveProgress } from "@diligent/core/light";
 
 /** What is being done to files: `jump` goes to another place of the conversation. */
 export type FileMove = "undo" | "redo" | "jump";
@@ -10,8 +10,9 @@ const DOING: Readonly<Record<FileMove, string>> = {
 };
 
 /** For whoever leaves while files are being moved. */
-export const HALF_MOVED =
-  "stopped halfway: diligent undo goes on with what was begun, diligent undo --redo turns it round";
+export function describeLeaving(move: FileMove): string {
+  return describeHalfMove(move, { undo: "diligent undo", redo: "diligent undo --redo" });
+}
 
 /** What is going on and how far it has come, on one line without an end. */
 export function describeProgress(move: FileMove, progress: MoveProgress | undefined): string {

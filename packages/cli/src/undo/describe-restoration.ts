@@ -87,9 +87,10 @@ function describeRetry({ move, isStopped }: Restoration): string {
 
 /** Where an undo can do nothing, it is not used up. */
 function describeNone(restoration: Restoration, head: string): string {
-  const { move, conflicts, leftCutOff, notKept, isDryRun } = restoration;
+  const { move, conflicts, leftCutOff, notKept, isDryRun, wasCutOff } = restoration;
   if (leftCutOff && conflicts.length + notKept.length === 0) return "Nothing was taken back.";
-  const isOver = move !== "undo" || isDryRun;
+  // A turn that was cut off counts as answered.
+  const isOver = move !== "undo" || isDryRun || wasCutOff;
   return isOver
     ? `${head}: no file.`
     : "Nothing of the last prompt was taken back; once more goes on to the one before.";

@@ -16,30 +16,18 @@ export async function moveFiles(
   options: UndoOptions = {},
 ): Promise<string[]> {
   const restoration = await opened.checkpoints[move](options);
-  if (!restoration) return [describeNothing(move, opened.checkpoints.reason)];
-  await tellModel(restoration, opened);
-  return describeRestoration(restoration, "/undo cut-off");
+  if (restoration) await tellModel(restoration, opened);
+  return describeMoved(move, restoration, opened);
 }
 
-/** What would be taken back of a turn that was cut off. */
-export interface CutOffPlan {
-  /** For a person. */
-  lines: string[];
-  /** How many paths would be changed. */
-  paths: number;
-}
-
-/**
- * What would be taken back of the turn that was cut off, to be asked about: it is a guess.
- * @throws as `moveFiles` does.
- */
-export async function planCutOff(
+/** In lines for a person. @param restoration undefined where there was nothing to do. */
+export function describeMoved(
+  move: "undo" | "redo",
+  restoration: Restoration | undefined,
   { checkpoints }: Pick<OpenSession, "checkpoints">,
-  options: UndoOptions,
-): Promise<CutOffPlan> {
-  const planned = await checkpoints.undo({ ...options, isCutOff: true, isDryRun: true });
-  if (!planned) return { lines: [describeNothing("undo", checkpoints.reason)], paths: 0 };
-  return { lines: describeRestoration(planned), paths: planned.restored.length };
+): string[] {
+  if (!restoration) return [describeNothing(move, checkpoints.reason)];
+  return describeRestoration(restoration, "/undo cut-off");
 }
 
 async function tellModel(restoration: Restoration, { session }: Pick<OpenSession, "session">): Promise<void> {

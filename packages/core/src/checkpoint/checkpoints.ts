@@ -1,5 +1,6 @@
 import { randomHex } from "../infrastructure/random-hex.ts";
 import { systemErrorText } from "../infrastructure/system-error.ts";
+import { describeHalfMove } from "./describe-half-move.ts";
 import { History } from "./history.ts";
 import { findPlaceObstacle, Recorder, StoreFullError } from "./recorder.ts";
 import { StoppedError } from "./slices.ts";
@@ -14,9 +15,6 @@ export interface UpcomingChange {
   /** The only path that it changes, where that is known; relative to the project. */
   written?: string | undefined;
 }
-
-const HALF_MOVED =
-  "An undo or redo of this session was cut off halfway: some files are as before it, others as after it. Undo goes on with it.";
 
 /**
  * Keeps what is in the project before anything in it is changed, and takes changes back. Whatever goes wrong with keeping
@@ -202,9 +200,9 @@ export class Checkpoints {
       this.toldObstacle = this.obstacle;
       notify("warning", "no_undo", `What is changed now cannot be taken back with undo: ${this.obstacle}.`);
     }
-    if (recorder?.isHalfMoved && !this.isHalfTold) {
+    if (recorder?.halfMove !== undefined && !this.isHalfTold) {
       this.isHalfTold = true;
-      notify("warning", "undo_cut_off", HALF_MOVED);
+      notify("warning", "undo_cut_off", describeHalfMove(recorder.halfMove));
     }
     if (!recorder || recorder.droppedSessions === 0 || this.isDropTold) return;
     this.isDropTold = true;

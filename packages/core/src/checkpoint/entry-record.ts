@@ -3,8 +3,10 @@ import type { Owned, TreeChange, TreeEntry } from "./tree-entry.ts";
 /** An entry as files hold it: `["f", mode, size, modified, changed, inode, hash, 1 if fresh, uid, gid, links]` and the like. */
 export type EntryRecord = readonly (string | number | null)[];
 
+/** A change as files hold it; null for a side on which nothing was there. */
 export type ChangeRecord = readonly [path: string, before: EntryRecord | null, after: EntryRecord | null];
 
+/** What `readEntryRecord` reads again. */
 export function toEntryRecord(entry: TreeEntry): EntryRecord {
   switch (entry.kind) {
     case "file": {
@@ -71,6 +73,7 @@ function readOwner(uid: unknown, gid: unknown): Owned {
   return { ...(typeof uid === "number" && { uid }), ...(typeof gid === "number" && { gid }) };
 }
 
+/** What `readChangeRecord` reads again. */
 export function toChangeRecord({ path, before, after }: TreeChange): ChangeRecord {
   return [path, before ? toEntryRecord(before) : null, after ? toEntryRecord(after) : null];
 }

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { isRootOf } from "./open-history.ts";
+import { isNotedDown } from "./store/known-entries.ts";
 import {
   findOpenTurn,
   readSegment,
@@ -37,8 +38,10 @@ export function listSessionsOf(
     .sort((left, right) => right.changedAt - left.changedAt);
 }
 
-function isCutOff(segment: Segment): boolean {
-  return findOpenTurn(segment) !== undefined;
+/** It goes on, or was cut off and nobody has asked for it yet. */
+function hasOpenTurn(segments: readonly Segment[]): boolean {
+  const open = segments.map(findOpenTurn).filter((turn) => turn !== undefined);
+  return open.some((turn) => !isNotedDown(turn, segments));
 }
 
 /** As their logs give them: a directory may be called otherwise. */
@@ -67,7 +70,7 @@ function describeSession(root: string, generations: readonly string[], sessionId
     sessionId,
     changedAt: Math.max(0, ...times),
     // A turn that was cut off is noted down when it is asked for.
-    canUndo: isHere && (runs.length + cutOffs.length > 0 || isHalf("undo") || segments.some(isCutOff)),
+    canUndo: isHere && (runs.length + cutOffs.length > 0 || isHalf("undo") || hasOpenTurn(segments)),
     canRedo: isHere && (redoable.length > 0 || isHalf("redo")),
   };
 }

@@ -9,6 +9,7 @@ export class BusySessionError extends Error {
   override name = "BusySessionError";
 }
 
+/** How long somebody waits who is not the only one, and what they are told. */
 export interface MoveLockOptions {
   /** For so long somebody else may be at it. */
   waitMs: number;

@@ -36,6 +36,7 @@ export interface OwnWork {
   isWorking?: boolean | undefined;
 }
 
+/** For what a session's past is opened. */
 export interface OpeningOptions {
   place: CheckpointPlace;
   options: CheckpointOptions;

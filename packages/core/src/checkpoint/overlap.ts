@@ -8,6 +8,7 @@ import type { TreeChange } from "./tree-entry.ts";
 // The kernel's clock for files is behind by that much at most.
 const TICK_MS = 40;
 
+/** A call of a session, and when it began: others may have worked in the same project since. */
 export interface CallSpan {
   /** Where all checkpoints of the project are. */
   project: string;
@@ -19,6 +20,7 @@ export interface CallSpan {
   written: string | undefined;
 }
 
+/** What has changed in the span of a call, by whose work it is. */
 export interface SplitChanges {
   changes: TreeChange[];
   /** Others may have done that. */

@@ -2,6 +2,7 @@ import { rmSync, statSync } from "node:fs";
 import { monotonicMs, now } from "../infrastructure/clock.ts";
 import { homeDirectory } from "../infrastructure/environment.ts";
 import { randomHex } from "../infrastructure/random-hex.ts";
+import { findStats } from "../infrastructure/reading/find-stats.ts";
 import { findRealPath, isInside } from "../infrastructure/reading/real-path.ts";
 import { systemErrorCode } from "../infrastructure/system-error.ts";
 import { withMoveLock } from "./move-lock.ts";
@@ -15,6 +16,7 @@ import { lastTimeOf, readSegments, unfinishedRestorings } from "./store/read-seg
 import { listGenerations, sessionOf, sizeOf } from "./store/store-place.ts";
 import { makeRoom } from "./store/store-space.ts";
 import { toCutOffStep } from "./timeline/cut-off-step.ts";
+import type { Move } from "./timeline/types.ts";
 import { ProjectState, TooLargeError } from "./tree/project-state.ts";
 import type { TreeChange } from "./tree-entry.ts";
 import type { CheckpointOptions } from "./types.ts";
@@ -46,8 +48,9 @@ export class Recorder {
   private readonly root: string;
   private readonly sessionId: string;
   /** True when an undo or redo of the session was cut off, and nobody has gone on with it. */
-  get isHalfMoved(): boolean {
-    return this.parts.isHalfMoved;
+  /** An undo or redo of the session that was cut off halfway when this began; undefined without one. */
+  get halfMove(): Move | undefined {
+    return this.parts.halfMove;
   }
 
   /** How many earlier sessions had to lose their checkpoints. */
@@ -195,7 +198,7 @@ export class Recorder {
 }
 
 function readMode(root: string): number | undefined {
-  return statSync(root, { throwIfNoEntry: false })?.mode;
+  return findStats(root)?.mode;
 }
 
 function sizeOfFile(path: string): number {
@@ -221,7 +224,7 @@ interface KeptProject {
   supersededBase: string | undefined;
   store: BlobStore;
   state: ProjectState;
-  isHalfMoved: boolean;
+  halfMove: Move | undefined;
 }
 
 async function keepProject(
@@ -247,8 +250,8 @@ async function keepProject(
     await slices.pause();
     if (cutOff)
       workplace.segment.append(toCutOffStep(options.root, cutOff, { at: workplace.nextAt(), changes }));
-    const isHalfMoved = unfinishedRestorings(segments).current.length > 0;
-    return { store, state, isHalfMoved, supersededBase: "base" in known ? known.base : undefined };
+    const halfMove = unfinishedRestorings(segments).current.at(-1)?.move;
+    return { store, state, halfMove, supersededBase: "base" in known ? known.base : undefined };
   } catch (error) {
     store.discard();
     throw error;

@@ -1,11 +1,11 @@
-import { lstatSync } from "node:fs";
+import { findStats } from "../infrastructure/reading/find-stats.ts";
 
 /**
  * Which directory stands at the project's path: `INODE` and, where the file system tells, `INODE:BIRTH` (milliseconds).
  * Undefined where there is none. The number of the device does not count: some systems give another one at each start.
  */
 export function readRootIdentity(root: string): string | undefined {
-  const stats = lstatSync(root, { throwIfNoEntry: false });
+  const stats = findStats(root);
   if (!stats?.isDirectory()) return undefined;
   const { ino, birthtimeMs, ctimeMs } = stats;
   // Where no birth is kept, the time of the last change stands in for it.

@@ -21,11 +21,13 @@ export interface Owned {
   gid?: number | undefined;
 }
 
+/** A symbolic link; `target` is what is written in it. */
 export interface LinkEntry {
   kind: "link";
   target: string;
 }
 
+/** A directory with its permission bits; what is in it are entries of their own. */
 export interface DirectoryEntry extends Owned {
   kind: "directory";
   mode: number;
@@ -72,6 +74,7 @@ export function isSameState(left: TreeEntry | undefined, right: TreeEntry | unde
   return left.kind === "cache" && right.kind === "cache" && left.signature === right.signature;
 }
 
+/** Where one of them was not read, the same size, time and inode stand for the same content. */
 export function isSameContent(left: FileEntry, right: FileEntry): boolean {
   if (left.hash !== undefined && right.hash !== undefined) return left.hash === right.hash;
   return left.size === right.size && left.modifiedMs === right.modifiedMs && left.inode === right.inode;

@@ -2,6 +2,7 @@ import type { Environment } from "../infrastructure/environment.ts";
 import type { CheckpointLimits } from "./limits.ts";
 import type { Move } from "./timeline/types.ts";
 
+/** Whose checkpoints they are, and where they lie. */
 export interface CheckpointOptions {
   /** The project, absolute and real. */
   root: string;
@@ -38,6 +39,7 @@ export interface MoveProgress {
   total: number;
 }
 
+/** How something is taken back or brought back. */
 export interface MoveOptions {
   /** Only says what would be done. */
   isDryRun?: boolean | undefined;

@@ -29,8 +29,13 @@ export interface CommandContext {
   /**
    * Lets `work` move files: it is shown what goes on, nothing else begins meanwhile, and the user can stop it. What `work`
    * throws is shown. @throws Error while something else is going on.
+   * @param how `isDryRun`: it only looks, so that whoever leaves meanwhile leaves nothing halfway.
    */
-  moveFiles(move: FileMove, work: (control: MoveControl) => Promise<void>): Promise<void>;
+  moveFiles(
+    move: FileMove,
+    work: (control: MoveControl) => Promise<void>,
+    how?: { isDryRun: boolean },
+  ): Promise<void>;
   /** Exchanges the session for another one, and shows where that stands. */
   reopen(how: Reopening): Promise<void>;
   /** Another model, or another effort, from the next request on. */

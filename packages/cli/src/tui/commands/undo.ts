@@ -1,3 +1,5 @@
+import type { CutOffPlan } from "../../undo/plan-cut-off.ts";
+import type { MoveControl } from "../../undo/session-checkpoints.ts";
 import { createChoice } from "../pickers/choice.ts";
 import { formatCount } from "../text/format-amount.ts";
 import type { CommandContext, SlashCommand } from "./types.ts";
@@ -36,17 +38,30 @@ export async function moveFiles(
   });
 }
 
-/** What a turn did that was cut off is a guess: nobody's files are changed for that before they have seen which. */
+/** Nobody's files are changed for a guess before they have seen which. */
 async function askForCutOff(context: CommandContext): Promise<void> {
-  const [opened, { planCutOff }] = await Promise.all([context.session(), import("../../undo/move-files.ts")]);
-  let paths = 0;
-  await context.moveFiles("undo", async (control) => {
-    const plan = await planCutOff(opened, control);
-    paths = plan.paths;
-    context.print(plan.lines.join("\n"));
-  });
-  if (paths === 0) return;
-  if (context.isPlain) return context.print(`/undo ${CUT_OFF_YES} takes that back.`);
+  const [opened, { describeMoved }, { planCutOff }] = await Promise.all([
+    context.session(),
+    import("../../undo/move-files.ts"),
+    import("../../undo/plan-cut-off.ts"),
+  ]);
+  const found: { plan?: CutOffPlan } = {};
+  const look = async (control: MoveControl) => {
+    const plan = await planCutOff((options) => opened.checkpoints.undo(options), control);
+    found.plan = plan;
+    if (plan.next !== "goOn") context.print(describeMoved("undo", plan.planned, opened).join("\n"));
+  };
+  await context.moveFiles("undo", look, { isDryRun: true });
+  const { plan } = found;
+  if (plan?.next === "goOn") return moveFiles("undo", context, true);
+  if (plan?.next === "ask") askAbout(plan.planned?.restored.length ?? 0, context);
+}
+
+function askAbout(paths: number, context: CommandContext): void {
+  if (context.isPlain) {
+    context.print(`/undo ${CUT_OFF_YES} takes that back.`);
+    return;
+  }
   context.open(
     createChoice("undo", "Take back what the turn may have done that was cut off?", [
       // No comes first, so that Enter, pressed for something else, changes nothing.

@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { randomHex } from "../../infrastructure/random-hex.ts";
 import { pathKind } from "../../infrastructure/reading/path-kind.ts";
 import type { OpenedSession } from "../open-history.ts";
@@ -10,6 +9,7 @@ import type { Move, Restoring, Step } from "../timeline/types.ts";
 import type { MoveOptions } from "../types.ts";
 import { adoptRestoring } from "./adopt-restoring.ts";
 import { type Judgement, judgeChange } from "./judge-change.ts";
+import { MadeDirectory } from "./made-directory.ts";
 import { planRestoring, restoreChanges } from "./restore-changes.ts";
 import type { RestoredPaths } from "./restore-work.ts";
 
@@ -39,14 +39,14 @@ export async function carryOut(session: Session, wanted: Wanted): Promise<Carrie
   const { root } = judging;
   const { judged, isRollBack, options } = wanted;
   // A run may have taken away the project itself. What has taken its place is never touched.
-  if (pathKind(root) === "missing") mkdirSync(root, { recursive: true });
+  using _ = pathKind(root) === "missing" ? new MadeDirectory(root) : undefined;
   const restoring = begin(session, wanted);
   const onProgress = (done: number, total: number) =>
     options.onProgress?.({ doing: isRollBack ? "rollBack" : "restore", done, total });
   const toRestore = judged.filter((each) => each.kind === "restore");
   const work = { root, store, restoring, signal: options.signal, onProgress };
   const paths = await restoreChanges(toRestore, work);
-  if (!paths) return putBack(session, restoring, options);
+  if (!paths) return await putBack(session, restoring, options);
   const step = { ...nameStep(session, restoring), ...describeDone(paths, wanted) };
   session.workplace.segment.append({ type: "step", step });
   return { judged, paths, isStopped: false };
@@ -113,8 +113,8 @@ async function putBack(
   workplace.segment.append({ type: "step", step: target });
   const steps = [...session.steps, target];
   // What was cut off before, and was gone on with by this, is put back as well.
-  const begin = firstAttempt(steps, target, ({ isAdopted }) => isAdopted === true);
-  const judged = await judgeAll(planRollBack(stepsBackTo(steps, begin)), judging);
+  const first = firstAttempt(steps, target, ({ isAdopted }) => isAdopted === true);
+  const judged = await judgeAll(planRollBack(stepsBackTo(steps, first)), judging);
   const back = { move: opposite, target, judged, isRollBack: true } as const;
   const { paths } = await carryOut(session, { ...back, options: { onProgress } });
   return { judged, paths, isStopped: true };

@@ -1,13 +1,19 @@
-import { lstatSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
-import { systemErrorCode } from "../../infrastructure/system-error.ts";
+import { findStats } from "../../infrastructure/reading/find-stats.ts";
 import type { BlobStore } from "../store/blob-store.ts";
 import type { PlannedChange } from "../timeline/roll-back.ts";
 import { signCache } from "../tree/cache-directory.ts";
 import { isWhole, signControl } from "../tree/control-entry.ts";
 import { readTarget } from "../tree/find-entries.ts";
 import { type FileReader, toFileEntry } from "../tree/read-file.ts";
-import { type FileEntry, isSameContent, isSameState, type TreeEntry } from "../tree-entry.ts";
+import {
+  type ControlEntry,
+  type FileEntry,
+  isSameContent,
+  isSameState,
+  type TreeEntry,
+} from "../tree-entry.ts";
 
 const MODE_BITS = 0o7777;
 
@@ -24,6 +30,7 @@ export type Judgement =
   /** What it was is not kept, or what it is would be lost. */
   | { kind: "lost"; change: PlannedChange; isCache: boolean; isControl?: true };
 
+/** With what paths of the project are looked at. */
 export interface JudgeOptions {
   root: string;
   store: BlobStore;
@@ -51,7 +58,7 @@ function toCache(present: Present, { path, expected, target }: PlannedChange, ro
   if (present?.kind !== "directory" || (expected?.kind !== "cache" && target?.kind !== "cache"))
     return present;
   const absolute = `${root}/${path}`;
-  const stats = lstatSync(toSystemPath(absolute), { throwIfNoEntry: false });
+  const stats = findStats(toSystemPath(absolute));
   return stats && { kind: "cache", signature: signCache(absolute, stats) };
 }
 
@@ -62,10 +69,19 @@ function isEntry(present: Present): present is TreeEntry | undefined {
 /** What belongs to git or to us, and pipes: nothing is done about them. */
 function judgeControl(change: PlannedChange, { root }: JudgeOptions): Judgement {
   const absolute = `${root}/${change.path}`;
-  const stats = lstatSync(toSystemPath(absolute), { throwIfNoEntry: false });
-  const present = stats && signControl(absolute, stats);
+  const present = findControl(absolute);
   const isThere = change.target?.kind === "control" && present && isWhole(change.target, present);
   return isThere ? { kind: "settled", change } : { kind: "lost", change, isCache: false, isControl: true };
+}
+
+/** Undefined also for what may not be looked at: whether it is whole nobody can tell then. */
+function findControl(absolute: string): ControlEntry | undefined {
+  try {
+    const stats = findStats(toSystemPath(absolute));
+    return stats && signControl(absolute, stats);
+  } catch {
+    return undefined; // A directory above it may not be entered.
+  }
 }
 
 function isRestorable(
@@ -90,10 +106,10 @@ export async function lookAtPath(path: string, options: JudgeOptions): Promise<P
   let stats: Stats | undefined;
   try {
     if (!isReachedWithoutLinks(path, options.root)) return undefined;
-    stats = lstatSync(toSystemPath(absolute), { throwIfNoEntry: false });
+    stats = findStats(toSystemPath(absolute));
     if (stats?.isSymbolicLink()) return { kind: "link", target: readTarget(absolute) };
-  } catch (error) {
-    return systemErrorCode(error) === "ENOTDIR" ? undefined : { kind: "unknown" };
+  } catch {
+    return { kind: "unknown" }; // Not for us to look at.
   }
   if (stats === undefined) return undefined;
   if (stats.isFile()) return lookAtFile(absolute, stats, options);
@@ -107,7 +123,7 @@ function isReachedWithoutLinks(path: string, root: string): boolean {
   const names = path.split("/").slice(0, -1);
   return names.every((_, index) => {
     const above = `${root}/${names.slice(0, index + 1).join("/")}`;
-    return lstatSync(toSystemPath(above), { throwIfNoEntry: false })?.isDirectory() ?? false;
+    return findStats(toSystemPath(above))?.isDirectory() ?? false;
   });
 }
 

@@ -1,5 +1,5 @@
-import { lstatSync } from "node:fs";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import { findStats } from "../../infrastructure/reading/find-stats.ts";
 import { hasExtendedAttributes } from "../../infrastructure/writing/extended-attributes.ts";
 import { Slices } from "../slices.ts";
 import type { Restoring } from "../timeline/types.ts";
@@ -38,6 +38,7 @@ export function planRestoring(
   return { ...names, directories, opened, inPlace, changes };
 }
 
+/** How paths are restored; it can be stopped between two of them. */
 export interface RestoreOptions extends WorkOptions {
   /** Once it is aborted, what was not begun yet is left as it is. */
   signal?: AbortSignal | undefined;
@@ -109,7 +110,7 @@ export function closeOpened(root: string, { temporaryName, opened }: Restoring):
 function isWrittenInPlace(root: string, { change: { path, target }, present }: Restore): boolean {
   if (present?.kind !== "file" || target?.kind !== "file" || !path.isWellFormed()) return false;
   const absolute = `${root}/${path}`;
-  const stats = lstatSync(toSystemPath(absolute), { throwIfNoEntry: false });
+  const stats = findStats(toSystemPath(absolute));
   if (!stats) return false;
   return stats.nlink > 1 || stats.uid !== process.geteuid?.() || hasExtendedAttributes(absolute);
 }

@@ -1,5 +1,5 @@
-import { lstatSync } from "node:fs";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import { findStats } from "../../infrastructure/reading/find-stats.ts";
 import { MovedPathError } from "../../infrastructure/reading/opened-path.ts";
 import { systemErrorText } from "../../infrastructure/system-error.ts";
 import type { BlobStore } from "../store/blob-store.ts";
@@ -11,6 +11,7 @@ import { ChangedMeanwhileError } from "./change-mode.ts";
 import type { Judgement } from "./judge-change.ts";
 import { NotEmptyError, TreeWriter } from "./tree-writer.ts";
 
+/** A path that is to be restored, with what was seen there. */
 export type Restore = Extract<Judgement, { kind: "restore" }>;
 
 /** What has become of the paths that were to be restored. */
@@ -25,9 +26,13 @@ export interface RestoredPaths {
 
 const OPEN_MODE = 0o700;
 
+/** Where paths are restored, and from what. */
 export interface WorkOptions {
+  /** The project, absolute and real. */
   root: string;
+  /** Holds the contents that come back. */
   store: BlobStore;
+  /** What was noted down before. */
   restoring: Restoring;
 }
 
@@ -160,7 +165,7 @@ export class RestoreWork {
 
 function countNames(absolute: string): number {
   try {
-    return lstatSync(toSystemPath(absolute), { throwIfNoEntry: false })?.nlink ?? Number.POSITIVE_INFINITY;
+    return findStats(toSystemPath(absolute))?.nlink ?? Number.POSITIVE_INFINITY;
   } catch {
     return Number.POSITIVE_INFINITY; // It may not be looked at any more.
   }

@@ -4,6 +4,7 @@ import type { Restoration, RestoredPath } from "../types.ts";
 import type { Judgement, Present } from "./judge-change.ts";
 import type { RestoredPaths } from "./restore-work.ts";
 
+/** What was wanted, judged and done: what a person is told of follows from it. */
 export interface RestorationParts {
   move: Move;
   judged: readonly Judgement[];

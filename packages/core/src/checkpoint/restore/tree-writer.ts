@@ -13,6 +13,7 @@ import {
   unlinkSync,
 } from "node:fs";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import { findStats } from "../../infrastructure/reading/find-stats.ts";
 import { HeldDirectory } from "../../infrastructure/reading/held-directory.ts";
 import { systemErrorCode } from "../../infrastructure/system-error.ts";
 import { writeAll } from "../../infrastructure/writing/replace-file.ts";
@@ -146,9 +147,16 @@ export class TreeWriter {
       const before = lstatSync(target, { bigint: true });
       const mode = Number(before.mode) & MODE_BITS;
       const isOpen = (mode & 0o600) === 0o600;
-      if (!isOpen) changeMode(target, mode | 0o600);
-      rewriteInPlace({ directory, name }, content, before);
-      if (!isOpen) changeMode(target, mode);
+      if (isOpen) return rewriteInPlace({ directory, name }, content, before);
+      changeMode(target, mode | 0o600);
+      try {
+        rewriteInPlace({ directory, name }, content, before);
+      } catch (error) {
+        // As it was seen, or the next attempt would take the mode for somebody else's change.
+        changeModeQuietly(target, mode);
+        throw error;
+      }
+      changeMode(target, mode);
     });
   }
 
@@ -161,7 +169,7 @@ export class TreeWriter {
   directoryMode(path: string): number | undefined {
     try {
       return this.within(path, (directory, name) => {
-        const stats = lstatSync(at(directory, name), { throwIfNoEntry: false });
+        const stats = findStats(at(directory, name));
         return stats?.isDirectory() ? stats.mode & MODE_BITS : undefined;
       });
     } catch {
@@ -213,7 +221,7 @@ function at(directory: HeldDirectory, name: string): string | Buffer {
 
 /** @throws ChangedMeanwhileError when something else stands there. */
 function assertPresent(path: string | Buffer, present: TreeEntry): void {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const stats = findStats(path);
   if (!stats || !isPresent(path, stats, present)) throw new ChangedMeanwhileError(String(path));
 }
 
@@ -237,11 +245,18 @@ function linkOrMove(temporary: string | Buffer, path: string | Buffer): boolean 
     linkSync(temporary, path);
     return false;
   } catch (error) {
-    if (systemErrorCode(error) === "EEXIST" || lstatSync(path, { throwIfNoEntry: false }))
-      throw new ChangedMeanwhileError(String(path));
+    if (systemErrorCode(error) === "EEXIST" || findStats(path)) throw new ChangedMeanwhileError(String(path));
     // Some file systems know no hard links.
     renameSync(temporary, path);
     return true;
+  }
+}
+
+function changeModeQuietly(path: string | Buffer, mode: number): void {
+  try {
+    changeMode(path, mode);
+  } catch {
+    // The error that led here is worth more than this one.
   }
 }
 

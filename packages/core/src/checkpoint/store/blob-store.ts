@@ -5,6 +5,7 @@ import type { BlobPlace } from "./pack-record.ts";
 import { PackWriter } from "./pack-writer.ts";
 import { readPackIndexes } from "./read-pack-index.ts";
 
+/** Which packs are read, and which one is written. */
 export interface BlobStoreOptions {
   /** Directories of packs that are read. */
   directories: readonly string[];

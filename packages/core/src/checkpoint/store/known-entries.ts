@@ -36,7 +36,8 @@ function findLastSign({ path, lines }: Segment, open: OpenTurn): number {
   return stats?.mtimeMs ?? 0;
 }
 
-function isNotedDown({ run, at }: OpenTurn, segments: readonly Segment[]): boolean {
+/** True for a turn of which it was noted down what it did, or may have done. */
+export function isNotedDown({ run, at }: OpenTurn, segments: readonly Segment[]): boolean {
   return segments.some(({ lines }) =>
     lines.some((line) => line.type === "step" && line.step.run === run && line.step.at >= at),
   );

@@ -18,6 +18,7 @@ const LENGTH_BYTES = 4;
 /** One of these for each content, beside its pack: hash, offset (6), three lengths (4 each), how it is stored (1). */
 export const RECORD_BYTES = HASH_BYTES + OFFSET_BYTES + 3 * LENGTH_BYTES + 1;
 
+/** `hash` is hexadecimal. */
 export function writePackRecord(hash: string, place: Omit<BlobPlace, "pack">): Buffer {
   const record = Buffer.alloc(RECORD_BYTES);
   let at = record.write(hash, "hex");
@@ -28,6 +29,7 @@ export function writePackRecord(hash: string, place: Omit<BlobPlace, "pack">): B
   return record;
 }
 
+/** `start` is where the record begins in `records`, in bytes. */
 export function readPackRecord(
   records: Buffer,
   start: number,

@@ -71,6 +71,7 @@ export function findOpenTurn({ lines }: Segment): OpenTurn | undefined {
   return last?.type === "open" ? last.open : undefined;
 }
 
+/** What was begun and never noted down as done. */
 export interface UnfinishedRestorings {
   /** Nothing has been done in the session since: they can be gone on with. */
   current: readonly Restoring[];
@@ -109,6 +110,7 @@ export function lastTimeOf(segments: readonly Segment[]): number {
   return times.reduce((last, at) => Math.max(last, at), 0);
 }
 
+/** Lines that are torn or not what was written: what they told of is not known. */
 export function countDamagedLines(segments: readonly Segment[]): number {
   return segments.reduce((sum, { lines }) => sum + lines.filter(({ type }) => type === "damaged").length, 0);
 }

@@ -13,6 +13,7 @@ export interface SegmentHeader {
   rootIdentity?: string | undefined;
 }
 
+/** One line of a log; the first one of a file is its header. */
 export type SegmentLine =
   | { type: "checkpoints"; version: 1; header: SegmentHeader }
   | { type: "open"; open: OpenTurn }

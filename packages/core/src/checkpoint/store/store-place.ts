@@ -39,6 +39,7 @@ export function makeGeneration(project: string, last?: string): string {
   return generation;
 }
 
+/** The contents of files, and their indexes. */
 export function packsOf(generation: string): string {
   return join(generation, "packs");
 }
@@ -48,6 +49,7 @@ export function processesOf(generation: string): string {
   return join(generation, "processes");
 }
 
+/** A directory for each session, with its logs. */
 export function sessionsOf(generation: string): string {
   return join(generation, "sessions");
 }

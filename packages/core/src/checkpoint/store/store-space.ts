@@ -4,6 +4,7 @@ import { randomHex } from "../../infrastructure/random-hex.ts";
 import { isInUse } from "./presence.ts";
 import { listGenerations, listNames, sessionsOf, sizeOf } from "./store-place.ts";
 
+/** How much room checkpoints take, and what that has cost. */
 export interface Space {
   /** Bytes of all checkpoints now. */
   used: number;

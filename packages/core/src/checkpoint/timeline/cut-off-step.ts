@@ -5,7 +5,8 @@ import type { CutOffTurn } from "../store/known-entries.ts";
 import type { TreeChange } from "../tree-entry.ts";
 import type { Step } from "./types.ts";
 
-// The kernel's clock for files is behind by that much at most.
+// The kernel's clock for files is behind by that much at most: what seems older than the last sign may be newer, and somebody
+// else's.
 const TICK_MS = 40;
 
 /**
@@ -21,7 +22,7 @@ export function toCutOffStep(
   const isMeanwhile = ({ path, after }: TreeChange) => {
     if (after === undefined) return true;
     const changedMs = changeTimeOf(`${root}/${path}`);
-    return changedMs >= open.at - TICK_MS && changedMs <= lastSignAt;
+    return changedMs >= open.at - TICK_MS && changedMs <= lastSignAt - TICK_MS;
   };
   const step = {
     ...{ id: randomHex(6), at, kind: "run" as const, run, entryId, isCutOff: true },

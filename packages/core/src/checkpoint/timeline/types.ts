@@ -43,6 +43,7 @@ export interface Step {
   rootIdentity?: string | undefined;
 }
 
+/** `undo` takes back, `redo` brings back, `jump` leads to another place of the conversation. */
 export type Move = "undo" | "redo" | "jump";
 
 /** A turn of the model has begun to change things. */

@@ -1,13 +1,13 @@
-import { closeSync, constants, lstatSync, openSync, readdirSync, readSync, type Stats } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, readSync, type Stats } from "node:fs";
 import { fromNameBytes, toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import { findStats } from "../../infrastructure/reading/find-stats.ts";
 import { CACHE_TAG, CACHE_TAG_SIGNATURE, ENVIRONMENT_MARK } from "./passed-over.ts";
 
 /** True for a directory whose tool says that all of it can be made again. */
 export function isMarkedAsCache(directory: string): boolean {
-  if (lstatSync(toSystemPath(`${directory}/${ENVIRONMENT_MARK}`), { throwIfNoEntry: false })?.isFile())
-    return true;
+  if (findStats(toSystemPath(`${directory}/${ENVIRONMENT_MARK}`))?.isFile()) return true;
   const tag = `${directory}/${CACHE_TAG}`;
-  const isTagged = lstatSync(toSystemPath(tag), { throwIfNoEntry: false })?.isFile() ?? false;
+  const isTagged = findStats(toSystemPath(tag))?.isFile() ?? false;
   return isTagged && readHead(tag, CACHE_TAG_SIGNATURE.length) === CACHE_TAG_SIGNATURE;
 }
 
@@ -19,7 +19,7 @@ export function signCache(directory: string, stats: Stats): string {
   const lines = [describe(".", stats)];
   try {
     for (const name of readdirSync(toSystemPath(directory), { encoding: "buffer" }).map(fromNameBytes)) {
-      const inner = lstatSync(toSystemPath(`${directory}/${name}`), { throwIfNoEntry: false });
+      const inner = findStats(toSystemPath(`${directory}/${name}`));
       if (inner) lines.push(describe(name, inner));
     }
   } catch {

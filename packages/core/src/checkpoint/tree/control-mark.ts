@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync, type Stats } from "node:fs";
+import { readdirSync, type Stats } from "node:fs";
 import { fromNameBytes, toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import { findStats } from "../../infrastructure/reading/find-stats.ts";
 
 /** Where git writes when somebody commits, branches, stashes or sets something. Looking at the state writes none of them. */
 const OF_GIT: readonly string[] = ["HEAD", "config", "packed-refs", "logs/HEAD", "refs/heads", "refs/tags"];
@@ -50,8 +51,8 @@ function describe(path: string): string {
 
 function look(path: string): Stats | undefined {
   try {
-    return lstatSync(toSystemPath(path), { throwIfNoEntry: false });
+    return findStats(toSystemPath(path));
   } catch {
-    return undefined; // Not to be looked at, or a file stands above it.
+    return undefined; // Not to be looked at.
   }
 }

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
 import { fromNameBytes, toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import { findStats } from "../../infrastructure/reading/find-stats.ts";
 import { systemErrorCode } from "../../infrastructure/system-error.ts";
 import type { TreeEntry } from "../tree-entry.ts";
 import { isMarkedAsCache, signCache } from "./cache-directory.ts";
@@ -15,6 +16,7 @@ export type Found =
   /** It, or what is below it, may not be looked at: whatever was known of it is still the best guess. */
   | { path: string; kind: "hidden" };
 
+/** What is known beforehand, and what is no part of the tree. */
 export interface FindOptions {
   /** What was known of a path: a directory that was kept stays so, and a cache stays one, whatever it is called now. */
   known(path: string): TreeEntry | undefined;
@@ -29,7 +31,7 @@ export interface FindOptions {
  * @throws the file system's error when `root` itself cannot be read.
  */
 export function* findEntries(root: string, options: FindOptions): Generator<Found> {
-  const top = lstatSync(root, { throwIfNoEntry: false });
+  const top = findStats(root);
   // The project itself is gone, or a link stands in its place: then nothing is left in it.
   if (!top?.isDirectory()) return;
   const waiting = [""];

@@ -22,21 +22,25 @@ const CACHES: ReadonlySet<string> = new Set([
 
 /** Tools put it into directories that need no backup, Cargo into `target`; see https://bford.info/cachedir/. */
 export const CACHE_TAG = "CACHEDIR.TAG";
+/** With what such a file begins. */
 export const CACHE_TAG_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55";
 
 /** Python's mark of an environment, whatever its directory is called. */
 export const ENVIRONMENT_MARK = "pyvenv.cfg";
 
+/** True for what belongs to git or to us. */
 export function isControlName(name: string): boolean {
   // There, as a rule, both spellings mean the same directory.
   const known = platformName() === "darwin" ? name.toLowerCase() : name;
   return NEVER_TOUCHED.has(known);
 }
 
+/** True for what is written beside a file before it takes its place. */
 export function isUnfinished(name: string): boolean {
   return UNFINISHED.test(name);
 }
 
+/** True for directories that their tools make again. */
 export function isCacheName(name: string): boolean {
   return CACHES.has(name);
 }

@@ -11,12 +11,14 @@ export class TooLargeError extends Error {
   override name = "TooLargeError";
 }
 
+/** How the project is looked at again. */
 export interface UpdateOptions {
   signal?: AbortSignal | undefined;
   /** True: what there is no space for is noticed, but not kept; of what has come beyond the limits not even that. */
   isLenient?: boolean | undefined;
 }
 
+/** Which project is looked at, and where its contents are kept. */
 export interface ProjectStateOptions {
   /** Absolute and real. */
   root: string;

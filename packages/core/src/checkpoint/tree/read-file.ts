@@ -28,6 +28,7 @@ export function toFileEntry(stats: Stats, hash?: string): FileEntry {
   };
 }
 
+/** A file that was read whole. */
 export interface ReadFile {
   /** Of what was read; good until the next file is read. */
   content: Uint8Array;
