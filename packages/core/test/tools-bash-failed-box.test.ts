@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { endAllProcesses } from "../src/infrastructure/processes/all-processes.ts";
 import type { EnclosedCommand, ShellBox } from "../src/infrastructure/processes/shell-box.ts";
@@ -9,11 +9,11 @@ import { createToolWorkspace, runTool } from "./support/tool-workspace.ts";
 afterEach(endAllProcesses);
 
 const FAILURE = "bwrap: Can't mkdir parents for /gone/agent.sock: No such file or directory";
-const REPORTS = '"$@"; echo "$? 0" >&3; exit 0';
+const REPORTS = 'echo begun >&3; "$@"; echo "$? 0" >&3; exit 0';
 
 /** Boxes of which the first `failures` cannot be made. */
 function createBoxes(failures: number) {
-  const boxes = { made: 0, finished: 0 };
+  const boxes = { made: 0, finished: 0, abandoned: 0 };
   const box: ShellBox = {
     enclose({ argv, environment }): EnclosedCommand {
       boxes.made += 1;
@@ -29,7 +29,10 @@ function createBoxes(failures: number) {
         explain: () => undefined,
         finish: () => {
           boxes.finished += 1;
-          return { notes: [] };
+          return { notes: [`note ${boxes.finished}`] };
+        },
+        abandon: () => {
+          boxes.abandoned += 1;
         },
       };
     },
@@ -48,23 +51,37 @@ async function run(command: string, failures: number) {
 
 test("a box that cannot be made at that moment is made again, and the command runs once", async () => {
   expect(await run("echo ran | tee -a log", 2)).toEqual({
-    output: "ran",
+    output: "ran\n[note 3]\n[note 1]\n[note 2]",
     made: 3,
     finished: 3,
+    abandoned: 0,
     log: "ran\n",
   });
 });
 
 test("one that can never be made is told after three times", async () => {
   expect(await run("echo ran | tee -a log", 9)).toEqual({
-    output: `${FAILURE}\n[exit code 1]`,
+    output: `${FAILURE}\n[exit code 1]\n[note 3]\n[note 1]\n[note 2]`,
     made: 3,
     finished: 3,
+    abandoned: 0,
     log: "",
   });
 });
 
-test("a command that says the same has run, and is not run again", async () => {
-  const said = `echo ran >> log; echo "${FAILURE}"; exit 1`;
-  expect(await run(said, 0)).toMatchObject({ made: 1, log: "ran\n" });
+test.each(["exit 1", "kill -9 $PPID; exit 1"])(
+  "a command that says the same has run, and is not run again: %s",
+  async (end) => {
+    const said = `echo ran >> log; echo "${FAILURE}"; ${end}`;
+    expect(await run(said, 0)).toMatchObject({ made: 1, finished: 1, log: "ran\n" });
+  },
+);
+
+test("a box in which nothing can be started is given up", async () => {
+  const { boxes, box } = createBoxes(0);
+  const workspace = createToolWorkspace({ commandBox: async () => ({ kind: "boxed", box, mayLeave: true }) });
+  rmSync(workspace.root, { recursive: true });
+  const running = runTool(createBashTool(workspace), { command: "true" });
+  await expect(running).rejects.toThrow("does not exist any more");
+  expect(boxes).toEqual({ made: 1, finished: 0, abandoned: 1 });
 });

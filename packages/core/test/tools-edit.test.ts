@@ -95,9 +95,9 @@ describe("line ends and byte order mark", () => {
 });
 
 describe("what is refused", () => {
-  test("an empty old_string, before anything is looked at", async () => {
+  test.each(["", "\ufeff"])("an empty old_string, before anything is looked at: %j", async (nothing) => {
     const files = makeFileWorkspace();
-    expect(await failure(files.edit({ file_path: "none", old_string: "", new_string: "x" }))).toBe(
+    expect(await failure(files.edit({ file_path: "none", old_string: nothing, new_string: "x" }))).toBe(
       "old_string is empty. Give the text to replace; to make a file or replace all of it, use write.",
     );
   });

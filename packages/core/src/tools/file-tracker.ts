@@ -5,6 +5,7 @@ import {
   isSameContent,
 } from "../infrastructure/reading/file-fingerprint.ts";
 
+/** Whether a file is as the session last saw it; `unknown` when it never did. */
 export type FileState = "unknown" | "unchanged" | "changed";
 
 /** What the session has seen of files, by real path, so that nothing unseen is overwritten. */

@@ -25,6 +25,8 @@ const LONGEST_PAUSE_MS = 80;
 
 // A process that forks faster than it is found escapes one round, not several.
 const LAST_ROUNDS = 5;
+// At the moment at which a process becomes another program nothing tells that it is ours.
+const EMPTY_LOOKS = 2;
 
 /**
  * Ends all that `find` finds: TERM, KILL after a second. Resolves with true as soon as nothing is left, or after two
@@ -40,15 +42,21 @@ export async function endTree(find: () => ProcessTree): Promise<boolean> {
     // A stopped process acts on TERM only once it goes on.
     signalProcess(target, "SIGCONT");
   }
-  for (let pauseMs = FIRST_PAUSE_MS; left.length > 0; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+  let emptyLooks = left.length === 0 ? 1 : 0;
+  for (let pauseMs = FIRST_PAUSE_MS; emptyLooks < EMPTY_LOOKS; pauseMs = nextPause(pauseMs, emptyLooks)) {
     const elapsedMs = monotonicMs() - begin;
     if (elapsedMs >= LIMIT_MS) return false;
     if (elapsedMs >= TERM_GRACE_MS) for (const target of left) signalProcess(target, "SIGKILL");
     const boundaryMs = elapsedMs < TERM_GRACE_MS ? TERM_GRACE_MS : LIMIT_MS;
     await sleep(Math.min(pauseMs, Math.max(1, boundaryMs - elapsedMs)));
     left = targetsOf(find());
+    emptyLooks = left.length === 0 ? emptyLooks + 1 : 0;
   }
   return true;
+}
+
+function nextPause(pauseMs: number, emptyLooks: number): number {
+  return emptyLooks > 0 ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
 }
 
 /** Kills all that `find` finds, without waiting for it to be gone. */

@@ -48,8 +48,8 @@ export interface ChildProcess {
    * or after two seconds with false when something could not be ended.
    */
   end(): Promise<boolean>;
-  /** After `exited`: false for a program that reports its end and did not: it has failed before, or was ended. */
-  hasReported(): boolean;
+  /** After `exited`: false for a program that reports what it does and has not begun with what it was given. */
+  hasBegun(): boolean;
   /** After `exited`: true while something it started in the background still runs. `isClosed` is false where outputs have not ended. */
   hasSurvivors(isClosed?: boolean): boolean;
 }
@@ -125,7 +125,7 @@ function findKeepers(groups: readonly ProcessGroup[]): number[] {
 interface ChildParts {
   mark: string;
   readEnd: number | undefined;
-  report: Promise<EndReport | undefined> | undefined;
+  report: Promise<EndReport> | undefined;
 }
 
 function toChildProcess(child: Bun.Subprocess, { mark, readEnd, report }: ChildParts): ChildProcess {
@@ -142,9 +142,9 @@ function toChildProcess(child: Bun.Subprocess, { mark, readEnd, report }: ChildP
     if (!isGroupAlive(group)) processRegistry.delete(group);
     return { exitCode: child.exitCode, signal: child.signalCode === null ? null : String(child.signalCode) };
   });
-  const foreground = report?.then((end): ProcessExit | Promise<ProcessExit> => {
-    reported = end;
-    return end ? { exitCode: end.exitCode, signal: null } : gone;
+  const foreground = report?.then((said): ProcessExit | Promise<ProcessExit> => {
+    reported = said;
+    return said.end ? { exitCode: said.end.exitCode, signal: null } : gone;
   });
   return {
     pid: child.pid,
@@ -155,9 +155,9 @@ function toChildProcess(child: Bun.Subprocess, { mark, readEnd, report }: ChildP
     exited: foreground ?? gone,
     gone,
     end: () => endTree(tree),
-    hasReported: () => report === undefined || reported !== undefined,
+    hasBegun: () => report === undefined || reported?.hasBegun === true,
     hasSurvivors: (isClosed = true) =>
-      reported ? reported.runsOn : !isClosed || (isGroupAlive(group) && isTreeAlive(tree())),
+      reported?.end ? reported.end.runsOn : !isClosed || (isGroupAlive(group) && isTreeAlive(tree())),
   };
 }
 

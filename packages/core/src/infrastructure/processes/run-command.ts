@@ -14,8 +14,8 @@ export interface CommandEnd extends ProcessExit {
   cause: "exit" | "timeout" | "abort";
   /** True when something of it still runs: in the background after an exit, or because it could not be ended. */
   survivors: boolean;
-  /** False where a program that reports its end ended without; see `ProcessOptions.reportsEnd`. */
-  hasReported: boolean;
+  /** False where a program that reports what it does did not get that far; see `ProcessOptions.reportsEnd`. */
+  hasBegun: boolean;
   /** Resolves when nothing of a program that reports its end runs any more; see `ProcessOptions.reportsEnd`. */
   gone: Promise<unknown>;
 }
@@ -38,14 +38,14 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
         exitCode: null,
         signal: null,
         survivors: true,
-        hasReported: child.hasReported(),
+        hasBegun: child.hasBegun(),
         gone: child.gone,
       };
     }
     const exit = await child.exited;
     const isClosed = await reader.settle();
     const survivors = cause === "exit" && child.hasSurvivors(isClosed);
-    return { cause, ...exit, survivors, hasReported: child.hasReported(), gone: child.gone };
+    return { cause, ...exit, survivors, hasBegun: child.hasBegun(), gone: child.gone };
   } finally {
     reader.release();
   }

@@ -26,6 +26,8 @@ export interface EnclosedCommand {
   explain(output: string, hasFailed?: boolean): string | undefined;
   /** To be called once, when the command has returned: takes away what may not come about unasked, and says so. */
   finish(end: CommandReturn): { notes: string[] };
+  /** To be called in place of `finish` where it could not be started. */
+  abandon(): void;
 }
 
 /** How far a command is that has returned. */

@@ -11,6 +11,7 @@ export function toPlainText(text: string): string {
   return PLAIN.reduce((plain, [pattern, replacement]) => plain.replace(pattern, replacement), text);
 }
 
+/** A line in three; joined in this order they are the line. */
 export interface LineParts {
   indent: string;
   body: string;

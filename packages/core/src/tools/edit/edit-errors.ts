@@ -6,6 +6,7 @@ import { describeNearestText } from "./nearest-text.ts";
 const MIN_TELLING_CHARS = 10;
 const MAX_NORMALISED_CHARS = 4 * 1024 * 1024;
 
+/** For the model; `path` is absolute. */
 export function ambiguousError(
   path: string,
   { count, lines, isExact }: EditOutcome & { kind: "ambiguous" },

@@ -18,14 +18,15 @@ const MAX_SHOWN_DIFF_LINES = 24;
 export function toEditRequest({ old_string, new_string, replace_all }: EditArguments): EditRequest {
   assertWholeCharacters("old_string", old_string);
   assertWholeCharacters("new_string", new_string);
-  if (old_string === "") {
+  // What the read tool leaves out of a file's beginning.
+  const oldText = old_string.replace(/^\ufeff/, "");
+  if (oldText === "") {
     throw new Error(
       "old_string is empty. Give the text to replace; to make a file or replace all of it, use write.",
     );
   }
   if (old_string === new_string)
     throw new Error("old_string and new_string are the same, so there is nothing to change.");
-  const oldText = old_string.replace(/^\ufeff/, "");
   return { oldText, newText: new_string, replaceAll: replace_all ?? false };
 }
 

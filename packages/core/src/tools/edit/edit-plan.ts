@@ -3,12 +3,14 @@ import { createLineMap, type LineMap, mapPlace, type Place } from "./line-map.ts
 import { type LineSplice, spliceLines } from "./line-splice.ts";
 import { findLoosePlaces, type LoosePlace } from "./loose-match.ts";
 
+/** What is replaced by what. `replaceAll` allows more than one place. */
 export interface EditRequest {
   oldText: string;
   newText: string;
   replaceAll: boolean;
 }
 
+/** What an edit comes to: `text` is the whole new text, `count` the number of places. */
 export type EditOutcome =
   /** `firstLine` is 1-based; `isExact` is false when only a loose match was found. */
   | { kind: "edited"; text: string; count: number; firstLine: number; isExact: boolean }

@@ -1,6 +1,7 @@
 /** Turns an indentation of the model's into the file's; undefined where that would be a guess. */
 export type Reindent = (indent: string) => string | undefined;
 
+/** The indentation of one line: as the model gave it, and as it is in the file. */
 export interface IndentPair {
   given: string;
   inFile: string;

@@ -1,3 +1,4 @@
+/** What ends a line: LF, CRLF, or the lone CR of old Mac files. */
 export type LineEnd = "\n" | "\r\n" | "\r";
 
 export interface TextLine {
@@ -24,6 +25,7 @@ export interface LineEndUse {
   isMixed: boolean;
 }
 
+/** Of ends that are equally frequent LF comes first, then CRLF. */
 export function findLineEnds(text: string): LineEndUse {
   if (!text.includes("\r")) return { main: "\n", isMixed: false };
   const counts = { "\r\n": 0, "\n": 0, "\r": 0 };
@@ -46,6 +48,7 @@ export function fromLineFeeds(text: string, end: LineEnd): string {
   return end === "\n" ? text : text.replaceAll("\n", () => end);
 }
 
+/** Lines as people count them: an end at the very end begins no further one, and an empty text has none. */
 export function countLines(text: string): number {
   const ends = text.match(/\r\n|\n|\r/g)?.length ?? 0;
   return ends + (text === "" || /[\r\n]$/.test(text) ? 0 : 1);

@@ -14,6 +14,7 @@ export interface LineMap {
   startsInFile: readonly number[];
 }
 
+/** `text` is that of the file, with its own line ends. */
 export function createLineMap(text: string): LineMap {
   const lines = splitLines(text);
   if (lines.at(-1)?.end !== "") lines.push({ text: "", end: "" });
@@ -29,6 +30,7 @@ export function createLineMap(text: string): LineMap {
   return { lines, starts, startsInFile };
 }
 
+/** A place in the file's own text: half-open, in UTF-16 units. */
 export interface MappedPlace {
   /** What of each line lies in the place; the end is that of the whole line, also of the last. */
   fragments: TextLine[];
@@ -36,6 +38,7 @@ export interface MappedPlace {
   endInFile: number;
 }
 
+/** Finds in the file what was found in the same text with LF ends; `place` has to lie within that. */
 export function mapPlace({ lines, starts, startsInFile }: LineMap, { start, end }: Place): MappedPlace {
   const first = lineIndexAt(starts, start);
   const last = lineIndexAt(starts, end);

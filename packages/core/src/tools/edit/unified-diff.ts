@@ -14,6 +14,7 @@ export interface DiffLimits {
 
 const RESULT_LIMITS: DiffLimits = { maxLines: 2_000, maxLineChars: 500 };
 
+/** What lies between two texts; `added` and `removed` count lines, also those that the diff leaves out. */
 export interface UnifiedDiff {
   /** Unified diff with file headers. Long lines are cut and long diffs end early: it is for showing, not for patching. */
   diff: string;

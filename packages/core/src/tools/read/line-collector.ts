@@ -1,3 +1,4 @@
+/** A line without its end; lengths in UTF-16 units. */
 export interface CollectedLine {
   /** Cut to `maxLineChars` where it is longer. */
   text: string;
@@ -5,6 +6,7 @@ export interface CollectedLine {
   chars: number;
 }
 
+/** Which lines are kept, and how much of them; characters are UTF-16 units. */
 export interface LineWindow {
   /** 1-based. */
   firstLine: number;

@@ -3,18 +3,21 @@ import { NotUtf8Error, notUtf8 } from "../../infrastructure/content/text-file.ts
 import { readChunks } from "../../infrastructure/reading/regular-file.ts";
 import { LineCollector, withoutHalfCharacter } from "./line-collector.ts";
 
+/** The lines of a page for which no limit is given, and the most that a page has. */
 export const DEFAULT_LINES = 2_000;
 const MAX_LINE_CHARS = 2_000;
 // Below the 50 KB at which every tool's output is cut, so that the note about the next lines survives.
 const MAX_BYTES = 46 * 1024;
 const MAX_SCAN_CHARS = 16 * 1024 * 1024;
 
+/** The lines that are asked for; a `limit` above `DEFAULT_LINES` is lowered to it. */
 export interface TextWindow {
   /** 1-based. */
   offset: number;
   limit: number;
 }
 
+/** Numbered lines of a file; `firstLine` and `lastLine` from 1, both 0 for an empty file. */
 export interface TextPage {
   /** How to read on, and other things to know about the file. */
   note?: string;

@@ -1,3 +1,4 @@
+/** What a search tells: paths, matching lines, or how many lines match in each file. */
 export type GrepMode = "files_with_matches" | "content" | "count";
 
 /** One printed line of ripgrep's. */
@@ -57,6 +58,7 @@ export function sortGrepLines(lines: readonly GrepLine[]): GrepLine[] {
   return [...lines].sort((left, right) => (left.path < right.path ? -1 : left.path > right.path ? 1 : 0));
 }
 
+/** Line numbers are shown in content mode only, whatever `showLineNumbers` says. */
 export interface GrepLayout {
   mode: GrepMode;
   showLineNumbers: boolean;

@@ -81,6 +81,7 @@ function withoutSecrets({ isDirectory }: SearchTarget): string[] {
   return isDirectory ? SECRET_FILE_GLOBS.map((glob) => `--iglob=!${glob}`) : [];
 }
 
+/** `files_with_matches` where the model asks for none. */
 export function modeOf(args: GrepArguments): GrepMode {
   return args.output_mode ?? "files_with_matches";
 }

@@ -7,6 +7,7 @@ import type { SearchPlace } from "./search-place.ts";
 const CLOCK_LAG_MS = 50;
 const MAX_ATTEMPTS = 3;
 
+/** `run` may be called several times; what it finds then counts alone. */
 export interface Search<T> {
   run(): Promise<T>;
   /** The files that would be told of, relative to the searched directory. */

@@ -32,15 +32,27 @@ export async function runShell(
     writtenFiles: () => workspace.files.findAsWritten(),
   };
   const run = { command, context, workspace, timeoutMs: args.timeout ?? DEFAULT_TIMEOUT_MS };
+  const notes: string[] = [];
   for (let attempt = 1; ; attempt++) {
     const boxed = await enclose(command, args, workspace);
     if (boxed === undefined) return runOutside(run);
-    const { end, output, durationMs } = await runOnce({ ...run, boxed });
+    const { end, output, durationMs } = await runInBox({ ...run, boxed });
     const text = output.finish().trimEnd();
     // A place that was to be held or hidden went away while the box was made.
-    const isToRepeat = attempt < MAX_ATTEMPTS && !end.hasReported && boxed.isFailure(text);
-    if (isToRepeat && !context.signal.aborted) boxed.finish(end);
-    else return toResult({ ...run, end, output, durationMs, text, boxed, notes: [] });
+    const isToRepeat = attempt < MAX_ATTEMPTS && !end.hasBegun && boxed.isFailure(text);
+    if (!isToRepeat || context.signal.aborted)
+      return toResult({ ...run, end, output, durationMs, text, boxed, notes });
+    // What was taken away of what runs in the background is news all the same.
+    notes.push(...boxed.finish(end).notes);
+  }
+}
+
+async function runInBox(run: Run & { boxed: EnclosedCommand }): Promise<RunEnd> {
+  try {
+    return await runOnce(run);
+  } catch (error) {
+    run.boxed.abandon();
+    throw error;
   }
 }
 
@@ -138,7 +150,7 @@ interface Circumstances extends RunEnd {
   timeoutMs: number;
   text: string;
   boxed?: EnclosedCommand | undefined;
-  /** Of a command outside the box. */
+  /** Of a command outside the box, or of attempts before. */
   notes: readonly string[];
 }
 
@@ -149,7 +161,7 @@ function toResult({
   timeoutMs,
   durationMs,
   boxed,
-  notes: outsideNotes,
+  notes: otherNotes,
 }: Circumstances): ToolResult {
   const isError = end.cause !== "exit" || end.exitCode !== 0;
   const explanation = boxed?.explain(text, isError);
@@ -157,7 +169,7 @@ function toResult({
     ...describeEnd(end, timeoutMs),
     ...(explanation === undefined ? [] : [explanation]),
     ...(boxed?.finish(end).notes ?? []),
-    ...outsideNotes,
+    ...otherNotes,
   ];
   return {
     output: [text || "(no output)", ...notes.map((note) => `[${note}]`)].join("\n"),
