@@ -33,6 +33,7 @@ export interface ModelAccess {
   path?: readonly SessionEntry[] | undefined;
 }
 
+/** The command line's counts first, then the earlier session's, then the configured one. */
 export interface ModelWishes extends ModelAccess {
   /** The same, and the model that is configured. */
   config: Pick<DiligentConfig, "model" | "provider" | "models">;
@@ -149,6 +150,7 @@ interface Vendor {
   load(): Promise<(apiKey: string, baseUrl?: string) => StreamFunction>;
 }
 
+/** The providers with a key of the user's; their modules are loaded when a model of theirs is opened. */
 export const VENDORS: readonly Vendor[] = [
   {
     name: "anthropic",

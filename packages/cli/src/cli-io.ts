@@ -2,6 +2,7 @@ import type { Environment } from "@diligent/core/run";
 import type { Terminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import type { TerminalHost } from "./tui/screen/terminal-guard.ts";
 
+/** The signals that are listened for; each of them ends a run. */
 export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP";
 
 /** Where text goes: stdout or stderr. Nobody reading any more is no error, the text is then dropped. */

@@ -54,6 +54,7 @@ export interface SessionPrompt {
   renew(): Promise<string>;
 }
 
+/** Composes the first prompt at once; `renew` counts with the `contextWindow` that the prompt has by then. */
 export async function openPrompt(options: PromptOptions): Promise<SessionPrompt> {
   const { contextWindow } = options;
   const prompt: SessionPrompt = {

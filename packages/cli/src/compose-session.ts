@@ -52,6 +52,7 @@ export interface SessionOptions extends ResumptionWishes {
   approve: Approve;
 }
 
+/** A session that is ready for its first prompt. Whoever has it closes it. */
 export interface ComposedSession {
   session: SessionManager;
   model: Model;

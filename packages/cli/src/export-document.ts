@@ -5,6 +5,7 @@ import { type Environment, homeDirectory } from "@diligent/core/run";
 import type { ExportFormat } from "./export-format.ts";
 import { type DocumentParts, toJsonLines, toMarkdown } from "./session-document.ts";
 
+/** The text of a whole file; its last line is ended. */
 export function toDocument(format: ExportFormat, parts: DocumentParts): string {
   return format === "md" ? toMarkdown(parts) : toJsonLines(parts);
 }

@@ -1,3 +1,4 @@
+/** The formats by the ending of their files. */
 export const EXPORT_FORMATS = ["md", "jsonl"] as const;
 
 /** How a conversation is written: for people, or as the lines of a session file. */

@@ -19,6 +19,7 @@ interface KeyPlace {
   keyPage: string;
 }
 
+/** The error that says where to get a key; it is for the caller to throw. */
 export function missingKey(
   { variable, keyPage }: KeyPlace,
   { provider }: Pick<DiligentConfig, "provider">,

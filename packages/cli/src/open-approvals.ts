@@ -48,6 +48,7 @@ export interface ApprovalsOptions {
   warn?: ((message: string) => void) | undefined;
 }
 
+/** Mode and rules are read at each request: what is changed in `approval` counts from then on. */
 export function openApprovals(
   options: ApprovalsOptions,
   io: Pick<CliIo, "environment" | "stderr">,

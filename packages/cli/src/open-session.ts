@@ -59,6 +59,7 @@ interface OpenOptions {
   carried?: Carried;
 }
 
+/** What a session takes over from the one before it in the same process. */
 export interface Carried {
   /** True: a new session, whatever is configured. */
   isNew?: boolean;

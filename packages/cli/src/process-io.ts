@@ -22,6 +22,7 @@ export interface ProcessIo extends CliIo {
   leave(code: number): Promise<void>;
 }
 
+/** To be called once: it takes over the signals of the process. */
 export function createProcessIo(): ProcessIo {
   const stdout = new DescriptorOutput(1);
   const stderr = new DescriptorOutput(2);

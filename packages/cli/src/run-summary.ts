@@ -23,6 +23,7 @@ export interface RunSummary {
   error?: SerializableError;
 }
 
+/** The summary of a run of which nothing has happened; without both prices its cost stays unknown. */
 export function createRunSummary(model: Pick<Model, "inputCostPer1M" | "outputCostPer1M">): RunSummary {
   const hasPrice = model.inputCostPer1M !== undefined && model.outputCostPer1M !== undefined;
   return { result: "", usage: EMPTY_USAGE, cost: hasPrice ? 0 : null, turns: 0 };

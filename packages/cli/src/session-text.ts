@@ -9,6 +9,7 @@ export function formatLocalSecond(date: Date): string {
   return `${formatLocalDate(date)}T${time}`;
 }
 
+/** `1 message`, `2 messages`; with zero too. */
 export function formatMessageCount(count: number): string {
   return count === 1 ? "1 message" : `${count} messages`;
 }

@@ -1,8 +1,10 @@
 import type { SubcommandName } from "./subcommand-table.ts";
 
+/** The values of `--approval`; what each of them means is the core's to say. */
 export const APPROVAL_MODES = ["auto", "ask", "deny", "plan"] as const;
 export type ApprovalMode = (typeof APPROVAL_MODES)[number];
 
+/** The values of `--output-format`; `output/` has a file for each of them. */
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
@@ -42,6 +44,7 @@ export interface RunCommand {
   options: RunOptions;
 }
 
+/** A subcommand; what follows its name is for the subcommand itself to read and to refuse. */
 export interface SubcommandCall {
   kind: "subcommand";
   name: SubcommandName;

@@ -1,5 +1,6 @@
 import { APPROVAL_MODES, OUTPUT_FORMATS } from "./command.ts";
 
+/** Under which heading of the help page an option stands. */
 export type OptionGroup = "run" | "session" | "other";
 
 interface OptionRow {
@@ -92,6 +93,7 @@ export const OPTIONS = [
   { name: "help", alias: "h", group: "other", help: "print this page" },
 ] as const satisfies readonly OptionRow[];
 
+/** The name behind the dashes; that of `-C`, which has no long form, is `directory`. */
 export type OptionName = (typeof OPTIONS)[number]["name"];
 
 /** One option as the table describes it. */
@@ -102,10 +104,12 @@ export interface Option extends OptionRow {
 // `-C` has no long form to be guessed or documented.
 const SHORT_ONLY: ReadonlySet<OptionName> = new Set<OptionName>(["directory"]);
 
+/** `name` is without its dashes; `-C` has no long form, so it is never found. */
 export function findLongOption(name: string): Option | undefined {
   return OPTIONS.find((option) => option.name === name && !SHORT_ONLY.has(option.name));
 }
 
+/** `alias` is one letter, its case counts. */
 export function findShortOption(alias: string): Option | undefined {
   return OPTIONS.find((option: Option) => option.alias === alias);
 }

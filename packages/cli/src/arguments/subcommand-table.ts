@@ -200,6 +200,7 @@ export function isSubcommandName(word: string): word is SubcommandName {
   return Object.hasOwn(PAGES, word);
 }
 
+/** False for every word where the subcommand takes none. */
 export function isSubcommandWord<Name extends NameWithWords>(
   name: Name,
   word: string,

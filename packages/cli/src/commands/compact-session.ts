@@ -10,6 +10,7 @@ import { writeLine } from "../write-line.ts";
 export interface CompactWishes {
   /** As in `--continue REF`. */
   reference: string;
+  /** What the summary has to keep above all. */
   focus?: string | undefined;
   isJson: boolean;
   /** An id or alias: who summarises, where it is not the model of the session. */

@@ -8,6 +8,7 @@ export interface ListedModel extends ModelDefinition {
   isConfigured: boolean;
 }
 
+/** A provider as the table has it; `name` is what `ModelDefinition.provider` says. */
 export interface ModelProvider {
   name: string;
   hasKey: boolean;

@@ -37,6 +37,7 @@ export async function runModels(rest: readonly string[], io: CliIo, directory?: 
   return EXIT_SUCCESS;
 }
 
+/** The vendors first, then the compatible servers in the order of the configuration. No key is in it. */
 export function listProviders({ config }: LoadedConfig): ModelProvider[] {
   const { provider = {} } = config;
   return [

@@ -7,6 +7,7 @@ import {
 } from "../arguments/subcommand-table.ts";
 import { UsageError } from "../usage-error.ts";
 
+/** The words of a subcommand, taken apart; options are named without their dashes. */
 export interface SubcommandArguments {
   /** The words that are no option, in order. */
   words: string[];

@@ -5,6 +5,7 @@ import type { Demo } from "./create-demo.ts";
 import type { TestRun } from "./sample-tests.ts";
 import { shellQuote } from "./shell-quote.ts";
 
+/** The prompt that the script of the demonstration answers. */
 export const DEMO_PROMPT =
   "A test of this project fails. Find out why, mend it, and make sure that all tests pass.";
 

@@ -7,6 +7,7 @@ import receiptTest from "./project/receipt.test.js.txt" with { type: "text" };
 import splitModule from "./project/split.js.txt" with { type: "text" };
 import splitTest from "./project/split.test.js.txt" with { type: "text" };
 
+/** The name of the project's directory. */
 export const SAMPLE_NAME = "split-the-bill";
 
 /**

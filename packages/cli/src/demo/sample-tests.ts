@@ -5,6 +5,7 @@ import type { Demo } from "./create-demo.ts";
 // They take a tenth of a second; a machine that is busy gets its time, one that hangs an end.
 const TIMEOUT_MS = 15_000;
 
+/** `passed` is false where no test ran. */
 export interface TestRun {
   passed: boolean;
   /** One line: how many tests passed and failed, or why they did not run. */

@@ -47,6 +47,7 @@ export class NumberedList {
   }
 }
 
+/** True for up to four digits: longer ones are the beginning of an id. */
 export function isListNumber(text: string): boolean {
   return /^\d{1,4}$/.test(text);
 }

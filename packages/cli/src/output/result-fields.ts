@@ -13,6 +13,7 @@ export interface ResultFields {
   error?: SerializableError;
 }
 
+/** A run that never ended counts as `error`. `cost` in US dollars, to nine decimals; `durationMs` whole. */
 export function toResultFields({ sessionId, summary, durationMs }: RunResult): ResultFields {
   const { result, stopReason = "error", usage, cost, turns, error } = summary;
   return {

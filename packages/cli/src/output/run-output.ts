@@ -11,12 +11,14 @@ export interface SessionFacts {
   version: string;
 }
 
+/** Something for the user to know; `code` tells programs what `message` tells people. */
 export interface Notice {
   level: NoticeLevel;
   code: string;
   message: string;
 }
 
+/** What print mode has to tell at the end; `durationMs` is wall time. */
 export interface RunResult {
   sessionId: string;
   summary: RunSummary;

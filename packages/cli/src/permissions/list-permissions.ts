@@ -24,6 +24,7 @@ export interface Permissions {
   problems: readonly string[];
 }
 
+/** A file that is broken by now is one of the `problems`, and not thrown. */
 export async function listPermissions(
   opened: Pick<OpenSession, "approval" | "grants" | "loaded" | "workspace">,
 ): Promise<Permissions> {

@@ -5,6 +5,7 @@ import type { Usage } from "../types.ts";
 import { toolCallsOf } from "../types.ts";
 import type { AgentLoopConfig } from "./types.ts";
 
+/** A request beside the conversation that is to be answered with calls of one tool. */
 export interface SideRequest {
   /** As the next request of the run would be, with what is asked for behind it. */
   context: StreamContext;
@@ -12,6 +13,7 @@ export interface SideRequest {
   toolName: string;
   maxTokens: number;
   signal: AbortSignal;
+  /** Called once when the model has answered; a request that failed is not counted. */
   countUsage(usage: Usage, model: Model): void;
 }
 

@@ -11,6 +11,7 @@ export interface Pipeline {
   commands: SimpleCommand[];
 }
 
+/** A line as far as it is understood: what is not surely plain is opaque, and `obstacle` says why. */
 export type CommandReading =
   | { kind: "plain"; pipelines: Pipeline[] }
   /** More than plain words. `commands` are the texts of those that could be made out in it, for rules that deny. */

@@ -10,12 +10,14 @@ export interface Word {
   end: number;
 }
 
+/** A piece of a command line; `start` and `end` are as in `Word`. */
 export type Token =
   | { kind: "word"; word: Word }
   | { kind: "operator"; text: Operator; start: number }
   /** What changes nothing of what is run: a comment, or output that goes to another stream or to `/dev/null`. */
   | { kind: "aside"; isComment: boolean; start: number; end: number };
 
+/** All that joins or ends commands in a plain line. Not `&`: what runs in the background is an obstacle. */
 export type Operator = "&&" | "||" | ";" | "|" | "\n";
 
 /** The tokens of a line of plain words, or why it is none, such as `it holds a redirection`. */

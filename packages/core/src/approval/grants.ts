@@ -38,6 +38,7 @@ export type Grant =
   /** One call of another tool with exactly these arguments, as JSON. */
   | { kind: "call"; tool: string; details: string };
 
+/** True when the very same is among `grants`: a grant covers nothing but itself. */
 export function isGranted(wanted: Grant, grants: readonly Grant[]): boolean {
   const key = toKey(wanted);
   return grants.some((grant) => grant.kind === wanted.kind && toKey(grant) === key);

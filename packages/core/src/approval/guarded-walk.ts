@@ -21,6 +21,7 @@ const PACKAGES = "node_modules";
 // Of what Git keeps, that which has no settings in it, and many files.
 const GIT_DIRECTORIES: ReadonlySet<string> = new Set(["objects", "refs", "logs", "lfs"]);
 
+/** How far a walk goes; `looks` is counted down by what it lists. */
 export interface WalkOptions {
   /** False passes over what is public or made by Git. */
   isThorough: boolean;

@@ -19,8 +19,10 @@ import { showWord } from "./show-word.ts";
 import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
 import { allow, ask, strictest } from "./verdicts.ts";
 
+/** The verdict on every command that is known to only read, and to read nothing that needs consent. */
 export const READS_ONLY = allow("read_only_command", "it only reads, inside the project");
 
+/** One command of a plain line, and how it is run. */
 export interface ReadingCommand {
   command: SimpleCommand;
   /** True when another command's output comes in. */

@@ -2,14 +2,17 @@ import type { ApprovalGate, ApprovalVerdict, PermissionRule } from "./types.ts";
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
+/** Needs nobody. In all three, `reason` is a clause for people, without capital and full stop. */
 export function allow(gate: ApprovalGate, reason: string): ApprovalVerdict {
   return { action: "allow", gate, reason };
 }
 
+/** Left to the mode: `ask` and `plan` put it to a person, `auto` lets it run, `deny` refuses it. */
 export function ask(gate: ApprovalGate, reason: string): ApprovalVerdict {
   return { action: "ask", gate, reason };
 }
 
+/** Refused without a question: neither a mode nor a grant changes that any more. */
 export function deny(gate: ApprovalGate, reason: string): ApprovalVerdict {
   return { action: "deny", gate, reason };
 }

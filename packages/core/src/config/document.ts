@@ -39,6 +39,7 @@ export interface ConfigDocument {
   unset: ReadonlyMap<string, readonly string[]>;
 }
 
+/** With problems there is no document; each of them says where in the text it is. */
 export type DocumentReading = { document: ConfigDocument } | { problems: ConfigProblem[] };
 
 /** Reads a text as JSONC. `source` names it in problems. */

@@ -12,9 +12,11 @@ const CUT_MARK = "\n...(truncated)";
 export interface InstructionFile {
   path: string;
   realPath: string;
+  /** Without what cannot be seen; cut at `MAX_INSTRUCTION_BYTES`, with a mark that says so. */
   content: string;
 }
 
+/** A file that is there and cannot be used is a warning, and never thrown. */
 export interface InstructionReading {
   /** Undefined where there is no such file, where it is empty, and where it may not be used. */
   file?: InstructionFile;

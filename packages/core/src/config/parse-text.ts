@@ -3,6 +3,7 @@ import { createScanner, type Node, type ParseError, parseTree, printParseErrorCo
 /** A node of a syntax tree without faults. */
 export type TextNode = Node;
 
+/** `offset` is in UTF-16 units from the text's beginning; `message` does not name the place. */
 export interface TextFault {
   offset: number;
   message: string;

@@ -17,6 +17,7 @@ export function flattenSettings(config: object, path: readonly string[] = []): M
   return settings;
 }
 
+/** True for what is written in braces: an object that is neither null nor a list. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -24,6 +24,7 @@ export function processAccount(): { home: string | undefined; isAdministrator: b
   }
 }
 
+/** What `TMPDIR` names, or the system: shared with others, and perhaps a link. */
 export function temporaryDirectory(): string {
   return tmpdir();
 }

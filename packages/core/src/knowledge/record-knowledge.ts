@@ -12,6 +12,7 @@ import type { KnowledgeEntry } from "./types.ts";
 /** What somebody wants to be remembered. */
 export type KnowledgeDraft = Pick<KnowledgeEntry, "type" | "content" | "confidence" | "supersedes" | "tags">;
 
+/** The ids are kept with the entry, for looking up where something was learned. */
 export interface KnowledgeOrigin {
   sessionId?: string | undefined;
   entryId?: string | undefined;
@@ -19,6 +20,7 @@ export interface KnowledgeOrigin {
   root?: string | undefined;
 }
 
+/** What may not be saved is no outcome: it is thrown. */
 export type RecordingOutcome =
   | { kind: "saved"; entry: KnowledgeEntry }
   /** Nothing was written: this entry says it already. */

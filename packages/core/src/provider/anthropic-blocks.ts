@@ -23,6 +23,7 @@ export interface BlockContext {
   rejectedThinking: ReadonlySet<string>;
 }
 
+/** Lone surrogates are replaced: see `toWellFormedJson`. */
 export function toTextParam(text: string): TextBlockParam {
   return { type: "text", text: text.toWellFormed() };
 }
@@ -45,6 +46,7 @@ export function toBlockParam(block: ContentBlock, context: BlockContext): Conten
   }
 }
 
+/** The text before the images, and left out beside them when it is blank: providers refuse that. */
 export function toToolResultParam(message: ToolResultMessage, context: BlockContext): ToolResultBlockParam {
   const images = (message.images ?? []).map(toImageParam);
   const text = isBlank(message.output) ? [] : [toTextParam(message.output)];

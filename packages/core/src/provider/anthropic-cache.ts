@@ -1,5 +1,6 @@
 import type { ContentBlockParam, MessageParam } from "@anthropic-ai/sdk/resources/messages/messages";
 
+/** Ends a stretch of the request that the API caches. One request may have four of them. */
 export const CACHE_MARKER = { cache_control: { type: "ephemeral" } } as const;
 
 const MARKED_TURNS = 2;

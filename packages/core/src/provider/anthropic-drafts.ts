@@ -14,6 +14,7 @@ export interface BlockDraft {
   isStopped: boolean;
 }
 
+/** Both arguments as the API sent them; a block that is no object counts as empty. */
 export function createBlockDraft(index: unknown, contentBlock: unknown): BlockDraft {
   return { index, raw: { ...asRecord(contentBlock) }, json: "", isStopped: false };
 }
@@ -70,6 +71,7 @@ export function toContentBlock(draft: BlockDraft, isCut: boolean): ContentBlock 
   }
 }
 
+/** `isCut` tells that the arguments may have broken off. Fields we do not know are kept to be sent back. */
 export function toToolCall({ raw, json }: BlockDraft, isCut: boolean): ToolCallBlock {
   const { type: _, id, name, input, caller, ...extra } = raw;
   // A direct call is the default, so it need not be kept to be sent back.

@@ -5,6 +5,7 @@ import type { ProviderError } from "./errors.ts";
 import { classifyResponse, type FailedResponse } from "./response-errors.ts";
 import { toSdkError } from "./sdk-answer.ts";
 
+/** What messages about a missing key or a bad address name. */
 export const ANTHROPIC_VENDOR: Vendor = {
   name: "Anthropic",
   keyVariable: "ANTHROPIC_API_KEY",

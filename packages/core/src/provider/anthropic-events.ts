@@ -20,6 +20,7 @@ export interface AnthropicAnswer {
   isFinished: boolean;
 }
 
+/** To be handed to `applyAnthropicEvent` with each event of one response; it is changed by them. */
 export function createAnthropicAnswer(): AnthropicAnswer {
   return {
     drafts: [],

@@ -11,6 +11,7 @@ import { toThinkingFields } from "./anthropic-thinking.ts";
 import { toWellFormedRecord } from "./json-value.ts";
 import type { Model, StreamContext, StreamOptions, ToolDefinition } from "./types.ts";
 
+/** Without `maxTokens` the model's own limit holds, above which it cannot be raised. */
 export interface RequestOptions extends Pick<StreamOptions, "maxTokens" | "effort"> {
   /** Signatures and redacted data of thinking that the API has refused: such blocks are left out. */
   rejectedThinking?: ReadonlySet<string>;

@@ -17,6 +17,10 @@ const BUDGET_TOKENS: Readonly<Record<Exclude<Effort, "off">, number>> = {
   max: 32_768,
 };
 
+/**
+ * Without `effort` an adaptive model chooses for itself, and one with a budget does not think. `maxTokens` is
+ * for the whole answer; a budget takes half of it at most.
+ */
 export interface ThinkingOptions {
   effort: Effort | undefined;
   maxTokens: number;

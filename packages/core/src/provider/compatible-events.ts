@@ -24,6 +24,7 @@ export interface TextDraft {
   isEnded: boolean;
 }
 
+/** A block of the answer while it arrives. */
 export type Draft = TextDraft | CallDraft;
 
 /** What has arrived of an answer. */

@@ -6,6 +6,7 @@ import { isBlank } from "../result-texts.ts";
 import type { ImageBlock, ToolResultMessage, UserMessage } from "../types.ts";
 import { toImageUrl, toUnsentImageNote } from "./image-url.ts";
 
+/** A text, or parts where there are images: not every server takes parts. */
 export type UserContent = ChatCompletionUserMessageParam["content"];
 
 const NO_IMAGES = "[An image was here; it was left out because the model takes none.]";

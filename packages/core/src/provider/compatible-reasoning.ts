@@ -6,6 +6,7 @@ export const THINKING_FIELDS = ["reasoning_content", "reasoning", "thinking"] as
 
 export type ThinkingField = (typeof THINKING_FIELDS)[number];
 
+/** An element of `reasoning_details` as the gateway sent it: its fields are the gateway's own. */
 export type ReasoningDetail = Record<string, unknown>;
 
 /** What goes back with thinking besides its text: the field it came in, and what a gateway sent with it. */
@@ -45,6 +46,7 @@ function joinDetails(last: ReasoningDetail, piece: ReasoningDetail): ReasoningDe
   return { ...Object.fromEntries(told), ...Object.fromEntries(grown) };
 }
 
+/** Replay data goes back to `provider`, the server's name; there is none without field and details. */
 export function toThinkingBlock(
   thinking: string,
   { field, details }: ThinkingReplay,

@@ -30,6 +30,7 @@ export interface ReadingOptions {
   server: CompatibleServer;
   /** What has arrived so far, which tells whether the end may come. */
   answer: Readonly<CompatibleAnswer>;
+  /** How long a silence after the stop reason is borne, in milliseconds; `END_GRACE_MS` when left out. */
   endGraceMs?: number;
 }
 

@@ -19,6 +19,7 @@ export type ProviderErrorType =
   | "invalid_response"
   | "unknown";
 
+/** Every `ProviderErrorType`, for a schema to check by. */
 export const PROVIDER_ERROR_TYPES = [
   "rate_limit",
   "overloaded",

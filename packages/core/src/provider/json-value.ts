@@ -56,6 +56,7 @@ export function toWellFormedJson(value: unknown): unknown {
   return isRecord(value) ? toWellFormedRecord(value) : value;
 }
 
+/** The same object, its names and all texts in it without lone surrogates. */
 export function toWellFormedRecord(record: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => [key.toWellFormed(), toWellFormedJson(value)]),

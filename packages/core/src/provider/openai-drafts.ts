@@ -91,6 +91,7 @@ export function endText(
   return [...events, ...endOfText(text)];
 }
 
+/** Ends a text once. Thinking has no event of its own: it ends with its item, which may hold several. */
 export function endOfText(text: TextDraft): ProviderEvent[] {
   if (text.isEnded) return [];
   text.isEnded = true;
@@ -98,6 +99,7 @@ export function endOfText(text: TextDraft): ProviderEvent[] {
   return isThinking ? [] : [{ type: "text_end", text: text.text }];
 }
 
+/** Takes in a piece of a call's arguments. Before the call is announced nothing is told of it. */
 export function growArguments(draft: ItemDraft, delta: string): ProviderEvent[] {
   if (delta === "") return [];
   draft.json += delta;
@@ -124,6 +126,7 @@ export function completeItem(draft: ItemDraft, item: unknown): ProviderEvent[] {
   ];
 }
 
+/** The objects of what should be a list of them; empty for anything else. */
 export function recordsOf(list: unknown): Array<Record<string, unknown>> {
   return Array.isArray(list) ? list.filter(isRecord) : [];
 }

@@ -4,6 +4,7 @@ import type { Endpoint } from "./error-text.ts";
 import type { ProviderError } from "./errors.ts";
 import { toSdkError } from "./sdk-answer.ts";
 
+/** What messages about a missing key or a bad address name. */
 export const OPENAI_VENDOR: Vendor = {
   name: "OpenAI",
   keyVariable: "OPENAI_API_KEY",

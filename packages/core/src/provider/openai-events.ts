@@ -34,6 +34,7 @@ export interface OpenAIAnswer {
   failure: Fields | undefined;
 }
 
+/** An answer of which nothing has arrived; applying the events of one response changes it. */
 export function createOpenAIAnswer(): OpenAIAnswer {
   return {
     drafts: [],

@@ -25,6 +25,7 @@ export function toContentBlocks(draft: ItemDraft, frame: ItemFrame): ContentBloc
   }
 }
 
+/** Under its id the item goes back only if it is whole and follows reasoning; see `ItemFrame`. */
 export function toToolCall(draft: ItemDraft, { isCut, followsReasoning }: ItemFrame): ToolCallBlock {
   const { type: _, call_id, name, arguments: __, id, status, caller, ...extra } = draft.raw;
   // A direct call is the default, so it need not be kept to be sent back.
@@ -91,6 +92,7 @@ function toThinkingBlocks({ raw, texts, isDone }: ItemDraft, { isCut }: ItemFram
   return thinking === "" ? [] : [{ type: "thinking", thinking }];
 }
 
+/** The texts of a reasoning item as one thinking, with empty lines between them. */
 export function thinkingText(texts: readonly TextDraft[]): string {
   return texts.map(({ text }) => text).join("\n\n");
 }

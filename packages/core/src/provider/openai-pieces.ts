@@ -9,6 +9,7 @@ const MAX_NAME_CHARS = 64;
 export interface PieceContext {
   /** An id as the API takes it. */
   toWireId(toolCallId: string): string;
+  /** False for a model that refuses reasoning: none is sent to it. */
   takesReasoning: boolean;
   /** What the API has refused: reasoning, by `reasoningKeyOf`, and the ids of other items. */
   refused: ReadonlySet<string>;

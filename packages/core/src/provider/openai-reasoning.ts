@@ -6,6 +6,7 @@ type ReasoningFields = Pick<ResponseCreateParamsStreaming, "reasoning" | "includ
 /** From the least to the most. */
 const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
+/** Without `effort` the model chooses for itself; `hasSummary` asks for a summary of its reasoning. */
 export interface ReasoningOptions {
   effort: Effort | undefined;
   hasSummary: boolean;

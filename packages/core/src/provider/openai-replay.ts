@@ -13,6 +13,7 @@ export interface PartReplay {
   part: Record<string, unknown>;
 }
 
+/** Undefined for replay data without both objects, such as that of a call. */
 export function toPartReplay(data: unknown): PartReplay | undefined {
   const { message, part } = asRecord(data);
   return isRecord(message) && isRecord(part) ? { message, part } : undefined;

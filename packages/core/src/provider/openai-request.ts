@@ -11,6 +11,7 @@ import { reasoningKeyOf } from "./openai-pieces.ts";
 import { toReasoningFields } from "./openai-reasoning.ts";
 import type { Model, StreamContext, StreamOptions, ToolDefinition } from "./types.ts";
 
+/** `sessionId` becomes the key of the prompt cache; `maxTokens` can lower the model's own limit only. */
 export interface RequestOptions extends Pick<StreamOptions, "maxTokens" | "effort" | "sessionId"> {
   /** What the API has refused (see `refusalKeysOf`): it is left out. */
   refused?: ReadonlySet<string>;

@@ -3,6 +3,7 @@ import { ProviderError, toProviderError } from "./errors.ts";
 import { createProviderStream } from "./provider-stream.ts";
 import type { Model, ProviderEvent, StreamContext, StreamFunction, StreamOptions } from "./types.ts";
 
+/** Requests for one answer, the first included. `maxRetries` may lower it, never raise it. */
 export const MAX_ATTEMPTS = 5;
 const BASE_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;

@@ -6,6 +6,7 @@ export interface NumberedTurn {
   callIds: readonly string[];
 }
 
+/** Without `summaries`, requests for a summary take from `turns` like all others. */
 export interface NumberedScript {
   turns: readonly NumberedTurn[];
   summaries: readonly NumberedTurn[] | undefined;

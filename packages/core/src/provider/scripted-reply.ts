@@ -21,10 +21,12 @@ export interface StreamedPart {
 /** One block of a reply; what only a provider understands is not streamed. */
 export type ReplyPart = StreamedPart | { block: OpaqueBlock };
 
+/** True for a part whose text goes out in chunks; opaque blocks are only in the finished message. */
 export function isStreamed(part: ReplyPart): part is StreamedPart {
   return part.block.type !== "opaque";
 }
 
+/** How a reply ends. `rawStopReason` is the script's word, left out where it gives none or says `aborted`. */
 export interface ReplyStop {
   stopReason: StopReason;
   rawStopReason?: string;

@@ -139,6 +139,7 @@ export const scriptSchema = z
 export type Script = z.output<typeof scriptSchema>;
 /** One reply of a script. */
 export type ScriptTurn = z.output<typeof turnSchema>;
+/** A call of a script: `input` may be text instead of an object, to be sent as it is. */
 export type ScriptToolCall = z.output<typeof toolCallSchema>;
 /** A block of a turn's `content`. */
 export type ScriptBlock = z.output<typeof blockSchema>;

@@ -16,6 +16,7 @@ export interface ScriptStart {
   startAtSummary?: number | undefined;
 }
 
+/** Without `startAtTurn` it begins where the messages of the first request have come to. */
 export function createTurnSource(
   { turns, summaries }: NumberedScript,
   { startAtTurn, startAtSummary = 0 }: ScriptStart = {},

@@ -1,6 +1,7 @@
 import { isBlank } from "../result-texts.ts";
 import type { ProviderEvent } from "./types.ts";
 
+/** A tool call of a reply; joined, its `pieces` are the JSON of its arguments. */
 export interface StreamedCall {
   id: string;
   name: string;

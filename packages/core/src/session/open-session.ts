@@ -32,6 +32,7 @@ export interface NewSessionOptions {
   parentSession?: string | undefined;
 }
 
+/** Nothing is written yet: see `DeferredWriter`. */
 export function createSession(place: SessionPlace, options: NewSessionOptions = {}): OpenSession {
   const header = createHeader({ ...options, cwd: place.cwd });
   const writer = createWriter(place, { header });
@@ -47,6 +48,7 @@ export function openSession(place: SessionPlace, file: SessionFile): OpenSession
 export interface ForkOptions {
   /** The last entry to copy; the conversation's last when left out. */
   atEntryId?: string | undefined;
+  /** Made by `generateSessionId` when left out. */
   sessionId?: string | undefined;
 }
 

@@ -41,6 +41,7 @@ export function readPrune(value: JsonObject, place: Place): PruneEntry | undefin
   };
 }
 
+/** Undefined without a summary or the end of the branch that it is of. */
 export function readBranchSummary(value: JsonObject, place: Place): BranchSummaryEntry | undefined {
   const { fromId, summary } = value;
   if (typeof fromId !== "string" || typeof summary !== "string") return undefined;

@@ -19,6 +19,7 @@ export interface PruningSettings {
 /** Pruning that is worth it: nothing is touched before `minimumTokens` can go at once. */
 export type PruningLimits = PruningSettings & { minimumTokens: number };
 
+/** The ids of the results to be cleared and trimmed, and the characters that trimming leaves at each end. */
 export type PruningPlan = Pick<PruneEntry, "cleared" | "trimmed" | "trimHead" | "trimTail">;
 
 interface ShownResult {

@@ -21,6 +21,7 @@ export interface HeaderOptions {
   parentSession?: string | undefined;
 }
 
+/** The header of a session that begins now; nothing is written. */
 export function createHeader({ cwd, sessionId, parentSession }: HeaderOptions): SessionHeader {
   return {
     type: "session",

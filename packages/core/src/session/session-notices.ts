@@ -2,6 +2,7 @@ import type { AgentEvent } from "../agent/types.ts";
 
 type Notice = Extract<AgentEvent, { type: "notice" }>;
 
+/** Said once, when somebody else has added messages to the file of an open session. */
 export const SHARED_SESSION: Notice = {
   type: "notice",
   level: "info",
@@ -10,6 +11,7 @@ export const SHARED_SESSION: Notice = {
     "Another process is writing to this session too. Both conversations are kept: they are branches of the same session.",
 };
 
+/** Said once in a wait, when it has gone on for a while. */
 export const COMPACTING_ELSEWHERE: Notice = {
   type: "notice",
   level: "info",
@@ -17,6 +19,7 @@ export const COMPACTING_ELSEWHERE: Notice = {
   message: "Another process is compacting this session; waiting…",
 };
 
+/** Said when the wait has reached its limit and is given up. */
 export const STILL_COMPACTING_ELSEWHERE: Notice = {
   type: "notice",
   level: "warning",
@@ -25,6 +28,7 @@ export const STILL_COMPACTING_ELSEWHERE: Notice = {
     "Another process is still compacting this session; going on without it. Both conversations are kept: they are branches of the same session.",
 };
 
+/** Said when the file of an open session was gone or empty, and its entries are written again. */
 export const RESTORED_SESSION: Notice = {
   type: "notice",
   level: "warning",
@@ -32,6 +36,7 @@ export const RESTORED_SESSION: Notice = {
   message: "This session's file was removed while the session was open; it has been written anew.",
 };
 
+/** Said when an entry could not be written; `message` is without a full stop. */
 export function notSaved({ message }: Error): Notice {
   return {
     type: "notice",
@@ -41,6 +46,7 @@ export function notSaved({ message }: Error): Notice {
   };
 }
 
+/** Said when a session is opened of which so many lines (one or more) were passed over. */
 export function damagedLines(count: number): Notice {
   const lines = count === 1 ? "One line" : `${count} lines`;
   const are = count === 1 ? "is" : "are";

@@ -20,6 +20,7 @@ import type {
 // A tool that is told to stop gets this long to say what it has; the user is waiting for the prompt.
 const ABORT_GRACE_MS = 900;
 
+/** Once a call has ended, a tool that was left behind can neither ask nor tell of updates. */
 export interface ToolExecutionOptions {
   signal: AbortSignal;
   /** `call` is left out where a tool asks while it runs: what it asks for then cannot be changed. */

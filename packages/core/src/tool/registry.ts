@@ -22,6 +22,7 @@ export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
   };
 }
 
+/** What the model is told of a tool; its schema is made from the parameters where it brings none. */
 export function toToolDefinition(tool: Tool): ToolDefinition {
   const { name, description, inputSchema = toInputSchema(tool) } = tool;
   return { name, description, inputSchema };

@@ -1,7 +1,9 @@
 // 50 KB is about 13k tokens: above that, two results crowd the task out of a small window.
 export const MAX_OUTPUT_LINES = 2_000;
+/** In UTF-8. Both limits hold for every tool's output, whatever the tool cuts itself. */
 export const MAX_OUTPUT_BYTES = 50 * 1024;
 
+/** `text` is without the note about what was left out; see `truncationNote`. */
 export interface TruncatedOutput {
   text: string;
   /** What was left out, for the note that follows; undefined when nothing was. */

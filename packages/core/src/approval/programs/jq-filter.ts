@@ -13,6 +13,7 @@ const JQ: ProgramSpec = {
 const UNSURE =
   /\b(?:import|include|modulemeta|get_search_list|env|def|repeat|range|while|until|recurse|limit|reduce|foreach|combinations|input|inputs|infinite|debug|stderr|input_filename)\b|\$(?:ENV|__prog)|\*|\d{5}/;
 
+/** Reads a call of jq. A filter that may read more than its operands, or may not end soon, is an obstacle. */
 export function readJq(words: readonly Operand[]): ProgramReading {
   const read = readOptions(words, JQ);
   if ("obstacle" in read) return read;

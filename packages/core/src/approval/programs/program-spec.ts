@@ -72,8 +72,10 @@ export interface ProgramUse {
   search?: SearchScope | undefined;
 }
 
+/** What a call touches, or what keeps that from being known: words to follow "because of". */
 export type ProgramReading = { use: ProgramUse } | { obstacle: string };
 
+/** A call that opens none of its files: it looks at their names, their status, or at nothing. */
 export function namesOnly(paths: string[]): ProgramReading {
   return { use: { paths, readsContent: false } };
 }

@@ -15,6 +15,7 @@ export interface SpecialProgram {
   isBuiltin?: boolean;
 }
 
+/** By the name as it is typed; where `READ_ONLY_PROGRAMS` has it too, these count. */
 export const SPECIAL_PROGRAMS: Readonly<Record<string, SpecialProgram>> = {
   echo: { read: (words) => namesOnly(words.flatMap(({ names }) => names ?? [])), isBuiltin: true },
   printf: { read: readPrintf, isBuiltin: true },

@@ -9,6 +9,7 @@ export interface TextSpan {
   end: number;
 }
 
+/** A command, test or declaration that the grammar found; the span is that of the whole. */
 export interface GrammarCommand extends TextSpan {
   /** Its words, the program's name first; a `[ … ]` has none. */
   words: TextSpan[];

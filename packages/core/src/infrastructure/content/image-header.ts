@@ -1,3 +1,4 @@
+/** The types that `inspectImage` knows by their bytes. */
 export type ImageMediaType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 
 /** What an image file says about itself; width and height in pixels, both above zero. */

@@ -7,6 +7,7 @@ export const MAX_IMAGE_BYTES = 3.5 * 1024 * 1024;
 // Four bytes a pixel while it is decoded: 200 MB.
 const MAX_PIXELS = 50_000_000;
 
+/** An image within `MAX_IMAGE_SIDE` and `MAX_IMAGE_BYTES`; its type may be another than the file's. */
 export interface SizedImage extends ImageHeader {
   bytes: Uint8Array;
 }

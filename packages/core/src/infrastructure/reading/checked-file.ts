@@ -17,6 +17,7 @@ export interface CheckedFile {
   isOpenToOthers: boolean;
 }
 
+/** What became of reading a file that need not be there. */
 export type FileReading =
   | { kind: "missing" }
   /** `reason` is a sentence without its full stop, such as `/x is a named pipe`. */

@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { systemErrorCode } from "../system-error.ts";
 
+/** Links are not followed; `other` is also what the file system does not tell. */
 export interface DirectoryEntry {
   name: string;
   kind: "directory" | "file" | "link" | "other";

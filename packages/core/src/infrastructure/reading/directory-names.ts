@@ -9,6 +9,7 @@ export function listNames(directory: string): string[] | undefined {
   }
 }
 
+/** True for anything of that name, also a link that leads nowhere; false for what may not be looked at. */
 export function isExistingPath(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -13,6 +13,7 @@ interface FileStatus {
   ino: bigint;
 }
 
+/** `content` is the whole of it; without it, only size, time and inode tell a change. */
 export function createFingerprint(stats: FileStatus, content?: Uint8Array): FileFingerprint {
   const base = { size: stats.size, modifiedNs: stats.mtimeNs, inode: stats.ino };
   return content ? { ...base, sha256: Bun.SHA256.hash(content, "hex") } : base;

@@ -7,6 +7,7 @@ const BYTE_ORDER_MARK = "\uFEFF";
 // Opening never waits for a pipe's other end, and never follows a link that a repository brought along.
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
+/** A line without its end, and never an empty one. */
 export interface FileLine {
   text: string;
   /** False for a last line without a newline: the process that wrote it may have died. */

@@ -30,6 +30,7 @@ export function temporaryName(): string {
   return `.diligent-${randomHex(6)}.tmp`;
 }
 
+/** A new path in the directory of `path`; nothing is made there. */
 export function temporaryPathBeside(path: string): string {
   return join(dirname(path), temporaryName());
 }
@@ -60,6 +61,7 @@ export function createFile(place: FilePlace, content: Uint8Array, alreadyThere: 
 }
 
 export interface Replacement {
+  /** Of the file that is replaced: owner, group and mode are taken over. */
   before: BigIntStats;
   /** Called at the last moment; throws to stop. */
   assertUnchanged: () => void;

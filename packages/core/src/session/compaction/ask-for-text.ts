@@ -18,6 +18,7 @@ export interface TextQuestion {
   onUsage?: ((usage: Usage) => void) | undefined;
 }
 
+/** The text of an answer, without thinking. */
 export interface TextAnswer {
   text: string;
   /** The limit for the answer was reached before its end. */

@@ -15,6 +15,7 @@ import { isUsableWhenCut, validateSummary } from "./validate-summary.ts";
 const OPEN_FENCE = /^```(?:markdown|md)?\n/;
 const CUT_NOTE = "[… cut off here …]";
 
+/** What is the same in all requests for one summary. */
 export interface SummarySource extends Pick<SummaryRequest, "focus" | "tokensPerCharacter"> {
   streamFunction: StreamFunction;
   model: Model;

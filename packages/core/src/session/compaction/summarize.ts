@@ -13,6 +13,7 @@ const FIRST_RETRIES = 3;
 /** A model with less room for its summary leaves no more to one made by program. */
 const FULL_SUMMARY_TOKENS = 4_096;
 
+/** `model.maxOutputTokens` bounds the summary too, even one that is made by program. */
 export interface SummarizeOptions extends Omit<GenerateSummaryOptions, "correction"> {
   streamFunction: StreamFunction;
   model: Model;

@@ -55,6 +55,7 @@ export interface SummaryRoom {
   previousSummary: number;
 }
 
+/** Each of the two gets 1,000 characters at the least, however little room there is. */
 export function summaryRoom(
   model: Model,
   { previousSummary = "", focus = "", tokensPerCharacter = 0 }: Partial<SummaryRequest>,

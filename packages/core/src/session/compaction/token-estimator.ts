@@ -51,6 +51,7 @@ export class TokenEstimator {
   }
 }
 
+/** False for tokens per character as no tokenizer has them: they were counted in another way. */
 export function isPlausible(ratio: number): boolean {
   return ratio >= MIN_RATIO && ratio <= MAX_RATIO;
 }

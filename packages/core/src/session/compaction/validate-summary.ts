@@ -20,6 +20,7 @@ const HEADINGS_BEFORE_A_CUT = [
   /^[ \t]*##+[ \t]*next\s*steps?\b[^\n]*\n\s*[^\s#]/im,
 ];
 
+/** A long one is valid all the same. */
 export type SummaryVerdict =
   | { isValid: true; isLong: boolean }
   /** `problem` is a sentence without its full stop, for the model as well as for the user. */

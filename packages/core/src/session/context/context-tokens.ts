@@ -71,10 +71,12 @@ export function findAnsweredTokens(path: readonly SessionEntry[]): number | unde
   return usageTokens(last.message.usage) - last.message.usage.outputTokens;
 }
 
+/** Characters as `countCharacters` has them: an image counts as `IMAGE_CHARACTERS`. */
 export function sumCharacters(messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + countCharacters(message), 0);
 }
 
+/** The images in messages, those of tool results included. */
 export function countImages(messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + imagesOf(message).length, 0);
 }

@@ -29,6 +29,7 @@ const LEAST_LEARNED_WINDOW = 4_096;
 /** The part of a request that is the same in all of them. */
 export type FixedPart = Pick<StreamContext, "systemPrompt" | "tools">;
 
+/** `limits` are those to begin with: what the provider refuses narrows them. */
 export interface ContextWindowParts {
   log: SessionLog;
   limits: ContextLimits;

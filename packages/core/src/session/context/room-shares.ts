@@ -8,6 +8,7 @@ const SHORT_SHARE = 0.5;
 // However little room there is: the head and tail of a task.
 const MIN_PINNED_TOKENS = 300;
 
+/** How many tokens each part may have after a compaction, as the session estimates them. */
 export interface RoomShares {
   /** What is kept word for word should be about so much. */
   keepRecentTokens: number;
