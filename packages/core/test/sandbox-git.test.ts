@@ -172,7 +172,7 @@ describe.skipIf(problem !== undefined)("what decides which programs git runs", (
     "settings that are a link": "echo CANARY >> inner/linked-config",
     "a repository without a tree": "echo CANARY >> bare/config; echo CANARY > bare/hooks/pre-commit",
     "a new repository without a tree":
-      "mkdir -p new/objects new/refs && echo ref: refs/heads/main > new/HEAD && echo CANARY > new/config",
+      "mkdir -p new/objects new/refs && echo ref: refs/heads/CANARY > new/HEAD && echo '[core]' > new/config",
     "a new repository": "git init -q fresh && git -C fresh config alias.x '!CANARY'",
     "through /proc": "echo CANARY >> /proc/self/cwd/.git/config",
     "through the parent": "echo CANARY >> ../project/.git/config",

@@ -78,7 +78,7 @@ describe("the table of a box", () => {
     const { homes, hiddenDirectories } = planPlaces({
       ...{ roots: ["/w/app"], look: new ControlWatch({ roots: [] }).look(), secrets, sharedTemporary: [] },
       ...{ homes: [join(outer, "link"), outer, inner, "/not/there"], temporary: undefined },
-      settledGitDirectories: new Set(),
+      ...{ linkedGitDirectories: [], settledGitDirectories: new Set() },
     });
     expect(homes).toEqual([
       { directory: outer, shown: [inner], links: [{ path: join(outer, "link"), target: "inner" }] },
@@ -95,9 +95,9 @@ describe("the table of a box", () => {
     }
     const look = new ControlWatch({ roots: [root] }).look();
     const input = { roots: [root], look, secrets: [], homes: [], sharedTemporary: [], temporary: undefined };
-    expect(() => planPlaces({ ...input, settledGitDirectories: new Set() })).toThrow(
-      `${MAX_MOUNTS + 1} places to protect`,
-    );
+    expect(() =>
+      planPlaces({ ...input, linkedGitDirectories: [], settledGitDirectories: new Set() }),
+    ).toThrow(`${MAX_MOUNTS + 1} places to protect`);
   });
 });
 

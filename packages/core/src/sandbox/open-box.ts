@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { homeDirectory, temporaryDirectory } from "../infrastructure/environment.ts";
 import { controlJournalDirectory } from "../infrastructure/places/control-journal-place.ts";
-import { userStateDirectory } from "../infrastructure/places/user-directories.ts";
+import { userConfigDirectory, userStateDirectory } from "../infrastructure/places/user-directories.ts";
 import { resolveExecutable } from "../infrastructure/processes/executables.ts";
 import { runCommand } from "../infrastructure/processes/run-command.ts";
 import { findRealPath, isInside } from "../infrastructure/reading/real-path.ts";
@@ -47,6 +47,10 @@ export async function openBox(
 ): Promise<{ box: CommandBox } | { problem: string }> {
   const problem = findObstacle(options);
   if (problem !== undefined) return { problem };
+  const { tell } = options;
+  for (const { path, held } of findWritable(options))
+    if (held !== undefined)
+      tell?.(`The sandbox leaves ${path} read-only, although "sandboxWritable" names it: it holds ${held}.`);
   const [best, ...lesser] = HARDENINGS;
   const first = await tryBox(program, options, best);
   if (first.box) return { box: first.box };
@@ -87,7 +91,7 @@ async function tryBox(
       if (end.exitCode === 0) return { box, problem: "", mayDiffer: false };
       if (end.cause === "timeout") return { problem: TOO_SLOW, mayDiffer: false };
       // A place that was to be hidden may have gone away meanwhile.
-      if (attempt === MAX_ATTEMPTS || end.hasReported || !isFailure(said.trimEnd()))
+      if (attempt === MAX_ATTEMPTS || end.hasBegun || !isFailure(said.trimEnd()))
         return { problem: explainFailure(said), mayDiffer: true };
     }
   } catch (error) {
@@ -121,18 +125,13 @@ function findObstacle({ root, environment }: OpenBoxOptions): string | undefined
 
 function toBoxOptions(program: SandboxProgram, options: OpenBoxOptions) {
   const { environment, root, directory, mayLeave, tell } = options;
-  const home = homeDirectory(environment);
   const homes = findOwnHomes(environment);
-  const { writable = [], sharedTemporary = findSharedTemporary(temporaryDirectory(), homes) } = options;
+  const { sharedTemporary = findSharedTemporary(temporaryDirectory(), homes) } = options;
   const findOtherProjects = createProjectFinder(root, environment);
   return {
     program,
     root,
-    writable: writable
-      .flatMap((path) => expandHome(path, home))
-      .map((path) => realPathOf(path))
-      // All of the file system would lie above everything that is hidden.
-      .filter((path) => path !== "/" && isDirectory(path)),
+    writable: findWritable(options).flatMap(({ path, held }) => (held === undefined ? [path] : [])),
     directory: () => realPathOf(directory()),
     quarantine: findQuarantine(options),
     journalDirectory: controlJournalDirectory(environment, root),
@@ -143,6 +142,25 @@ function toBoxOptions(program: SandboxProgram, options: OpenBoxOptions) {
     mayLeave,
     tell,
   };
+}
+
+/**
+ * What the user's configuration lets commands write to beside the project: directories that are there, and what each of
+ * them holds that nothing may be put in the place of. All that a box is made from would be the commands' own.
+ */
+function findWritable(options: OpenBoxOptions): { path: string; held: string | undefined }[] {
+  const { environment, writable = [], directory } = options;
+  const home = homeDirectory(environment);
+  const paths = writable.flatMap((path) => expandHome(path, home)).map((path) => realPathOf(path));
+  const own = [userConfigDirectory(environment), userStateDirectory(environment)];
+  const kept: [name: string, paths: readonly (string | undefined)[]][] = [
+    ["your home directory", findOwnHomes(environment)],
+    ["the session's temporary files", [directory(), temporaryDirectory()]],
+    ["diligent's own files", [...own, findQuarantine(options)]],
+  ];
+  const findHeld = (outer: string) =>
+    kept.find(([, inner]) => inner.some((path) => path !== undefined && isInside(realPathOf(path), outer)));
+  return paths.filter(isDirectory).map((path) => ({ path, held: findHeld(path)?.[0] }));
 }
 
 /** Where what boxed commands may not make is moved to. */

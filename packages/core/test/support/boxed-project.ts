@@ -35,7 +35,8 @@ export interface RunOptions {
   outside?: boolean;
 }
 
-export interface BoxedOptions extends Partial<Pick<OpenBoxOptions, "writable" | "mayLeave">> {
+export interface BoxedOptions
+  extends Partial<Pick<OpenBoxOptions, "writable" | "mayLeave" | "sharedTemporary">> {
   /** The name of the project's directory, and where it begins from there. */
   name?: string;
   /** Called before the box is made. */
@@ -72,7 +73,7 @@ export async function makeBoxedProject(options: BoxedOptions = {}): Promise<Boxe
     directory: () => session,
     mayLeave: options.mayLeave ?? true,
     tell: (message) => told.push(message),
-    sharedTemporary: ["/var/tmp"],
+    sharedTemporary: options.sharedTemporary ?? ["/var/tmp"],
   });
   if (!("box" in opened)) throw new Error(opened.problem);
   const { box } = opened;

@@ -106,6 +106,7 @@ const SHELLS_AND_SESSIONS: readonly string[] = [
   ...[".pam_environment", ".tmux.conf", ".screenrc", ".wezterm.lua", ".procmailrc", ".mailcap"],
 ];
 
+/** All of the lists above: they count wherever in a project the name stands. */
 export const CONTROL_NAMES: readonly string[] = [
   ...VERSION_CONTROL,
   ...AGENTS,

@@ -43,6 +43,26 @@ export function isControlEntry(directory: string, name: string, root: string): b
   return PLACE_ENDS.has(folded) && findControlKind(`${directory}/${name}`, { root }) !== undefined;
 }
 
+/** Beginnings of the places that are hidden: links with such names are made for the programs that look there. */
+const HIDDEN_PLACES = CONTROL_PLACES.filter(([top = ""]) => top.startsWith("."));
+const PLACE_PARENTS: ReadonlySet<string> = new Set(HIDDEN_PLACES.flatMap((place) => place.slice(0, -1)));
+
+/**
+ * For a link, what would decide what other programs do below it: paths from where it leads. None for most. A name without a
+ * dot (`library`) is any directory's, and has none.
+ */
+export function findPlacesBehind(link: string, root: string): string[] {
+  const name = foldName(link.slice(link.lastIndexOf("/") + 1));
+  if (!PLACE_PARENTS.has(name)) return [];
+  const parts = splitPath(link).map(foldName).slice(splitPath(root).length);
+  return HIDDEN_PLACES.flatMap((place) =>
+    place.flatMap((_, index) => {
+      const isHere = index > 0 && place.slice(0, index).every((part, at) => parts.at(at - index) === part);
+      return isHere ? [place.slice(index).join("/")] : [];
+    }),
+  );
+}
+
 const NAME_PATTERN = new RegExp(
   `^(?:${CONTROL_NAMES.map((name) => name.replaceAll(".", "\\.").replaceAll("*", ".*")).join("|")})$`,
   "s",

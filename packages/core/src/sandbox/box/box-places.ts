@@ -3,13 +3,14 @@ import { basename, dirname } from "node:path";
 import { findRealPath, isInside } from "../../infrastructure/reading/real-path.ts";
 import type { ControlLook } from "../control/control-look.ts";
 import { findHomeView, type HomeView } from "./home-view.ts";
+import { assertReal, findFixed, type OwnMountsInput } from "./own-mounts.ts";
 import type { PrivateTemporary } from "./private-temporary.ts";
 
 /** What a boxed command may do where; all paths are absolute and real, parents before what lies in them. */
 export interface BoxPlaces {
   /** May be written to. */
   writable: readonly string[];
-  /** Directories among these that are to stay where they are; what lies in them may be written to. */
+  /** May be written to as well, and are to stay where they are; see `findFixed`. */
   fixed: readonly string[];
   /** Below the writable ones: may be read and run, not changed, moved or removed. */
   protected: readonly string[];
@@ -22,9 +23,8 @@ export interface BoxPlaces {
   temporary?: PrivateTemporary | undefined;
 }
 
-export interface PlacesInput {
-  /** The project root first. */
-  roots: readonly string[];
+export interface PlacesInput
+  extends Pick<OwnMountsInput, "roots" | "linkedGitDirectories" | "settledGitDirectories"> {
   look: ControlLook;
   /** What is to be hidden, links and missing ones included. */
   secrets: readonly string[];
@@ -33,8 +33,6 @@ export interface PlacesInput {
   /** The system's temporary directories. */
   sharedTemporary: readonly string[];
   temporary: PrivateTemporary | undefined;
-  /** Of the git directories, those in whose place nothing that runs can put a link now. */
-  settledGitDirectories: ReadonlySet<string>;
 }
 
 // Each costs the box some time, more with each that there is: about 40 ms together.
@@ -49,12 +47,14 @@ const MAX_HIDDEN = 300;
 
 /**
  * Which places are what.
- * @throws Error where there are more than can be kept apart.
+ * @throws Error where there are more than can be kept apart, and where one that may be written to is not what it was.
  */
 export function planPlaces(input: PlacesInput): BoxPlaces {
-  const { roots, look, temporary, settledGitDirectories } = input;
+  const { roots, look, temporary } = input;
   if (!look.isComplete) throw new Error("the project has too many directories to look after");
-  const fixed = look.gitDirectories.filter((path) => settledGitDirectories.has(path));
+  const fixed = findFixed({ ...input, gitDirectories: look.gitDirectories });
+  assertReal([...roots, ...fixed, ...(temporary ? [temporary.files] : [])]);
+  if (temporary) assertApart(temporary.directory, roots);
   // A link cannot be held, and is put back. What it leads to is among the files.
   const held = [...look.files.values()].filter(({ kind }) => kind !== "link").map(({ path }) => path);
   // Nobody could see what comes about in them: nothing may.
@@ -81,6 +81,13 @@ export function planPlaces(input: PlacesInput): BoxPlaces {
     hiddenFiles: byDepth(hidden.files),
     temporary,
   };
+}
+
+/** Who can write around the session's own directory can put another one in its place. */
+function assertApart(directory: string, roots: readonly string[]): void {
+  const root = roots.find((path) => isInside(directory, path) || isInside(path, directory));
+  if (root !== undefined)
+    throw new Error(`${root}, which commands may write to, and the session's ${directory} lie in each other`);
 }
 
 /** @param real where the secrets really are; where a link stands for one, it is left out as well. */

@@ -1,5 +1,6 @@
 import type { BoxPlaces } from "./box-places.ts";
 import type { HomeView } from "./home-view.ts";
+import { findCovers } from "./own-mounts.ts";
 
 export interface BubblewrapOptions {
   places: BoxPlaces;
@@ -24,6 +25,9 @@ export interface BubblewrapOptions {
 export function toBubblewrapArguments({ places, ...options }: BubblewrapOptions): string[] {
   const { temporary } = places;
   const bind = (path: string) => ["--bind", path, path];
+  // Parents first.
+  const own = [...new Set([...places.writable, ...places.fixed])].sort();
+  const covers = temporary ? findCovers([...own, temporary.directory], options.sharedTemporary) : [];
   return [
     ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"],
     "--unshare-cgroup-try",
@@ -38,10 +42,11 @@ export function toBubblewrapArguments({ places, ...options }: BubblewrapOptions)
     ...options.sharedTemporary.flatMap((path) =>
       temporary ? ["--bind", temporary.files, path] : ["--tmpfs", path],
     ),
+    ...covers.flatMap((path) => ["--tmpfs", path]),
     ...(temporary ? ["--ro-bind", temporary.directory, temporary.directory, ...bind(temporary.files)] : []),
     ...options.shownDirectories.flatMap((path) => ["--ro-bind-try", path, path]),
-    ...places.writable.flatMap(bind),
-    ...places.fixed.flatMap(bind),
+    ...own.flatMap(bind),
+    ...covers.flatMap((path) => ["--remount-ro", path]),
     ...places.protected.flatMap((path) => ["--ro-bind-try", path, path]),
     ...places.hiddenDirectories.flatMap((path) => ["--tmpfs", path, "--remount-ro", path]),
     ...places.hiddenFiles.flatMap((path) => ["--ro-bind", temporary?.emptyFile ?? "/dev/null", path]),

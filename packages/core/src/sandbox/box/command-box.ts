@@ -72,14 +72,17 @@ const BUBBLEWRAP_FAILURE = /^bwrap: Can't .+$/;
 /** The box of one session: each command gets one of its own, made from what there is when it starts. */
 export class CommandBox implements ShellBox {
   private readonly roots: readonly string[];
+  private readonly linkedGitDirectories: readonly string[];
   private readonly keeper: ControlKeeper;
 
   constructor(private readonly options: CommandBoxOptions) {
     const { root, writable, quarantine, journalDirectory, tell } = options;
-    this.roots = [root, ...writable.filter((path) => !isInside(path, root))];
+    const isHeld = (path: string) =>
+      [root, ...writable].some((other) => other !== path && isInside(path, other));
+    this.roots = [root, ...new Set(writable.filter((path) => path !== root && !isHeld(path)))];
     const linked = findLinkedRepository(root);
-    const gitDirectories = linked ? [...new Set([linked.commonDirectory, linked.gitDirectory])] : [];
-    const places = { roots: this.roots, gitDirectories };
+    this.linkedGitDirectories = linked ? [...new Set([linked.commonDirectory, linked.gitDirectory])] : [];
+    const places = { roots: this.roots, gitDirectories: this.linkedGitDirectories };
     const journal = journalDirectory === undefined ? undefined : new ControlJournal(journalDirectory, places);
     this.keeper = new ControlKeeper({ ...places, quarantine, tell, journal });
   }
@@ -111,6 +114,7 @@ export class CommandBox implements ShellBox {
         if (isHalfCheckout(output, line)) return explainCheckout({ command: line, mayLeave });
         return hasFailed ? explainOutput(output, { mayLeave, temporary }) : undefined;
       },
+      abandon: () => this.keeper.abandon(),
       finish: (end) => {
         const notes = this.keeper.finish(before, this.findEnd(end));
         const meaning = notes.length > 0 ? explainCheckout({ command: line, mayLeave }) : undefined;
@@ -128,6 +132,7 @@ export class CommandBox implements ShellBox {
     const isBubblewrap = program.kind === "bubblewrap";
     const places = planPlaces({
       roots: this.roots,
+      linkedGitDirectories: this.linkedGitDirectories,
       look,
       secrets: [...findSecrets(), ...sockets],
       homes: isBubblewrap ? homes : [],

@@ -6,6 +6,7 @@
 const SCRIPT = `exec 4>&2 2>/dev/null
 pause=1
 trap pause=0.05 TERM
+echo begun >&3
 "$@" 2>&4 3>&- 4>&-
 status=$?
 trap pause=0.05 TERM

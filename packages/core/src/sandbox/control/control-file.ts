@@ -16,6 +16,8 @@ export interface ControlFile {
   leadsTo?: string | undefined;
   /** The link that makes it one; undefined where its own name does. */
   through?: string;
+  /** The repository without a tree that makes it one. */
+  repository?: string;
 }
 
 /** Undefined for what is not there. */

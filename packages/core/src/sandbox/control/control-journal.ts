@@ -21,6 +21,7 @@ export class ControlJournal {
   private readonly path: string;
   private kept: ControlLook | undefined;
   private isOver = false;
+  private isAtRest = true;
   /** The file's times, in seconds. */
   private until: [accessed: number, changed: number] = [0, 0];
 
@@ -48,11 +49,14 @@ export class ControlJournal {
 
   /** Boxed commands may be at work from now on, until the next call or for a few seconds. */
   extend(): void {
+    this.isAtRest = false;
     this.touch(now() + LEASE_MS);
   }
 
-  /** None is at work any more. */
+  /** None is at work any more. What comes later is not theirs, whenever this is called again. */
   rest(): void {
+    if (this.isAtRest) return;
+    this.isAtRest = true;
     // What was made in the last millisecond has a fraction more.
     this.touch(now() + 1);
   }

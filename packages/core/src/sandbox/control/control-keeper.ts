@@ -1,18 +1,18 @@
-import { monotonicMs, sleep } from "../../infrastructure/clock.ts";
-import { findUnconsented } from "./consented-files.ts";
-import type { ControlFile } from "./control-file.ts";
+import { monotonicMs, now, sleep } from "../../infrastructure/clock.ts";
+import { ChangedUntil } from "./changed-until.ts";
 import type { ControlJournal } from "./control-journal.ts";
-import { type ControlLook, type UnlistableDirectory, withExpected, withoutFiles } from "./control-look.ts";
+import type { ControlLook } from "./control-look.ts";
 import { ControlRemedies, type ControlRemediesOptions } from "./control-remedies.ts";
+import { ControlSweep } from "./control-sweep.ts";
 import { ControlWatch } from "./control-watch.ts";
-import { ListingRestorer } from "./listing-restorer.ts";
-import { findControlChanges } from "./new-control-files.ts";
 
 export interface ControlKeeperOptions extends Omit<ControlRemediesOptions, "maker"> {
   /** Git directories elsewhere that commands may write to. */
   gitDirectories: readonly string[];
   /** Tells a later session what was there, should this one be killed; undefined where nothing can be kept. */
   journal?: ControlJournal | undefined;
+  /** As that of `ControlWatchOptions`. */
+  maxDirectories?: number;
 }
 
 const INSPECT_EVERY_MS = 2_000;
@@ -29,6 +29,7 @@ const AMBIGUOUS =
 export class ControlKeeper {
   private readonly watch: ControlWatch;
   private readonly remedies: ControlRemedies;
+  private readonly sweep: ControlSweep;
   private readonly journal: ControlJournal | undefined;
   /** What there was and may be there: never what came about unasked, even if it is still there or there again. */
   private last: ControlLook | undefined;
@@ -38,6 +39,10 @@ export class ControlKeeper {
   private runningOn = 0;
   /** When what ran in the background last ended, on the clock that only goes forward. */
   private endedAtMs = Number.NEGATIVE_INFINITY;
+  /** The same for all that ran, on the clock of files. */
+  private quietSinceMs = 0;
+  /** True while there are too many directories to tell what commands made: `last` is still to be compared with. */
+  private isOverfull = false;
   private timer: ReturnType<typeof setInterval> | undefined;
   /** What was done between commands and the model does not know yet. */
   private pending: string[] = [];
@@ -48,6 +53,7 @@ export class ControlKeeper {
   constructor({ journal, ...options }: ControlKeeperOptions) {
     this.watch = new ControlWatch(options);
     this.remedies = new ControlRemedies({ ...options, maker: "A command" });
+    this.sweep = new ControlSweep(this.watch, this.remedies);
     this.journal = journal;
   }
 
@@ -59,14 +65,15 @@ export class ControlKeeper {
   /** What there is before a command. @param writtenFiles what was written with consent, which may stay. */
   begin(writtenFiles: () => readonly string[]): ControlLook {
     this.writtenFiles = writtenFiles;
-    this.journal?.extend();
     this.inspect();
-    // While something runs on, what a look finds now may be its work.
-    const look = this.last && this.runningOn > 0 ? this.last : this.watch.look();
+    const look = this.lookBefore();
     this.settle(look);
+    // Else nothing will run.
+    if (look.isComplete) this.journal?.extend();
     const { gitDirectories } = look;
+    const isQuiet = this.runningOn === 0 && this.inForeground === 0;
     this.settledGitDirectories = new Set(
-      this.runningOn === 0
+      isQuiet
         ? gitDirectories
         : gitDirectories.filter((directory) => this.settledGitDirectories.has(directory)),
     );
@@ -89,6 +96,7 @@ export class ControlKeeper {
     void end.then(() => {
       this.inspect();
       this.runningOn -= 1;
+      this.quietSinceMs = now() + LAST_BREATH_MS;
       if (monotonicMs() - beganAtMs > LAST_BREATH_MS) this.endedAtMs = monotonicMs();
       this.rest();
     });
@@ -99,7 +107,7 @@ export class ControlKeeper {
 
   /** Between two commands only what runs in the background, or somebody outside, makes control files. */
   inspect(): void {
-    if (this.last && this.runningOn > 0) this.pending.push(...this.takeAway(this.last));
+    if (this.last && (this.runningOn > 0 || this.isOverfull)) this.pending.push(...this.takeAway(this.last));
   }
 
   /**
@@ -108,8 +116,10 @@ export class ControlKeeper {
    */
   accept(): string[] {
     if (this.last === undefined) return [];
-    if (this.runningOn === 0) this.settle(this.watch.look());
-    else this.pending.push(...this.takeAway(this.last).map((note) => `${note} (${AMBIGUOUS})`));
+    if (this.runningOn === 0) {
+      this.inspect();
+      if (!this.isOverfull) this.settle(this.watch.look());
+    } else this.pending.push(...this.takeAway(this.last).map((note) => `${note} (${AMBIGUOUS})`));
     return this.takePending();
   }
 
@@ -117,13 +127,15 @@ export class ControlKeeper {
   async close(): Promise<void> {
     this.stopTimer();
     await this.lookAgain();
-    this.journal?.end();
+    // What is not known now, the next session may find out.
+    if (!this.isOverfull) this.journal?.end();
   }
 
   private async lookAgain(): Promise<void> {
     const hasRunOn = this.runningOn > 0 || monotonicMs() - this.endedAtMs < RECENT_MS;
-    if (!hasRunOn || this.last === undefined) return;
+    if (!(hasRunOn || this.isOverfull) || this.last === undefined) return;
     this.takeAway(this.last);
+    if (!hasRunOn) return;
     let isClean = false;
     for (let looks = 0; !isClean && looks < MAX_LAST_LOOKS; looks += 1) {
       await sleep(LAST_BREATH_MS);
@@ -131,7 +143,15 @@ export class ControlKeeper {
     }
   }
 
+  private lookBefore(): ControlLook {
+    if (this.last && this.isOverfull) return { ...this.last, isComplete: false };
+    // While something runs on, what a look finds now may be its work.
+    return this.last && this.runningOn > 0 ? this.last : this.watch.look();
+  }
+
+  /** Only with one that is complete can be compared later. */
   private settle(look: ControlLook): void {
+    if (!look.isComplete) return;
     this.last = look;
     this.journal?.keep(look);
   }
@@ -163,34 +183,17 @@ export class ControlKeeper {
   }
 
   private takeAway(before: ControlLook, { mayReveal = true } = {}): string[] {
-    const wasThere = ({ identity }: UnlistableDirectory) => before.unlistable.has(identity);
-    const restorer = new ListingRestorer((directory) => !mayReveal || wasThere(directory));
-    const look = this.watch.look(restorer.reveal);
-    // What lost its listing again in this moment is opened with a later look.
-    const after = withExpected(look, before, (found) => wasThere(found) || restorer.isStuck(found));
-    const { appeared, lostLinks, replaced } = findControlChanges(before, after);
-    const written = this.writtenFiles();
-    const isConsented = ({ path }: ControlFile) => written.includes(path);
-    const unasked = appeared.flatMap(({ path }) => findUnconsented(path, written));
-    const notes = unasked.flatMap((path) => this.remedies.moveAway(path));
-    const restored = lostLinks.flatMap((link) => {
-      const note = this.remedies.putBack(link);
-      return note === undefined ? [] : [{ link, note }];
+    // Where nothing has run for a while, what came later is the user's own.
+    const isLate = this.isOverfull && this.runningOn === 0 && this.inForeground === 0;
+    const changed = isLate ? new ChangedUntil(this.quietSinceMs) : undefined;
+    const { look, notes } = this.sweep.run(before, {
+      written: this.writtenFiles(),
+      mayReveal,
+      findSuspects: changed && ((path) => changed.findOld(path)),
     });
-    const paths = new Set(restored.map(({ link }) => link.path));
-    // With a link what it leads to is there again.
-    const back = [...before.files].filter(([path, { through }]) => paths.has(through ?? path));
-    const left = withoutFiles(after, unasked);
-    this.settle({ ...left, files: new Map([...back, ...left.files]) });
-    return [
-      ...restorer.describe((path) => this.remedies.nameOf(path)),
-      ...notes,
-      ...restored.map(({ note }) => note),
-      ...replaced.filter((file) => !isConsented(file)).map((file) => this.describeReplaced(file)),
-    ];
-  }
-
-  private describeReplaced({ path }: ControlFile): string {
-    return `${this.remedies.nameOf(path)} was replaced from outside while the command ran`;
+    const hasBeenSaid = this.isOverfull;
+    this.isOverfull = !look.isComplete;
+    this.settle(look);
+    return this.isOverfull && !hasBeenSaid ? [...notes, this.remedies.tellOverfull()] : notes;
   }
 }

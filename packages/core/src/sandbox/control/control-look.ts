@@ -1,5 +1,6 @@
-import { isInside } from "../../infrastructure/reading/real-path.ts";
 import type { ControlFile } from "./control-file.ts";
+import type { KnownDirectory } from "./known-directory.ts";
+import type { RepositorySigns } from "./repository-signs.ts";
 
 /** A directory that may not be listed, or in which nothing may be looked at: what comes about in it goes unseen. */
 export interface UnlistableDirectory {
@@ -15,6 +16,10 @@ export interface ControlLook {
   files: ReadonlyMap<string, ControlFile>;
   /** The git directories, each of which commands may write to but for its control files; parents before children. */
   gitDirectories: readonly string[];
+  /** Directories that are a repository without a tree or could become one, by identity. */
+  signs: ReadonlyMap<string, RepositorySigns>;
+  /** What was looked through, by absolute path; empty where that is not known any more. */
+  directories: ReadonlyMap<string, KnownDirectory>;
   /** What could not be looked into, by identity. */
   unlistable: ReadonlyMap<string, UnlistableDirectory>;
   /** Of the places where commands may write, those that hold too much to be looked through. */
@@ -23,10 +28,18 @@ export interface ControlLook {
   isComplete: boolean;
 }
 
+/** Whether a path lies in one of these directories; for thousands of them. */
+export function isBelowAny(path: string, directories: ReadonlySet<string>): boolean {
+  for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1))
+    if (directories.has(path.slice(0, end))) return true;
+  return false;
+}
+
 /** A look as if these had not been there. */
 export function withoutFiles(look: ControlLook, paths: readonly string[]): ControlLook {
   if (paths.length === 0) return look;
-  const isLeft = (path: string) => !paths.some((gone) => isInside(path, gone));
+  const gone = new Set(paths);
+  const isLeft = (path: string) => !gone.has(path) && !isBelowAny(path, gone);
   return {
     ...look,
     files: new Map([...look.files].filter(([path]) => isLeft(path))),
@@ -49,6 +62,7 @@ export function withExpected(
   return {
     ...look,
     files: new Map([...before.files, ...look.files]),
+    signs: new Map([...before.signs, ...look.signs]),
     unlistable: new Map(directories.filter(isHeld).map((directory) => [directory.identity, directory])),
   };
 }
@@ -60,6 +74,11 @@ export function isSameLook(look: ControlLook, other: ControlLook): boolean {
     const { identity, parentIdentity, target } = other.files.get(path) ?? {};
     if (identity !== file.identity || parentIdentity !== file.parentIdentity || target !== file.target)
       return false;
+  }
+  if (look.signs.size !== other.signs.size) return false;
+  for (const [identity, { path, names }] of look.signs) {
+    const signs = other.signs.get(identity);
+    if (signs?.path !== path || signs.names.join("/") !== names.join("/")) return false;
   }
   for (const [identity, { path }] of look.unlistable)
     if (other.unlistable.get(identity)?.path !== path) return false;

@@ -1,4 +1,5 @@
-import { relative } from "node:path";
+import { join, relative } from "node:path";
+import { generateSessionId } from "../../infrastructure/ids.ts";
 import { isInside } from "../../infrastructure/reading/real-path.ts";
 import type { ControlFile } from "./control-file.ts";
 import { moveAway, restoreLink } from "./quarantine.ts";
@@ -14,27 +15,76 @@ export interface ControlRemediesOptions {
   tell?: ((message: string) => void) | undefined;
 }
 
+interface Move {
+  hasFailed: boolean;
+  /** For the user and for the model. */
+  told: string;
+  note: string;
+}
+
+// Whoever makes more of them in one go gets no longer list for it.
+const MAX_NAMED = 5;
+
 /** What is done about control files that came about or were changed unasked, and how it is said. */
 export class ControlRemedies {
   constructor(private readonly options: ControlRemediesOptions) {}
 
-  /** The user is told. @returns a line for the model; none for what is gone already. */
-  moveAway(path: string): string[] {
-    const { quarantine, maker, tell } = this.options;
+  /**
+   * Moves these away, all of one call into one directory. The user is told, of the first few by name.
+   * @returns lines for the model; none for what is gone already.
+   */
+  moveAway(paths: readonly string[]): string[] {
+    const directory = join(this.options.quarantine, generateSessionId());
+    const moves = paths.flatMap((path) => this.move(path, directory));
+    const named = moves.slice(0, MAX_NAMED);
+    for (const { told } of named) this.options.tell?.(told);
+    return [...named.map(({ note }) => note), ...this.tellOthers(moves.slice(MAX_NAMED), directory)];
+  }
+
+  private move(path: string, directory: string): Move[] {
     const name = this.nameOf(path);
-    const made = `${maker} made ${name}, which decides what other programs do`;
+    const made = `${this.options.maker} made ${name}, which decides what other programs do`;
     try {
-      const target = moveAway(path, { name, quarantine });
+      const target = moveAway(path, join(directory, name));
       if (target === undefined) return [];
-      tell?.(`${made}. It was moved to ${target}`);
       return [
-        `${name} was moved to ${target}: commands in the sandbox may not make what decides what other programs do. If it belongs in the project, make it with the write tool or outside the sandbox; both ask the user`,
+        {
+          hasFailed: false,
+          told: `${made}. It was moved to ${target}`,
+          note: `${name} was moved to ${target}: commands in the sandbox may not make what decides what other programs do. If it belongs in the project, make it with the write tool or outside the sandbox; both ask the user`,
+        },
       ];
     } catch (error) {
       const problem = `${made}, and it is still there: ${error instanceof Error ? error.message : error}`;
-      tell?.(problem);
-      return [problem];
+      return [{ hasFailed: true, told: problem, note: problem }];
     }
+  }
+
+  private tellOthers(moves: readonly Move[], directory: string): string[] {
+    if (moves.length === 0) return [];
+    const failed = moves.filter(({ hasFailed }) => hasFailed).length;
+    const more = `${moves.length} more files and directories of this kind were made, and moved to ${directory} or away from their names`;
+    const line = failed === 0 ? more : `${more}, but for ${failed}, which are still there`;
+    this.options.tell?.(line);
+    return [line];
+  }
+
+  /** What nobody can find any more. The user is told. @returns lines for the model. */
+  tellLost(files: readonly ControlFile[]): string[] {
+    if (files.length === 0) return [];
+    const names = files.slice(0, MAX_NAMED).map(({ path }) => this.nameOf(path));
+    const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : "";
+    const line = `${names.join(", ")}${more} cannot be found any more, and may lie where nothing is looked through, such as node_modules: it is not held there`;
+    this.options.tell?.(line);
+    return [line];
+  }
+
+  /** The user is told. @returns the same for the model. */
+  tellOverfull(): string {
+    const line =
+      "there are more directories now than can be looked through, so it is not known what commands made in them: no command runs in the sandbox until there are fewer";
+    this.options.tell?.(line);
+    return line;
   }
 
   /** Puts a link back. @returns a line for the model; undefined where that was not possible. */

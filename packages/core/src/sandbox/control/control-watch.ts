@@ -1,15 +1,8 @@
-import { basename } from "node:path";
-import { foldName } from "../../infrastructure/fold-name.ts";
 import { isInside } from "../../infrastructure/reading/real-path.ts";
-import { type ControlFile, lookAt } from "./control-file.ts";
-import type { ControlLook, UnlistableDirectory } from "./control-look.ts";
-import { findGitPlaces } from "./git-places.ts";
-import {
-  type DirectoryPlace,
-  type KnownDirectory,
-  lookForUnlistable,
-  readKnownDirectory,
-} from "./known-directory.ts";
+import { ControlFindings, type Reveal } from "./control-findings.ts";
+import type { ControlLook } from "./control-look.ts";
+import { type DirectoryPlace, type KnownDirectory, readKnownDirectory } from "./known-directory.ts";
+import type { OutOfSight } from "./out-of-sight.ts";
 
 export interface ControlWatchOptions {
   /** The project first; the others are looked through as well, or only into where they hold too much at first. */
@@ -18,22 +11,13 @@ export interface ControlWatchOptions {
   gitDirectories?: readonly string[];
   /** Of the roots, those that are only looked into; left out, that is found with the first look. */
   shallowRoots?: readonly string[] | undefined;
+  /** A look at more than these is not complete; 30,000 when left out. */
+  maxDirectories?: number;
 }
-
-/** Makes a directory listable again, if it may; false where it is as it was. */
-export type Reveal = (directory: UnlistableDirectory) => boolean;
 
 interface Place extends DirectoryPlace {
   /** How many directories further down are looked into. */
   depth: number;
-}
-
-/** What is gathered in one look. */
-interface Findings {
-  files: Map<string, ControlFile>;
-  gitDirectories: string[];
-  unlistable: Map<string, UnlistableDirectory>;
-  reveal: Reveal;
 }
 
 // A look at this many that have not changed takes about 40 ms.
@@ -53,12 +37,16 @@ export class ControlWatch {
   private readonly gitDirectories: readonly string[];
   /** Of the roots, those that hold too much to be looked through; undefined until that is known. */
   private shallowRoots: readonly string[] | undefined;
+  private readonly maxDirectories: number;
+  /** Directories that would not be looked through where they are now, and which they have to be. */
+  private readonly followed = new Map<string, string>();
   private known: ReadonlyMap<string, KnownDirectory> = new Map();
 
-  constructor({ roots, gitDirectories = [], shallowRoots }: ControlWatchOptions) {
+  constructor({ roots, gitDirectories = [], shallowRoots, ...limits }: ControlWatchOptions) {
     this.roots = roots;
     this.gitDirectories = gitDirectories;
     this.shallowRoots = shallowRoots;
+    this.maxDirectories = limits.maxDirectories ?? MAX_DIRECTORIES;
   }
 
   /** @param reveal for directories that may not be listed; left out, all of them stay as they are. */
@@ -69,6 +57,11 @@ export class ControlWatch {
     return this.shallowRoots.length === 0 ? look : this.lookThrough(reveal);
   }
 
+  /** Looks through these as well from now on, as long as they are where they are. */
+  follow(directories: readonly OutOfSight[]): void {
+    for (const { path, identity } of directories) this.followed.set(path, identity);
+  }
+
   private holdsTooMuch(root: string, { files, isComplete }: ControlLook): boolean {
     const count = (paths: Iterable<string>) => [...paths].filter((path) => isInside(path, root)).length;
     const hasMany = count(this.known.keys()) > MAX_DIRECTORIES_ELSEWHERE;
@@ -76,35 +69,38 @@ export class ControlWatch {
   }
 
   private lookThrough(reveal: Reveal): ControlLook {
-    const { roots, shallowRoots = [] } = this;
-    const findings: Findings = {
-      files: new Map(),
-      gitDirectories: [...this.gitDirectories],
-      unlistable: new Map(),
-      reveal,
-    };
-    const { isComplete, seen } = this.walk(findings);
+    const findings = new ControlFindings(this.roots, this.gitDirectories, reveal);
+    const { isComplete: isWalked, seen } = this.walk(findings);
     this.known = seen;
-    const enter = (path: string) => void enterGitDirectory(path, findings);
-    const found = findings.gitDirectories.map((directory) => findGitPlaces(directory, { roots, enter }));
-    for (const path of found.flatMap(({ controls }) => controls)) this.addBehind(path, findings);
-    const { files, unlistable } = findings;
-    const gitDirectories = found.flatMap(({ directories }) => directories);
-    return { files, gitDirectories, unlistable, shallowRoots, isComplete };
+    const gitDirectories = findings.addGitPlaces();
+    const isComplete = isWalked && findings.isComplete;
+    const { files, unlistable, signs } = findings;
+    const { shallowRoots = [] } = this;
+    return { files, gitDirectories, signs, unlistable, shallowRoots, directories: seen, isComplete };
   }
 
-  private walk(findings: Findings) {
+  private walk(findings: ControlFindings) {
     const seen = new Map<string, KnownDirectory>();
     const places: Place[] = this.roots.map((root) => ({ path: root, root, depth: this.depthOf(root) }));
+    for (const path of this.followed.keys()) {
+      const root = this.roots.find((one) => isInside(path, one));
+      if (root !== undefined) places.push({ path, root, depth: Number.POSITIVE_INFINITY });
+    }
     for (const place of places) {
-      if (seen.size >= MAX_DIRECTORIES) return { seen, isComplete: false };
+      if (seen.size >= this.maxDirectories) return { seen, isComplete: false };
       const directory = this.visit(place, findings);
-      if (directory === undefined) continue;
+      if (directory === undefined || !this.isWanted(place.path, directory)) continue;
       seen.set(place.path, directory);
-      if (directory.isRepository) addRepository(place, findings);
-      else for (const inner of this.findInside(place, directory, findings)) places.push(inner);
+      findings.addDirectory(place, directory);
+      for (const inner of findInside(place, directory)) places.push(inner);
     }
     return { seen, isComplete: true };
+  }
+
+  /** False for another directory in the place of one that was followed there. */
+  private isWanted(path: string, { device, inode }: KnownDirectory): boolean {
+    const identity = this.followed.size === 0 ? undefined : this.followed.get(path);
+    return identity === undefined || identity === `${device}:${inode}`;
   }
 
   private depthOf(root: string): number {
@@ -112,55 +108,19 @@ export class ControlWatch {
   }
 
   /** Undefined for what is no directory, or may not be looked into. */
-  private visit(place: Place, findings: Findings): KnownDirectory | undefined {
+  private visit(place: Place, findings: ControlFindings): KnownDirectory | undefined {
     const read = () => readKnownDirectory(place, this.known.get(place.path));
     const directory = read();
     if (directory === undefined || !("unlistable" in directory)) return directory;
     const { unlistable } = directory;
-    const again = findings.reveal(unlistable) ? read() : undefined;
+    if (!findings.addUnlistable(unlistable)) return undefined;
+    const again = read();
     if (again !== undefined && !("unlistable" in again)) return again;
     findings.unlistable.set(unlistable.identity, unlistable);
     return undefined;
   }
-
-  private findInside(place: Place, directory: KnownDirectory, findings: Findings): Place[] {
-    const { path, root, depth } = place;
-    for (const name of directory.controls) {
-      const gitDirectory = this.addBehind(`${path}/${name}`, findings);
-      if (gitDirectory !== undefined) findings.gitDirectories.push(gitDirectory);
-    }
-    if (depth <= 0) return [];
-    return directory.directories.map((name) => ({ path: `${path}/${name}`, root, depth: depth - 1 }));
-  }
-
-  /**
-   * A control file, and what is read in its name where it is a link. What a link names elsewhere may be anybody's.
-   * @returns the git directory that it is or leads to.
-   */
-  private addBehind(path: string, { files }: Findings): string | undefined {
-    const file = lookAt(path);
-    if (file === undefined) return undefined;
-    files.set(path, file);
-    const { leadsTo } = file;
-    const isOurs = leadsTo !== undefined && this.roots.some((root) => isInside(leadsTo, root));
-    if (!isOurs) return undefined;
-    if (foldName(basename(path)) === ".git") return leadsTo;
-    // One that leads to all of the project would leave nothing to write to.
-    if (file.kind !== "link" || this.roots.some((root) => isInside(root, leadsTo))) return undefined;
-    const target = files.has(leadsTo) ? undefined : lookAt(leadsTo);
-    if (target) files.set(leadsTo, { ...target, through: path });
-    return undefined;
-  }
 }
 
-/** A repository without a tree is a control file, but where commands have been given just that to write to. */
-function addRepository({ path, root }: Place, { files, gitDirectories }: Findings): void {
-  gitDirectories.push(path);
-  const file = path === root ? undefined : lookAt(path);
-  if (file) files.set(path, file);
-}
-
-function enterGitDirectory(path: string, { unlistable, reveal }: Findings): void {
-  const directory = lookForUnlistable(path);
-  if (directory && !reveal(directory)) unlistable.set(directory.identity, directory);
+function findInside({ path, root, depth }: Place, { directories }: KnownDirectory): Place[] {
+  return depth <= 0 ? [] : directories.map((name) => ({ path: `${path}/${name}`, root, depth: depth - 1 }));
 }

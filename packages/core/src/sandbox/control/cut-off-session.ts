@@ -1,12 +1,14 @@
 import { lstatSync } from "node:fs";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
-import { readSystemEntries } from "../box/system-entries.ts";
+import { isInside } from "../../infrastructure/reading/real-path.ts";
+import { ChangedUntil } from "./changed-until.ts";
 import type { ControlFile } from "./control-file.ts";
 import type { ControlLook } from "./control-look.ts";
 import { ControlRemedies } from "./control-remedies.ts";
 import { ControlWatch } from "./control-watch.ts";
 import type { Journal } from "./journal-text.ts";
 import { ListingRestorer } from "./listing-restorer.ts";
+import { lookEverywhere } from "./look-everywhere.ts";
 import { findControlChanges } from "./new-control-files.ts";
 
 export interface CutOffSessionOptions extends Journal {
@@ -16,69 +18,88 @@ export interface CutOffSessionOptions extends Journal {
   quarantine: string;
   /** Tells the user, in a sentence. */
   tell?: ((message: string) => void) | undefined;
+  /** As that of `ControlWatchOptions`. */
+  maxDirectories?: number;
 }
 
-// Of what is new; a repository that somebody has made since holds thousands of files.
-const MAX_ENTRIES = 5_000;
+const MAX_NAMED = 5;
 
 const ENDED = "The last session here ended without tidying up";
 
 /** One that was killed while something may have run in its box. */
 export class CutOffSession {
   private readonly remedies: ControlRemedies;
-  private entriesLeft = MAX_ENTRIES;
+  private readonly changed: ChangedUntil;
 
   constructor(private readonly options: CutOffSessionOptions) {
     this.remedies = new ControlRemedies({ ...options, maker: `${ENDED}, and one of its commands` });
+    this.changed = new ChangedUntil(options.lastMs);
   }
 
-  /** False where what there was cannot be compared with what there is: nothing is done then. */
+  /** False where what there was cannot be compared with what there is: nothing is moved then. */
   tidy(): boolean {
     const { look: before, roots, gitDirectories } = this.options;
     const restorer = new ListingRestorer(
-      ({ identity, path }) => before.unlistable.has(identity) || !this.isOld(path),
+      ({ identity, path }) => before.unlistable.has(identity) || !this.changed.isOld(path),
     );
-    const watch = new ControlWatch({ roots, gitDirectories, shallowRoots: before.shallowRoots });
-    const after = watch.look(restorer.reveal);
-    if (!isNumberedAlike(before, after)) return false;
-    const { appeared, lostLinks } = findControlChanges(before, after);
-    const unasked = appeared.flatMap(({ path }) => this.findOld(path));
+    const { maxDirectories } = this.options;
+    const limits = maxDirectories === undefined ? {} : { maxDirectories };
+    const watch = new ControlWatch({ roots, gitDirectories, shallowRoots: before.shallowRoots, ...limits });
+    const { look: after } = lookEverywhere(watch, before, restorer.reveal);
+    if (!after.isComplete || !isNumberedAlike(before, after)) return false;
+    const { planted, appeared, lostLinks } = findControlChanges(before, after);
+    const moved = appeared.filter((file) => this.mayBeMovedSince(file));
+    const made = appeared.filter((file) => !moved.includes(file)).map(({ path }) => path);
+    const parts = planted.flatMap((repository) => repository.parts);
+    const unasked = [...parts, ...made].flatMap((path) => this.changed.findOld(path));
     // Before anything is moved, which changes the directories too.
     const links = lostLinks.map((link) => ({ link, fate: this.findFate(link) }));
-    for (const path of unasked) this.remedies.moveAway(path);
+    this.remedies.moveAway(unasked);
     const notes = links.flatMap(({ link, fate }) => this.mend(link, fate));
-    const lines = [...restorer.describe((path) => this.remedies.nameOf(path)), ...notes];
+    const lines = [
+      ...restorer.describe((path) => this.remedies.nameOf(path)),
+      ...notes,
+      ...this.describeMoved(moved),
+    ];
     for (const line of lines) this.options.tell?.(`${ENDED}: ${line}`);
     return true;
+  }
+
+  /**
+   * True for what is as it was, with the same directory around it, where a person may have moved that: what is renamed
+   * changes itself, not what lies in it.
+   */
+  private mayBeMovedSince({ path, identity, parentIdentity }: ControlFile): boolean {
+    const { look, roots } = this.options;
+    const isIt = (file: ControlFile) => file.identity === identity && file.parentIdentity === parentIdentity;
+    if (![...look.files.values()].some(isIt)) return false;
+    const root = roots.find((one) => isInside(path, one)) ?? "";
+    const parentOf = (child: string) => child.slice(0, child.lastIndexOf("/"));
+    for (let around = parentOf(path); around.length > root.length; around = parentOf(around))
+      if (!this.changed.isOld(around)) return true;
+    return false;
+  }
+
+  private describeMoved(moved: readonly ControlFile[]): string[] {
+    if (moved.length === 0) return [];
+    const names = moved.slice(0, MAX_NAMED).map(({ path }) => this.remedies.nameOf(path));
+    const more = moved.length > MAX_NAMED ? ` and ${moved.length - MAX_NAMED} more` : "";
+    return [
+      `${names.join(", ")}${more} came to lie nearer to the top with the directory around, and it cannot be told who moved that: you, or one of its commands`,
+    ];
   }
 
   /** What became of a link: commands may take it away, and so may its owner afterwards. */
   private findFate({ path }: ControlFile): "taken" | "gone" | "replaced since" {
     if (lstatSync(toSystemPath(path), { throwIfNoEntry: false }))
-      return this.isOld(path) ? "taken" : "replaced since";
-    return this.isOld(path.slice(0, path.lastIndexOf("/"))) ? "taken" : "gone";
+      return this.changed.isOld(path) ? "taken" : "replaced since";
+    return this.changed.isOld(path.slice(0, path.lastIndexOf("/"))) ? "taken" : "gone";
   }
 
   private mend(link: ControlFile, fate: ReturnType<CutOffSession["findFate"]>): string[] {
     if (fate === "replaced since") return [];
     const note = fate === "taken" ? this.remedies.putBack(link) : undefined;
     return [note ?? `the link ${this.remedies.nameOf(link.path)}, which led to ${link.target}, is gone`];
-  }
-
-  /** What of a new file or directory came about while commands were at work: the outermost paths. */
-  private findOld(path: string): string[] {
-    if (this.isOld(path)) return [path];
-    this.entriesLeft -= 1;
-    return this.entriesLeft < 0 ? [] : namesBelow(path).flatMap((name) => this.findOld(`${path}/${name}`));
-  }
-
-  /** True for what was not changed since. */
-  private isOld(path: string): boolean {
-    try {
-      return lstatSync(toSystemPath(path)).ctimeMs <= this.options.lastMs;
-    } catch {
-      return false; // Not there.
-    }
   }
 }
 
@@ -94,13 +115,4 @@ function isNumberedAlike(before: ControlLook, after: ControlLook): boolean {
   });
   const identities = new Set([...after.files.values()].map(({ identity }) => identity));
   return !isExchanged || held.some(({ identity }) => identities.has(identity));
-}
-
-function namesBelow(path: string): string[] {
-  try {
-    if (!lstatSync(toSystemPath(path)).isDirectory()) return [];
-    return readSystemEntries(path).map(({ name }) => name);
-  } catch {
-    return []; // Gone meanwhile.
-  }
 }

@@ -4,13 +4,16 @@ import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import { findRealPath, isInside } from "../../infrastructure/reading/real-path.ts";
 import { readSmallText } from "../../infrastructure/reading/small-text.ts";
 import { readSystemEntries } from "../box/system-entries.ts";
+import { findGitDirectories } from "./git-directories.ts";
 import { readGitSettings } from "./git-settings.ts";
 
 /** The control files in a git directory and its submodules, there or not, and the directories they lie in. */
 export interface GitPlaces {
   controls: string[];
-  /** Those that are to stay where they are; parents before children. */
+  /** The git directory and those; parents before children. */
   directories: string[];
+  /** False where there are more than can be looked at for every command. */
+  isComplete: boolean;
 }
 
 /**
@@ -21,10 +24,6 @@ const CONTROL_NAMES: readonly string[] = ["config", "config.worktree", "hooks", 
 
 const MAX_CONFIG_BYTES = 256 * 1024;
 
-// Submodules in submodules and worktrees; a repository with more of them has other worries.
-const MAX_GIT_DIRECTORIES = 50;
-const MAX_MODULE_DEPTH = 4;
-
 export interface GitSearch {
   /** Where commands may write: what the settings name elsewhere is safe from them. */
   roots: readonly string[];
@@ -33,52 +32,12 @@ export interface GitSearch {
 }
 
 export function findGitPlaces(gitDirectory: string, { roots, enter }: GitSearch): GitPlaces {
-  enter(gitDirectory);
-  const inner = findInnerDirectories(gitDirectory, enter);
-  const directories = [gitDirectory, ...inner].slice(0, MAX_GIT_DIRECTORIES);
+  const { directories, links, isComplete } = findGitDirectories(gitDirectory, enter);
   const controls = directories.flatMap((directory) => CONTROL_NAMES.map((name) => `${directory}/${name}`));
-  const settings = directories.flatMap((directory) => findNamedFiles(directory));
+  const settings = directories.flatMap((directory) => findNamedFiles(directory, directories));
   const named = settings.filter((path) => roots.some((root) => path !== root && isInside(path, root)));
   const all = [...controls, ...named];
-  return { controls: [...all, ...all.flatMap(findLinkedHooks)], directories };
-}
-
-/** Or what may be on the way to become one. */
-function isGitDirectory(directory: string): boolean {
-  return ["HEAD", "config"].some((name) => kindOf(`${directory}/${name}`) !== undefined);
-}
-
-/** The git directories of submodules and worktrees. */
-function findInnerDirectories(gitDirectory: string, enter: GitSearch["enter"]): string[] {
-  enter(`${gitDirectory}/worktrees`);
-  const worktrees = subdirectories(`${gitDirectory}/worktrees`);
-  worktrees.forEach(enter);
-  return [...worktrees, ...findModules(`${gitDirectory}/modules`, { depth: 0, enter })];
-}
-
-/** A module's name may hold slashes. */
-function findModules(
-  directory: string,
-  { depth, enter }: { depth: number; enter: GitSearch["enter"] },
-): string[] {
-  if (depth > MAX_MODULE_DEPTH) return [];
-  enter(directory);
-  const further = { depth: depth + 1, enter };
-  return subdirectories(directory).flatMap((module) => {
-    enter(module);
-    return isGitDirectory(module)
-      ? [module, ...findModules(`${module}/modules`, further)]
-      : findModules(module, further);
-  });
-}
-
-function subdirectories(directory: string): string[] {
-  try {
-    const entries = readSystemEntries(directory);
-    return entries.filter(({ kind }) => kind === "directory").map(({ name }) => `${directory}/${name}`);
-  } catch {
-    return []; // Most repositories have none.
-  }
+  return { controls: [...all, ...all.flatMap(findLinkedHooks), ...links], directories, isComplete };
 }
 
 /** Hooks that are links: what is run lies elsewhere. */
@@ -92,7 +51,7 @@ function findLinkedHooks(directory: string): string[] {
 }
 
 /** Files and directories that the settings of a git directory name: hooks that are kept elsewhere, further settings. */
-function findNamedFiles(gitDirectory: string): string[] {
+function findNamedFiles(gitDirectory: string, directories: readonly string[]): string[] {
   const files = ["config", "config.worktree"].map((name) => `${gitDirectory}/${name}`);
   const settings = files.flatMap((file) => readGitSettings(file));
   const valuesOf = (wanted: string) =>
@@ -101,7 +60,7 @@ function findNamedFiles(gitDirectory: string): string[] {
     dirname(gitDirectory),
     gitDirectory,
     ...valuesOf("worktree").map((path) => resolve(gitDirectory, path)),
-    ...findWorktrees(gitDirectory),
+    ...findWorktrees(gitDirectory, directories),
   ];
   const hooks = valuesOf("hookspath").flatMap((path) => trees.map((tree) => resolve(tree, path)));
   const included = settings.flatMap(({ key, value, file }) =>
@@ -111,8 +70,9 @@ function findNamedFiles(gitDirectory: string): string[] {
 }
 
 /** Where the trees are to which a git directory belongs: its own as a linked one, and those of its worktrees. */
-function findWorktrees(gitDirectory: string): string[] {
-  return [gitDirectory, ...subdirectories(`${gitDirectory}/worktrees`)].flatMap((directory) => {
+function findWorktrees(gitDirectory: string, directories: readonly string[]): string[] {
+  const worktrees = directories.filter((path) => dirname(path) === `${gitDirectory}/worktrees`);
+  return [gitDirectory, ...worktrees].flatMap((directory) => {
     const back = firstLine(`${directory}/gitdir`, /^(.+)$/m);
     return back === undefined ? [] : [dirname(resolve(directory, back))];
   });

@@ -19,7 +19,14 @@ const LINE = /^\s*(?:\[(?:[^\]"\\]|"(?:[^"\\]|\\.)*")*\])?\s*(?:([a-z][\w-]*)\s*
  * The settings in a file and in those it includes, whatever their sections and conditions; see git-config(1). Nothing for a
  * file that is not there. What cannot be read as a setting is passed over.
  */
-export function readGitSettings(file: string, depth = 0): GitSetting[] {
+export function readGitSettings(file: string): GitSetting[] {
+  return readOnce(file, { depth: 0, seen: new Set() });
+}
+
+/** Files may include themselves, in every line. */
+function readOnce(file: string, { depth, seen }: { depth: number; seen: Set<string> }): GitSetting[] {
+  if (seen.has(file)) return [];
+  seen.add(file);
   const text = readSmallText(findRealPath(file, "/") ?? file, MAX_BYTES) ?? "";
   const lines = text.replace(/\\\r?\n/g, "").split(/\r?\n/);
   const settings = lines.flatMap((line) => {
@@ -32,7 +39,7 @@ export function readGitSettings(file: string, depth = 0): GitSetting[] {
   const included = settings.filter(({ key, value }) => key === "path" && !value.startsWith("~"));
   return [
     ...settings,
-    ...included.flatMap(({ value }) => readGitSettings(resolve(dirname(file), value), depth + 1)),
+    ...included.flatMap(({ value }) => readOnce(resolve(dirname(file), value), { depth: depth + 1, seen })),
   ];
 }
 

@@ -3,6 +3,7 @@ import type { ProcessIdentity } from "../../infrastructure/processes/process-ide
 import { isInside } from "../../infrastructure/reading/real-path.ts";
 import { type ControlFile, lookAt } from "./control-file.ts";
 import type { ControlLook, UnlistableDirectory } from "./control-look.ts";
+import { isRepositoryBySigns, type RepositorySigns } from "./repository-signs.ts";
 
 /** Where the commands of a session may write; see `ControlKeeperOptions`. */
 export interface JournalPlaces {
@@ -17,7 +18,7 @@ export interface Journal extends JournalPlaces {
 }
 
 // Changes with what the lines below say, and with what is looked through.
-const VERSION = 1;
+const VERSION = 2;
 
 /** A name that tells whose it is without being read. */
 export function toJournalName({ pid, startTime = "" }: ProcessIdentity, unique: string): string {
@@ -40,6 +41,7 @@ export function formatJournal(look: ControlLook, { roots, gitDirectories }: Jour
     shallowRoots: look.shallowRoots,
     files: [...look.files.values()],
     unlistable: [...look.unlistable.values()],
+    signs: [...look.signs.values()],
     lookedInto: look.gitDirectories,
   });
 }
@@ -58,14 +60,18 @@ export function parseJournal(text: string, root: string): Journal | "outdated" |
   const files = parseList(value.files, parseFile);
   const unlistable = parseList(value.unlistable, parseUnlistable);
   const lookedInto = parseList(value.lookedInto, parsePath);
-  if (!roots || !gitDirectories || !shallowRoots || !files || !unlistable || !lookedInto) return undefined;
+  const signs = parseList(value.signs, parseSigns);
+  if (!roots || !gitDirectories || !shallowRoots || !files || !unlistable || !lookedInto || !signs)
+    return undefined;
   const places = [...roots.map(({ path }) => path), ...gitDirectories];
   const isOurs = ({ path }: { path: string }) => places.some((place) => isInside(path, place));
-  if (roots[0]?.path !== root || ![...files, ...unlistable].every(isOurs)) return undefined;
+  if (roots[0]?.path !== root || ![...files, ...unlistable, ...signs].every(isOurs)) return undefined;
   if (roots.some(({ path, identity }) => lookAt(path)?.identity !== identity)) return "outdated";
   const look = {
     files: new Map(files.map((file) => [file.path, file])),
     unlistable: new Map(unlistable.map((directory) => [directory.identity, directory])),
+    signs: new Map(signs.map((directory) => [directory.identity, directory])),
+    directories: new Map(),
     gitDirectories: lookedInto,
     shallowRoots,
     isComplete: true,
@@ -107,14 +113,25 @@ function parseUnlistable(value: unknown): UnlistableDirectory | undefined {
   return path !== undefined && identity !== undefined ? { path, identity } : undefined;
 }
 
+function parseSigns(value: unknown): RepositorySigns | undefined {
+  const place = parseUnlistable(value);
+  if (place === undefined || !isRecord(value)) return undefined;
+  const names = parseList(value.names, (name) => (typeof name === "string" ? name : undefined));
+  return names && { ...place, names, isRepository: isRepositoryBySigns(names) };
+}
+
 function parseFile(value: unknown): ControlFile | undefined {
   const place = parseUnlistable(value);
   if (place === undefined || !isRecord(value)) return undefined;
   const { kind, target } = value;
   const parentIdentity = parseIdentity(value.parentIdentity);
-  const through = parsePath(value.through);
+  const [through, repository] = [parsePath(value.through), parsePath(value.repository)];
   if (parentIdentity === undefined) return undefined;
-  const rest = { ...place, parentIdentity, ...(through !== undefined && { through }) };
+  const marks = {
+    ...(through !== undefined && { through }),
+    ...(repository !== undefined && { repository }),
+  };
+  const rest = { ...place, parentIdentity, ...marks };
   if (kind === "link")
     return typeof target === "string" && target !== "" ? { ...rest, kind, target } : undefined;
   return kind === "directory" || kind === "file" ? { ...rest, kind } : undefined;

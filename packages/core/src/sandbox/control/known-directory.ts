@@ -1,12 +1,13 @@
 import { type BigIntStats, lstatSync } from "node:fs";
 import { now } from "../../infrastructure/clock.ts";
 import { foldName } from "../../infrastructure/fold-name.ts";
-import { isControlEntry } from "../../infrastructure/places/control-files.ts";
+import { findPlacesBehind, isControlEntry } from "../../infrastructure/places/control-files.ts";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import { findListingRight } from "../../infrastructure/reading/listing-rights.ts";
 import { systemErrorCode } from "../../infrastructure/system-error.ts";
 import { readSystemEntries } from "../box/system-entries.ts";
 import type { UnlistableDirectory } from "./control-look.ts";
+import { isRepositoryBySigns, isRepositorySign } from "./repository-signs.ts";
 
 /** A directory that was read, and what tells whether it has to be read again. */
 export interface KnownDirectory {
@@ -16,8 +17,12 @@ export interface KnownDirectory {
   /** False while a change might go unnoticed because clocks of file systems are coarse. */
   isSettled: boolean;
   directories: readonly string[];
+  /** Directories that are not looked through. */
+  unwatched: readonly string[];
   controls: readonly string[];
-  /** True for a repository without a tree, which git takes for one wherever it lies. */
+  /** Entries that go into making a repository without a tree. */
+  signs: readonly string[];
+  /** True for one, which git takes for a repository wherever it lies. */
   isRepository: boolean;
 }
 
@@ -106,20 +111,20 @@ function read(
 function readEntries({
   path,
   root,
-}: DirectoryPlace): Pick<KnownDirectory, "directories" | "controls" | "isRepository"> {
+}: DirectoryPlace): Pick<
+  KnownDirectory,
+  "directories" | "unwatched" | "controls" | "signs" | "isRepository"
+> {
   const directories: string[] = [];
+  const unwatched: string[] = [];
   const controls: string[] = [];
-  const entries = readSystemEntries(path);
-  for (const { name, kind } of entries) {
-    if (isControlEntry(path, name, root)) controls.push(name);
-    else if (kind === "directory" && foldName(name) !== UNWATCHED) directories.push(name);
+  const signs: string[] = [];
+  for (const entry of readSystemEntries(path)) {
+    const { name, kind } = entry;
+    if (isRepositorySign(entry)) signs.push(name);
+    const isControlLink = () => kind === "link" && findPlacesBehind(`${path}/${name}`, root).length > 0;
+    if (isControlEntry(path, name, root) || isControlLink()) controls.push(name);
+    else if (kind === "directory") (foldName(name) === UNWATCHED ? unwatched : directories).push(name);
   }
-  return { directories, controls, isRepository: isRepository(entries.map(({ name }) => name)) };
-}
-
-/** What git asks of a directory to take it for a repository, by the names in it. */
-function isRepository(names: readonly string[]): boolean {
-  if (!names.some((name) => name.length === 4 && foldName(name) === "head")) return false;
-  const folded = new Set(names.map(foldName));
-  return folded.has("commondir") || (folded.has("objects") && folded.has("refs"));
+  return { directories, unwatched, controls, signs, isRepository: isRepositoryBySigns(signs) };
 }

@@ -1,9 +1,12 @@
 import { isInside } from "../../infrastructure/reading/real-path.ts";
 import { type ControlFile, lookAt } from "./control-file.ts";
-import type { ControlLook } from "./control-look.ts";
+import { type ControlLook, isBelowAny } from "./control-look.ts";
+import { findPlantedRepositories, type PlantedRepository } from "./repository-signs.ts";
 
 /** What happened to control files between two looks. */
 export interface ControlChanges {
+  /** Directories that have become repositories; what they hold is not among the others. */
+  planted: readonly PlantedRepository[];
   /** Came about, or took the place of one that was moved with the directory it lay in. The outermost only. */
   appeared: readonly ControlFile[];
   /** Links that are gone or lead elsewhere. */
@@ -19,15 +22,22 @@ export function findControlChanges(before: ControlLook, after: ControlLook): Con
     const [link, now] = [before.files.get(path), after.files.get(path)];
     return link !== undefined && now !== undefined && isSame(link, now);
   };
+  const planted = findPlantedRepositories(before, after).filter((one) => !wasOutOfReach(one, before));
+  const plantedPaths = new Set(planted.map(({ path }) => path));
   const appeared: ControlFile[] = [];
   const replaced: ControlFile[] = [];
   for (const file of after.files.values()) {
     const earlier = before.files.get(file.path);
     if (earlier && isSame(earlier, file)) continue;
+    // Where one has no HEAD any more, what lies in it is anybody's.
+    if (plantedPaths.has(file.repository ?? file.path)) continue;
     // What a new link leads to goes on to be what it was, once the link is gone.
     if (file.through !== undefined && !isOldLink(file.through)) continue;
+    // Of a git directory, which a command may have renamed, what is in its place is looked at by itself: not so a link's.
+    const isLinkForGit = file.kind === "link" && before.gitDirectories.includes(file.path);
     // It could not be moved or removed in the box, unless with the directory it lies in.
-    const isHeld = earlier && earlier.kind !== "link" && earlier.parentIdentity === file.parentIdentity;
+    const isHeld =
+      earlier && earlier.kind !== "link" && !isLinkForGit && earlier.parentIdentity === file.parentIdentity;
     if (isHeld) replaced.push(file);
     else if (!hasMovedAlong(file, known.get(file.identity)) && !wasOutOfReach(file, before))
       appeared.push(file);
@@ -35,7 +45,8 @@ export function findControlChanges(before: ControlLook, after: ControlLook): Con
   const lostLinks = [...before.files.values()].filter(
     (file) => file.kind === "link" && after.files.get(file.path)?.target !== file.target,
   );
-  return { appeared: appeared.filter((file) => !lieInAnother(file, appeared)), lostLinks, replaced };
+  const paths = new Set(appeared.map(({ path }) => path));
+  return { planted, appeared: appeared.filter(({ path }) => !isBelowAny(path, paths)), lostLinks, replaced };
 }
 
 function isSame(before: ControlFile, after: ControlFile): boolean {
@@ -56,7 +67,7 @@ function hasMovedAlong(file: ControlFile, earlier: ControlFile | undefined): boo
 }
 
 /** True for one in a directory that could not be looked into: commands could not write in it either. */
-function wasOutOfReach({ path }: ControlFile, { unlistable }: ControlLook): boolean {
+function wasOutOfReach({ path }: Pick<ControlFile, "path">, { unlistable }: ControlLook): boolean {
   return [...unlistable.values()].some(
     (directory) => isInside(path, directory.path) && lookAt(directory.path)?.identity === directory.identity,
   );
@@ -64,8 +75,4 @@ function wasOutOfReach({ path }: ControlFile, { unlistable }: ControlLook): bool
 
 function depthOf(path: string): number {
   return path.split("/").length;
-}
-
-function lieInAnother(file: ControlFile, others: readonly ControlFile[]): boolean {
-  return others.some((other) => other !== file && isInside(file.path, other.path));
 }

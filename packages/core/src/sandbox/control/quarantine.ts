@@ -1,27 +1,26 @@
-import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { generateEntryId, generateSessionId } from "../../infrastructure/ids.ts";
+import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { dirname } from "node:path";
+import { generateEntryId } from "../../infrastructure/ids.ts";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import { HeldDirectory } from "../../infrastructure/reading/held-directory.ts";
 import { systemErrorCode, systemErrorText } from "../../infrastructure/system-error.ts";
 
+const OWNER_MAY_ALL = 0o700;
+const MODE_BITS = 0o7777;
+
 /**
- * Moves what nobody has consented to out of a project, as it is, links and all. `name` is its path from the project.
+ * Moves what nobody has consented to out of a project to `target`, as it is, links and all.
  * @returns where it is now: beside where it was, under a name that means nothing, where it cannot be brought further;
  *   undefined when it is gone already.
  * @throws Error that says why it could not be moved; it is where it was then.
  */
-export function moveAway(
-  path: string,
-  { name, quarantine }: { name: string; quarantine: string },
-): string | undefined {
+export function moveAway(path: string, target: string): string | undefined {
   const meaningless = `moved-by-diligent-${generateEntryId()}`;
   try {
     // Whatever else runs may put a link in the place of a directory above it.
     using parent = HeldDirectory.open(directoryOf(path));
     // First out of the way, which takes no time, then elsewhere, which may take some or be impossible.
-    renameIn(parent, nameOf(path), meaningless);
-    const target = join(quarantine, generateSessionId(), name);
+    using _ = renameIn(parent, nameOf(path), meaningless);
     return bring(parent, meaningless, target) ? target : `${directoryOf(path)}/${meaningless}`;
   } catch (error) {
     if (systemErrorCode(error) === "ENOENT") return undefined;
@@ -45,15 +44,26 @@ function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
-function renameIn(parent: HeldDirectory, from: string, to: string): void {
+/** @returns what gives the directory its mode back, if it had to be another. */
+function renameIn(parent: HeldDirectory, from: string, to: string): Disposable {
   const rename = () => renameSync(toSystemPath(parent.at(from)), parent.at(to));
   try {
     rename();
+    return { [Symbol.dispose]: () => {} };
   } catch (error) {
     if (systemErrorCode(error) !== "EACCES") throw error;
-    // Whoever made the file may have made its directory read-only.
-    chmodSync(parent.pathForChildren, 0o700);
+  }
+  // Whoever made the file may have made its directory read-only, and so may the user have before.
+  const place = parent.pathForChildren;
+  const mode = statSync(place).mode & MODE_BITS;
+  chmodSync(place, mode | OWNER_MAY_ALL);
+  const restore = { [Symbol.dispose]: () => chmodSync(place, mode) };
+  try {
     rename();
+    return restore;
+  } catch (error) {
+    restore[Symbol.dispose]();
+    throw error;
   }
 }
 

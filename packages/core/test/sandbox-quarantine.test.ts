@@ -1,0 +1,37 @@
+import { describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { moveAway } from "../src/sandbox/control/quarantine.ts";
+import { makeKeptProject } from "./support/kept-project.ts";
+import { asPlainUser, canBePlainUser, giveToPlainUser } from "./support/plain-user.ts";
+import { makeTempDir } from "./support/temp-dir.ts";
+
+describe("what is moved away", () => {
+  test.skipIf(!canBePlainUser())("leaves the directory it lay in with the rights that it had", () => {
+    const top = makeTempDir();
+    const [directory, target] = [join(top, "a"), join(top, "quarantine", "a", "CLAUDE.md")];
+    mkdirSync(directory);
+    writeFileSync(join(directory, "CLAUDE.md"), "CANARY\n");
+    chmodSync(directory, 0o2555);
+    giveToPlainUser(top, directory, join(directory, "CLAUDE.md"));
+    if (process.geteuid?.() === 0) chmodSync(directory, 0o2555);
+    asPlainUser(() => expect(moveAway(join(directory, "CLAUDE.md"), target)).toBe(target));
+    expect([readdirSync(directory), readdirSync(dirname(target))]).toEqual([[], ["CLAUDE.md"]]);
+    expect((statSync(directory).mode & 0o777).toString(8)).toBe("555");
+  });
+
+  test("by the thousand is told in a few lines, and lies in one directory", async () => {
+    const place = makeKeptProject();
+    for (let count = 0; count < 500; count += 1) mkdirSync(place.at(`d${count}`));
+    const notes = await place.run(() => {
+      for (let count = 0; count < 500; count += 1) writeFileSync(place.at(`d${count}/CLAUDE.md`), "CANARY\n");
+    });
+    expect([notes.length, place.told.length]).toEqual([6, 6]);
+    expect(place.told.at(-1)).toStartWith(
+      "495 more files and directories of this kind were made, and moved to",
+    );
+    expect(notes.join("\n").length).toBeLessThan(3_000);
+    const [directory = "", ...others] = readdirSync(place.quarantine);
+    expect([readdirSync(join(place.quarantine, directory)).length, others]).toEqual([500, []]);
+  });
+});
