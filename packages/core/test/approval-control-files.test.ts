@@ -46,6 +46,23 @@ async function gateOf(
 
 const allow = (pattern: string): PermissionRule => ({ permission: "write", pattern, action: "allow" });
 
+describe("what makes a repository of any directory", () => {
+  test("asks, since git obeys the settings beside it", async () => {
+    for (const path of ["HEAD", "src/HEAD", "src/head", "a/b/commondir"])
+      expect([path, await gateOf(path)]).toEqual([path, "ask control_file"]);
+    expect((await decide("src/HEAD", {})).reason).toBe(
+      "src/HEAD can make its directory a repository, whose settings git obeys",
+    );
+    for (const path of ["src/HEAD.md", "src/HEAD/x", "src/header", "src/config", "objects/x"])
+      expect([path, await gateOf(path)]).toEqual([path, "allow project"]);
+  });
+
+  test("is allowed by a rule that names it, not by one for the whole directory", async () => {
+    expect(await gateOf("src/HEAD", { rules: [allow("src/**")] })).toStartWith("ask ");
+    expect(await gateOf("src/HEAD", { rules: [allow("src/HEAD")] })).toStartWith("allow ");
+  });
+});
+
 describe("in any project", () => {
   const names = [
     ...["AGENT.md", "CRUSH.md", ".openhands/setup.sh", ".factory/x", ".qoder/x", ".gdbearlyinit"],

@@ -1,4 +1,4 @@
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import { type Environment, homeDirectory, processEnvironment } from "../infrastructure/environment.ts";
 import { foldName } from "../infrastructure/fold-name.ts";
 import {
@@ -83,10 +83,18 @@ export function judgeDanger(
   if (isOwnPlace(path, surroundings)) return say("is where diligent keeps its own");
   if (permission === "write") {
     const kind = findControlKind(path, viewOf(path, surroundings));
-    return kind === undefined ? undefined : say("steers what other programs do");
+    if (kind !== undefined) return say("steers what other programs do");
+    return isRepositoryHead(path)
+      ? say("can make its directory a repository, whose settings git obeys")
+      : undefined;
   }
   const isSecret = isSecretPath(path, surroundings) || (isGitConfig(path) && mayHoldCredentials(path));
   return isSecret ? say("may hold keys or passwords") : undefined;
+}
+
+/** Without one of these git takes no directory for a repository; with it, other names that mean nothing make it one. */
+function isRepositoryHead(path: string): boolean {
+  return ["head", "commondir"].includes(foldName(basename(path)));
 }
 
 /**
@@ -102,6 +110,7 @@ export function namesDanger(
   const named = toAbsolutePattern(pattern, surroundings);
   if (permission === "read") return isSecretPath(named, surroundings) || isGitConfig(named);
   const wanted = findControlKind(path, viewOf(path, surroundings));
+  if (wanted === undefined && isRepositoryHead(path)) return isRepositoryHead(named);
   const meant = findControlKind(named, viewOf(named, surroundings));
   return meant !== undefined && STRENGTH[meant] >= STRENGTH[wanted ?? "listed"];
 }
