@@ -79,6 +79,12 @@ describe("packages/core/src", () => {
     expect(forbidden.map(({ file, from }) => `${file} imports ${from}`)).toEqual([]);
   });
 
+  test("in the sandbox, what looks after control files knows nothing of boxes", () => {
+    const own = files.filter((file) => file.startsWith("sandbox/control/")).flatMap(ownImports);
+    expect(own.length).toBeGreaterThan(0);
+    expect(own.filter(({ from }) => /^sandbox\/(?!control\/)/.test(from))).toEqual([]);
+  });
+
   test("every folder is in the table", () => {
     const unknown = files.map(roomOf).filter((room) => !FACES.has(room) && !(room in MAY_IMPORT));
     expect([...new Set(unknown)]).toEqual([]);

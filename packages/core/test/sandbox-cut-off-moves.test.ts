@@ -1,34 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { ChangedUntil } from "../src/sandbox/control/changed-until.ts";
-import { CutOffSession } from "../src/sandbox/control/cut-off-session.ts";
-import { formatJournal, parseJournal } from "../src/sandbox/control/journal-text.ts";
+import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { makeCutOff } from "./support/cut-off-session.ts";
 import { makeKeptProject } from "./support/kept-project.ts";
-
-/** A session that was killed between what its commands and what the user does. */
-function makeCutOff(
-  place: ReturnType<typeof makeKeptProject>,
-  commands: () => void,
-  maxDirectories?: number,
-) {
-  const places = { roots: [place.root], gitDirectories: [] };
-  const journal = parseJournal(formatJournal(place.begin(), places), place.root);
-  place.keeper.abandon();
-  if (typeof journal !== "object") throw new Error(`the journal is ${journal}`);
-  commands();
-  const lastMs = Date.now() + 1;
-  // What is made from now on is later, on the coarsest clock that a file system here has.
-  const [probe, until] = [join(place.root, "..", "probe"), new ChangedUntil(lastMs)];
-  do writeFileSync(probe, "");
-  while (until.isOld(probe));
-  const told: string[] = [];
-  const tell = (message: string) => told.push(message);
-  const limits = maxDirectories === undefined ? {} : { maxDirectories };
-  const tidy = () =>
-    new CutOffSession({ ...journal, ...limits, lastMs, quarantine: place.quarantine, tell }).tidy();
-  return { told, tidy };
-}
 
 describe("after a session that was killed, a directory nearer to the top", () => {
   test("is left where its owner may have moved it, which is told", () => {

@@ -133,8 +133,10 @@ describe("after a session that was killed", () => {
     for (const name of ["lost", "changed"]) rmSync(place.at(`${name}/CLAUDE.md`));
     symlinkSync("/etc/hostname", place.at("changed/CLAUDE.md"));
     place.kill();
+    // A number that one of the links gives up could be the file's else.
+    place.put("mine/new.md", "mine\n");
     for (const name of ["dropped", "mine"]) rmSync(place.at(`${name}/CLAUDE.md`));
-    place.put("mine/CLAUDE.md", "mine\n");
+    renameSync(place.at("mine/new.md"), place.at("mine/CLAUDE.md"));
     place.tidy();
     const targets = ["lost", "changed"].map((name) => readlinkSync(place.at(`${name}/CLAUDE.md`)));
     expect(targets).toEqual(["real.txt", "real.txt"]);
@@ -151,7 +153,8 @@ describe("after a session that was killed", () => {
   test("what is tidy says nothing, and so does one whose commands had ended when a file came", () => {
     const place = createPlace();
     place.put("CLAUDE.md");
-    place.keeper.finish(place.begin(), BACKGROUND);
+    place.begin();
+    place.keeper.finish(BACKGROUND);
     place.kill();
     place.tidy();
     expect([place.told, existsSync(place.directory)]).toEqual([[], false]);
@@ -162,7 +165,8 @@ describe("what a session keeps", () => {
   test("is private, is written again only for another look, and is gone after its end", async () => {
     const place = createPlace();
     const runCommand = async () => {
-      place.keeper.finish(place.begin(), Promise.resolve());
+      place.begin();
+      place.keeper.finish(Promise.resolve());
       await Promise.resolve();
     };
     place.put("CLAUDE.md");
@@ -189,11 +193,11 @@ describe("what a session keeps", () => {
     const place = createPlace();
     const untilMs = () => statSync(join(place.directory, readdirSync(place.directory)[0] ?? "")).mtimeMs;
     const beganAtMs = Date.now();
-    const before = place.begin();
+    place.begin();
     expect(untilMs()).toBeGreaterThanOrEqual(beganAtMs + 4_000);
     const { promise, resolve } = Promise.withResolvers<void>();
     const finishedAtMs = Date.now();
-    place.keeper.finish(before, promise);
+    place.keeper.finish(promise);
     expect(untilMs()).toBeGreaterThanOrEqual(finishedAtMs + 4_000);
     const passedAtMs = Date.now();
     place.keeper.passTime();

@@ -1,12 +1,57 @@
-import { describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { afterEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { moveAway } from "../src/sandbox/control/quarantine.ts";
 import { makeKeptProject } from "./support/kept-project.ts";
 import { asPlainUser, canBePlainUser, giveToPlainUser } from "./support/plain-user.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
+const OTHER_DISK = "/dev/shm";
+
+const hasOtherDisk =
+  existsSync(OTHER_DISK) && statSync(OTHER_DISK).dev !== statSync(dirname(makeTempDir())).dev;
+
+let elsewhere: string | undefined;
+
+afterEach(() => {
+  if (elsewhere !== undefined) rmSync(elsewhere, { recursive: true });
+  elsewhere = undefined;
+});
+
 describe("what is moved away", () => {
+  test.skipIf(!(canBePlainUser() && hasOtherDisk))(
+    "to another disk, and cannot be removed here, is said to be in both places",
+    () => {
+      const top = makeTempDir();
+      elsewhere = mkdtempSync(join(OTHER_DISK, "diligent-"));
+      const [closed, target] = [join(top, ".claude", "x"), join(elsewhere, "quarantine", ".claude")];
+      giveToPlainUser(top, elsewhere);
+      asPlainUser(() => {
+        mkdirSync(closed, { recursive: true });
+        for (const name of ["x/b", "a"]) writeFileSync(join(top, ".claude", name), "CANARY\n");
+        chmodSync(closed, 0o500);
+        const place = moveAway(join(top, ".claude"), target);
+        const [left = "", ...others] = readdirSync(top);
+        expect([place, others]).toEqual([
+          `${target}; what could not be removed of it is still in ${join(top, left)}`,
+          [],
+        ]);
+        expect(left).toStartWith("moved-by-diligent-");
+        expect(readdirSync(target, { recursive: true }).toSorted()).toEqual(["a", "x", "x/b"]);
+        for (const path of [join(top, left, "x"), join(target, "x")]) chmodSync(path, 0o700);
+      });
+    },
+  );
+
   test.skipIf(!canBePlainUser())("leaves the directory it lay in with the rights that it had", () => {
     const top = makeTempDir();
     const [directory, target] = [join(top, "a"), join(top, "quarantine", "a", "CLAUDE.md")];

@@ -59,9 +59,9 @@ type Place = ReturnType<typeof createPlace>;
 /** A command: what it does as a plain user between the looks. @returns what the model reads. */
 function command({ keeper }: Place, act: () => void, end: Promise<unknown> = FOREGROUND): string {
   return asPlainUser(() => {
-    const before = keeper.begin(() => []);
+    keeper.begin(() => []);
     act();
-    return keeper.finish(before, end).join("\n");
+    return keeper.finish(end).join("\n");
   });
 }
 
@@ -191,7 +191,7 @@ describe.skipIf(!canBe)("a directory that could not be listed before", () => {
       chmodSync(place.at("a"), 0o311);
       const look = place.keeper.begin(() => []);
       expect([...look.unlistable.values()].map(({ path }) => path)).toEqual([place.at("a")]);
-      expect(place.keeper.finish(look, FOREGROUND)).toEqual([]);
+      expect(place.keeper.finish(FOREGROUND)).toEqual([]);
     });
     expect(place.modeOf("a")).toBe("311");
   });
@@ -249,15 +249,15 @@ describe.skipIf(!canBe)("making a directory listable", () => {
     "where it is somebody else's is not possible, which is said once",
     () => {
       const place = createPlace();
-      const before = asPlainUser(() => place.keeper.begin(() => []));
+      asPlainUser(() => place.keeper.begin(() => []));
       mkdirSync(place.at("theirs"), { mode: 0o711 });
-      const said = asPlainUser(() => place.keeper.finish(before, BACKGROUND));
+      const said = asPlainUser(() => place.keeper.finish(BACKGROUND));
       expect(said).toEqual([
         "what lies in theirs cannot be listed: it is read-only in the sandbox from now on",
       ]);
       const look = asPlainUser(() => place.keeper.begin(() => []));
       expect([...look.unlistable.values()].map(({ path }) => path)).toEqual([place.at("theirs")]);
-      expect(asPlainUser(() => place.keeper.finish(look, BACKGROUND))).toEqual([]);
+      expect(asPlainUser(() => place.keeper.finish(BACKGROUND))).toEqual([]);
     },
   );
 });

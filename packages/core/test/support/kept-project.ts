@@ -23,9 +23,9 @@ export function makeKeptProject({ maxDirectories }: { maxDirectories?: number } 
     ...{ root, quarantine, told, keeper, at, put, begin },
     /** @returns what the model is told. */
     async run(command: () => void): Promise<string[]> {
-      const before = begin();
+      begin();
       command();
-      const notes = keeper.finish(before, Promise.resolve());
+      const notes = keeper.finish(Promise.resolve());
       await Promise.resolve();
       return notes;
     },

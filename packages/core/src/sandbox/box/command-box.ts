@@ -1,4 +1,3 @@
-import { delimiter } from "node:path";
 import type {
   CommandReturn,
   EnclosedCommand,
@@ -19,6 +18,7 @@ import { explainCheckout, isHalfCheckout } from "./explain-checkout.ts";
 import { explainOutput } from "./explain-output.ts";
 import { preparePrivateTemporary } from "./private-temporary.ts";
 import { toSeatbeltArguments, toSeatbeltProfile } from "./seatbelt.ts";
+import { findShownDirectories } from "./shown-directories.ts";
 import { findSockets } from "./sockets.ts";
 import { toStayingShell } from "./staying-shell.ts";
 
@@ -55,13 +55,6 @@ export interface Hardening {
   /** False where the kernel takes no filter for system calls. */
   filtersCalls: boolean;
 }
-
-// What NixOS keeps its programs under.
-const SHOWN_DIRECTORIES: readonly string[] = [
-  "/run/current-system",
-  "/run/booted-system",
-  "/run/opengl-driver",
-];
 
 // Of the files that it inherits; see `ProcessOptions`.
 const FIRST_DESCRIPTOR = 4;
@@ -116,7 +109,7 @@ export class CommandBox implements ShellBox {
       },
       abandon: () => this.keeper.abandon(),
       finish: (end) => {
-        const notes = this.keeper.finish(before, this.findEnd(end));
+        const notes = this.keeper.finish(this.findEnd(end));
         const meaning = notes.length > 0 ? explainCheckout({ command: line, mayLeave }) : undefined;
         return { notes: meaning === undefined ? notes : [...notes, meaning] };
       },
@@ -173,7 +166,7 @@ export class CommandBox implements ShellBox {
     const own = toBubblewrapArguments({
       places,
       runtimeDirectories,
-      shownDirectories: this.findShown(environment.PATH),
+      shownDirectories: findShownDirectories(environment.PATH, [...runtimeDirectories, ...sharedTemporary]),
       sharedTemporary,
       forbidsNamespaces: hardening.forbidsNamespaces,
       isFiltered: filter !== undefined,
@@ -186,14 +179,6 @@ export class CommandBox implements ShellBox {
       argv: [program.path, ...packed.argv, "--", ...toStayingShell(argv)],
       inheritedFiles: [...filters, ...(packed.file === undefined ? [] : [packed.file])],
     };
-  }
-
-  /** What programs are found in, where that would be hidden. */
-  private findShown(path = ""): string[] {
-    const { runtimeDirectories, sharedTemporary } = this.options;
-    const hidden = [...runtimeDirectories, ...sharedTemporary];
-    const isHidden = (place: string) => hidden.some((directory) => place.startsWith(`${directory}/`));
-    return [...SHOWN_DIRECTORIES, ...path.split(delimiter)].filter(isHidden);
   }
 
   private toSeatbelt({ argv }: ShellCommand, places: BoxPlaces): string[] {

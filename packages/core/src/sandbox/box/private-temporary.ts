@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { processorName } from "../../infrastructure/environment.ts";
+import { findStats } from "../../infrastructure/reading/find-stats.ts";
 import { isOwn } from "../../infrastructure/reading/listing-rights.ts";
 import { makeSystemCallFilter } from "./system-call-filter.ts";
 
@@ -39,7 +40,7 @@ class TakenPlaceError extends Error {}
 
 /** There, and such that it can be written to, whatever commands did to it. */
 function makeDirectory(path: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) mkdirSync(path, { mode: 0o700 });
+  if (findStats(path) === undefined) mkdirSync(path, { mode: 0o700 });
   const stats = lstatSync(path, { bigint: true });
   if (!stats.isDirectory() || !isOwn(stats))
     throw new TakenPlaceError(`${path} is no directory of this session`);

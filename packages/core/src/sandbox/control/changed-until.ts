@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
-import { readSystemEntries } from "../box/system-entries.ts";
+import { readSystemEntries } from "./system-entries.ts";
 
 // Of what is new; a repository that somebody has made since holds thousands of files.
 const MAX_ENTRIES = 5_000;

@@ -1,7 +1,6 @@
-import { lstatSync } from "node:fs";
-import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import { isInside } from "../../infrastructure/reading/real-path.ts";
-import { readSystemEntries } from "../box/system-entries.ts";
+import { lookAt } from "./control-file.ts";
+import { readSystemEntries } from "./system-entries.ts";
 
 /**
  * Of a control file or directory that came about: what nobody has consented to, the outermost paths.
@@ -9,7 +8,7 @@ import { readSystemEntries } from "../box/system-entries.ts";
  */
 export function findUnconsented(path: string, written: readonly string[]): string[] {
   if (!written.some((file) => isInside(file, path))) return [path];
-  if (!isRealDirectory(path)) return written.includes(path) ? [] : [path];
+  if (lookAt(path)?.kind !== "directory") return written.includes(path) ? [] : [path];
   const names = namesIn(path);
   return names ? names.flatMap((name) => findUnconsented(`${path}/${name}`, written)) : [path];
 }
@@ -21,8 +20,4 @@ function namesIn(directory: string): string[] | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isRealDirectory(path: string): boolean {
-  return lstatSync(toSystemPath(path), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

@@ -34,16 +34,18 @@ export class ControlJournal {
   }
 
   /**
-   * Written only where it is another than before. One that is not whole takes the place of none. That it cannot be written
-   * keeps no command from running.
+   * Written only where it is another than before. One that is not whole takes the place of none. Where it is too much or
+   * cannot be written, nothing is kept: what comes about later would be told by a look of long ago. That keeps no command
+   * from running.
    */
   keep(look: ControlLook): void {
-    if (this.isOver || !look.isComplete || look.files.size > MAX_FILES) return;
+    if (this.isOver || !look.isComplete) return;
     if (this.kept && isSameLook(this.kept, look)) return;
     try {
-      this.write(look);
+      if (look.files.size > MAX_FILES) this.drop();
+      else this.write(look);
     } catch {
-      this.kept = undefined; // A full disk: a session that is not killed does without.
+      this.drop(); // A full disk: a session that is not killed does without.
     }
   }
 
@@ -64,8 +66,7 @@ export class ControlJournal {
   /** Nothing is left to be told, and will not be: all was looked after. */
   end(): void {
     this.isOver = true;
-    this.kept = undefined;
-    rmSync(this.path, { force: true });
+    this.drop();
     try {
       rmdirSync(this.directory);
     } catch {
@@ -82,6 +83,17 @@ export class ControlJournal {
     utimesSync(draft, ...this.until);
     renameSync(draft, this.path);
     this.kept = look;
+  }
+
+  private drop(): void {
+    this.kept = undefined;
+    try {
+      // Where it cannot be removed, nothing is as old as it says.
+      utimesSync(this.path, 0, 0);
+      rmSync(this.path, { force: true });
+    } catch {
+      // There is none, or the file system has become read-only: its moment is over in some seconds anyway.
+    }
   }
 
   private touch(atMs: number): void {

@@ -41,8 +41,8 @@ export class ControlKeeper {
   private endedAtMs = Number.NEGATIVE_INFINITY;
   /** The same for all that ran, on the clock of files. */
   private quietSinceMs = 0;
-  /** True while there are too many directories to tell what commands made: `last` is still to be compared with. */
-  private isOverfull = false;
+  /** True while it is not known what commands made, as in too many directories: `last` is still to be compared with. */
+  private isBehind = false;
   private timer: ReturnType<typeof setInterval> | undefined;
   /** What was done between commands and the model does not know yet. */
   private pending: string[] = [];
@@ -70,13 +70,9 @@ export class ControlKeeper {
     this.settle(look);
     // Else nothing will run.
     if (look.isComplete) this.journal?.extend();
-    const { gitDirectories } = look;
     const isQuiet = this.runningOn === 0 && this.inForeground === 0;
-    this.settledGitDirectories = new Set(
-      isQuiet
-        ? gitDirectories
-        : gitDirectories.filter((directory) => this.settledGitDirectories.has(directory)),
-    );
+    const isSettled = (directory: string) => isQuiet || this.settledGitDirectories.has(directory);
+    this.settledGitDirectories = new Set(look.gitDirectories.filter(isSettled));
     this.inForeground += 1;
     this.timer ??= setInterval(() => this.passTime(), INSPECT_EVERY_MS).unref();
     return look;
@@ -89,25 +85,35 @@ export class ControlKeeper {
   }
 
   /** What was done after a command, a line each. `end` resolves when nothing of it runs any more. */
-  finish(before: ControlLook, end: Promise<unknown>): string[] {
+  finish(end: Promise<unknown>): string[] {
     this.inForeground -= 1;
     this.runningOn += 1;
     const beganAtMs = monotonicMs();
     void end.then(() => {
-      this.inspect();
+      this.tryToInspect();
       this.runningOn -= 1;
       this.quietSinceMs = now() + LAST_BREATH_MS;
       if (monotonicMs() - beganAtMs > LAST_BREATH_MS) this.endedAtMs = monotonicMs();
       this.rest();
     });
-    this.pending.push(...this.takeAway(this.last ?? before));
+    // The command has begun, so there was a look that was whole.
+    if (this.last) this.pending.push(...this.takeAway(this.last));
     this.journal?.extend();
     return this.takePending();
   }
 
   /** Between two commands only what runs in the background, or somebody outside, makes control files. */
-  inspect(): void {
-    if (this.last && (this.runningOn > 0 || this.isOverfull)) this.pending.push(...this.takeAway(this.last));
+  inspect(options: { mayReveal?: boolean } = {}): void {
+    if (this.last && (this.runningOn > 0 || this.isBehind))
+      this.pending.push(...this.takeAway(this.last, options));
+  }
+
+  private tryToInspect(options: { mayReveal?: boolean } = {}): void {
+    try {
+      this.inspect(options);
+    } catch {
+      this.isBehind = true; // What cannot be looked at now is looked at next time.
+    }
   }
 
   /**
@@ -118,7 +124,7 @@ export class ControlKeeper {
     if (this.last === undefined) return [];
     if (this.runningOn === 0) {
       this.inspect();
-      if (!this.isOverfull) this.settle(this.watch.look());
+      if (!this.isBehind) this.settle(this.watch.look());
     } else this.pending.push(...this.takeAway(this.last).map((note) => `${note} (${AMBIGUOUS})`));
     return this.takePending();
   }
@@ -126,14 +132,16 @@ export class ControlKeeper {
   /** To be called when everything has been ended: takes away what is there of what ran in the background. */
   async close(): Promise<void> {
     this.stopTimer();
-    await this.lookAgain();
+    await this.lookAgain().catch(() => {
+      this.isBehind = true;
+    });
     // What is not known now, the next session may find out.
-    if (!this.isOverfull) this.journal?.end();
+    if (!this.isBehind) this.journal?.end();
   }
 
   private async lookAgain(): Promise<void> {
     const hasRunOn = this.runningOn > 0 || monotonicMs() - this.endedAtMs < RECENT_MS;
-    if (!(hasRunOn || this.isOverfull) || this.last === undefined) return;
+    if (!(hasRunOn || this.isBehind) || this.last === undefined) return;
     this.takeAway(this.last);
     if (!hasRunOn) return;
     let isClean = false;
@@ -144,7 +152,7 @@ export class ControlKeeper {
   }
 
   private lookBefore(): ControlLook {
-    if (this.last && this.isOverfull) return { ...this.last, isComplete: false };
+    if (this.last && this.isBehind) return { ...this.last, isComplete: false };
     // While something runs on, what a look finds now may be its work.
     return this.last && this.runningOn > 0 ? this.last : this.watch.look();
   }
@@ -162,7 +170,7 @@ export class ControlKeeper {
    */
   passTime(): void {
     this.journal?.extend();
-    if (this.last && this.runningOn > 0) this.pending.push(...this.takeAway(this.last, { mayReveal: false }));
+    this.tryToInspect({ mayReveal: false });
   }
 
   private rest(): void {
@@ -184,16 +192,16 @@ export class ControlKeeper {
 
   private takeAway(before: ControlLook, { mayReveal = true } = {}): string[] {
     // Where nothing has run for a while, what came later is the user's own.
-    const isLate = this.isOverfull && this.runningOn === 0 && this.inForeground === 0;
+    const isLate = this.isBehind && this.runningOn === 0 && this.inForeground === 0;
     const changed = isLate ? new ChangedUntil(this.quietSinceMs) : undefined;
     const { look, notes } = this.sweep.run(before, {
       written: this.writtenFiles(),
       mayReveal,
       findSuspects: changed && ((path) => changed.findOld(path)),
     });
-    const hasBeenSaid = this.isOverfull;
-    this.isOverfull = !look.isComplete;
+    const hasBeenSaid = this.isBehind;
+    this.isBehind = !look.isComplete;
     this.settle(look);
-    return this.isOverfull && !hasBeenSaid ? [...notes, this.remedies.tellOverfull()] : notes;
+    return this.isBehind && !hasBeenSaid ? [...notes, this.remedies.tellOverfull()] : notes;
   }
 }

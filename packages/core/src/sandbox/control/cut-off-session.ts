@@ -1,8 +1,6 @@
-import { lstatSync } from "node:fs";
-import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import { isInside } from "../../infrastructure/reading/real-path.ts";
 import { ChangedUntil } from "./changed-until.ts";
-import type { ControlFile } from "./control-file.ts";
+import { type ControlFile, lookAt } from "./control-file.ts";
 import type { ControlLook } from "./control-look.ts";
 import { ControlRemedies } from "./control-remedies.ts";
 import { ControlWatch } from "./control-watch.ts";
@@ -91,8 +89,7 @@ export class CutOffSession {
 
   /** What became of a link: commands may take it away, and so may its owner afterwards. */
   private findFate({ path }: ControlFile): "taken" | "gone" | "replaced since" {
-    if (lstatSync(toSystemPath(path), { throwIfNoEntry: false }))
-      return this.changed.isOld(path) ? "taken" : "replaced since";
+    if (lookAt(path)) return this.changed.isOld(path) ? "taken" : "replaced since";
     return this.changed.isOld(path.slice(0, path.lastIndexOf("/"))) ? "taken" : "gone";
   }
 

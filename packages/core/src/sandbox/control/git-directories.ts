@@ -1,7 +1,7 @@
 import { lstatSync, statSync } from "node:fs";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import type { DirectoryEntry } from "../../infrastructure/reading/directory-entries.ts";
-import { readSystemEntries } from "../box/system-entries.ts";
+import { readSystemEntries } from "./system-entries.ts";
 
 /** A git directory with those of its submodules and worktrees, and of theirs. */
 export interface GitDirectories {

@@ -3,9 +3,9 @@ import { dirname, resolve } from "node:path";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import { findRealPath, isInside } from "../../infrastructure/reading/real-path.ts";
 import { readSmallText } from "../../infrastructure/reading/small-text.ts";
-import { readSystemEntries } from "../box/system-entries.ts";
 import { findGitDirectories } from "./git-directories.ts";
 import { readGitSettings } from "./git-settings.ts";
+import { readSystemEntries } from "./system-entries.ts";
 
 /** The control files in a git directory and its submodules, there or not, and the directories they lie in. */
 export interface GitPlaces {

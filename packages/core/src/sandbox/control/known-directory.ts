@@ -5,9 +5,9 @@ import { findPlacesBehind, isControlEntry } from "../../infrastructure/places/co
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import { findListingRight } from "../../infrastructure/reading/listing-rights.ts";
 import { systemErrorCode } from "../../infrastructure/system-error.ts";
-import { readSystemEntries } from "../box/system-entries.ts";
 import type { UnlistableDirectory } from "./control-look.ts";
 import { isRepositoryBySigns, isRepositorySign } from "./repository-signs.ts";
+import { readSystemEntries } from "./system-entries.ts";
 
 /** A directory that was read, and what tells whether it has to be read again. */
 export interface KnownDirectory {

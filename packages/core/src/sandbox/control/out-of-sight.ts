@@ -1,9 +1,9 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { fromNameBytes, toSystemPath } from "../../infrastructure/reading/byte-name.ts";
-import { readSystemEntries } from "../box/system-entries.ts";
 import type { ControlFile } from "./control-file.ts";
 import type { ControlLook } from "./control-look.ts";
 import type { KnownDirectory } from "./known-directory.ts";
+import { readSystemEntries } from "./system-entries.ts";
 
 /** A directory in one that is not looked through, which was looked through before it was moved there. */
 export interface OutOfSight {
@@ -92,8 +92,12 @@ function toIdentity({ device, inode }: KnownDirectory): string {
 
 /** Of a real directory. */
 function findIdentity(path: string): string | undefined {
-  const stats = lstatSync(toSystemPath(path), { bigint: true, throwIfNoEntry: false });
-  return stats?.isDirectory() ? `${stats.dev}:${stats.ino}` : undefined;
+  try {
+    const stats = lstatSync(toSystemPath(path), { bigint: true });
+    return stats.isDirectory() ? `${stats.dev}:${stats.ino}` : undefined;
+  } catch {
+    return undefined; // Gone, or in what may not be looked into.
+  }
 }
 
 function followLink(path: string): string | undefined {

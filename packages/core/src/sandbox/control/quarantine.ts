@@ -10,8 +10,8 @@ const MODE_BITS = 0o7777;
 
 /**
  * Moves what nobody has consented to out of a project to `target`, as it is, links and all.
- * @returns where it is now: beside where it was, under a name that means nothing, where it cannot be brought further;
- *   undefined when it is gone already.
+ * @returns where it is now, for people: beside where it was, under a name that means nothing, where it cannot be brought
+ *   further, or in both places; undefined when it is gone already.
  * @throws Error that says why it could not be moved; it is where it was then.
  */
 export function moveAway(path: string, target: string): string | undefined {
@@ -21,7 +21,7 @@ export function moveAway(path: string, target: string): string | undefined {
     using parent = HeldDirectory.open(directoryOf(path));
     // First out of the way, which takes no time, then elsewhere, which may take some or be impossible.
     using _ = renameIn(parent, nameOf(path), meaningless);
-    return bring(parent, meaningless, target) ? target : `${directoryOf(path)}/${meaningless}`;
+    return bring(parent, `${directoryOf(path)}/${meaningless}`, target);
   } catch (error) {
     if (systemErrorCode(error) === "ENOENT") return undefined;
     throw new Error(`${path} could not be moved away: ${systemErrorText(error)}`);
@@ -67,29 +67,40 @@ function renameIn(parent: HeldDirectory, from: string, to: string): Disposable {
   }
 }
 
-/** False where it could not be brought there; it is where it was then. */
-function bring(parent: HeldDirectory, name: string, target: string): boolean {
-  const from = parent.at(name);
+/** @returns where it is now: at `target`, where it was if it could not be brought there, or in both places. */
+function bring(parent: HeldDirectory, path: string, target: string): string {
+  const name = nameOf(path);
   try {
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     makeMovable(parent, name);
-    return moveOver(from, target);
+    const isWhole = moveOver(parent.at(name), target);
+    return isWhole ? target : `${target}; what could not be removed of it is still in ${path}`;
   } catch {
     // Another disk and too little space on it, or a pipe in a directory: what counts is that it is out of the way.
-    rmSync(target, { recursive: true, force: true });
-    return false;
+    tryToRemove(target);
+    return path;
   }
 }
 
+/** False where it was copied and could not be removed. */
 function moveOver(from: string, target: string): boolean {
   try {
     renameSync(from, target);
   } catch (error) {
     if (systemErrorCode(error) !== "EXDEV") throw error;
     cpSync(from, target, { recursive: true, dereference: false, verbatimSymlinks: true });
-    rmSync(from, { recursive: true, force: true });
+    return tryToRemove(from);
   }
   return true;
+}
+
+function tryToRemove(path: string): boolean {
+  try {
+    rmSync(path, { recursive: true, force: true });
+    return true;
+  } catch {
+    return false; // A directory in it may not be written to.
+  }
 }
 
 /** A directory that may not be written to cannot be moved into another one. */

@@ -1,6 +1,7 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { fromNameBytes, toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import { type DirectoryEntry, readDirectory } from "../../infrastructure/reading/directory-entries.ts";
+import { findStats } from "../../infrastructure/reading/find-stats.ts";
 
 /** What is in a directory, also what bears a name that is no text; see `fromNameBytes`. @throws system errors. */
 export function readSystemEntries(path: string): DirectoryEntry[] {
@@ -16,7 +17,7 @@ export function readSystemEntries(path: string): DirectoryEntry[] {
 }
 
 function kindOf(path: string): DirectoryEntry["kind"] {
-  const stats = lstatSync(toSystemPath(path), { throwIfNoEntry: false });
+  const stats = findStats(toSystemPath(path));
   if (stats?.isDirectory()) return "directory";
   if (stats?.isSymbolicLink()) return "link";
   return stats?.isFile() ? "file" : "other";

@@ -1,0 +1,113 @@
+import { describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ControlJournal } from "../src/sandbox/control/control-journal.ts";
+import { ControlKeeper } from "../src/sandbox/control/control-keeper.ts";
+import type { ControlLook } from "../src/sandbox/control/control-look.ts";
+import { ControlWatch } from "../src/sandbox/control/control-watch.ts";
+import { tidyCutOffSessions } from "../src/sandbox/control/tidy-cut-off.ts";
+import { asPlainUser, canBePlainUser, giveToPlainUser } from "./support/plain-user.ts";
+import { makeTempDir } from "./support/temp-dir.ts";
+
+// Above what any system gives.
+const DEAD = "4194999-1-00ff00.json";
+
+/** One whose process dies before it writes. */
+class DyingJournal extends ControlJournal {
+  isDying = false;
+
+  override keep(look: ControlLook): void {
+    if (this.isDying) throw new Error("killed");
+    super.keep(look);
+  }
+}
+
+function createPlace() {
+  const top = makeTempDir();
+  const [root, directory, quarantine] = [join(top, "project"), join(top, "boxed"), join(top, "quarantine")];
+  mkdirSync(root);
+  const places = { roots: [root], gitDirectories: [] };
+  const journal = new DyingJournal(directory, places);
+  const put = (name: string) => writeFileSync(join(root, name), "mine\n");
+  const look = () => new ControlWatch(places).look();
+  const keptUntilMs = () =>
+    readdirSync(directory).map((name) => Math.floor(statSync(join(directory, name)).mtimeMs));
+  const options = { ...places, directory, root, quarantine };
+  return { ...options, top, journal, put, look, keptUntilMs };
+}
+
+/** More than can be kept. */
+function withTooMany(look: ControlLook): ControlLook {
+  const [file] = look.files.values();
+  if (file === undefined) throw new Error("There is none.");
+  const many = Array.from({ length: 2_001 }, (_, index) => `${file.path}-${index}`);
+  return { ...look, files: new Map(many.map((path) => [path, { ...file, path }])) };
+}
+
+describe("what a session keeps for a later one", () => {
+  test("does not last longer for a command before which the process dies", async () => {
+    const place = createPlace();
+    const keeper = new ControlKeeper(place);
+    keeper.begin(() => []);
+    keeper.finish(Promise.resolve());
+    await Promise.resolve();
+    const [restedAtMs = 0] = place.keptUntilMs();
+    // Later than that on the coarsest clock that a file system here has.
+    do place.put("CLAUDE.md");
+    while (statSync(join(place.root, "CLAUDE.md")).ctimeMs <= restedAtMs + 2);
+    place.journal.isDying = true;
+    expect(() => keeper.begin(() => [])).toThrow("killed");
+    const [name = ""] = readdirSync(place.directory);
+    renameSync(join(place.directory, name), join(place.directory, DEAD));
+    const told: string[] = [];
+    tidyCutOffSessions({ ...place, tell: (message) => told.push(message) });
+    expect([readdirSync(place.root), told]).toEqual([["CLAUDE.md"], []]);
+  });
+
+  test("is gone where there is more than can be kept", () => {
+    const place = createPlace();
+    place.put("CLAUDE.md");
+    place.journal.keep(place.look());
+    expect(place.keptUntilMs()).toHaveLength(1);
+    place.journal.keep(withTooMany(place.look()));
+    place.journal.rest();
+    expect(place.keptUntilMs()).toEqual([]);
+    place.journal.keep(place.look());
+    expect(place.keptUntilMs()).toHaveLength(1);
+  });
+
+  test("stays where a look is not whole", () => {
+    const place = createPlace();
+    place.journal.keep(place.look());
+    place.journal.keep({ ...place.look(), isComplete: false });
+    expect(place.keptUntilMs()).toHaveLength(1);
+  });
+
+  test("is gone where what there is now cannot be written", () => {
+    const place = createPlace();
+    place.journal.keep(place.look());
+    const [name = ""] = readdirSync(place.directory);
+    mkdirSync(join(place.directory, `${name}.draft`));
+    place.put("CLAUDE.md");
+    place.journal.extend();
+    place.journal.keep(place.look());
+    place.journal.rest();
+    expect(readdirSync(place.directory)).toEqual([`${name}.draft`]);
+  });
+
+  test.skipIf(!canBePlainUser())("counts for nothing where it can neither be written nor removed", () => {
+    const place = createPlace();
+    giveToPlainUser(place.top, place.root);
+    asPlainUser(() => {
+      place.journal.keep(place.look());
+      place.journal.extend();
+      chmodSync(place.directory, 0o500);
+      place.put("CLAUDE.md");
+      place.journal.keep(place.look());
+      place.journal.rest();
+      expect(place.keptUntilMs()).toEqual([0]);
+      expect(() => place.journal.end()).not.toThrow();
+      chmodSync(place.directory, 0o700);
+    });
+  });
+});
