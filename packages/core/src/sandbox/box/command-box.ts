@@ -14,7 +14,7 @@ import { packArguments } from "./arguments-file.ts";
 import { toBoxEnvironment } from "./box-environment.ts";
 import { type BoxPlaces, planPlaces } from "./box-places.ts";
 import { toBubblewrapArguments } from "./bubblewrap.ts";
-import { explainCheckout, isHalfCheckout } from "./explain-checkout.ts";
+import { explainCheckout, explainSettings, isHalfCheckout } from "./explain-checkout.ts";
 import { explainOutput } from "./explain-output.ts";
 import { preparePrivateTemporary } from "./private-temporary.ts";
 import { toSeatbeltArguments, toSeatbeltProfile } from "./seatbelt.ts";
@@ -105,7 +105,7 @@ export class CommandBox implements ShellBox {
       isFailure: (output) => BUBBLEWRAP_FAILURE.test(output),
       explain: (output, hasFailed = true) => {
         if (isHalfCheckout(output, line)) return explainCheckout({ command: line, mayLeave });
-        return hasFailed ? explainOutput(output, { mayLeave, temporary }) : undefined;
+        return hasFailed ? explainOutput(output, { mayLeave, temporary }) : explainSettings(output);
       },
       abandon: () => this.keeper.abandon(),
       finish: (end) => {

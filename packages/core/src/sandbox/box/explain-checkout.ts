@@ -6,6 +6,10 @@ const MAKES_REPOSITORY = /\bgit\b[^\n;&|]*\s(?:init|clone|worktree|submodule)\b/
 const COULD_NOT_WRITE =
   /Device or resource busy|unable to (?:unlink|create file)|Read-only file system|cannot unlink/i;
 
+const SETTINGS = /could not (?:write|lock) config file/i;
+// What it leaves in the place where it is, and says so, makes no difference to a commit.
+const LEFT = /failed to remove/i;
+
 export interface CheckoutCircumstances {
   /** The command line as the model wrote it. */
   command: string;
@@ -14,7 +18,17 @@ export interface CheckoutCircumstances {
 
 /** True where git says, with exit code 0 too, that it could not write a file. */
 export function isHalfCheckout(output: string, command: string): boolean {
-  return COULD_NOT_WRITE.test(output) && (WRITES_TREE.test(command) || MAKES_REPOSITORY.test(command));
+  const isAboutFiles = (line: string) =>
+    COULD_NOT_WRITE.test(line) && !SETTINGS.test(line) && !LEFT.test(line);
+  const isOfGit = WRITES_TREE.test(command) || MAKES_REPOSITORY.test(command);
+  return isOfGit && output.split("\n").some(isAboutFiles);
+}
+
+/** What it means where git could not write the settings of a repository, which it says and goes on; undefined else. */
+export function explainSettings(output: string): string | undefined {
+  return SETTINGS.test(output)
+    ? "a repository's settings (.git/config) cannot be written in the sandbox: what git wanted to note there, such as which branch another follows, is not noted; everything else was done"
+    : undefined;
 }
 
 /**
