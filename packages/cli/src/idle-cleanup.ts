@@ -2,8 +2,9 @@
 const QUIET_MS = 1_000;
 // A command has been started by then, and most of them run on.
 const STARTED_MS = 10;
-// It takes some 10 ms. Five quick commands leave enough behind to be worth that.
+// It takes some 10 ms. Five quick commands leave enough behind to be worth that, where so much is held already.
 const COMMAND_PAUSE_MS = 100;
+const MUCH_BYTES = 85_000_000;
 
 /**
  * Has the runtime free what a turn has left behind once nothing has moved for a second. It would else keep tens of
@@ -20,10 +21,10 @@ export class IdleCleanup {
     this.timer.unref();
   }
 
-  /** A command begins, and is waited for: what was left behind is freed meanwhile, now and then. */
+  /** A command begins, and is waited for: where much was left behind, it is freed meanwhile, now and then. */
   noteCommand(): void {
     this.commandTimer ??= setTimeout(() => {
-      Bun.gc(true);
+      if (process.memoryUsage.rss() > MUCH_BYTES) Bun.gc(true);
       this.commandTimer = setTimeout(() => {
         this.commandTimer = undefined;
       }, COMMAND_PAUSE_MS).unref();
