@@ -32,6 +32,8 @@ export interface SplitChanges {
 /** Tells what a call has certainly changed from what other sessions in the same project may have changed meanwhile. */
 export function splitChanges(all: readonly TreeChange[], span: CallSpan): SplitChanges {
   const { written } = span;
+  // Most commands change nothing: then nobody else's work need be looked for.
+  if (all.length === 0) return { changes: [], foreign: [] };
   // Where it has not changed what it was to change, by that name at least, anything may be its work.
   const isKnown = written !== undefined && all.some(({ path }) => path === written);
   const isOurs = isKnown
