@@ -4,7 +4,7 @@ const QUIET_MS = 1_000;
 const STARTED_MS = 10;
 // It takes some 10 ms. Five quick commands leave enough behind to be worth that, where so much is held already.
 const COMMAND_PAUSE_MS = 100;
-const MUCH_BYTES = 85_000_000;
+const MUCH_BYTES = 70_000_000;
 
 /**
  * Has the runtime free what a turn has left behind once nothing has moved for a second. It would else keep tens of
