@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { makeKeptProject } from "./support/kept-project.ts";
 
 function makeBare({ put, at }: Pick<ReturnType<typeof makeKeptProject>, "put" | "at">, directory: string) {
@@ -68,6 +68,25 @@ describe("a directory that a command makes look like a repository", () => {
     expect(readdirSync(place.at("src")).toSorted()).toEqual(
       ["CLAUDE.md", "app.ts", "commondir", "config", "hooks"].toSorted(),
     );
+  });
+
+  test("loses what made it one, of whatever kind that is", async () => {
+    for (const make of [
+      (path: string) => writeFileSync(path, "", { mode: 0o755 }),
+      (path: string) => expect(Bun.spawnSync(["mkfifo", "-m", "755", path]).exitCode).toBe(0),
+    ]) {
+      const place = makeKeptProject();
+      for (const path of ["src/app.ts", "assets/HEAD", "pipe/objects/o"]) place.put(path);
+      await place.run(() => {
+        for (const path of ["src/objects", "src/refs", "assets/objects", "assets/refs", "pipe/refs"])
+          make(place.at(path));
+        place.put("src/HEAD", "ref: refs/heads/x\n");
+        make(place.at("pipe/HEAD"));
+      });
+      const gone = ["src/HEAD", "assets/objects", "assets/refs", "pipe/HEAD"];
+      expect(gone.filter((path) => existsSync(place.at(path)))).toEqual([]);
+      expect(existsSync(place.at("assets/HEAD"))).toBe(true);
+    }
   });
 
   test("keeps the HEAD that was in it before", async () => {

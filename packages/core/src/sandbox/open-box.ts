@@ -114,13 +114,16 @@ async function runTrial(box: CommandBox, shell: string, cwd: string) {
   return { end, said, isFailure: trial.isFailure };
 }
 
-/** Where what is to be kept from commands lies in what they may write to. */
+/** Half a sentence where what is to be kept from commands lies in what they may write to. */
 function findObstacle({ root, environment }: OpenBoxOptions): string | undefined {
   const holds = (path: string | undefined) => path !== undefined && isInside(realPathOf(path), root);
   // The account's too: who runs as another keeps the name of their own home directory.
   if (root === "/" || findOwnHomes(environment).some(holds))
     return `the project ${root} holds your home directory`;
-  return holds(temporaryDirectory()) ? `the project ${root} holds the temporary directory` : undefined;
+  if (holds(temporaryDirectory())) return `the project ${root} holds the temporary directory`;
+  return holds(userStateDirectory(environment))
+    ? `the project ${root} holds the directory that diligent keeps its sessions in`
+    : undefined;
 }
 
 function toBoxOptions(program: SandboxProgram, options: OpenBoxOptions) {

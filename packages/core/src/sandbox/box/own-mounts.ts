@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { findRealPath, isInside } from "../../infrastructure/reading/real-path.ts";
+import { findHeldGitDirectories } from "../control/held-git-directories.ts";
 
 export interface OwnMountsInput {
   /** Where commands may write, the project first. */
@@ -19,9 +20,8 @@ export interface OwnMountsInput {
  */
 export function findFixed(input: OwnMountsInput): string[] {
   const { roots, linkedGitDirectories, gitDirectories, settledGitDirectories } = input;
-  const right = gitDirectories.filter(
-    (path) => settledGitDirectories.has(path) && !roots.includes(path) && roots.includes(dirname(path)),
-  );
+  const settled = gitDirectories.filter((path) => settledGitDirectories.has(path));
+  const right = findHeldGitDirectories(settled, roots);
   const ways = roots.flatMap((root) => roots.flatMap((outer) => findWay(root, outer)));
   return [...right, ...ways, ...findOutermost(linkedGitDirectories, roots)];
 }

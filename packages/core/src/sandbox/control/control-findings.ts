@@ -1,9 +1,10 @@
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { foldName } from "../../infrastructure/fold-name.ts";
 import { findPlacesBehind } from "../../infrastructure/places/control-files.ts";
 import { isInside } from "../../infrastructure/reading/real-path.ts";
 import { type ControlFile, lookAt } from "./control-file.ts";
 import type { UnlistableDirectory } from "./control-look.ts";
+import type { GitLinks } from "./git-links.ts";
 import { findGitPlaces } from "./git-places.ts";
 import { type DirectoryPlace, type KnownDirectory, lookForUnlistable } from "./known-directory.ts";
 import type { RepositorySigns } from "./repository-signs.ts";
@@ -28,13 +29,16 @@ export class ControlFindings {
   /** False where there are more git directories than can be looked at for every command. */
   isComplete = true;
   private readonly gitDirectories: GitDirectory[];
+  /** Where commands may write. */
+  private readonly writable: readonly string[];
 
   constructor(
-    private readonly roots: readonly string[],
+    roots: readonly string[],
     gitDirectories: readonly string[],
     private readonly reveal: Reveal,
   ) {
     this.gitDirectories = gitDirectories.map((path) => ({ path, isBare: false }));
+    this.writable = [...roots, ...gitDirectories];
   }
 
   /** What a directory tells of itself and right in it. */
@@ -56,21 +60,36 @@ export class ControlFindings {
   }
 
   /** To be called after all directories: what git directories hold and name. @returns all of these. */
-  addGitPlaces(): string[] {
+  addGitPlaces(gitLinks: GitLinks): string[] {
     const enter = (path: string) => {
       const directory = lookForUnlistable(path);
       if (directory) this.addUnlistable(directory);
     };
     // A worktree's looks like a repository itself, and is found with the one that it belongs to.
-    const found = new Set<string>();
+    const found = new Map<string, Mark>();
     for (const { path, isBare } of this.gitDirectories) {
       if (found.has(path)) continue;
-      const { controls, directories, isComplete } = findGitPlaces(path, { roots: this.roots, enter });
+      const { controls, directories, isComplete } = findGitPlaces(path, { roots: this.writable, enter });
       this.isComplete &&= isComplete;
-      for (const control of controls) this.addFile(control, isBare ? { repository: path } : {});
-      for (const directory of directories) found.add(directory);
+      const mark = isBare ? { repository: path } : {};
+      for (const control of controls) this.addFile(control, mark);
+      for (const directory of directories) found.set(directory, mark);
     }
-    return [...found];
+    this.addLinks(found, gitLinks.find(found.keys(), enter));
+    return [...found.keys()];
+  }
+
+  /** What they lead to is not held: work goes on through those that were there before. */
+  private addLinks(
+    found: ReadonlyMap<string, Mark>,
+    { links, isComplete }: { links: readonly string[]; isComplete: boolean },
+  ): void {
+    this.isComplete &&= isComplete;
+    for (const link of links) {
+      let directory = dirname(link);
+      while (directory !== "/" && !found.has(directory)) directory = dirname(directory);
+      this.addEntry(link, found.get(directory) ?? {});
+    }
   }
 
   /** A control file, but where commands have been given just that to write to. */
@@ -113,13 +132,13 @@ export class ControlFindings {
   /** What is read in the name of a link. */
   private addTarget(link: string, leadsTo: string, mark: Mark): void {
     // One that leads to all of the project would leave nothing to write to.
-    if (this.files.has(leadsTo) || this.roots.some((root) => isInside(root, leadsTo))) return;
+    if (this.files.has(leadsTo) || this.writable.some((root) => isInside(root, leadsTo))) return;
     const target = lookAt(leadsTo);
     if (target) this.files.set(leadsTo, { ...target, ...mark, through: link });
   }
 
   /** What a link names elsewhere may be anybody's. */
   private isOurs(path: string): boolean {
-    return this.roots.some((root) => isInside(path, root));
+    return this.writable.some((root) => isInside(path, root));
   }
 }

@@ -5,6 +5,7 @@ import type { ControlLook } from "./control-look.ts";
 import { ControlRemedies, type ControlRemediesOptions } from "./control-remedies.ts";
 import { ControlSweep } from "./control-sweep.ts";
 import { ControlWatch } from "./control-watch.ts";
+import { findHeldGitDirectories } from "./held-git-directories.ts";
 
 export interface ControlKeeperOptions extends Omit<ControlRemediesOptions, "maker"> {
   /** Git directories elsewhere that commands may write to. */
@@ -27,6 +28,7 @@ const AMBIGUOUS =
 
 /** Sees to it that boxed commands bring about no control files: what appears is moved away and said. */
 export class ControlKeeper {
+  private readonly roots: readonly string[];
   private readonly watch: ControlWatch;
   private readonly remedies: ControlRemedies;
   private readonly sweep: ControlSweep;
@@ -51,6 +53,7 @@ export class ControlKeeper {
   private writtenFiles: () => readonly string[] = () => [];
 
   constructor({ journal, ...options }: ControlKeeperOptions) {
+    this.roots = options.roots;
     this.watch = new ControlWatch(options);
     this.remedies = new ControlRemedies({ ...options, maker: "A command" });
     this.sweep = new ControlSweep(this.watch, this.remedies);
@@ -70,7 +73,7 @@ export class ControlKeeper {
     this.settle(look);
     // Else nothing will run.
     if (look.isComplete) this.journal?.extend();
-    const isQuiet = this.runningOn === 0 && this.inForeground === 0;
+    const isQuiet = this.runningOn === 0 && this.inForeground === 0 && !this.isBehind;
     const isSettled = (directory: string) => isQuiet || this.settledGitDirectories.has(directory);
     this.settledGitDirectories = new Set(look.gitDirectories.filter(isSettled));
     this.inForeground += 1;
@@ -197,6 +200,7 @@ export class ControlKeeper {
     const { look, notes } = this.sweep.run(before, {
       written: this.writtenFiles(),
       mayReveal,
+      heldGitDirectories: findHeldGitDirectories(this.settledGitDirectories, this.roots),
       findSuspects: changed && ((path) => changed.findOld(path)),
     });
     const hasBeenSaid = this.isBehind;

@@ -47,6 +47,17 @@ export function withoutFiles(look: ControlLook, paths: readonly string[]): Contr
   };
 }
 
+/** A look as if at these paths there were still what was there before, if anything was. */
+export function asBefore(look: ControlLook, before: ControlLook, paths: readonly string[]): ControlLook {
+  const files = new Map(look.files);
+  for (const path of paths) {
+    const file = before.files.get(path);
+    if (file) files.set(path, file);
+  }
+  const gitDirectories = before.gitDirectories.filter((path) => paths.includes(path));
+  return { ...look, files, gitDirectories: [...new Set([...look.gitDirectories, ...gitDirectories])] };
+}
+
 /**
  * A look in which some directories could not be looked into, but may be later: what was known is still to be expected
  * there, or wherever they have come to lie.
@@ -59,9 +70,12 @@ export function withExpected(
 ): ControlLook {
   const directories = [...look.unlistable.values()];
   if (directories.every(isHeld)) return look;
+  const isExpected = (path: string) => before.files.has(path) && !look.files.has(path);
+  const expected = before.gitDirectories.filter(isExpected);
   return {
     ...look,
     files: new Map([...before.files, ...look.files]),
+    gitDirectories: [...new Set([...look.gitDirectories, ...expected])],
     signs: new Map([...before.signs, ...look.signs]),
     unlistable: new Map(directories.filter(isHeld).map((directory) => [directory.identity, directory])),
   };

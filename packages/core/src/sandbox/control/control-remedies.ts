@@ -79,6 +79,18 @@ export class ControlRemedies {
     return [line];
   }
 
+  /** What somebody outside has replaced. The user is told. @returns lines for the model. */
+  tellReplaced(files: readonly ControlFile[]): string[] {
+    if (files.length === 0) return [];
+    const all = files.map(({ path }) => this.nameOf(path)).sort();
+    const names = all.slice(0, MAX_NAMED);
+    const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : "";
+    const were = files.length === 1 ? "was" : "were";
+    const line = `${names.join(", ")}${more} ${were} replaced from outside while the command ran`;
+    this.options.tell?.(line);
+    return [line];
+  }
+
   /** The user is told. @returns the same for the model. */
   tellOverfull(): string {
     const line =

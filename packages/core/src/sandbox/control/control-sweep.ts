@@ -1,6 +1,12 @@
 import { findUnconsented } from "./consented-files.ts";
-import type { ControlFile } from "./control-file.ts";
-import { type ControlLook, type UnlistableDirectory, withExpected, withoutFiles } from "./control-look.ts";
+import { type ControlFile, lookAt } from "./control-file.ts";
+import {
+  asBefore,
+  type ControlLook,
+  type UnlistableDirectory,
+  withExpected,
+  withoutFiles,
+} from "./control-look.ts";
 import type { ControlRemedies } from "./control-remedies.ts";
 import type { ControlWatch } from "./control-watch.ts";
 import { ListingRestorer } from "./listing-restorer.ts";
@@ -13,6 +19,8 @@ export interface SweepOptions {
   written: readonly string[];
   /** False where directories that cannot be listed stay so. */
   mayReveal: boolean;
+  /** Git directories that no command has been able to exchange. */
+  heldGitDirectories: readonly string[];
   /** Of what came about at a path, what a command may have made: the outermost paths. */
   findSuspects?: ((path: string) => string[]) | undefined;
 }
@@ -38,10 +46,11 @@ export class ControlSweep {
     const { look, lost } = lookEverywhere(this.watch, before, restorer.reveal);
     // What lost its listing again in this moment is opened with a later look.
     const after = withExpected(look, before, (found) => wasThere(found) || restorer.isStuck(found));
-    const changes = findControlChanges(before, after);
+    const changes = findControlChanges(before, after, options.heldGitDirectories);
     const { notes, unasked, planted } = this.takeAway(changes, options);
     const links = this.putBack(changes, before);
-    const left = withoutFiles(withoutRepositories(after, planted, before), unasked);
+    const stuck = unasked.filter((path) => lookAt(path) !== undefined);
+    const left = asBefore(withoutFiles(withoutRepositories(after, planted, before), unasked), before, stuck);
     const isConsented = ({ path }: ControlFile) => options.written.includes(path);
     return {
       look: { ...left, files: new Map([...links.back, ...left.files]) },
@@ -50,7 +59,7 @@ export class ControlSweep {
         ...this.remedies.tellLost(lost),
         ...notes,
         ...links.notes,
-        ...changes.replaced.filter((file) => !isConsented(file)).map((file) => this.describeReplaced(file)),
+        ...this.remedies.tellReplaced(changes.replaced.filter((file) => !isConsented(file))),
       ],
     };
   }
@@ -74,9 +83,5 @@ export class ControlSweep {
     // With a link what it leads to is there again.
     const back = [...before.files].filter(([path, { through }]) => paths.has(through ?? path));
     return { back, notes: restored.map(({ note }) => note) };
-  }
-
-  private describeReplaced({ path }: ControlFile): string {
-    return `${this.remedies.nameOf(path)} was replaced from outside while the command ran`;
   }
 }

@@ -1,6 +1,7 @@
 import { isInside } from "../../infrastructure/reading/real-path.ts";
 import { ControlFindings, type Reveal } from "./control-findings.ts";
 import type { ControlLook } from "./control-look.ts";
+import { GitLinks } from "./git-links.ts";
 import { type DirectoryPlace, type KnownDirectory, readKnownDirectory } from "./known-directory.ts";
 import type { OutOfSight } from "./out-of-sight.ts";
 
@@ -41,6 +42,7 @@ export class ControlWatch {
   /** Directories that would not be looked through where they are now, and which they have to be. */
   private readonly followed = new Map<string, string>();
   private known: ReadonlyMap<string, KnownDirectory> = new Map();
+  private readonly gitLinks = new GitLinks();
 
   constructor({ roots, gitDirectories = [], shallowRoots, ...limits }: ControlWatchOptions) {
     this.roots = roots;
@@ -72,7 +74,7 @@ export class ControlWatch {
     const findings = new ControlFindings(this.roots, this.gitDirectories, reveal);
     const { isComplete: isWalked, seen } = this.walk(findings);
     this.known = seen;
-    const gitDirectories = findings.addGitPlaces();
+    const gitDirectories = findings.addGitPlaces(this.gitLinks);
     const isComplete = isWalked && findings.isComplete;
     const { files, unlistable, signs } = findings;
     const { shallowRoots = [] } = this;

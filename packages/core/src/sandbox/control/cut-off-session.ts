@@ -4,6 +4,7 @@ import { type ControlFile, lookAt } from "./control-file.ts";
 import type { ControlLook } from "./control-look.ts";
 import { ControlRemedies } from "./control-remedies.ts";
 import { ControlWatch } from "./control-watch.ts";
+import { findHeldGitDirectories } from "./held-git-directories.ts";
 import type { Journal } from "./journal-text.ts";
 import { ListingRestorer } from "./listing-restorer.ts";
 import { lookEverywhere } from "./look-everywhere.ts";
@@ -45,7 +46,8 @@ export class CutOffSession {
     const watch = new ControlWatch({ roots, gitDirectories, shallowRoots: before.shallowRoots, ...limits });
     const { look: after } = lookEverywhere(watch, before, restorer.reveal);
     if (!after.isComplete || !isNumberedAlike(before, after)) return false;
-    const { planted, appeared, lostLinks } = findControlChanges(before, after);
+    const held = findHeldGitDirectories(before.gitDirectories, roots);
+    const { planted, appeared, lostLinks } = findControlChanges(before, after, held);
     const moved = appeared.filter((file) => this.mayBeMovedSince(file));
     const made = appeared.filter((file) => !moved.includes(file)).map(({ path }) => path);
     const parts = planted.flatMap((repository) => repository.parts);

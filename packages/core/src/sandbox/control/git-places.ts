@@ -17,15 +17,17 @@ export interface GitPlaces {
 }
 
 /**
- * What decides which programs git runs: settings, hooks, and the files by which it is sent elsewhere for them. From
- * gitrepository-layout(5) and githooks(5).
+ * What decides which programs git runs: settings, hooks, the files by which it is sent elsewhere for them, and those that
+ * name where it pushes to or through which filter a file goes. From gitrepository-layout(5) and githooks(5).
  */
-const CONTROL_NAMES: readonly string[] = ["config", "config.worktree", "hooks", "commondir", "gitdir"];
+const CONTROL_NAMES: readonly string[] = [
+  ...["config", "config.worktree", "hooks", "commondir", "gitdir", "remotes"],
+];
 
 const MAX_CONFIG_BYTES = 256 * 1024;
 
 export interface GitSearch {
-  /** Where commands may write: what the settings name elsewhere is safe from them. */
+  /** Where commands may write, git directories elsewhere included: what the settings name elsewhere is safe from them. */
   roots: readonly string[];
   /** Called with each directory before it is looked into. */
   enter(directory: string): void;
@@ -33,11 +35,29 @@ export interface GitSearch {
 
 export function findGitPlaces(gitDirectory: string, { roots, enter }: GitSearch): GitPlaces {
   const { directories, links, isComplete } = findGitDirectories(gitDirectory, enter);
-  const controls = directories.flatMap((directory) => CONTROL_NAMES.map((name) => `${directory}/${name}`));
+  const controls = directories.flatMap(findControls);
   const settings = directories.flatMap((directory) => findNamedFiles(directory, directories));
   const named = settings.filter((path) => roots.some((root) => path !== root && isInside(path, root)));
-  const all = [...controls, ...named];
+  const branches = directories.flatMap((directory) => findBranches(`${directory}/branches`, enter));
+  const all = [...controls, ...named, ...branches];
   return { controls: [...all, ...all.flatMap(findLinkedHooks), ...links], directories, isComplete };
+}
+
+function findControls(directory: string): string[] {
+  // Behind a link it may be anybody's.
+  const attributes = kindOf(`${directory}/info`) === "directory" ? ["info/attributes"] : [];
+  return [...CONTROL_NAMES, ...attributes].map((name) => `${directory}/${name}`);
+}
+
+/** Each names where to push to, as `remotes` do. The directory itself comes empty with every repository that git makes. */
+function findBranches(directory: string, enter: (directory: string) => void): string[] {
+  try {
+    enter(directory);
+    if (kindOf(directory) !== "directory") return [];
+    return readSystemEntries(directory).map(({ name }) => `${directory}/${name}`);
+  } catch {
+    return []; // There is none.
+  }
 }
 
 /** Hooks that are links: what is run lies elsewhere. */

@@ -33,8 +33,8 @@ export interface DirectoryPlace {
   root: string;
 }
 
-// The coarsest clock of a file system in use is that of FAT, two seconds.
-const SETTLED_AFTER_MS = 3_000;
+/** The coarsest clock of a file system in use is that of FAT, two seconds. */
+export const SETTLED_AFTER_MS = 3_000;
 
 /**
  * Installed packages bring such files by the hundred, for themselves; nobody opens these directories to work in them.

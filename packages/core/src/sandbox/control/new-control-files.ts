@@ -15,8 +15,15 @@ export interface ControlChanges {
   replaced: readonly ControlFile[];
 }
 
-/** Compares what there was with what there is. */
-export function findControlChanges(before: ControlLook, after: ControlLook): ControlChanges {
+/**
+ * Compares what there was with what there is.
+ * @param heldGitDirectories those that were held in their places for every command meanwhile.
+ */
+export function findControlChanges(
+  before: ControlLook,
+  after: ControlLook,
+  heldGitDirectories: readonly string[],
+): ControlChanges {
   const known = new Map([...before.files.values()].map((file) => [file.identity, file]));
   const isOldLink = (path: string) => {
     const [link, now] = [before.files.get(path), after.files.get(path)];
@@ -33,11 +40,10 @@ export function findControlChanges(before: ControlLook, after: ControlLook): Con
     if (plantedPaths.has(file.repository ?? file.path)) continue;
     // What a new link leads to goes on to be what it was, once the link is gone.
     if (file.through !== undefined && !isOldLink(file.through)) continue;
-    // Of a git directory, which a command may have renamed, what is in its place is looked at by itself: not so a link's.
-    const isLinkForGit = file.kind === "link" && before.gitDirectories.includes(file.path);
+    const isLoose = before.gitDirectories.includes(file.path) && !heldGitDirectories.includes(file.path);
     // It could not be moved or removed in the box, unless with the directory it lies in.
     const isHeld =
-      earlier && earlier.kind !== "link" && !isLinkForGit && earlier.parentIdentity === file.parentIdentity;
+      earlier && earlier.kind !== "link" && !isLoose && earlier.parentIdentity === file.parentIdentity;
     if (isHeld) replaced.push(file);
     else if (!hasMovedAlong(file, known.get(file.identity)) && !wasOutOfReach(file, before))
       appeared.push(file);
@@ -50,8 +56,9 @@ export function findControlChanges(before: ControlLook, after: ControlLook): Con
 }
 
 function isSame(before: ControlFile, after: ControlFile): boolean {
-  if (before.kind === "link") return after.kind === "link" && before.target === after.target;
-  return before.identity === after.identity;
+  // The number of what was removed may have been given to something else.
+  if (before.kind !== after.kind) return false;
+  return before.kind === "link" ? before.target === after.target : before.identity === after.identity;
 }
 
 /**

@@ -13,17 +13,19 @@ export interface RepositorySigns {
   isRepository: boolean;
 }
 
-// git follows links for all of them.
-const FILES: ReadonlySet<string> = new Set(["head", "commondir"]);
-const DIRECTORIES: ReadonlySet<string> = new Set(["objects", "refs"]);
-const LENGTHS: ReadonlySet<number> = new Set([...FILES, ...DIRECTORIES].map((name) => name.length));
+/** These git reads. */
+const READ: ReadonlySet<string> = new Set(["head", "commondir"]);
+
+/** Of these git asks only that they may be "executed", as directories and programs may. */
+const PASSED: ReadonlySet<string> = new Set(["objects", "refs"]);
+
+const LENGTHS: ReadonlySet<number> = new Set([...READ, ...PASSED].map((name) => name.length));
 
 /** What git asks of a directory to take it for a repository; see `is_git_directory` in its source. */
 export function isRepositorySign({ name, kind }: DirectoryEntry): boolean {
   if (!LENGTHS.has(name.length)) return false;
-  if (kind === "link") return FILES.has(foldName(name)) || DIRECTORIES.has(foldName(name));
-  if (kind === "file") return FILES.has(foldName(name));
-  return kind === "directory" && DIRECTORIES.has(foldName(name));
+  const folded = foldName(name);
+  return PASSED.has(folded) || (kind !== "directory" && READ.has(folded));
 }
 
 /** Whether these entries make one. */
