@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { makeKeptProject } from "./support/kept-project.ts";
 
 describe("a link in the place of a directory of which only some entries are control files", () => {
@@ -53,4 +53,23 @@ describe("a link in the place of a directory of which only some entries are cont
     });
     expect(place.moved()).toEqual([]);
   });
+});
+
+test("a link in the place of the directory that holds what the settings name is what goes", async () => {
+  const place = makeKeptProject();
+  for (const [path, text] of Object.entries({
+    ".git/HEAD": "ref: refs/heads/main\n",
+    ".git/objects/x": "",
+    ".git/refs/x": "",
+    ".git/config": "[core]\n\thooksPath = tools/hooks\n",
+    "tools/hooks/pre-commit": "mine\n",
+    "src/hooks/pre-commit": "CANARY\n",
+  }))
+    place.put(path, text);
+  await place.run(() => {
+    renameSync(place.at("tools"), place.at("t2"));
+    symlinkSync("src", place.at("tools"));
+  });
+  expect(place.moved()).toEqual(["tools"]);
+  expect(readdirSync(place.at("src/hooks"))).toEqual(["pre-commit"]);
 });

@@ -47,7 +47,7 @@ export class ControlSweep {
     // What lost its listing again in this moment is opened with a later look.
     const after = withExpected(look, before, (found) => wasThere(found) || restorer.isStuck(found));
     const changes = findControlChanges(before, after, options.heldGitDirectories);
-    const { notes, unasked, planted } = this.takeAway(changes, options);
+    const { notes, unasked, planted } = this.takeAway(changes, before, options);
     const links = this.putBack(changes, before);
     const stuck = unasked.filter((path) => lookAt(path) !== undefined);
     const left = asBefore(withoutFiles(withoutRepositories(after, planted, before), unasked), before, stuck);
@@ -64,14 +64,20 @@ export class ControlSweep {
     };
   }
 
-  private takeAway({ planted, appeared }: ControlChanges, { written, findSuspects }: SweepOptions) {
+  private takeAway(
+    { planted, appeared }: ControlChanges,
+    before: ControlLook,
+    { written, findSuspects }: SweepOptions,
+  ) {
     const suspectsAt = findSuspects ?? ((path: string) => [path]);
     const findUnasked = (path: string) =>
       findUnconsented(path, written).flatMap((unconsented) => suspectsAt(unconsented));
     const disarmed = planted.filter(({ parts }) => parts.some((path) => findUnasked(path).length > 0));
     const parts = disarmed.flatMap((repository) => repository.parts.flatMap(findUnasked));
     const unasked = appeared.flatMap(({ path }) => findUnasked(path));
-    return { notes: this.remedies.moveAway([...parts, ...unasked]), unasked, planted: disarmed };
+    const inTheWay = unasked.map((path) => findLinkInTheWay(path, before) ?? path);
+    const notes = this.remedies.moveAway([...new Set([...parts, ...inTheWay])]);
+    return { notes, unasked, planted: disarmed };
   }
 
   private putBack({ lostLinks }: ControlChanges, before: ControlLook) {
@@ -84,4 +90,12 @@ export class ControlSweep {
     const back = [...before.files].filter(([path, { through }]) => paths.has(through ?? path));
     return { back, notes: restored.map(({ note }) => note) };
   }
+}
+
+/** The link that has taken the place of the directory in which a control file was before: that is what came about. */
+function findLinkInTheWay(path: string, before: ControlLook): string | undefined {
+  const earlier = before.files.get(path);
+  const parent = path.slice(0, path.lastIndexOf("/"));
+  const link = earlier && lookAt(parent);
+  return link?.kind === "link" && link.identity !== earlier?.parentIdentity ? parent : undefined;
 }
