@@ -2,9 +2,10 @@
 const QUIET_MS = 1_000;
 // A command has been started by then, and most of them run on.
 const STARTED_MS = 10;
-// It takes some 10 ms. Five quick commands leave enough behind to be worth that, where so much is held already.
+// It takes some 10 ms: worth that where so much is held, and again once so much has come.
 const COMMAND_PAUSE_MS = 100;
-const MUCH_BYTES = 70_000_000;
+const MUCH_BYTES = 80_000_000;
+const MORE_BYTES = 8_000_000;
 
 /**
  * Has the runtime free what a turn has left behind once nothing has moved for a second. It would else keep tens of
@@ -13,6 +14,7 @@ const MUCH_BYTES = 70_000_000;
 export class IdleCleanup {
   private timer: Timer | undefined;
   private commandTimer: Timer | undefined;
+  private enoughBytes = MUCH_BYTES;
 
   noteMovement(isMoving: boolean): void {
     clearTimeout(this.timer);
@@ -24,11 +26,16 @@ export class IdleCleanup {
   /** A command begins, and is waited for: where much was left behind, it is freed meanwhile, now and then. */
   noteCommand(): void {
     this.commandTimer ??= setTimeout(() => {
-      if (process.memoryUsage.rss() > MUCH_BYTES) Bun.gc(true);
+      if (process.memoryUsage.rss() > this.enoughBytes) this.cleanUp();
       this.commandTimer = setTimeout(() => {
         this.commandTimer = undefined;
       }, COMMAND_PAUSE_MS).unref();
     }, STARTED_MS).unref();
+  }
+
+  private cleanUp(): void {
+    Bun.gc(true);
+    this.enoughBytes = Math.max(MUCH_BYTES, process.memoryUsage.rss() + MORE_BYTES);
   }
 
   stop(): void {

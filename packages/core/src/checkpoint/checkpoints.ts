@@ -1,9 +1,9 @@
 import { randomHex } from "../infrastructure/random-hex.ts";
 import { systemErrorText } from "../infrastructure/system-error.ts";
 import { describeHalfMove } from "./describe-half-move.ts";
-import { History } from "./history.ts";
+import type { History } from "./history.ts";
 import { findPlaceObstacle, Recorder, StoreFullError } from "./recorder.ts";
-import { StoppedError } from "./slices.ts";
+import { Slices, StoppedError } from "./slices.ts";
 import type { CheckpointOptions, MoveOptions, NoticeSink, Restoration, SessionChange } from "./types.ts";
 import { type CheckpointPlace, findCheckpointPlace } from "./workplace.ts";
 
@@ -97,6 +97,8 @@ export class Checkpoints {
   /** To be called when something was changed, or may have been. */
   afterChanges(): void {
     void this.enqueue(async () => {
+      // By then the next request is on its way.
+      await new Slices().pause();
       const recorder = await this.recorder;
       await this.attempt(async () => recorder?.endChanges());
       this.unkeptFiles = recorder?.unkept ?? this.unkeptFiles;
@@ -139,6 +141,8 @@ export class Checkpoints {
       const { opened, place } = this;
       if (place === undefined) return undefined;
       const own = { workplace: opened?.workplace, isWorking: opened?.isWorking };
+      // What takes changes back is loaded when something is to be taken back.
+      const { History } = await import("./history.ts");
       return use(new History(place, this.options, own));
     });
   }

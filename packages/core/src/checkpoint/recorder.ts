@@ -47,7 +47,6 @@ export class Recorder {
   private signs: ReturnType<typeof setInterval> | undefined;
   private readonly root: string;
   private readonly sessionId: string;
-  /** True when an undo or redo of the session was cut off, and nobody has gone on with it. */
   /** An undo or redo of the session that was cut off halfway when this began; undefined without one. */
   get halfMove(): Move | undefined {
     return this.parts.halfMove;

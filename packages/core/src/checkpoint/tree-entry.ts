@@ -79,14 +79,3 @@ export function isSameContent(left: FileEntry, right: FileEntry): boolean {
   if (left.hash !== undefined && right.hash !== undefined) return left.hash === right.hash;
   return left.size === right.size && left.modifiedMs === right.modifiedMs && left.inode === right.inode;
 }
-
-/** True when nobody has touched the file in between, permissions included. */
-export function isUntouched(left: FileEntry, right: FileEntry): boolean {
-  return (
-    left.changedMs === right.changedMs &&
-    left.modifiedMs === right.modifiedMs &&
-    left.size === right.size &&
-    left.inode === right.inode &&
-    left.mode === right.mode
-  );
-}

@@ -1,6 +1,7 @@
-import { closeSync, constants, openSync, readdirSync, readSync, type Stats } from "node:fs";
-import { fromNameBytes, toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import { closeSync, constants, openSync, readSync, type Stats } from "node:fs";
+import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import { findStats } from "../../infrastructure/reading/find-stats.ts";
+import { readSystemNames } from "../../infrastructure/reading/system-names.ts";
 import { CACHE_TAG, CACHE_TAG_SIGNATURE, ENVIRONMENT_MARK } from "./passed-over.ts";
 
 /** True for a directory whose tool says that all of it can be made again. */
@@ -18,7 +19,7 @@ export function isMarkedAsCache(directory: string): boolean {
 export function signCache(directory: string, stats: Stats): string {
   const lines = [describe(".", stats)];
   try {
-    for (const name of readdirSync(toSystemPath(directory), { encoding: "buffer" }).map(fromNameBytes)) {
+    for (const name of readSystemNames(directory)) {
       const inner = findStats(toSystemPath(`${directory}/${name}`));
       if (inner) lines.push(describe(name, inner));
     }

@@ -1,6 +1,7 @@
-import { readdirSync, type Stats } from "node:fs";
-import { fromNameBytes, toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import type { Stats } from "node:fs";
+import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import { findStats } from "../../infrastructure/reading/find-stats.ts";
+import { readSystemNames } from "../../infrastructure/reading/system-names.ts";
 
 /** Where git writes when somebody commits, branches, stashes or sets something. Looking at the state writes none of them. */
 const OF_GIT: readonly string[] = ["HEAD", "config", "packed-refs", "logs/HEAD", "refs/heads", "refs/tags"];
@@ -38,7 +39,7 @@ function listInner(directory: string): string[] {
 
 function listNames(directory: string): string[] {
   try {
-    return readdirSync(toSystemPath(directory), { encoding: "buffer" }).map(fromNameBytes).sort();
+    return readSystemNames(directory).sort();
   } catch {
     return []; // None, or not to be listed: then its own times have to do.
   }

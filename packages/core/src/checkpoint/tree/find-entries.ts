@@ -1,6 +1,7 @@
-import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { fromNameBytes, toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import { findStats } from "../../infrastructure/reading/find-stats.ts";
+import { readSystemNames } from "../../infrastructure/reading/system-names.ts";
 import { systemErrorCode } from "../../infrastructure/system-error.ts";
 import type { TreeEntry } from "../tree-entry.ts";
 import { isMarkedAsCache, signCache } from "./cache-directory.ts";
@@ -44,8 +45,9 @@ export function* findEntries(root: string, options: FindOptions): Generator<Foun
     for (const name of names) {
       if (isUnfinished(name)) continue;
       const path = directory === "" ? name : `${directory}/${name}`;
-      if (options.except.has(`${root}/${path}`)) continue;
-      const found = lookAt(root, path, { name, device: top.dev, options });
+      const absolute = `${root}/${path}`;
+      if (options.except.has(absolute)) continue;
+      const found = lookAt(absolute, { name, path, device: top.dev, options });
       if (found === undefined) continue;
       yield found;
       if (found.kind === "entry" && found.entry.kind === "directory") waiting.push(path);
@@ -55,9 +57,8 @@ export function* findEntries(root: string, options: FindOptions): Generator<Foun
 
 /** Undefined where it may not be listed. */
 function listNames(root: string, directory: string): string[] | undefined {
-  const path = directory === "" ? root : `${root}/${directory}`;
   try {
-    return readdirSync(toSystemPath(path), { encoding: "buffer" }).map(fromNameBytes);
+    return readSystemNames(directory === "" ? root : `${root}/${directory}`);
   } catch (error) {
     if (directory === "") throw error;
     return isGone(error) ? [] : undefined;
@@ -66,12 +67,13 @@ function listNames(root: string, directory: string): string[] | undefined {
 
 interface Place {
   name: string;
+  /** Relative to the root. */
+  path: string;
   device: number;
   options: FindOptions;
 }
 
-function lookAt(root: string, path: string, { name, device, options }: Place): Found | undefined {
-  const absolute = `${root}/${path}`;
+function lookAt(absolute: string, { name, path, device, options }: Place): Found | undefined {
   try {
     const stats = lstatSync(toSystemPath(absolute));
     if (isControlName(name) || stats.isFIFO()) {

@@ -1,10 +1,11 @@
+import type { Stats } from "node:fs";
 import type { CheckpointLimits } from "../limits.ts";
 import { Slices } from "../slices.ts";
 import type { BlobStore } from "../store/blob-store.ts";
-import { type FileEntry, isSameState, isUntouched, type TreeChange, type TreeEntry } from "../tree-entry.ts";
+import { type FileEntry, isSameState, type TreeChange, type TreeEntry } from "../tree-entry.ts";
 import { isWhole } from "./control-entry.ts";
 import { type Found, findEntries } from "./find-entries.ts";
-import { FileReader, toFileEntry } from "./read-file.ts";
+import { FileReader, isUntouched, toFileEntry } from "./read-file.ts";
 
 /** The project is too large to be kept. */
 export class TooLargeError extends Error {
@@ -63,7 +64,8 @@ export class ProjectState {
     const { root, except } = this.options;
     for (const found of findEntries(root, { known: (path) => this.entries.get(path), except })) {
       if (slices.isDue) await slices.pause();
-      await look.take(found, slices);
+      const reading = look.take(found, slices);
+      if (reading) await reading;
     }
     if (!isLenient) this.options.store.flush();
     const changes = look.finish();
@@ -110,16 +112,16 @@ class Look {
   ): Promise<void> | undefined {
     const { limits, store } = this.options;
     const before = this.known.get(path);
-    const now = toFileEntry(stats);
-    if (before?.kind === "file" && isStillKept(before, now, store)) {
-      this.note(path, before);
+    // So it is with nearly all of them, at each look.
+    if (before?.kind === "file" && isStillKept(before, stats, store)) {
+      this.enter(path, before);
       return undefined;
     }
     if (
       stats.size > limits.fileBytes ||
       (this.options.isLenient && this.bytes + stats.size > limits.projectBytes)
     ) {
-      this.note(path, now);
+      this.note(path, toFileEntry(stats));
       return undefined;
     }
     return this.readFile(path, stats, slices);
@@ -155,11 +157,15 @@ class Look {
       this.entries.size >= this.options.limits.projectEntries
     )
       return;
+    this.enter(path, entry);
+    if (isChange(before, entry)) this.changes.push({ path, before, after: entry });
+    else if (isTouched(before, entry)) this.touched.push(path);
+  }
+
+  private enter(path: string, entry: TreeEntry): void {
     this.entries.set(path, entry);
     if (entry.kind === "file" && entry.hash !== undefined) this.bytes += entry.size;
     if (!this.options.isLenient) this.assertRoom(0);
-    if (isChange(before, entry)) this.changes.push({ path, before, after: entry });
-    else if (isTouched(before, entry)) this.touched.push(path);
   }
 
   private assertRoom(more: number): void {
@@ -176,7 +182,7 @@ class Look {
 }
 
 /** What could not be kept before is tried again: there may be space now. */
-function isStillKept(before: FileEntry, now: FileEntry, store: BlobStore): boolean {
+function isStillKept(before: FileEntry, now: Stats, store: BlobStore): boolean {
   if (before.isFresh || !isUntouched(before, now)) return false;
   return before.hash !== undefined && store.has(before.hash);
 }

@@ -28,6 +28,17 @@ export function toFileEntry(stats: Stats, hash?: string): FileEntry {
   };
 }
 
+/** True when nobody has touched the file in between, permissions included. */
+export function isUntouched(before: FileEntry, { ctimeMs, mtimeMs, size, ino, mode }: Stats): boolean {
+  return (
+    before.changedMs === ctimeMs &&
+    before.modifiedMs === mtimeMs &&
+    before.size === size &&
+    before.inode === ino &&
+    before.mode === (mode & MODE_BITS)
+  );
+}
+
 /** A file that was read whole. */
 export interface ReadFile {
   /** Of what was read; good until the next file is read. */

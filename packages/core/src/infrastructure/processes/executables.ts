@@ -48,13 +48,15 @@ function findExecutable(name: string, path: string, outside: string): string | u
  * environment) are there because the user put them there, and stay.
  */
 export function cleanPath(path: string | undefined, project: { root: string; cwd: string }): string {
+  const root = realPathOf(project.root);
+  const unwanted = [root, realPathOf(project.cwd)];
   const places = (path || DEFAULT_PATH)
     .split(delimiter)
     .filter((directory) => isAbsolute(directory))
     .map((directory) => ({ directory, real: realPathOf(directory) }))
-    .filter(({ real }) => real !== realPathOf(project.root) && real !== realPathOf(project.cwd));
+    .filter(({ real }) => !unwanted.includes(real));
   const isProjectBin = ({ directory, real }: { directory: string; real: string }) =>
-    directory.replace(/\/+$/, "").endsWith("/node_modules/.bin") && isInside(real, realPathOf(project.root));
+    directory.replace(/\/+$/, "").endsWith("/node_modules/.bin") && isInside(real, root);
   const ordered = [...places.filter((place) => !isProjectBin(place)), ...places.filter(isProjectBin)];
   return ordered.map(({ directory }) => directory).join(delimiter);
 }

@@ -7,7 +7,8 @@
 const FIRST_ESCAPE = 0xdc00;
 const LAST_ESCAPE = 0xdcff;
 const LONGEST_CHARACTER = 4;
-const REPLACEMENT = "\ufffd";
+/** Stands in a string for bytes that are no text, and may itself be in a name. */
+export const REPLACEMENT = "\ufffd";
 
 /** A name, or a path, as the system gave it. */
 export function fromNameBytes(bytes: Buffer): string {

@@ -33,9 +33,9 @@ export class SessionLock {
 
   /** False when another holds it. @throws errors of the file system: there is no lock to be had then. */
   async take(): Promise<boolean> {
-    if (this.isHeld()) return false;
-    mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+    if (held.has(this.path)) return false;
     if (this.create()) return true;
+    if (this.isHeld()) return false;
     // Of several who find a dead process's lock, one takes it.
     return withFileLock(this.path, () => {
       if (this.isHeld()) return false;
@@ -57,7 +57,7 @@ export class SessionLock {
 
   private create(): boolean {
     try {
-      writeFileSync(this.path, `${JSON.stringify(ownIdentity())}\n`, { flag: "wx", mode: 0o600 });
+      writeNew(this.path, `${JSON.stringify(ownIdentity())}\n`);
     } catch (error) {
       if (systemErrorCode(error) === "EEXIST") return false;
       throw error;
@@ -79,6 +79,18 @@ export class SessionLock {
   private isBeingWritten(): boolean {
     const stats = statSync(this.path, { throwIfNoEntry: false });
     return stats !== undefined && Math.abs(now() - stats.mtimeMs) < WRITING_MS;
+  }
+}
+
+/** Makes a file, and its directory where that is missing. @throws errors of the file system, EEXIST where there is one. */
+function writeNew(path: string, text: string): void {
+  const options = { flag: "wx", mode: 0o600 };
+  try {
+    writeFileSync(path, text, options);
+  } catch (error) {
+    if (systemErrorCode(error) !== "ENOENT") throw error;
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, text, options);
   }
 }
 
