@@ -1,19 +1,12 @@
 import { closeSync, ftruncateSync, openSync, rmSync, writeSync } from "node:fs";
 import { describeWriteError } from "../../infrastructure/writing/write-error.ts";
 import { type BlobPlace, writePackRecord } from "./pack-record.ts";
+import { type BlockPart, PendingBlock } from "./pending-block.ts";
 
-/** Contents that are compressed together: small files alone would not become much smaller. */
-const BLOCK_BYTES = 256 * 1024;
 // What shrinks by less is not worth being unpacked.
 const WORTHWHILE = 0.97;
 // The fastest: the first look at a project is waited for.
 const LEVEL = 1;
-
-interface Waiting {
-  hash: string;
-  position: number;
-  length: number;
-}
 
 /**
  * Appends contents to a file of its own, `NAME.pack`, and where they lie to `NAME.idx`. The content is always on its way
@@ -24,9 +17,7 @@ export class PackWriter {
   private readonly indexPath: string;
   private pack: number | undefined;
   private index: number | undefined;
-  private readonly block = Buffer.allocUnsafe(BLOCK_BYTES);
-  private filled = 0;
-  private waiting: Waiting[] = [];
+  private readonly block = new PendingBlock();
   private isClosed = false;
   /** Bytes of the pack so far. */
   size = 0;
@@ -50,24 +41,18 @@ export class PackWriter {
 
   /** @throws Error, which names the file, when it cannot be written: this writer is of no use any more then. */
   async add(hash: string, content: Uint8Array): Promise<void> {
-    if (this.filled + content.length > BLOCK_BYTES) this.flush();
-    if (content.length > BLOCK_BYTES) {
-      const compressed = await Bun.zstdCompress(content, { level: LEVEL });
-      this.writeBlock(content, compressed, [{ hash, position: 0, length: content.length }]);
-      return;
-    }
-    this.block.set(content, this.filled);
-    this.waiting.push({ hash, position: this.filled, length: content.length });
-    this.filled += content.length;
+    if (!this.block.fits(content)) this.flush();
+    if (!this.block.isBeyond(content)) return this.block.add(hash, content);
+    const compressed = await Bun.zstdCompress(content, { level: LEVEL });
+    this.writeBlock(content, compressed, [{ hash, position: 0, length: content.length }]);
   }
 
   /** Writes what waits. @throws as `add` does. */
   flush(): void {
-    if (this.waiting.length === 0) return;
-    const content = this.block.subarray(0, this.filled);
-    this.writeBlock(content, Bun.zstdCompressSync(content, { level: LEVEL }), this.waiting);
-    this.filled = 0;
-    this.waiting = [];
+    const { content, parts } = this.block;
+    if (parts.length === 0) return;
+    this.writeBlock(content, Bun.zstdCompressSync(content, { level: LEVEL }), parts);
+    this.block.clear();
   }
 
   /** Nothing can be added any more. */
@@ -95,7 +80,7 @@ export class PackWriter {
     }
   }
 
-  private writeBlock(content: Uint8Array, compressed: Uint8Array, parts: readonly Waiting[]): void {
+  private writeBlock(content: Uint8Array, compressed: Uint8Array, parts: readonly BlockPart[]): void {
     const isCompressed = compressed.length < content.length * WORTHWHILE;
     const stored = isCompressed ? compressed : content;
     const place = { pack: this.path, offset: this.size, storedLength: stored.length, isCompressed };

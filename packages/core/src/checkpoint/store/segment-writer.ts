@@ -4,10 +4,14 @@ import { now } from "../../infrastructure/clock.ts";
 import { JsonlWriter } from "../../infrastructure/writing/jsonl-writer.ts";
 import { type SegmentHeader, type SegmentLine, toSegmentLine } from "./segment-lines.ts";
 
+/** What a process that was killed has done after its last sign of life does not count as its work. */
+const SIGN_MS = 250;
+
 /** The log of one process about one session. It is made with its first line. */
 export class SegmentWriter {
   private readonly file: JsonlWriter;
   private isBegun = false;
+  private signs: ReturnType<typeof setInterval> | undefined;
 
   constructor(
     readonly path: string,
@@ -30,18 +34,29 @@ export class SegmentWriter {
     this.write(line);
   }
 
-  /** Says that its process still works, by the time of the file. */
-  giveSign(): void {
+  /** Says now and then that its process still works, by the time of the file, until `stopSigns` or `close`. */
+  giveSigns(): void {
+    this.signs ??= setInterval(() => this.giveSign(), SIGN_MS);
+    this.signs.unref();
+  }
+
+  stopSigns(): void {
+    clearInterval(this.signs);
+    this.signs = undefined;
+  }
+
+  close(): void {
+    this.stopSigns();
+    this.file.close();
+  }
+
+  private giveSign(): void {
     try {
       const seconds = now() / 1000;
       utimesSync(this.path, seconds, seconds);
     } catch {
       // Dropped, or the disk gives an error: whoever writes the next line is told.
     }
-  }
-
-  close(): void {
-    this.file.close();
   }
 
   private write(line: SegmentLine): void {

@@ -35,14 +35,12 @@ export class ProjectState {
 
   /** Paths of files whose content is not kept, since it is too large, or may not be read; sorted as they were found. */
   get unkept(): string[] {
-    return [...this.entries].flatMap(([path, entry]) =>
-      entry.kind === "file" && entry.hash === undefined ? [path] : [],
-    );
+    return this.pathsOf((entry) => entry.kind === "file" && entry.hash === undefined);
   }
 
   /** Directories in which nobody looks deeper than one level. */
   get caches(): string[] {
-    return [...this.entries].flatMap(([path, entry]) => (entry.kind === "cache" ? [path] : []));
+    return this.pathsOf(({ kind }) => kind === "cache");
   }
 
   /** What of git's and ours was edited between the last two looks, and pipes that have come. */
@@ -72,6 +70,12 @@ export class ProjectState {
     this.entries = look.entries;
     this.touched = look.touched;
     return changes;
+  }
+
+  private pathsOf(isMeant: (entry: TreeEntry) => boolean): string[] {
+    const paths: string[] = [];
+    for (const [path, entry] of this.entries) if (isMeant(entry)) paths.push(path);
+    return paths;
   }
 }
 
