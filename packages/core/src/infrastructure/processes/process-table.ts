@@ -7,6 +7,9 @@ interface ProcessRow {
   session: number;
 }
 
+// PF_KTHREAD of the kernel's sched.h: most of a table is these, and nobody has started them.
+const KERNEL_THREAD = 0x200000;
+
 /** True where the kernel shows all processes in `/proc`. */
 export function hasProcessTable(): boolean {
   return process.platform === "linux";
@@ -14,8 +17,8 @@ export function hasProcessTable(): boolean {
 
 /**
  * The living processes that belong to a tree: members of the given groups (or of sessions of that number), processes
- * whose environment contains `mark`, and whatever descends from any of these. Zombies and this process are left out.
- * A process that left its group, dropped its environment and lost its parent cannot be found.
+ * whose environment contains `mark`, and whatever descends from any of these. Zombies, threads of the kernel and this
+ * process are left out. A process that left its group, dropped its environment and lost its parent cannot be found.
  */
 export function findProcessTree(groups: ReadonlySet<number>, mark: string): number[] {
   const rows = readProcessTable();
@@ -46,9 +49,11 @@ function readProcessTable(): ProcessRow[] {
 
 function readProcessRow(pid: number): ProcessRow | undefined {
   const stat = readProcessFile(pid, "stat");
-  // The name in parentheses may itself hold spaces and parentheses. After it: state, parent, group, session.
-  const [state, parent, group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 4);
-  if (state === undefined || session === undefined || state === "Z" || state === "X") return undefined;
+  // The name in parentheses may itself hold spaces and parentheses. After it: state, parent, group, session, terminal and
+  // its foreground, flags.
+  const [state, parent, group, session, , , flags] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 7);
+  if (state === undefined || flags === undefined || state === "Z" || state === "X") return undefined;
+  if ((Number(flags) & KERNEL_THREAD) !== 0) return undefined;
   return { pid, parent: Number(parent), group: Number(group), session: Number(session) };
 }
 
