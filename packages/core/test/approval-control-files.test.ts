@@ -68,7 +68,15 @@ describe("in any project", () => {
     ...["AGENT.md", "CRUSH.md", ".openhands/setup.sh", ".factory/x", ".qoder/x", ".gdbearlyinit"],
     ...[".vimrc.local", "rust-toolchain.toml", "rust-toolchain"],
     ...[".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml", ".husky/pre-push", ".gitattributes"],
-    ...[".gitmodules", ".hg/hgrc", ".cursor/mcp.json", ".cursorrules", "GEMINI.md", "CLAUDE.local.md"],
+    ...[
+      ".gitmodules",
+      ".lfsconfig",
+      ".hg/hgrc",
+      ".cursor/mcp.json",
+      ".cursorrules",
+      "GEMINI.md",
+      "CLAUDE.local.md",
+    ],
     ...["AGENTS.override.md", "docs/claude.MD", ".claude/settings.json", ".github/copilot-instructions.md"],
     ...[".github/workflows/ci.yml", ".github/actions/x/action.yml", ".github/prompts/x.md", ".drone.yaml"],
     ...[

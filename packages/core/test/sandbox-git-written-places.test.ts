@@ -47,6 +47,8 @@ describe("a link where git writes", () => {
       ".git/HEAD",
       ".git/rebase-merge/done",
       ".git/objects/info/commit-graph",
+      ".git/objects/pack/multi-pack-index",
+      ".git/rr-cache/12/preimage",
       ".git/modules/sub/logs/HEAD",
     ],
     ...["bare/logs/HEAD", "bare/COMMIT_EDITMSG"],

@@ -7,6 +7,7 @@ import {
   readdirSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -51,6 +52,25 @@ describe("what is moved away", () => {
       });
     },
   );
+
+  test.skipIf(!hasOtherDisk)("stays beside where it was, if another disk would take much of it", () => {
+    const top = makeTempDir();
+    elsewhere = mkdtempSync(join(OTHER_DISK, "diligent-"));
+    const target = join(elsewhere, "quarantine");
+    for (const name of [".env", ".claude/huge"]) {
+      mkdirSync(dirname(join(top, name)), { recursive: true });
+      writeFileSync(join(top, name), "");
+      truncateSync(join(top, name), 80 * 1024 * 1024);
+    }
+    const places = [".env", ".claude"].map((name) => moveAway(join(top, name), join(target, name)));
+    expect(places.toSorted()).toEqual(
+      readdirSync(top)
+        .map((name) => join(top, name))
+        .toSorted(),
+    );
+    expect(places.every((place) => place?.startsWith(join(top, "moved-by-diligent-")))).toBe(true);
+    expect(readdirSync(target)).toEqual([]);
+  });
 
   test.skipIf(!canBePlainUser())("leaves the directory it lay in with the rights that it had", () => {
     const top = makeTempDir();

@@ -108,7 +108,9 @@ describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
     const places = [
       ...["home/.var/app/org.x/k", "home/snap/firefox/k", "home/.librewolf/k", "home/.databrickscfg"],
       ...["home/.config/vivaldi/k", "home/.config/Code/k", "home/.yarnrc.yml", "home/.Xauthority"],
-      ...["home/xc/gh/hosts.yml", "home/xc/Code/k"],
+      ...["home/xc/gh/hosts.yml", "home/xc/Code/k", "home/xc/configstore/k", "home/xc/pypoetry/auth.toml"],
+      ...["home/.pulumi/credentials.json", "home/.cache/huggingface/token", "home/.mysql_history"],
+      ...["home/.config/stripe/config.toml", "home/.local/share/fish/fish_history"],
     ];
     const place = await makeBoxedProject({ environment: { XDG_CONFIG_HOME: "/nowhere" } });
     for (const path of places) place.put(path, NONCE);

@@ -5,7 +5,16 @@
  */
 const VERSION_CONTROL: readonly string[] = [
   ...[".git", ".hg", ".svn", ".jj", ".bzr", ".husky", ".githooks"],
-  ...[".gitattributes", ".gitmodules", ".gitconfig", ".gitconfig-*", ".gitconfig.*", ".hgrc", ".huskyrc*"],
+  ...[
+    ".gitattributes",
+    ".gitmodules",
+    ".lfsconfig",
+    ".gitconfig",
+    ".gitconfig-*",
+    ".gitconfig.*",
+    ".hgrc",
+    ".huskyrc*",
+  ],
   ...[".pre-commit-config.yaml", ".pre-commit-config.yml", ".pre-commit-hooks.yaml", ".overcommit.yml"],
   ...["lefthook.*", ".lefthook.*", "lefthook-local.*", ".lefthook-local.*", ".lefthook", ".lefthook-local"],
 ];

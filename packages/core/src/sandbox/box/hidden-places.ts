@@ -13,6 +13,15 @@ const HOME_PLACES: readonly string[] = [
   ...[".1password", ".mozilla", ".librewolf", ".thunderbird", ".claude", ".claude.json", ".codex", ".gemini"],
   ...[".local/share/keyrings", ".local/share/kwalletd", ".local/share/opencode", ".yarnrc.yml"],
   ...[".databrickscfg", ".Xauthority", ".ICEauthority", ".python_history", ".node_repl_history"],
+  // Keys of services, of packages and of models; and what was typed.
+  ...[".pulumi/credentials.json", ".sbt/.credentials", ".ivy2/.credentials", ".composer/auth.json"],
+  ...[".sentryclirc", ".circleci", ".cloudflared", ".wrangler", ".kaggle", ".cache/huggingface/token"],
+  ...[".huggingface", ".continue", ".codeium", ".aider.conf.yml", ".local/share/com.vercel.cli", ".railway"],
+  ...[".supabase", ".expo", ".bluemix", ".snowsql", ".snowflake", ".dbt/profiles.yml", ".rclone.conf"],
+  ...[".msmtprc", ".fetchmailrc", ".smbcredentials", ".passwd-s3fs", ".mylogin.cnf", ".vnc", ".pki"],
+  ...[".ngrok2", ".bitcoin", ".ethereum", ".electrum", ".ollama/id_ed25519", ".local/share/atuin"],
+  ...[".mysql_history", ".sqlite_history", ".rediscli_history", ".irb_history", ".histfile", ".lesshst"],
+  ...[".viminfo", ".local/share/fish/fish_history", ".local/share/goose", ".local/share/crush"],
   // What runs in packages of its own keeps settings, profiles and keys there.
   ...[".var/app", "snap/firefox", "snap/chromium", "snap/thunderbird"],
 ];
@@ -23,6 +32,8 @@ const CONFIG_PLACES: readonly string[] = [
   ...["Code", "Code - Insiders", "VSCodium", "Cursor", "gh", "hub", "glab-cli", "op", "rclone", "heroku"],
   ...["doctl", "github-copilot", "containers", "sops", "age", "pulumi", "1Password", "gcloud"],
   ...["git/credentials", "Bitwarden", "Bitwarden CLI", "Signal", "Slack", "discord"],
+  ...["configstore", "stripe", "ngrok", ".wrangler", "solana", "pypoetry/auth.toml", "composer/auth.json"],
+  ...["hcloud", "scw", "linode-cli", "openstack", "turborepo", "huggingface", "remmina"],
 ];
 
 /** Of the system's own, what only an administrator may read: hidden from one. */

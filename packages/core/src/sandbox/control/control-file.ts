@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { fromNameBytes, toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import type { Reason } from "./named-places.ts";
 
 /** A control file or directory that is there. */
 export interface ControlFile {
@@ -14,8 +15,8 @@ export interface ControlFile {
   target?: string;
   /** A real directory that is this one, or where it leads as a link. */
   leadsTo?: string | undefined;
-  /** The link that makes it one; undefined where its own name does. */
-  through?: string;
+  /** Links and settings that make it one: those of any list, together. Undefined where its own name and place do. */
+  reasons?: readonly Reason[];
   /** The repository without a tree that makes it one. */
   repository?: string;
 }

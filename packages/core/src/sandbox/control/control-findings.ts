@@ -19,7 +19,7 @@ interface GitDirectory {
 }
 
 /** By what else than its own name it is a control file. */
-type Mark = Pick<ControlFile, "through" | "repository">;
+type Mark = Pick<ControlFile, "reasons" | "repository">;
 
 /** What one look gathers. */
 export class ControlFindings {
@@ -69,10 +69,14 @@ export class ControlFindings {
     const found = new Map<string, Mark>();
     for (const { path, isBare } of this.gitDirectories) {
       if (found.has(path)) continue;
-      const { controls, directories, isComplete } = findGitPlaces(path, { roots: this.writable, enter });
-      this.isComplete &&= isComplete;
+      const places = findGitPlaces(path, { roots: this.writable, enter });
+      const { controls, named, namedLinks, directories } = places;
+      this.isComplete &&= places.isComplete;
       const mark = isBare ? { repository: path } : {};
       for (const control of controls) this.addFile(control, mark);
+      // Of these not all is read that they lead to.
+      for (const [link, reasons] of namedLinks) this.addEntry(link, { ...mark, reasons });
+      for (const [control, reasons] of named) this.addFile(control, { ...mark, reasons });
       for (const directory of directories) found.set(directory, mark);
     }
     this.addLinks(found, gitLinks.find(found.keys(), enter));
@@ -111,7 +115,7 @@ export class ControlFindings {
     // Of what stands for a directory like `.github`, only what lies at these places decides anything.
     const places = findPlacesBehind(path, root);
     if (places.length === 0) this.addTarget(path, leadsTo, {});
-    for (const place of places) this.addFile(`${leadsTo}/${place}`, { through: path });
+    for (const place of places) this.addFile(`${leadsTo}/${place}`, { reasons: [[path]] });
   }
 
   private addFile(path: string, mark: Mark): void {
@@ -124,21 +128,26 @@ export class ControlFindings {
     const file = lookAt(path);
     const known = this.files.get(path);
     // What is one by its own name is one whatever else names it.
-    const isOneAlready = known && known.through === undefined && known.repository === undefined;
-    if (file && !isOneAlready) this.files.set(path, { ...file, ...mark });
+    const isOneAlready = known && known.reasons === undefined && known.repository === undefined;
+    if (file && !isOneAlready) this.files.set(path, { ...file, ...withReasonsOf(known, mark) });
     return file;
   }
 
   /** What is read in the name of a link. */
-  private addTarget(link: string, leadsTo: string, mark: Mark): void {
+  private addTarget(link: string, leadsTo: string, { reasons = [[]], ...mark }: Mark): void {
     // One that leads to all of the project would leave nothing to write to.
-    if (this.files.has(leadsTo) || this.writable.some((root) => isInside(root, leadsTo))) return;
-    const target = lookAt(leadsTo);
-    if (target) this.files.set(leadsTo, { ...target, ...mark, through: link });
+    if (this.writable.some((root) => isInside(root, leadsTo))) return;
+    this.addEntry(leadsTo, { ...mark, reasons: reasons.map((reason) => [...reason, link]) });
   }
 
   /** What a link names elsewhere may be anybody's. */
   private isOurs(path: string): boolean {
     return this.writable.some((root) => isInside(path, root));
   }
+}
+
+/** It is one as long as anything makes it one. */
+function withReasonsOf(known: ControlFile | undefined, mark: Mark): Mark {
+  if (known?.reasons === undefined || mark.reasons === undefined) return mark;
+  return { ...mark, reasons: [...known.reasons, ...mark.reasons] };
 }

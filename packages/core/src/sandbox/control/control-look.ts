@@ -40,9 +40,12 @@ export function withoutFiles(look: ControlLook, paths: readonly string[]): Contr
   if (paths.length === 0) return look;
   const gone = new Set(paths);
   const isLeft = (path: string) => !gone.has(path) && !isBelowAny(path, gone);
+  // With what makes them control files, the others are none any more.
+  const isOneStill = ({ reasons }: ControlFile) =>
+    reasons === undefined || reasons.some((reason) => reason.every(isLeft));
   return {
     ...look,
-    files: new Map([...look.files].filter(([path]) => isLeft(path))),
+    files: new Map([...look.files].filter(([path, file]) => isLeft(path) && isOneStill(file))),
     gitDirectories: look.gitDirectories.filter(isLeft),
   };
 }

@@ -2,7 +2,7 @@ import { join, relative } from "node:path";
 import { generateSessionId } from "../../infrastructure/ids.ts";
 import { isInside } from "../../infrastructure/reading/real-path.ts";
 import type { ControlFile } from "./control-file.ts";
-import { moveAway, restoreLink } from "./quarantine.ts";
+import { CopyAllowance, moveAway, restoreLink } from "./quarantine.ts";
 
 export interface ControlRemediesOptions {
   /** Where commands may write, the project first. */
@@ -35,17 +35,18 @@ export class ControlRemedies {
    */
   moveAway(paths: readonly string[]): string[] {
     const directory = join(this.options.quarantine, generateSessionId());
-    const moves = paths.flatMap((path) => this.move(path, directory));
+    const allowance = new CopyAllowance();
+    const moves = paths.flatMap((path) => this.move(path, directory, allowance));
     const named = moves.slice(0, MAX_NAMED);
     for (const { told } of named) this.options.tell?.(told);
     return [...named.map(({ note }) => note), ...this.tellOthers(moves.slice(MAX_NAMED), directory)];
   }
 
-  private move(path: string, directory: string): Move[] {
+  private move(path: string, directory: string, allowance: CopyAllowance): Move[] {
     const name = this.nameOf(path);
     const made = `${this.options.maker} made ${name}, which decides what other programs do`;
     try {
-      const target = moveAway(path, join(directory, name));
+      const target = moveAway(path, join(directory, name), allowance);
       if (target === undefined) return [];
       return [
         {

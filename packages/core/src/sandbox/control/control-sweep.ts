@@ -47,7 +47,7 @@ export class ControlSweep {
     // What lost its listing again in this moment is opened with a later look.
     const after = withExpected(look, before, (found) => wasThere(found) || restorer.isStuck(found));
     const changes = findControlChanges(before, after, options.heldGitDirectories);
-    const { notes, unasked, planted } = this.takeAway(changes, before, options);
+    const { notes, unasked, planted } = this.takeAway(changes, options);
     const links = this.putBack(changes, before);
     const stuck = unasked.filter((path) => lookAt(path) !== undefined);
     const left = asBefore(withoutFiles(withoutRepositories(after, planted, before), unasked), before, stuck);
@@ -64,19 +64,14 @@ export class ControlSweep {
     };
   }
 
-  private takeAway(
-    { planted, appeared }: ControlChanges,
-    before: ControlLook,
-    { written, findSuspects }: SweepOptions,
-  ) {
+  private takeAway({ planted, appeared }: ControlChanges, { written, findSuspects }: SweepOptions) {
     const suspectsAt = findSuspects ?? ((path: string) => [path]);
     const findUnasked = (path: string) =>
       findUnconsented(path, written).flatMap((unconsented) => suspectsAt(unconsented));
     const disarmed = planted.filter(({ parts }) => parts.some((path) => findUnasked(path).length > 0));
     const parts = disarmed.flatMap((repository) => repository.parts.flatMap(findUnasked));
     const unasked = appeared.flatMap(({ path }) => findUnasked(path));
-    const inTheWay = unasked.map((path) => findLinkInTheWay(path, before) ?? path);
-    const notes = this.remedies.moveAway([...new Set([...parts, ...inTheWay])]);
+    const notes = this.remedies.moveAway([...new Set([...parts, ...unasked])]);
     return { notes, unasked, planted: disarmed };
   }
 
@@ -87,15 +82,9 @@ export class ControlSweep {
     });
     const paths = new Set(restored.map(({ path }) => path));
     // With a link what it leads to is there again.
-    const back = [...before.files].filter(([path, { through }]) => paths.has(through ?? path));
+    const isBack = ({ path, reasons = [] }: ControlFile) =>
+      paths.has(path) || reasons.flat().some((one) => paths.has(one));
+    const back = [...before.files].filter(([, file]) => isBack(file));
     return { back, notes: restored.map(({ note }) => note) };
   }
-}
-
-/** The link that has taken the place of the directory in which a control file was before: that is what came about. */
-function findLinkInTheWay(path: string, before: ControlLook): string | undefined {
-  const earlier = before.files.get(path);
-  const parent = path.slice(0, path.lastIndexOf("/"));
-  const link = earlier && lookAt(parent);
-  return link?.kind === "link" && link.identity !== earlier?.parentIdentity ? parent : undefined;
 }

@@ -18,14 +18,17 @@ interface Place {
   depth: number;
 }
 
-// Only refs and what is logged of them can have so many; 40 ms where none has changed.
+// Only refs, what is logged of them and remembered conflicts can be so many; 40 ms where none has changed.
 const MAX_DIRECTORIES = 10_000;
 
 /** What git writes to in the course of its work by opening it, and so through a link, below the git directory itself. */
 const WRITTEN: readonly string[] = [
   ...["logs", "refs", "info", "objects"],
-  ...["rebase-merge", "rebase-apply", "sequencer"],
+  ...["rebase-merge", "rebase-apply", "sequencer", "rr-cache"],
 ];
+
+/** Of the objects, what is made under names that are known before. */
+const WRITTEN_OBJECTS: readonly string[] = ["info", "pack"];
 
 /**
  * Finds the links by which git would write somewhere else, again and again: a directory whose entries have not changed is
@@ -74,10 +77,10 @@ export class GitLinks {
   }
 }
 
-/** Objects come by the thousand, and are made under names of their own: no link there is written through. */
+/** Objects come by the thousand, and are made under names of their own: no link to one is written through. */
 function isWritten({ path, depth }: Place, name: string): boolean {
   if (depth === 0) return WRITTEN.includes(name);
-  return depth > 1 || name === "info" || !path.endsWith("/objects");
+  return depth > 1 || WRITTEN_OBJECTS.includes(name) || !path.endsWith("/objects");
 }
 
 function isUnchanged(known: ReadDirectory, { dev, ino, ctimeNs }: BigIntStats): boolean {

@@ -1,15 +1,19 @@
 import { lstatSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
-import { findRealPath, isInside } from "../../infrastructure/reading/real-path.ts";
+import { findRealPath } from "../../infrastructure/reading/real-path.ts";
 import { readSmallText } from "../../infrastructure/reading/small-text.ts";
 import { findGitDirectories } from "./git-directories.ts";
-import { readGitSettings } from "./git-settings.ts";
+import { findNamedPlaces, type Reason } from "./named-places.ts";
 import { readSystemEntries } from "./system-entries.ts";
 
 /** The control files in a git directory and its submodules, there or not, and the directories they lie in. */
 export interface GitPlaces {
   controls: string[];
+  /** The same, where something that may not be there later makes them such; see `ControlFile.reasons`. */
+  named: Map<string, Reason[]>;
+  /** Links on the way to these. */
+  namedLinks: Map<string, Reason[]>;
   /** The git directory and those; parents before children. */
   directories: string[];
   /** False where there are more than can be looked at for every command. */
@@ -36,11 +40,16 @@ export interface GitSearch {
 export function findGitPlaces(gitDirectory: string, { roots, enter }: GitSearch): GitPlaces {
   const { directories, links, isComplete } = findGitDirectories(gitDirectory, enter);
   const controls = directories.flatMap(findControls);
-  const settings = directories.flatMap((directory) => findNamedFiles(directory, directories));
-  const named = settings.filter((path) => roots.some((root) => path !== root && isInside(path, root)));
   const branches = directories.flatMap((directory) => findBranches(`${directory}/branches`, enter));
-  const all = [...controls, ...named, ...branches];
-  return { controls: [...all, ...all.flatMap(findLinkedHooks), ...links], directories, isComplete };
+  const all = [...controls, ...branches];
+  const named = findNamedPlaces(directories, roots);
+  return {
+    controls: [...all, ...all.flatMap(findLinkedHooks), ...links],
+    named: new Map([...named.places].flatMap(([path, reasons]) => withLinkedHooks(path, reasons))),
+    namedLinks: named.links,
+    directories,
+    isComplete: isComplete && named.isComplete,
+  };
 }
 
 function findControls(directory: string): string[] {
@@ -70,32 +79,8 @@ function findLinkedHooks(directory: string): string[] {
   }
 }
 
-/** Files and directories that the settings of a git directory name: hooks that are kept elsewhere, further settings. */
-function findNamedFiles(gitDirectory: string, directories: readonly string[]): string[] {
-  const files = ["config", "config.worktree"].map((name) => `${gitDirectory}/${name}`);
-  const settings = files.flatMap((file) => readGitSettings(file));
-  const valuesOf = (wanted: string) =>
-    settings.flatMap(({ key, value }) => (key === wanted && !value.startsWith("~") ? [value] : []));
-  const trees = [
-    dirname(gitDirectory),
-    gitDirectory,
-    ...valuesOf("worktree").map((path) => resolve(gitDirectory, path)),
-    ...findWorktrees(gitDirectory, directories),
-  ];
-  const hooks = valuesOf("hookspath").flatMap((path) => trees.map((tree) => resolve(tree, path)));
-  const included = settings.flatMap(({ key, value, file }) =>
-    key === "path" && !value.startsWith("~") ? [resolve(dirname(file), value)] : [],
-  );
-  return [...hooks, ...included];
-}
-
-/** Where the trees are to which a git directory belongs: its own as a linked one, and those of its worktrees. */
-function findWorktrees(gitDirectory: string, directories: readonly string[]): string[] {
-  const worktrees = directories.filter((path) => dirname(path) === `${gitDirectory}/worktrees`);
-  return [gitDirectory, ...worktrees].flatMap((directory) => {
-    const back = firstLine(`${directory}/gitdir`, /^(.+)$/m);
-    return back === undefined ? [] : [dirname(resolve(directory, back))];
-  });
+function withLinkedHooks(path: string, reasons: Reason[]): [path: string, reasons: Reason[]][] {
+  return [path, ...findLinkedHooks(path)].map((file) => [file, reasons]);
 }
 
 /** The git directory of a worktree or submodule, and the one it shares objects, branches and settings with. */
@@ -122,7 +107,7 @@ export function findLinkedRepository(root: string): LinkedRepository | undefined
       ? { gitDirectory, commonDirectory }
       : undefined;
   }
-  const worktree = firstLine(`${gitDirectory}/config`, /^\s*worktree\s*=\s*(.+)$/m);
+  const worktree = firstLine(`${gitDirectory}/config`, /^[ \t]*worktree[ \t]*=[ \t]*(.+)$/m);
   const isOurs = worktree !== undefined && realPathOf(resolve(gitDirectory, worktree)) === root;
   return isOurs ? { gitDirectory, commonDirectory: gitDirectory } : undefined;
 }

@@ -18,7 +18,7 @@ export interface Journal extends JournalPlaces {
 }
 
 // Changes with what the lines below say, and with what is looked through.
-const VERSION = 2;
+const VERSION = 3;
 
 /** A name that tells whose it is without being read. */
 export function toJournalName({ pid, startTime = "" }: ProcessIdentity, unique: string): string {
@@ -125,10 +125,11 @@ function parseFile(value: unknown): ControlFile | undefined {
   if (place === undefined || !isRecord(value)) return undefined;
   const { kind, target } = value;
   const parentIdentity = parseIdentity(value.parentIdentity);
-  const [through, repository] = [parsePath(value.through), parsePath(value.repository)];
+  const repository = parsePath(value.repository);
+  const reasons = parseList(value.reasons, (reason) => parseList(reason, parsePath));
   if (parentIdentity === undefined) return undefined;
   const marks = {
-    ...(through !== undefined && { through }),
+    ...(reasons !== undefined && { reasons }),
     ...(repository !== undefined && { repository }),
   };
   const rest = { ...place, parentIdentity, ...marks };

@@ -25,10 +25,13 @@ export function findControlChanges(
   heldGitDirectories: readonly string[],
 ): ControlChanges {
   const known = new Map([...before.files.values()].map((file) => [file.identity, file]));
-  const isOldLink = (path: string) => {
-    const [link, now] = [before.files.get(path), after.files.get(path)];
-    return link !== undefined && now !== undefined && isSame(link, now);
+  const isOld = (path: string) => {
+    const [earlier, now] = [before.files.get(path), after.files.get(path)];
+    if (now === undefined) return false;
+    return (earlier !== undefined && isSame(earlier, now)) || hasMovedAlong(now, known.get(now.identity));
   };
+  const isOneByOld = ({ reasons }: ControlFile) =>
+    reasons === undefined || reasons.some((reason) => reason.every(isOld));
   const planted = findPlantedRepositories(before, after).filter((one) => !wasOutOfReach(one, before));
   const plantedPaths = new Set(planted.map(({ path }) => path));
   const appeared: ControlFile[] = [];
@@ -38,8 +41,8 @@ export function findControlChanges(
     if (earlier && isSame(earlier, file)) continue;
     // Where one has no HEAD any more, what lies in it is anybody's.
     if (plantedPaths.has(file.repository ?? file.path)) continue;
-    // What a new link leads to goes on to be what it was, once the link is gone.
-    if (file.through !== undefined && !isOldLink(file.through)) continue;
+    // What a new link or new settings lead to goes on to be what it was, once they are gone.
+    if (!isOneByOld(file)) continue;
     const isLoose = before.gitDirectories.includes(file.path) && !heldGitDirectories.includes(file.path);
     // It could not be moved or removed in the box, unless with the directory it lies in.
     const isHeld =

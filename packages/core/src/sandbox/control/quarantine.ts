@@ -1,27 +1,52 @@
-import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, cpSync, lstatSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { generateEntryId } from "../../infrastructure/ids.ts";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import { HeldDirectory } from "../../infrastructure/reading/held-directory.ts";
 import { systemErrorCode, systemErrorText } from "../../infrastructure/system-error.ts";
+import { readSystemEntries } from "./system-entries.ts";
 
 const OWNER_MAY_ALL = 0o700;
 const MODE_BITS = 0o7777;
 
+// What is more stays beside where it was: nobody waits for gigabytes, or has a disk filled with them.
+const MAX_COPIED_BYTES = 64 * 1024 * 1024;
+const MAX_COPIED_ENTRIES = 10_000;
+
+/** What may still be copied to another disk, where something cannot be moved there. */
+export class CopyAllowance {
+  private bytes = MAX_COPIED_BYTES;
+  private entries = MAX_COPIED_ENTRIES;
+
+  /** False where a file or directory is more than that. */
+  take(path: string): boolean {
+    const stats = lstatSync(toSystemPath(path));
+    this.entries -= 1;
+    this.bytes -= stats.size;
+    if (this.entries < 0 || this.bytes < 0) return false;
+    return !stats.isDirectory() || readSystemEntries(path).every(({ name }) => this.take(`${path}/${name}`));
+  }
+}
+
 /**
  * Moves what nobody has consented to out of a project to `target`, as it is, links and all.
+ * @param allowance for all that is moved in one go.
  * @returns where it is now, for people: beside where it was, under a name that means nothing, where it cannot be brought
  *   further, or in both places; undefined when it is gone already.
  * @throws Error that says why it could not be moved; it is where it was then.
  */
-export function moveAway(path: string, target: string): string | undefined {
+export function moveAway(
+  path: string,
+  target: string,
+  allowance: CopyAllowance = new CopyAllowance(),
+): string | undefined {
   const meaningless = `moved-by-diligent-${generateEntryId()}`;
   try {
     // Whatever else runs may put a link in the place of a directory above it.
     using parent = HeldDirectory.open(directoryOf(path));
     // First out of the way, which takes no time, then elsewhere, which may take some or be impossible.
     using _ = renameIn(parent, nameOf(path), meaningless);
-    return bring(parent, `${directoryOf(path)}/${meaningless}`, target);
+    return bring(parent, { path: `${directoryOf(path)}/${meaningless}`, target, allowance });
   } catch (error) {
     if (systemErrorCode(error) === "ENOENT") return undefined;
     throw new Error(`${path} could not be moved away: ${systemErrorText(error)}`);
@@ -67,27 +92,33 @@ function renameIn(parent: HeldDirectory, from: string, to: string): Disposable {
   }
 }
 
+interface Move {
+  path: string;
+  target: string;
+  allowance: CopyAllowance;
+}
+
 /** @returns where it is now: at `target`, where it was if it could not be brought there, or in both places. */
-function bring(parent: HeldDirectory, path: string, target: string): string {
+function bring(parent: HeldDirectory, { path, target, allowance }: Move): string {
   const name = nameOf(path);
   try {
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     makeMovable(parent, name);
-    const isWhole = moveOver(parent.at(name), target);
+    const isWhole = moveOver(parent.at(name), target, allowance);
     return isWhole ? target : `${target}; what could not be removed of it is still in ${path}`;
   } catch {
-    // Another disk and too little space on it, or a pipe in a directory: what counts is that it is out of the way.
+    // Another disk and too little space on it, too much, or a pipe: what counts is that it is out of the way.
     tryToRemove(target);
     return path;
   }
 }
 
 /** False where it was copied and could not be removed. */
-function moveOver(from: string, target: string): boolean {
+function moveOver(from: string, target: string, allowance: CopyAllowance): boolean {
   try {
     renameSync(from, target);
   } catch (error) {
-    if (systemErrorCode(error) !== "EXDEV") throw error;
+    if (systemErrorCode(error) !== "EXDEV" || !allowance.take(from)) throw error;
     cpSync(from, target, { recursive: true, dereference: false, verbatimSymlinks: true });
     return tryToRemove(from);
   }
