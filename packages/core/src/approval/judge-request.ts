@@ -50,8 +50,8 @@ async function judgeShellCommand(
     return deny("sandbox", `commands are to run in a sandbox only, and ${state.problem}`);
   }
   if (state === undefined || state.kind === "open") {
-    const { judgeCommand } = await import("./command-policy.ts");
-    return judgeCommand(line, context, await loadGrammar());
+    const [{ judgeCommand }, readGrammar] = await Promise.all([import("./command-policy.ts"), loadGrammar()]);
+    return judgeCommand(line, context, readGrammar);
   }
   if (wantsOut && !state.mayLeave) return deny("sandbox", "no command is to run outside the sandbox");
   const { BOXED, hasRulesForCommands, judgeBoxedCommand, judgeOutsideCommand } = await import(

@@ -33,9 +33,10 @@ export type ReadGrammar = (text: string) => GrammarReading;
  * never at start.
  */
 export async function loadBashGrammar(): Promise<ReadGrammar> {
-  await Parser.init({ locateFile: () => toAbsolute(runtimePath) });
+  const runtime = Parser.init({ locateFile: () => toAbsolute(runtimePath) });
+  const [bytes] = await Promise.all([Bun.file(toAbsolute(grammarPath)).bytes(), runtime]);
   const parser = new Parser();
-  parser.setLanguage(await Language.load(toAbsolute(grammarPath)));
+  parser.setLanguage(await Language.load(bytes));
   return (text) => {
     const tree = parser.parse(text);
     if (!tree) return { hasError: true, kinds: new Set(), commands: [] };
