@@ -40,7 +40,7 @@ async function runToEnd(
   emit({ type: "status_change", status: "busy" });
   try {
     const run = new Run(messages, config, emit);
-    added = run.added;
+    added = run.history.added;
     outcome = await runTurns(run);
   } catch (error) {
     outcome = { stopReason: "error", error };
@@ -145,7 +145,7 @@ function finalStopReason(run: Run, message: AssistantMessage): RunStopReason {
     run.notice("warning", "stop_reason", `The model stopped for the reason "${unknown}".`);
   if (messageText(message).trim() === "")
     run.notice("warning", "empty_answer", "The model ended without an answer.");
-  return run.unattendedRejection ? "approval" : "end_turn";
+  return run.tools.unattendedRejection ? "approval" : "end_turn";
 }
 
 /** The limit that a cut reply has met: the wrong one would be raised in vain. */

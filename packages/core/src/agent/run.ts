@@ -1,27 +1,19 @@
 import type { Model, ProviderError, StreamContext } from "../provider/types.ts";
-import type { ToolRegistry } from "../tool/registry.ts";
-import { createToolRegistry } from "../tool/registry.ts";
 import type { Message, Usage } from "../types.ts";
 import { EMPTY_USAGE } from "../types.ts";
 import { computeCost } from "./cost.ts";
-import { LoopDetector } from "./loop-detector.ts";
+import { RunHistory } from "./run-history.ts";
+import { RunTools } from "./run-tools.ts";
 import { toSteeringEvent } from "./steering-event.ts";
 import type { AgentEvent, AgentLoopConfig, NoticeLevel, UsagePurpose } from "./types.ts";
 
 /** What one run of the loop knows and has done so far. */
 export class Run {
-  readonly registry: ToolRegistry;
-  readonly loopDetector = new LoopDetector();
+  readonly history: RunHistory;
+  readonly tools: RunTools;
   readonly signal: AbortSignal;
-  /** The messages this run added. */
-  readonly added: Message[] = [];
   /** US dollars; null once a price was unknown. */
-  cost: number | null = 0;
-  /** Set when something was rejected because nobody was there to ask. */
-  unattendedRejection = false;
-  private hasChanged = false;
-  private history: Message[];
-  private systemPrompt: string;
+  private cost: number | null = 0;
   private items = 0;
 
   constructor(
@@ -29,18 +21,13 @@ export class Run {
     readonly config: AgentLoopConfig,
     readonly emit: (event: AgentEvent) => void,
   ) {
-    this.history = [...messages];
-    this.systemPrompt = config.systemPrompt;
-    this.registry = createToolRegistry(config.tools);
+    this.history = new RunHistory(messages, config.systemPrompt);
+    this.tools = new RunTools(config);
     this.signal = config.signal ?? new AbortController().signal;
   }
 
   get context(): StreamContext {
-    return {
-      systemPrompt: this.systemPrompt,
-      messages: this.history,
-      tools: this.registry.definitions,
-    };
+    return this.history.toContext(this.tools.registry.definitions);
   }
 
   get isOverCost(): boolean {
@@ -54,14 +41,13 @@ export class Run {
   }
 
   now(): number {
-    return this.config.now?.() ?? this.history.at(-1)?.timestamp ?? 0;
+    return this.config.now?.() ?? this.history.lastTimestamp ?? 0;
   }
 
   /** Keeps a finished message: on disk first, so that nothing is shown as finished that could still be lost. */
   keep(message: Message): void {
     this.config.record?.(message);
-    this.history.push(message);
-    this.added.push(message);
+    this.history.add(message);
   }
 
   /** Takes in what the user sent meanwhile; true when there was something. */
@@ -88,8 +74,7 @@ export class Run {
       countUsage: (usage, model, purpose) => this.countUsage(usage, model, purpose),
     });
     if (!prepared) return false;
-    this.history = [...prepared.messages];
-    this.systemPrompt = prepared.systemPrompt ?? this.systemPrompt;
+    this.history.replace(prepared);
     return true;
   }
 
@@ -99,14 +84,6 @@ export class Run {
     const cost = computeCost(usage, model);
     this.cost = cost === null || this.cost === null ? null : this.cost + cost;
     this.emit({ type: "usage", usage, cost, ...(purpose && { purpose }) });
-  }
-
-  /** Lets be kept what the next call may change. @param writes see `ChangeKeeper`. */
-  async keepChanges(writes: string | undefined): Promise<void> {
-    const isFirst = !this.hasChanged;
-    this.hasChanged = true;
-    const notify = (level: NoticeLevel, code: string, message: string) => this.notice(level, code, message);
-    await this.config.changes?.beforeChanges({ isFirst, notify, writes });
   }
 
   notice(level: NoticeLevel, code: string, message: string): void {

@@ -10,6 +10,7 @@ import type { SessionEntry } from "./types.ts";
 // A long list of files says little in a conversation that goes on without them.
 const MAX_FILE_CHARACTERS = 8_000;
 
+/** Who summarises which part of a branch. */
 export interface BranchSummaryOptions extends Summarizer {
   /** Those of its entries that are out of sight from then on. */
   left: readonly SessionEntry[];
@@ -18,6 +19,7 @@ export interface BranchSummaryOptions extends Summarizer {
   onUsage?: ((usage: Usage, model: Model) => void) | undefined;
 }
 
+/** `summary` has the lists of files behind it. */
 export interface MadeBranchSummary {
   summary: string;
   /** Why it was made by program and not by the model. */

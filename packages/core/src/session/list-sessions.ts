@@ -68,7 +68,8 @@ function sessionFileNames(sessionsDir: string): string[] {
 function readSummary(path: string): SessionSummary | Error | undefined {
   const summary = new SessionSummary(path);
   try {
-    for (const line of readLines(path, { isBeginningEnough: summary.isBeginningEnough })) {
+    const isBeginningEnough = (beginning: string) => summary.isBeginningEnough(beginning);
+    for (const line of readLines(path, { isBeginningEnough })) {
       summary.add(line);
       if (summary.isNoSession) return undefined;
     }

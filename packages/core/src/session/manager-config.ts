@@ -27,6 +27,7 @@ export interface SessionManagerConfig {
   context?: ContextOptions | undefined;
 }
 
+/** What a fork is called; by an id of its own when left out. */
 export type ForkNaming = Pick<NewSessionOptions, "sessionId">;
 
 /** How one run is made. */

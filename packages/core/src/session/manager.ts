@@ -1,22 +1,17 @@
-import { createAgentStream } from "../agent/agent-stream.ts";
-import { agentLoop } from "../agent/loop.ts";
-import { toSteeringEvent } from "../agent/steering-event.ts";
 import type { AgentEvent, AgentLoopConfig } from "../agent/types.ts";
 import type { EventStream } from "../event-stream.ts";
-import { now } from "../infrastructure/clock.ts";
 import type { Message, UserMessage } from "../types.ts";
 import { type CompactionOutcome, type CompactOptions, ContextGuard } from "./context/context-guard.ts";
 import type { ContextUsage } from "./context/context-usage.ts";
 import { buildPathContext, type SessionContext } from "./context-builder.ts";
-import { toKnowledgeEvent } from "./knowledge-event.ts";
 import { nameSession } from "./labels.ts";
 import type { CreateSessionOptions, ForkNaming, RunOptions, SessionManagerConfig } from "./manager-config.ts";
-import { noteModel } from "./note-model.ts";
 import { createSession, flushSession, forkSession, type OpenSession, openSession } from "./open-session.ts";
 import { findAndReadSession, listProjectSessions, type ResumeSessionOptions } from "./read-session.ts";
 import { SessionBranches } from "./session-branches.ts";
 import { damagedLines } from "./session-notices.ts";
 import { toSessionPlace } from "./session-place.ts";
+import { SessionRun } from "./session-run.ts";
 import { SteeringQueue } from "./steering-queue.ts";
 import type { SessionInfo } from "./types.ts";
 
@@ -71,7 +66,7 @@ export class SessionManager {
     return this.guard.describe();
   }
 
-  /** Begins a new session. */
+  /** Begins a new session. @throws Error while a run or a compaction is going on. */
   async create(options: CreateSessionOptions = {}): Promise<void> {
     this.exchange(createSession(this.place, options));
   }
@@ -79,7 +74,7 @@ export class SessionManager {
   /**
    * Goes on in an earlier session: in the same file, behind its last message.
    * @returns false when there is none.
-   * @throws SessionFileError when the file cannot be opened; it is not touched then.
+   * @throws SessionFileError when the file cannot be opened; it is not touched then. Error as `create` does.
    */
   async resume(options: ResumeSessionOptions): Promise<boolean> {
     const file = options.file ?? (await findAndReadSession(this.config.paths, options));
@@ -96,20 +91,21 @@ export class SessionManager {
 
   /** Adds the user's message and lets the agent answer. One run at a time; it waits for compactions. */
   run(userMessage: UserMessage, { signal }: RunOptions = {}): RunStream {
-    this.assertIdle();
-    const stream = createAgentStream();
+    this.assertNoRun();
+    const run = this.createRun();
+    const start = () => run.start(signal);
     const begin = () => {
-      noteModel(this.session.log, this.config.agentConfig.model);
-      this.keep(userMessage);
-      if (this.compacting) void this.compacting.finally(() => this.startLoop(stream, signal));
-      else this.startLoop(stream, signal);
+      run.addPrompt(userMessage);
+      // Whoever asked for the compaction is told of its failure.
+      if (this.compacting) void this.compacting.then(start, start);
+      else start();
     };
-    this.session.gate.pass(begin, { signal, emit: (notice) => stream.push(notice) });
-    this.running = stream;
-    return stream;
+    this.session.gate.pass(begin, { signal, emit: (notice) => run.stream.push(notice) });
+    this.running = run.stream;
+    return run.stream;
   }
 
-  /** Lets another model answer from the next run on, or the same in another way. @throws Error when a run is going on. */
+  /** Lets another model answer from the next run on, or the same in another way. @throws Error while the session is busy. */
   useModel(change: Partial<Pick<AgentLoopConfig, "model" | "streamFunction" | "effort">>): void {
     this.assertIdle();
     const { systemPrompt } = this.guard;
@@ -122,7 +118,7 @@ export class SessionManager {
    * @throws Error when a run is going on: that one compacts by itself.
    */
   compact(options: CompactOptions = {}): Promise<CompactionOutcome> {
-    this.assertIdle();
+    this.assertNoRun();
     const compact = () => this.guard.compact(options);
     this.compacting ??= this.session.gate.compact(compact, options).finally(() => {
       this.compacting = undefined;
@@ -161,7 +157,7 @@ export class SessionManager {
 
   /**
    * Goes on from an earlier entry (null: from the beginning): the next prompt grows a new branch there.
-   * @throws Error when there is no such entry, or a run is going on.
+   * @throws Error when there is no such entry, or a run or a compaction is going on.
    */
   branch(entryId: string | null): void {
     this.assertIdle();
@@ -200,48 +196,22 @@ export class SessionManager {
     return new ContextGuard(this.session.log, this.config.agentConfig, context);
   }
 
-  private startLoop(stream: RunStream, signal: AbortSignal | undefined): void {
-    this.guard.startRun();
-    const loop = agentLoop(this.context.messages, {
-      ...this.config.agentConfig,
-      systemPrompt: this.guard.systemPrompt,
-      signal,
-      sessionId: this.sessionId,
-      now,
-      record: (message) => this.keep(message),
-      takeSteering: () => this.steering.take(),
-      prepareContext: (request) => this.guard.prepare(request),
-    });
-    void loop.consume((event) => this.forward(event, stream));
+  private createRun(): SessionRun {
+    const { session, guard, steering, untold } = this;
+    const onEnd = () => {
+      this.running = undefined;
+    };
+    return new SessionRun({ session, guard, agentConfig: this.config.agentConfig, steering, untold, onEnd });
   }
 
-  /** @throws Error when a run is going on. */
+  /** @throws Error when a run or a compaction is going on. */
   assertIdle(): void {
+    this.assertNoRun();
+    if (this.compacting) throw new Error("This session is busy: wait until its compaction has ended.");
+  }
+
+  private assertNoRun(): void {
     if (this.running) throw new Error("This session is busy: wait until the run has ended.");
-  }
-
-  private forward(event: AgentEvent, stream: RunStream): void {
-    if (event.type === "turn_end") this.session.writer?.sync();
-    if (event.type !== "agent_end") stream.push(event);
-    else this.endRun(event, stream);
-    const saved = toKnowledgeEvent(event);
-    if (saved) stream.push(saved);
-    if (event.type === "agent_start") for (const notice of this.untold.splice(0)) stream.push(notice);
-  }
-
-  /** What was said too late for this run is not lost: the next one begins with it. */
-  private endRun(event: Extract<AgentEvent, { type: "agent_end" }>, stream: RunStream) {
-    const late = this.steering.take();
-    for (const { message } of late) this.keep(message);
-    for (const steered of late) stream.push(toSteeringEvent(steered));
-    this.flush();
-    this.guard.endRun();
-    this.running = undefined;
-    stream.push({ ...event, messages: [...event.messages, ...late.map(({ message }) => message)] });
-  }
-
-  private keep(message: Message): void {
-    this.session.log.append((place) => ({ type: "message", ...place, message }));
   }
 
   private warn(notice: AgentEvent): void {

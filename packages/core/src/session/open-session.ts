@@ -45,6 +45,7 @@ export function openSession(place: SessionPlace, file: SessionFile): OpenSession
   return toOpenSession(place, { header: file.header, writer, log: new SessionLog(writer, file.entries) });
 }
 
+/** Where a copy ends and what it is called. */
 export interface ForkOptions {
   /** The last entry to copy; the conversation's last when left out. */
   atEntryId?: string | undefined;

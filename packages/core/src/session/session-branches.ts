@@ -25,7 +25,7 @@ interface BranchParts {
   session: {
     /** Puts on disk what there is. */
     flush(): void;
-    /** @throws Error when a run is going on. */
+    /** @throws Error when a run or a compaction is going on. */
     assertIdle(): void;
   };
 }
@@ -100,7 +100,7 @@ export class SessionBranches {
    * Goes on behind an earlier entry, as `SessionManager.branch` does, and tells the conversation what happened on the
    * branch that is left.
    * @returns false when it was stopped.
-   * @throws Error when there is no such entry, a run is going on, or the conversation went on meanwhile.
+   * @throws Error when there is no such entry, a run or a compaction is going on, or the conversation went on meanwhile.
    */
   async leave(entryId: string | null, { signal, emit }: LeaveOptions = {}): Promise<boolean> {
     const { log } = this;

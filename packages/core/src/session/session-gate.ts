@@ -6,6 +6,7 @@ import type { CompactionOutcome } from "./context/context-guard.ts";
 import type { DeferredWriter } from "./deferred-writer.ts";
 import type { SessionLog } from "./session-log.ts";
 
+/** A session as its gate knows it; `writer` is undefined where it is not saved. */
 export interface GateParts {
   log: SessionLog;
   writer: DeferredWriter | undefined;
@@ -13,6 +14,7 @@ export interface GateParts {
   lockPlace: Environment | undefined;
 }
 
+/** How waiting for another process is ended and told. */
 export interface PassOptions {
   /** Aborting it ends the waiting. */
   signal?: AbortSignal | undefined;

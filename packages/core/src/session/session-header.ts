@@ -13,6 +13,7 @@ export const MAX_LINES_OF_NO_SESSION = 100;
 
 const OLDEST_VERSION = 1;
 
+/** What a new session says of itself in its first line; `cwd` is absolute. */
 export interface HeaderOptions {
   cwd: string;
   /** Made by `generateSessionId` when left out. */

@@ -33,6 +33,7 @@ export interface ToolExecutionOptions {
   beforeChange?(): Promise<void>;
 }
 
+/** What a call came to: for the model, and as `metadata` for whoever shows it. */
 export interface ToolExecution {
   message: ToolResultMessage;
   metadata?: Record<string, unknown> | undefined;

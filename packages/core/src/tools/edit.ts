@@ -6,6 +6,7 @@ import type { EditParameters } from "./parameters.ts";
 import { createTargetGate } from "./target/approved-target.ts";
 import type { Workspace } from "./workspace.ts";
 
+/** The arguments of a call, as `editParameters` lets them through. */
 export type EditArguments = z.output<EditParameters>;
 
 /** Replaces a piece of text in a file that the session has read. Every byte outside of it stays, line ends included. */

@@ -58,6 +58,7 @@ function isAsWritten(path: string, written: FileFingerprint): boolean {
   }
 }
 
+/** One for a session that has seen nothing yet. */
 export function createFileTracker(): FileTracker {
   return new FileTracker();
 }

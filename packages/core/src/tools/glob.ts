@@ -9,6 +9,7 @@ import { createSearchGate } from "./search/search-gate.ts";
 import { resolveFilePath } from "./target/file-path.ts";
 import type { Workspace } from "./workspace.ts";
 
+/** The arguments of a call, as `globParameters` lets them through. */
 export type GlobArguments = z.output<GlobParameters>;
 
 /** Finds files by name, newest first. */

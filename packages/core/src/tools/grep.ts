@@ -6,6 +6,7 @@ import type { GrepParameters } from "./parameters.ts";
 import { createSearchGate } from "./search/search-gate.ts";
 import type { Workspace } from "./workspace.ts";
 
+/** The arguments of a call, as `grepParameters` lets them through. */
 export type GrepArguments = z.output<GrepParameters>;
 
 /** Searches the content of files with ripgrep. */

@@ -3,21 +3,26 @@ import { KNOWLEDGE_TYPES } from "../knowledge/types.ts";
 
 // The arguments of our tools. A model is told of them by `input-schemas.json`, which is made from these.
 
+/** `offset` 0 is taken for 1; without a `limit`, and above it, `DEFAULT_LINES` are read. */
 export const readParameters = z.strictObject({
   file_path: z.string(),
   offset: z.int().min(0).optional().describe("First line, from 1"),
   limit: z.int().min(1).optional().describe("Number of lines"),
 });
 
+/** The schema as a type, for what must not load it; so are those below. */
 export type ReadParameters = typeof readParameters;
 
+/** The content takes the place of all that is there. */
 export const writeParameters = z.strictObject({
   file_path: z.string(),
   content: z.string().describe("The whole content"),
 });
 
+/** See `ReadParameters`. */
 export type WriteParameters = typeof writeParameters;
 
+/** What an edit refuses beyond this is said by `toEditRequest`. */
 export const editParameters = z.strictObject({
   file_path: z.string(),
   old_string: z.string().describe("Text as it is in the file, without line numbers"),
@@ -25,10 +30,12 @@ export const editParameters = z.strictObject({
   replace_all: z.boolean().optional(),
 });
 
+/** See `ReadParameters`. */
 export type EditParameters = typeof editParameters;
 
 const MAX_TIMEOUT_MS = 600_000;
 
+/** `outside_sandbox` asks the user, and means nothing where commands run in no box. */
 export const bashParameters = z.strictObject({
   command: z.string().min(1),
   timeout: z
@@ -45,13 +52,16 @@ export const bashParameters = z.strictObject({
   reason: z.string().optional().describe("Why outside"),
 });
 
+/** See `ReadParameters`. */
 export type BashParameters = typeof bashParameters;
 
+/** The working directory is searched where `path` is left out or empty. */
 export const globParameters = z.strictObject({
   pattern: z.string().min(1).describe("Such as src/**/*.ts"),
   path: z.string().optional().describe("Directory to search in"),
 });
 
+/** See `ReadParameters`. */
 export type GlobParameters = typeof globParameters;
 
 /** What is found is sorted before it is cut, so more is taken than shown; beyond this the search is stopped. */
@@ -59,6 +69,7 @@ export const MAX_COLLECTED = 20_000;
 const flag = () => z.boolean().optional();
 const contextLines = () => z.int().min(0).max(1_000).optional();
 
+/** `head_limit` 0 means the usual number of lines. */
 export const grepParameters = z.strictObject({
   pattern: z.string().min(1).describe("Regular expression"),
   path: z.string().optional().describe("File or directory"),
@@ -74,16 +85,20 @@ export const grepParameters = z.strictObject({
   head_limit: z.int().min(0).max(MAX_COLLECTED).optional().describe("Most lines to show"),
 });
 
+/** See `ReadParameters`. */
 export type GrepParameters = typeof grepParameters;
 
+/** The working directory is listed where `path` is left out or empty. */
 export const lsParameters = z.strictObject({ path: z.string().optional() });
 
+/** See `ReadParameters`. */
 export type LsParameters = typeof lsParameters;
 
 const MAX_CHARACTERS = 2_000;
 const MAX_TAGS = 10;
 const MAX_TAG_CHARACTERS = 50;
 
+/** `confidence` goes from 0 to 1 and decides, with age, what has room in the prompt. */
 export const addKnowledgeParameters = z.strictObject({
   type: z.enum(KNOWLEDGE_TYPES),
   content: z
@@ -101,4 +116,5 @@ export const addKnowledgeParameters = z.strictObject({
     .describe("The id of the entry that this one replaces; an unknown id is answered with the likely ones."),
 });
 
+/** See `ReadParameters`. */
 export type AddKnowledgeParameters = typeof addKnowledgeParameters;

@@ -6,6 +6,7 @@ import type { ReadParameters } from "./parameters.ts";
 import { createTargetGate } from "./target/approved-target.ts";
 import type { Workspace } from "./workspace.ts";
 
+/** The arguments of a call, as `readParameters` lets them through. */
 export type ReadArguments = z.output<ReadParameters>;
 
 /** Shows a text file as numbered lines, or an image. Nothing but a regular file is opened, and none is read further than needed. */

@@ -9,6 +9,7 @@ import type {
 import type { AssistantMessage, Usage } from "../../types.ts";
 import { addUsage, EMPTY_USAGE, isRefusal, messageText } from "../../types.ts";
 
+/** One request whose answer is wanted for its text only. */
 export interface TextQuestion {
   streamFunction: StreamFunction;
   model: Model;

@@ -11,6 +11,7 @@ const FACT =
 const ERROR = /^- Error of .*:$/;
 const FENCE = /^`{3,}$/;
 
+/** A summary made by program, taken apart, so that another one does not quote it whole. */
 export interface EarlierFacts {
   /** What summaries by program tell, oldest first and each once; an error with its text in a fence. */
   facts: string[];

@@ -18,6 +18,7 @@ const FILES_CHARACTERS = 1_500;
 const LAST_TEXTS = 3;
 const LAST_ERRORS = 3;
 
+/** What it continues and how long it may get. */
 export interface FallbackSummaryOptions {
   /** The summary that this one takes the place of. */
   previousSummary?: string | undefined;

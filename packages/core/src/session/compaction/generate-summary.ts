@@ -15,6 +15,7 @@ const MAX_REQUESTS = 24;
 const MAX_HALVINGS = 3;
 const MAX_FOCUS_CHARACTERS = 2_000;
 
+/** What a summary has to take into account beside the messages; all of it is optional. */
 export interface GenerateSummaryOptions {
   /** What the new summary has to cover besides the messages, and replaces. */
   previousSummary?: string | undefined;

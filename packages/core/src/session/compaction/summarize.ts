@@ -19,6 +19,7 @@ export interface SummarizeOptions extends Omit<GenerateSummaryOptions, "correcti
   model: Model;
 }
 
+/** A summary that can be used, whoever has written it. */
 export interface SummaryOutcome {
   summary: string;
   /** Made by program, since the model gave none that could be used. */

@@ -6,6 +6,7 @@ const CONTINUED = `${MESSAGE_MARK} (the message before, continued)\n`;
 // Enough for the line above and some text behind it.
 const MIN_CHARACTERS = 200;
 
+/** What one request can hold of a transcript. */
 export interface TranscriptPart {
   text: string;
   /** The pieces that are still to come. */

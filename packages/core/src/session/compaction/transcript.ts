@@ -10,6 +10,7 @@ import { cutMiddle } from "./cut-middle.ts";
 /** Begins the line in front of each message; no line of a message begins so. */
 export const MESSAGE_MARK = "@@@";
 
+/** What part of a turn it is of, and how short it gets. */
 export interface TranscriptOptions {
   /** The index of the message with which a turn begins whose later part is not in the transcript. */
   splitTurnAt?: number | undefined;

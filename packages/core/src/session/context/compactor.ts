@@ -10,9 +10,8 @@ import type { SessionLog } from "../session-log.ts";
 import { toBranchSummaryMessage } from "../summary-message.ts";
 import type { CompactionEntry, SessionEntry } from "../types.ts";
 import type { CompactionOutcome } from "./context-guard.ts";
-import { estimateRequest, sumCharacters } from "./context-tokens.ts";
-import type { FixedPart } from "./context-window.ts";
-import { countFixedCharacters } from "./has-room.ts";
+import { estimateFixedTokens, estimateRequest, sumCharacters } from "./context-tokens.ts";
+import { countFixedCharacters, type FixedPart } from "./has-room.ts";
 import { openSummarizer, type SummarizerChoice } from "./open-summarizer.ts";
 import { type RoomShares, shareRoom } from "./room-shares.ts";
 import type { ContextLimits } from "./settings.ts";
@@ -21,6 +20,7 @@ import type { ContextLimits } from "./settings.ts";
 const PLAN_RATIO = 1 / 4;
 const SHOWN_SUMMARY_CHARACTERS = 200;
 
+/** What all compactions of a session are made with. */
 export interface CompactorParts extends SummarizerChoice {
   log: SessionLog;
   limits: ContextLimits;
@@ -31,6 +31,7 @@ export interface CompactorParts extends SummarizerChoice {
   renewSystemPrompt(before: string): Promise<string>;
 }
 
+/** One compaction, as whoever asks for it wants it; `focus` is what its summary should pay attention to. */
 export interface CompactionRequest {
   fixed: FixedPart;
   /** Tokens of the next request as it is. */
@@ -91,8 +92,7 @@ export class Compactor {
   private share(path: readonly SessionEntry[], request: CompactionRequest): RoomShares {
     const { fixed, keepRecentTokens, limits = this.parts.limits } = request;
     const { estimator } = this.parts;
-    // Not by what was learned from other text: see `ContextWindow.countFixed`.
-    const fixedTokens = Math.ceil(countFixedCharacters(fixed) * PLAN_RATIO);
+    const fixedTokens = estimateFixedTokens(fixed);
     const userTokens = estimator.estimate(sumCharacters(messagesOf(path).filter(isUserMessage)));
     return shareRoom(limits, { fixedTokens, userTokens, keepRecentTokens });
   }

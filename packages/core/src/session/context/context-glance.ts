@@ -2,10 +2,8 @@ import { TokenEstimator } from "../compaction/token-estimator.ts";
 import { contextMessages } from "../context-builder.ts";
 import type { SessionEntry } from "../types.ts";
 import { countContextTokens, findCountedReply } from "./context-tokens.ts";
-import { countFixedCharacters, usageTokens } from "./has-room.ts";
+import { countFixedCharacters, type FixedPart, usageTokens } from "./has-room.ts";
 import type { ContextLimits } from "./settings.ts";
-
-type FixedPart = Parameters<typeof countFixedCharacters>[0];
 
 /** How full the model's window is; see `ContextUsage`, which also says with what. */
 export interface ContextGlance {

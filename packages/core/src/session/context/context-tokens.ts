@@ -1,8 +1,8 @@
 import type { AssistantMessage, ImageBlock, Message } from "../../types.ts";
-import { countCharacters, IMAGE_CHARACTERS } from "../compaction/estimate-tokens.ts";
+import { CHARACTERS_PER_TOKEN, countCharacters, IMAGE_CHARACTERS } from "../compaction/estimate-tokens.ts";
 import type { TokenEstimator } from "../compaction/token-estimator.ts";
 import type { SessionEntry } from "../types.ts";
-import { usageTokens } from "./has-room.ts";
+import { countFixedCharacters, type FixedPart, usageTokens } from "./has-room.ts";
 
 // No tokenizer makes a token of more characters than twenty: a lower count leaves out what was cached, or most of it.
 const LEAST_TOKENS_PER_CHARACTER = 1 / 20;
@@ -42,6 +42,14 @@ export function estimateRequest(
   estimator: TokenEstimator,
 ): number {
   return estimator.estimate(fixedCharacters + sumCharacters(messages));
+}
+
+/**
+ * Tokens of the fixed part by the rule of thumb: what was learned from other text, such as columns of numbers, says
+ * nothing of prose and schemas.
+ */
+export function estimateFixedTokens(fixed: FixedPart): number {
+  return Math.ceil(countFixedCharacters(fixed) / CHARACTERS_PER_TOKEN);
 }
 
 /** The newest reply whose usage still says what the context takes. */

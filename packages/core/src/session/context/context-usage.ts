@@ -4,8 +4,7 @@ import { type ContextMessage, contextMessages } from "../context-builder.ts";
 import type { SessionEntry } from "../types.ts";
 import type { Calibrator } from "./calibrator.ts";
 import { countContextTokens, findCountedReply } from "./context-tokens.ts";
-import type { FixedPart } from "./context-window.ts";
-import { countFixedCharacters, usageTokens } from "./has-room.ts";
+import { countFixedCharacters, type FixedPart, usageTokens } from "./has-room.ts";
 import type { ContextLimits } from "./settings.ts";
 
 /** What a part of a request is there for. */

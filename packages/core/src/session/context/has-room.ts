@@ -3,7 +3,10 @@ import type { Usage } from "../../types.ts";
 import { countCharacters } from "../compaction/estimate-tokens.ts";
 import type { ContextLimits } from "./settings.ts";
 
-// A token has four characters on the average, and hardly ever less than one.
+/** The part of a request that is the same in all of them. */
+export type FixedPart = Pick<StreamContext, "systemPrompt" | "tools">;
+
+/** A token has four characters on the average, and hardly ever less than one. */
 export const MOST_TOKENS_PER_CHARACTER = 1;
 const LEAST_TOKENS_PER_CHARACTER = 1 / 4;
 
@@ -27,10 +30,7 @@ export function hasRoom(context: StreamContext, limits: ContextLimits): boolean 
 }
 
 /** Characters of the part of a request that is the same in all of them: system prompt and tools. */
-export function countFixedCharacters({
-  systemPrompt,
-  tools,
-}: Pick<StreamContext, "systemPrompt" | "tools">): number {
+export function countFixedCharacters({ systemPrompt, tools }: FixedPart): number {
   return systemPrompt.length + (tools.length > 0 ? JSON.stringify(tools).length : 0);
 }
 

@@ -19,7 +19,7 @@ export function openContextWindow(
 ): ContextWindow {
   const { maxRetries, model, streamFunction } = agentConfig;
   const { buildSystemPrompt, calibrationPlace, gate, limits } = options;
-  const calibrator = new Calibrator(calibrationPlace && openCalibrationStore(calibrationPlace, model));
+  const calibrator = new Calibrator(openCalibrationStore(model, calibrationPlace));
   const parts: CompactorParts = {
     log,
     limits,
@@ -36,10 +36,15 @@ export function openContextWindow(
   return new ContextWindow({ log, limits, calibrator, compactor, modelId: model.id, flush });
 }
 
-function openCalibrationStore(environment: Environment, model: Model): CalibrationStore {
+/** A script counts as it was told to: nothing is learned from it, and nothing that was learned holds for it. */
+function openCalibrationStore(model: Model, place: Environment | undefined): CalibrationStore {
+  const { conditions, provider } = model;
   const key = calibrationKey(model);
+  const kept = provider === "scripted" ? undefined : place;
   return {
-    read: () => readCalibration(environment, key),
-    save: (calibration) => void saveCalibration(environment, key, calibration),
+    read: () => (conditions ? conditions.calibration : kept && readCalibration(kept, key)),
+    save: (calibration) => {
+      if (kept) void saveCalibration(kept, key, calibration);
+    },
   };
 }

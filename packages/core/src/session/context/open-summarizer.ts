@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../../agent/types.ts";
 import type { Summarizer } from "./context-guard.ts";
 
+/** Who may write summaries. */
 export interface SummarizerChoice {
   /** The session's own model. */
   own: Summarizer;

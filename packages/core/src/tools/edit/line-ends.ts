@@ -1,6 +1,7 @@
 /** What ends a line: LF, CRLF, or the lone CR of old Mac files. */
 export type LineEnd = "\n" | "\r\n" | "\r";
 
+/** A line with what ends it, so that it can be put back as it was. */
 export interface TextLine {
   text: string;
   /** As it is in the file; empty for a last line without one. */
@@ -19,6 +20,7 @@ function toLineEnd(end: string): LineEnd | "" {
   return end === "\n" || end === "\r\n" || end === "\r" ? end : "";
 }
 
+/** Which ends the lines of a text have. */
 export interface LineEndUse {
   /** The most frequent end; LF for a text of one line. */
   main: LineEnd;

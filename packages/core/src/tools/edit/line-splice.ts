@@ -3,6 +3,7 @@ import type { Reindent } from "./indentation.ts";
 import { alignLines } from "./line-alignment.ts";
 import type { LineEnd, TextLine } from "./line-ends.ts";
 
+/** An edit whose old text is in the file but for white space and typography. */
 export interface LineSplice {
   /** What stands in the file: as many lines as `oldLines`, alike but for white space and typography. */
   fragments: readonly TextLine[];

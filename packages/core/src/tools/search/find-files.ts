@@ -24,6 +24,7 @@ const MAX_SORTED_BY_TIME = 2_000;
 // Beyond this the pattern is too wide for anybody to read on.
 const MAX_COLLECTED = 50_000;
 
+/** A call whose place was allowed; what `isWithheld` names is left out and told of. */
 export interface GlobCall {
   args: GlobArguments;
   target: SearchTarget;

@@ -15,6 +15,7 @@ const DEFAULT_LIMITS: Readonly<Record<GrepMode, number>> = {
   count: 100,
 };
 
+/** A call whose place was allowed; what `isWithheld` names is left out and told of. */
 export interface GrepCall {
   args: GrepArguments;
   target: SearchTarget;

@@ -25,6 +25,7 @@ export interface FoundLines {
   stopped: RipgrepEnd["stopped"];
 }
 
+/** One run of ripgrep in a place that is held open. */
 export interface GrepSearch {
   args: GrepArguments;
   target: SearchTarget;

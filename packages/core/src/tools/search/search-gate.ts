@@ -13,6 +13,7 @@ export interface SearchTarget {
   isDirectory: boolean;
 }
 
+/** How the arguments of a searching tool are read and told. */
 export interface SearchGateOptions<A> {
   toolName: string;
   /** The directory or file that a call works on, as the model gave it. */

@@ -61,6 +61,7 @@ const WALK = [
   ...[".git", ".hg", ".svn", ".jj"].flatMap((directory) => ["--glob", `!${directory}`]),
 ];
 
+/** What one search asks of ripgrep. */
 export interface RipgrepSearch {
   /** What to search for and how; patterns behind `-e`, so that one may begin with a hyphen. */
   flags: readonly string[];

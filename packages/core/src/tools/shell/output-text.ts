@@ -42,6 +42,7 @@ export function tailOf(
   return bytes.subarray(Math.max(start, startOfLastLines(bytes, maxLines)));
 }
 
+/** Counts LF only, without making a string of the bytes. */
 export function countNewlines(bytes: Uint8Array): number {
   let count = 0;
   for (let index = 0; index < bytes.length; index++) if (bytes[index] === NEWLINE) count++;

@@ -5,6 +5,7 @@ import type { Workspace } from "../workspace.ts";
 // The most that a timer takes, 24 days: whoever waits for a command of their own stops it themselves.
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
+/** How a command that the user typed is stopped and shown. */
 export interface UserCommandOptions {
   /** Aborting it ends everything that the command has started. */
   signal: AbortSignal;

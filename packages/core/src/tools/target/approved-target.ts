@@ -8,6 +8,7 @@ interface FileArguments {
   file_path: string;
 }
 
+/** The very file that was asked about. */
 export interface ApprovedTarget extends FileTarget {
   /** Absolute; the links in it are not followed. */
   path: string;

@@ -9,6 +9,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 // Whoever shows it decides what of it; this bounds what is carried about.
 const LIMITS = { maxLines: 5_000, maxLineChars: 10_000 };
 
+/** A change of one file that nobody has made yet. */
 export interface PlannedChange {
   /** Absolute. */
   path: string;
