@@ -10,8 +10,10 @@ const MARKS: Readonly<Record<TitleState, string>> = { idle: "", working: "● ",
 
 /** Keeps the terminal's title on a stack, and takes it from there again; terminals without one pass over it. */
 export const PUSH_TITLE = "\x1b[22;0t";
+/** Ends what `PUSH_TITLE` began, once for each. */
 export const POP_TITLE = "\x1b[23;0t";
 
+/** A question goes before the run that waits for its answer. */
 export function titleState(view: Pick<View, "activity" | "dialog" | "shell">): TitleState {
   if (view.dialog?.type === "approval") return "asking";
   return isWorking(view) ? "working" : "idle";

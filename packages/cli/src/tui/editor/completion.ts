@@ -10,6 +10,7 @@ import { findCommands } from "./find-commands.ts";
 import { quotePath, toMention } from "./mention-text.ts";
 import { rankPaths } from "./rank-paths.ts";
 
+/** What there is to complete from. */
 export interface CompletionOptions {
   commands: readonly CompletableCommand[];
   files: FileIndex;

@@ -6,6 +6,7 @@ import type { CommandContext } from "../commands/types.ts";
 import { findUserProgram, type UserProgram } from "../user-program.ts";
 import { cleanText } from "./clean-text.ts";
 
+/** Where the editor is found and who lends it the terminal; `cwd` is where it is started. */
 export interface ExternalEditorOptions extends Pick<CommandContext, "environment" | "lendTerminal"> {
   cwd: string;
   /** The project, real: no program and no temporary file of ours in it. */

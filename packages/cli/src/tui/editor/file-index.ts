@@ -1,6 +1,7 @@
 /** Paths of files and directories below one directory; those of directories end in a slash. */
 export type PathList = readonly string[];
 
+/** Where the files come from, and for how long they are waited for. */
 export interface FileIndexOptions {
   /** Lists the files anew. */
   list(signal: AbortSignal): Promise<readonly string[]>;

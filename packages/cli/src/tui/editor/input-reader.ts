@@ -1,6 +1,7 @@
 const START = "\x1b[200~";
 const END = "\x1b[201~";
 
+/** A key, or the whole of a paste, as the terminal sent it. */
 export interface InputPart {
   kind: "keys" | "paste";
   data: string;

@@ -1,23 +1,21 @@
 import type { AutocompleteProvider } from "@earendil-works/pi-tui/dist/autocomplete.js";
 import type { EditorTheme } from "@earendil-works/pi-tui/dist/components/editor.js";
-import { getKeybindings } from "@earendil-works/pi-tui/dist/keybindings.js";
-import { decodePrintableKey } from "@earendil-works/pi-tui/dist/keys.js";
 import type { Component, Focusable, TUI } from "@earendil-works/pi-tui/dist/tui.js";
 import { readShellLine } from "../../shell-line/read-shell-line.ts";
 import { type EditorBindings, installEditorKeys } from "../keys/editor-keys.ts";
-import { type HeldTexts, type Holding, holdText, releaseText, releaseVisibleText } from "./held-text.ts";
+import { EditorCompletion } from "./editor-completion.ts";
 import { InputReader } from "./input-reader.ts";
-import { takePaste } from "./pasted-text.ts";
 import { drawPrompt, MARKER_COLUMNS } from "./prompt-rows.ts";
 import type { PromptTheme } from "./prompt-theme.ts";
-import { blankStandIns } from "./stand-in.ts";
 import { TextArea } from "./text-area.ts";
+import { TextHolder } from "./text-holder.ts";
 
 /** What of a prompt was in sight when it was sent: without long pastes. For what must be the user's own word. */
 export interface VisiblePrompt {
   visibleText: string;
 }
 
+/** How an editor looks, and who is told of what is written in it. */
 export interface PromptEditorOptions {
   theme: PromptTheme;
   /** Keys the user has changed; they hold for every editor of pi-tui in this process. */
@@ -41,12 +39,10 @@ const MAX_COMPLETIONS = 8;
  */
 export class PromptEditor implements Component, Focusable {
   private readonly area: TextArea;
+  private readonly completion: EditorCompletion;
   private readonly reader = new InputReader();
+  private readonly held = new TextHolder();
   private readonly sent: string[] = [];
-  private held: HeldTexts = [];
-  /** A completion is being taken with Enter, and it was what is written already. */
-  private isConfirming = false;
-  private wasComplete = false;
 
   constructor(
     private readonly tui: TUI,
@@ -54,8 +50,9 @@ export class PromptEditor implements Component, Focusable {
   ) {
     installEditorKeys(options.keys);
     this.area = new TextArea(tui, toEditorTheme(options.theme));
+    this.completion = new EditorCompletion(this.area, this.held);
     this.area.onSubmit = (text) => this.submit(text);
-    this.area.onChange = (text) => options.onChange?.(releaseText(this.held, text));
+    this.area.onChange = (text) => options.onChange?.(this.held.release(text));
   }
 
   get focused(): boolean {
@@ -68,7 +65,7 @@ export class PromptEditor implements Component, Focusable {
 
   /** Everything that would be sent, as it stands. */
   get text(): string {
-    return releaseText(this.held, this.area.getText());
+    return this.held.release(this.area.getText());
   }
 
   get isEmpty(): boolean {
@@ -77,39 +74,31 @@ export class PromptEditor implements Component, Focusable {
 
   /** True while a completion list is open: Escape closes it, Enter and Tab take from it. */
   get isCompleting(): boolean {
-    return this.area.isShowingAutocomplete();
+    return this.completion.isOpen;
   }
 
   /** Replaces everything; undo brings it back. The cursor is at the end then. */
   setText(text: string): void {
-    this.area.setText(this.hold(text));
+    this.area.setText(this.held.hold(text));
     this.tui.requestRender();
   }
 
   /** Earlier prompts, the newest first, for Up, the first hundred of them; those that were sent here come before them. */
   setHistory(texts: readonly string[]): void {
-    const earlier = texts.slice(0, MAX_HISTORY).map((text) => this.hold(text));
+    const earlier = texts.slice(0, MAX_HISTORY).map((text) => this.held.hold(text));
     for (const text of [...earlier.toReversed(), ...this.sent]) this.area.addToHistory(text);
   }
 
   setCompletion(provider: AutocompleteProvider): void {
-    const wrapped = wrapCompletion(provider, (text) => this.hold(text));
-    this.area.setAutocompleteProvider({
-      ...wrapped,
-      applyCompletion: (lines, line, column, item, prefix) => {
-        if (!this.isConfirming || item.value !== prefix)
-          return wrapped.applyCompletion(lines, line, column, item, prefix);
-        // A command's name is sent by pi-tui itself.
-        this.wasComplete = !prefix.startsWith("/");
-        return { lines, cursorLine: line, cursorCol: column };
-      },
-    });
+    this.completion.offer(provider);
   }
 
   handleInput(data: string): void {
-    for (const part of this.reader.read(data)) {
-      if (part.kind === "keys") this.takeKey(part.data);
-      else this.area.insertTextAtCursor(this.keep(takePaste(this.held, part.data, this.area.getText())));
+    for (const { kind, data: part } of this.reader.read(data)) {
+      const written =
+        kind === "paste" ? this.held.holdPaste(part, this.area.getText()) : this.held.holdKey(part);
+      if (written === undefined) this.completion.press(part);
+      else this.area.insertTextAtCursor(written);
     }
   }
 
@@ -126,69 +115,13 @@ export class PromptEditor implements Component, Focusable {
     this.area.invalidate();
   }
 
-  private takeKey(data: string): void {
-    const typed = readTypedText(data);
-    if (typed === "") return;
-    const shown = typed === undefined ? undefined : this.hold(typed);
-    if (shown === typed) this.press(data);
-    else if (shown !== undefined) this.area.insertTextAtCursor(shown);
-  }
-
-  /** Enter on a completion that says what stands there already closes the list, and then does what it does without one. */
-  private press(data: string): void {
-    this.isConfirming = this.isCompleting && getKeybindings().matches(data, "tui.select.confirm");
-    this.wasComplete = false;
-    this.area.handleInput(data);
-    this.isConfirming = false;
-    if (this.wasComplete && !this.isEmpty) this.area.handleInput(data);
-  }
-
   private submit(shown: string): void {
-    const text = releaseText(this.held, shown);
+    const text = this.held.release(shown);
     if (text.trim() === "") return;
     this.area.addToHistory(shown);
     this.sent.push(shown);
-    this.options.onSubmit(text, { visibleText: releaseVisibleText(this.held, shown) });
+    this.options.onSubmit(text, { visibleText: this.held.releaseVisible(shown) });
   }
-
-  private hold(text: string): string {
-    return this.keep(holdText(this.held, text));
-  }
-
-  private keep({ text, held }: Holding): string {
-    this.held = held;
-    return text;
-  }
-}
-
-/** What a key writes, harmless or not; nothing for some keys, and undefined for those that do something else. */
-function readTypedText(data: string): string | undefined {
-  const decoded = decodePrintableKey(data);
-  // The Kitty protocol gives keys without a character, such as F13, numbers of this range, which pi-tui takes for text.
-  if (decoded !== undefined) return /^[\ue000-\uf8ff]$/.test(decoded) ? "" : decoded;
-  return data >= " " && data !== "\x7f" ? data : undefined;
-}
-
-/**
- * A provider sees blanks where something stands in, and what it writes is held like everything else. One that fails offers
- * nothing: pi-tui would let its error end the program.
- */
-function wrapCompletion(
-  provider: AutocompleteProvider,
-  hold: (text: string) => string,
-): AutocompleteProvider {
-  return {
-    ...(provider.triggerCharacters && { triggerCharacters: provider.triggerCharacters }),
-    getSuggestions: async (lines, line, column, options) => {
-      try {
-        return await provider.getSuggestions(lines.map(blankStandIns), line, column, options);
-      } catch {
-        return null; // The prompt can be written without it.
-      }
-    },
-    applyCompletion: (lines, line, column, item, prefix) =>
-      provider.applyCompletion(lines, line, column, { ...item, value: hold(item.value) }, prefix),
-  };
 }
 
 function toEditorTheme({ selected, description }: PromptTheme): EditorTheme {

@@ -1,5 +1,6 @@
 import { createPickerDialog, type Picker } from "./picker.ts";
 
+/** One of the ways to go on; `detail` is shown dim behind it. */
 export interface Choice {
   label: string;
   detail?: string;

@@ -10,6 +10,7 @@ export const EFFORTS: readonly { level: Effort; meaning: string }[] = [
   { level: "max", meaning: "as long as the model can, whatever it costs" },
 ];
 
+/** True for a level of `EFFORTS`, written exactly so. */
 export function isEffort(text: string): text is Effort {
   return EFFORTS.some(({ level }) => level === text);
 }

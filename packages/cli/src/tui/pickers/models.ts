@@ -8,6 +8,7 @@ import type { CommandContext } from "../commands/types.ts";
 import type { PickerItem } from "../view.ts";
 import { createPickerDialog, type Picker } from "./picker.ts";
 
+/** What a list of models is made of; providers tell which of them can be asked now. */
 export interface ChoosableModels {
   models: readonly ListedModel[];
   providers: readonly ModelProvider[];

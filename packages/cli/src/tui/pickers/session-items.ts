@@ -15,10 +15,12 @@ export interface ListedSession {
   item: PickerItem;
 }
 
+/** The orders in turn, the first again behind the last. */
 export function nextOrder(order: SessionOrder): SessionOrder {
   return ORDERS[(ORDERS.indexOf(order) + 1) % ORDERS.length] ?? "time";
 }
 
+/** What stands above the list; the usual order is not named. */
 export function titleOf(order: SessionOrder): string {
   return order === "time" ? "Sessions" : `Sessions by ${order}`;
 }
@@ -48,6 +50,7 @@ interface ItemContext {
   text?: string | undefined;
 }
 
+/** A session as the list shows it, found by its id and by what was said in it. */
 export function toListedSession(
   info: SessionInfo,
   { isCurrent, size, now, text }: ItemContext,

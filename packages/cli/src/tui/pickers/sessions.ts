@@ -1,5 +1,4 @@
-import { statSync } from "node:fs";
-import { now, type SessionInfo } from "@diligent/core/run";
+import type { SessionInfo } from "@diligent/core/run";
 import { readSessionText, removeSession, renameSession } from "@diligent/core/sessions";
 import { formatMessageCount } from "../../session-text.ts";
 import { toSingleLine } from "../../terminal-text.ts";
@@ -7,15 +6,7 @@ import type { CommandContext } from "../commands/types.ts";
 import type { ActionId } from "../keys/actions.ts";
 import type { PickerDialog } from "../view.ts";
 import { changePicker, createPickerDialog, type Picker, replaceItems } from "./picker.ts";
-import {
-  type ListedSession,
-  nextOrder,
-  type SessionOrder,
-  sortSessions,
-  titleOf,
-  toListedSession,
-  withText,
-} from "./session-items.ts";
+import { SessionList } from "./session-list.ts";
 
 const PICKER = "sessions";
 // What is searched in; a thousand long sessions would fill the memory otherwise.
@@ -41,9 +32,7 @@ interface Parts {
 class SessionsPicker implements Picker {
   readonly dialog: PickerDialog;
   private readonly currentId: string;
-  private sessions: readonly ListedSession[];
-  private order: SessionOrder = "time";
-  private readonly texts = new Map<string, string>();
+  private readonly list: SessionList;
   private readonly closing = new AbortController();
 
   constructor(
@@ -51,11 +40,11 @@ class SessionsPicker implements Picker {
     { sessions, currentId }: Parts,
   ) {
     this.currentId = currentId;
-    this.sessions = sessions.map((info) => this.list(info));
+    this.list = new SessionList(sessions, currentId);
     this.dialog = createPickerDialog({
       name: PICKER,
-      title: titleOf(this.order),
-      items: this.items(),
+      title: this.list.title,
+      items: this.list.items,
       keys: [
         { action: "list.sort", label: "sort" },
         { action: "list.rename", label: "rename" },
@@ -72,7 +61,7 @@ class SessionsPicker implements Picker {
   }
 
   async pressKey(action: ActionId, id: string | undefined): Promise<void> {
-    const info = this.find(id)?.info;
+    const info = this.list.find(id);
     if (action === "list.sort") {
       this.sort();
     } else if (!info) {
@@ -93,23 +82,21 @@ class SessionsPicker implements Picker {
 
   /** @throws the file system's error when it cannot be deleted. */
   confirm(id: string | undefined): void {
-    const session = this.find(id);
-    if (!session) return;
-    removeSession(session.info);
-    this.sessions = this.sessions.filter((each) => each !== session);
+    const info = this.list.find(id);
+    if (!info) return;
+    removeSession(info);
+    this.list.remove(info.id);
     this.refresh();
   }
 
   /** @throws the file system's error when the name cannot be kept. */
   async submit(text: string, id: string | undefined): Promise<void> {
-    const info = this.find(id)?.info;
+    const info = this.list.find(id);
     if (!info) return;
     const name = text.trim();
     if (info.id === this.currentId) (await this.context.session()).session.rename(name);
     else renameSession(info, name);
-    const { name: _, ...unnamed } = info;
-    const renamed = this.list(name === "" ? unnamed : { ...unnamed, name });
-    this.replace(info.id, () => renamed);
+    this.list.rename(info, name);
     this.refresh();
   }
 
@@ -117,32 +104,15 @@ class SessionsPicker implements Picker {
     this.closing.abort();
   }
 
-  private list(info: SessionInfo): ListedSession {
-    const isCurrent = info.id === this.currentId;
-    const size = statSync(info.path, { throwIfNoEntry: false })?.size ?? 0;
-    return toListedSession(info, { isCurrent, size, now: now(), text: this.texts.get(info.id) });
-  }
-
   private sort(): void {
-    this.order = nextOrder(this.order);
+    this.list.sort();
     this.refresh();
-    this.change((dialog) => ({ ...dialog, title: titleOf(this.order), selected: 0 }));
-  }
-
-  private find(id: string | undefined): ListedSession | undefined {
-    return this.sessions.find(({ info }) => info.id === id);
-  }
-
-  private replace(id: string, change: (session: ListedSession) => ListedSession): void {
-    this.sessions = this.sessions.map((each) => (each.info.id === id ? change(each) : each));
-  }
-
-  private items() {
-    return sortSessions(this.sessions, this.order).map(({ item }) => item);
+    const { title } = this.list;
+    this.change((dialog) => ({ ...dialog, title, selected: 0 }));
   }
 
   private refresh(): void {
-    const items = this.items();
+    const { items } = this.list;
     this.change((dialog) => replaceItems(dialog, items));
   }
 
@@ -154,15 +124,16 @@ class SessionsPicker implements Picker {
   private async readTexts(sessions: readonly SessionInfo[]): Promise<void> {
     const { signal } = this.closing;
     let room = MAX_ALL_CHARACTERS;
+    let count = 0;
     for (const { id, path } of sessions) {
       const maxCharacters = Math.min(MAX_SESSION_CHARACTERS, room);
       if (signal.aborted || maxCharacters <= 0) break;
       // As it is compared: a text in small letters stays one and the same.
       const text = (await readSessionText(path, { maxCharacters, signal })).toLowerCase();
       room -= text.length;
-      this.texts.set(id, text);
-      this.replace(id, (session) => withText(session, text));
-      if (this.texts.size % SESSIONS_AT_ONCE === 0) this.refresh();
+      this.list.addText(id, text);
+      count++;
+      if (count % SESSIONS_AT_ONCE === 0) this.refresh();
     }
     if (!signal.aborted) this.refresh();
   }

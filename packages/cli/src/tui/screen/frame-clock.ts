@@ -5,13 +5,19 @@ const FRAME_MS = 50;
 const SETTLE_MS = 30;
 const LONGEST_SETTLE_MS = 500;
 
-/** Decides when the next frame is drawn. */
+/** Decides when the next frame is drawn, from `start` to `stop`. */
 export class FrameClock {
+  private isStarted = false;
   private lastFrameAt = Number.NEGATIVE_INFINITY;
   private nextFrame: Timer | undefined;
   private settling: Timer | undefined;
   private resizes = 0;
   private resizingSince = 0;
+
+  /** Frames are being drawn. */
+  get isRunning(): boolean {
+    return this.isStarted;
+  }
 
   /** The size has just changed, and may change again: no frame is to be drawn. */
   get isSettling(): boolean {
@@ -23,6 +29,10 @@ export class FrameClock {
     return this.resizes;
   }
 
+  start(): void {
+    this.isStarted = true;
+  }
+
   /** Calls `draw` at once, or when the last frame is long enough ago, unless it is going to be called by then anyway. */
   request(draw: () => void): void {
     const waitMs = this.lastFrameAt + FRAME_MS - performance.now();
@@ -30,8 +40,9 @@ export class FrameClock {
     else this.nextFrame ??= setTimeout(draw, waitMs);
   }
 
-  /** Notes that the size has changed. Calls `draw` when it has settled. */
+  /** Notes that the size has changed, while frames are drawn. Calls `draw` when it has settled. */
   noteResize(draw: () => void): void {
+    if (!this.isStarted) return;
     const now = performance.now();
     this.resizes++;
     if (this.resizes === 1) this.resizingSince = now;
@@ -47,13 +58,18 @@ export class FrameClock {
 
   /** A frame is being drawn. */
   noteFrame(): void {
-    this.stop();
+    this.cancel();
     this.lastFrameAt = performance.now();
     this.resizes = 0;
   }
 
   /** Calls nobody any more. */
   stop(): void {
+    this.isStarted = false;
+    this.cancel();
+  }
+
+  private cancel(): void {
     clearTimeout(this.nextFrame);
     this.nextFrame = undefined;
     this.endSettling();

@@ -27,6 +27,7 @@ export interface WantedFrame {
   readonly height: number;
 }
 
+/** What to write to the terminal, empty where nothing changes, and what stands there afterwards. */
 export interface Frame {
   readonly output: string;
   readonly region: LiveRegion;
@@ -59,7 +60,7 @@ export function drawAnew(
   const live = atLeastOne(wanted.live);
   const writer = new FrameWriter({ row: rowsUp ?? 0, column: undefined }, 1, wanted.width);
   // Goes on to the next row unless the row is empty, as shells do it.
-  if (rowsUp === undefined) writer.control(" ".repeat(Math.max(0, wanted.width - 1)));
+  if (rowsUp === undefined) writer.cursor.control(" ".repeat(Math.max(0, wanted.width - 1)));
   writer.eraseFrom(0);
   writer.printLines([...wanted.finished, ...live], wanted.finished.length);
   return endFrame(writer, { isCursorShown, top: anyTop(1, wanted.height) }, { ...wanted, live });
@@ -69,7 +70,7 @@ export function drawAnew(
 export function leaveRegion({ lines, row, column, width }: LiveRegion): string {
   const writer = new FrameWriter({ row, column }, lines.length, width);
   const isEmpty = lines.length === 1 && lines[0]?.text === "";
-  if (isEmpty) writer.moveTo(0, 0);
+  if (isEmpty) writer.cursor.moveTo(0, 0);
   else writer.addRows(1);
   return writer.finish();
 }
@@ -151,15 +152,16 @@ function endFrame(
   const { finished, live, width, height } = wanted;
   const cursorRow = live.findLastIndex(({ cursorColumn }) => cursorColumn !== undefined);
   const cursorColumn = live[cursorRow]?.cursorColumn;
+  const { cursor } = writer;
   const isCursorShown = cursorColumn !== undefined;
-  if (isCursorShown) writer.moveTo(finished.length + cursorRow, cursorColumn);
+  if (isCursorShown) cursor.moveTo(finished.length + cursorRow, cursorColumn);
   // A screen that gets lower loses the rows below the cursor, and only then are rows at its top out of reach. So a cursor
   // that nobody sees waits in the first row.
-  else if (writer.row !== finished.length) writer.moveTo(finished.length, 0);
-  if (isCursorShown !== before.isCursorShown) writer.control(isCursorShown ? "\x1b[?25h" : "\x1b[?25l");
+  else if (cursor.row !== finished.length) cursor.moveTo(finished.length, 0);
+  if (isCursorShown !== before.isCursorShown) cursor.control(isCursorShown ? "\x1b[?25h" : "\x1b[?25l");
   const isWrapped = finished.some(({ mostColumns }) => mostColumns > width);
   const top = moveTop(before.top, { finished: finished.length, rows: live.length, height, isWrapped });
-  const { row, column } = writer;
+  const { row, column } = cursor;
   const region = { lines: live, width, height, row: row - finished.length, column, isCursorShown, top };
   return { output: writer.finish(), region };
 }

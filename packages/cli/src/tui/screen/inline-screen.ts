@@ -2,23 +2,13 @@ import type { Terminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import { setCapabilityOverrides } from "@earendil-works/pi-tui/dist/terminal-image.js";
 import type { TuiStopOptions } from "@earendil-works/pi-tui/dist/tui.js";
 import { TuiMainScreen } from "@earendil-works/pi-tui/dist/tui-main-screen.js";
-import {
-  drawAnew,
-  drawChanges,
-  eraseRegion,
-  type Frame,
-  type LiveRegion,
-  leaveRegion,
-  type WantedFrame,
-} from "./frame.ts";
 import { FrameClock } from "./frame-clock.ts";
-import { LiveLines } from "./live-lines.ts";
-import { topFromCursor } from "./region-top.ts";
-import { countRowsAbove } from "./rows-above.ts";
-import { type ScreenLine, toScreenLine } from "./screen-line.ts";
+import { RegionPainter } from "./region-painter.ts";
+import { ScreenInput } from "./screen-input.ts";
 import { TerminalReplies } from "./terminal-replies.ts";
 import { WatchedTerminal } from "./watched-terminal.ts";
 
+/** What the screen has to know of the place it is in. */
 export interface InlineScreenOptions {
   /** `TERM` and `TERM_PROGRAM` say how the terminal treats its rows when its width changes. */
   environment?: Readonly<Record<string, string | undefined>>;
@@ -42,29 +32,32 @@ export interface InlineScreenOptions {
 export class InlineScreen extends TuiMainScreen {
   // Private to the language and not only to the compiler: the class above may have fields of its own by such names.
   readonly #replies: TerminalReplies;
-  readonly #liveLines: LiveLines;
   readonly #clock = new FrameClock();
+  readonly #painter: RegionPainter;
+  readonly #input: ScreenInput;
   readonly #readSize: () => void;
-  #finished: string[] = [];
-  #region: LiveRegion | undefined;
-  #isStale = false;
-  /** Finished lines were on their way when the size changed, and may stand in rows that do not count as finished. */
-  #isMisplaced = false;
-  #isRunning = false;
-  #isDrawnForInput = false;
-  /** What has just come in is an answer of the terminal's, not a key. */
-  #isReply = false;
 
   constructor(terminal: Terminal, { environment = {}, readSize = () => {} }: InlineScreenOptions = {}) {
     const watched = new WatchedTerminal(terminal, {
-      onResize: () => this.#noteResize(),
-      afterInput: () => this.#drawForInput(),
+      onResize: () => {
+        this.#painter.noteResize();
+        this.#clock.noteResize(() => this.renderNow(true));
+      },
+      afterInput: () => this.#input.noteEnd(),
     });
     super(watched);
     this.#readSize = readSize;
     this.#replies = new TerminalReplies(watched, environment);
-    this.#liveLines = new LiveLines();
-    this.addInputListener((data) => this.#readReply(data));
+    this.#painter = new RegionPainter(watched, this.#replies, this.#clock);
+    this.#input = new ScreenInput(this.#replies, {
+      onReply: (reply) => {
+        if (reply.kind === "place") this.#painter.notePlace(reply);
+        // Now that it is known what the terminal is, more may have to be asked.
+        else this.requestRender();
+      },
+      onKeys: () => super.renderNow(),
+    });
+    this.addInputListener((data) => this.#input.read(data));
   }
 
   /** Called before a frame is drawn, for lines that are complete by then. */
@@ -80,7 +73,7 @@ export class InlineScreen extends TuiMainScreen {
    * screen is stopped, with the first frame after the next start.
    */
   finish(lines: readonly string[]): void {
-    for (const line of lines) this.#finished.push(line);
+    this.#painter.queue(lines);
     this.requestRender();
   }
 
@@ -93,13 +86,13 @@ export class InlineScreen extends TuiMainScreen {
 
   /** Asks for a frame soon; with `force` for one that draws the whole live region, and at once. */
   override requestRender(force = false): void {
-    if (!this.#isRunning) return;
+    if (!this.#clock.isRunning) return;
     if (force) super.requestRender(true);
     else this.#clock.request(() => super.requestRender());
   }
 
   protected override beforeTerminalStart(): void {
-    this.#isRunning = true;
+    this.#clock.start();
     // Asked for by pi-tui otherwise, it would run `tmux` to find out, whichever that is.
     setCapabilityOverrides({ images: null, hyperlinks: false });
   }
@@ -116,17 +109,15 @@ export class InlineScreen extends TuiMainScreen {
 
   /** The next frame draws the whole live region. */
   protected override resetRenderState(): void {
-    this.#isStale = true;
+    this.#painter.markStale();
   }
 
   protected override doRender(): void {
-    if (!this.#isRunning) return;
+    if (!this.#clock.isRunning) return;
     this.#readSize();
     if (this.#clock.isSettling) return;
-    const { columns: width, rows: height } = this.terminal;
-    this.#finished.push(...this.beforeFrame());
-    const live = this.#liveLines.read(this.render(width), { width, height });
-    this.#draw({ finished: this.#takeFinished(), live, width, height });
+    this.#painter.queue(this.beforeFrame());
+    this.#painter.draw(this.render(this.terminal.columns));
   }
 
   /**
@@ -135,102 +126,24 @@ export class InlineScreen extends TuiMainScreen {
    */
   leaveRegion({ isErased = false }: { isErased?: boolean } = {}): void {
     if (!isErased) this.#drawLast();
-    this.#stopDrawing();
-    const { columns: width, rows: height } = this.terminal;
-    const region = this.#region;
-    const isOutdated = this.#isStale || region?.width !== width || region.height !== height;
-    if (this.#finished.length > 0 || (region !== undefined && isOutdated)) {
-      const live = (region?.lines ?? []).slice(-height).map(({ text }) => toScreenLine(text, width));
-      this.#draw({ finished: this.#takeFinished(), live, width, height });
-    }
-    if (this.#region !== undefined)
-      this.terminal.write(isErased ? eraseRegion(this.#region) : leaveRegion(this.#region));
-    this.#region = undefined;
+    this.#clock.stop();
+    this.#painter.leave({ isErased });
   }
 
   /** With `preserveScreen` nothing is written: the cursor is no longer where we left it, and lines stay queued. */
   protected override beforeTerminalStop({ preserveScreen = false }: TuiStopOptions): void {
     if (!preserveScreen) this.leaveRegion();
-    this.#stopDrawing();
-    this.#region = undefined;
+    this.#clock.stop();
+    this.#painter.forget();
   }
 
   /** What stays in the terminal is not what was going on a frame ago. */
   #drawLast(): void {
-    if (!this.#isRunning || this.#region === undefined || this.#clock.isSettling) return;
+    if (!this.#painter.isDrawn || this.#clock.isSettling) return;
     try {
       this.doRender();
     } catch {
       // The program may be ending because it cannot draw: then what was drawn last stays.
     }
-  }
-
-  #stopDrawing(): void {
-    this.#clock.stop();
-    this.#isRunning = false;
-  }
-
-  #draw(wanted: WantedFrame): void {
-    const { output, region } = this.#plan(wanted);
-    const hasFinished = wanted.finished.length > 0;
-    if (output !== "" || hasFinished || this.#region === undefined) this.#region = region;
-    this.#isStale = false;
-    this.#isMisplaced = false;
-    this.#clock.noteFrame();
-    const question = this.#isRunning ? this.#replies.askForPlace(this.#region, hasFinished) : "";
-    if (output + question !== "") this.terminal.write(output + question);
-  }
-
-  #plan(wanted: WantedFrame): Frame {
-    const region = this.#region;
-    if (region === undefined) return drawAnew(wanted, { rowsUp: undefined, isCursorShown: false });
-    const isSameSize = region.width === wanted.width && region.height === wanted.height;
-    if (isSameSize && !this.#isStale) return drawChanges(region, wanted);
-    const isOneStep = this.#clock.resizeCount <= 1;
-    const resize = { ...wanted, rewrap: this.#replies.rewrap, isOneStep };
-    const rowsUp = this.#isMisplaced ? 0 : countRowsAbove(region, resize);
-    return drawAnew(wanted, { rowsUp, isCursorShown: region.isCursorShown });
-  }
-
-  #takeFinished(): ScreenLine[] {
-    const finished = this.#finished.map((line) => toScreenLine(line));
-    this.#finished = [];
-    return finished;
-  }
-
-  #readReply(data: string): { consume: boolean } | undefined {
-    const reply = this.#replies.read(data);
-    if (reply === undefined) return undefined;
-    this.#isReply = true;
-    if (reply.kind === "place") this.#notePlace(reply.region, reply.cursorRow);
-    // Now that it is known what the terminal is, more may have to be asked.
-    else this.requestRender();
-    return { consume: true };
-  }
-
-  #notePlace(region: LiveRegion, cursorRow: number): void {
-    const { row, lines, height, top } = region;
-    // Elsewhere than expected: the size changed before the frame was read, although we have not been told yet.
-    if (top.least === top.most && cursorRow !== top.least + row) this.#isMisplaced = true;
-    if (region !== this.#region || this.#clock.isSettling) return;
-    this.#region = { ...region, top: topFromCursor(cursorRow, { row, rows: lines.length, height }) ?? top };
-  }
-
-  /** What a key has changed is shown at once, however many keys came together. */
-  #drawForInput(): void {
-    const isReply = this.#isReply;
-    this.#isReply = false;
-    if (isReply || this.#isDrawnForInput) return;
-    this.#isDrawnForInput = true;
-    queueMicrotask(() => {
-      this.#isDrawnForInput = false;
-      super.renderNow();
-    });
-  }
-
-  #noteResize(): void {
-    if (!this.#isRunning) return;
-    if (this.#clock.resizeCount === 0) this.#isMisplaced ||= this.#replies.isBehind;
-    this.#clock.noteResize(() => this.renderNow(true));
   }
 }

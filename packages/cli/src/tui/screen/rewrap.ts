@@ -20,6 +20,7 @@ export function readDevice(input: string): string | undefined {
   return DEVICE_REPLY.exec(input)?.groups?.device;
 }
 
+/** What a terminal is known by: the environment it sets, and what it answers. */
 export interface TerminalTraits {
   /** `TERM` and `TERM_PROGRAM` of the environment. */
   term: string | undefined;

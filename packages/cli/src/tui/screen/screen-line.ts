@@ -16,6 +16,7 @@ export interface ScreenLine {
   readonly cursorColumn: number | undefined;
 }
 
+/** A line without text, and without the cursor. */
 export const EMPTY_LINE: ScreenLine = toPlainLine("");
 
 // Of a longer line than this no more is read than can be shown: somebody may print megabytes without a line end.

@@ -1,52 +1,19 @@
-import { writeSync } from "node:fs";
+import { HangUp, type HangUpHost } from "./hang-up.ts";
+import { ignoreErrors } from "./ignore-errors.ts";
 import type { InlineScreen } from "./inline-screen.ts";
-
-/**
- * Everything a terminal program may have switched on, switched off, in an order that also ends a sequence that was cut
- * short. Left out is what only pi-tui's terminal may end, because it stacks: the Kitty keyboard protocol.
- */
-const RESTORE_SEQUENCE = [
-  "\x1b\\", // ends a string sequence
-  "\x1b[?2026l", // synchronised output
-  "\x1b[0m\x1b]8;;\x1b\\", // attributes, links
-  "\x1b[?7h", // wraps at the right edge
-  "\x1b[?2004l", // bracketed paste
-  "\x1b[>4;0m", // modifyOtherKeys
-  "\x1b[?1004l", // focus
-  "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l", // mouse
-  "\x1b[?2031l", // changes of the colour scheme
-  "\x1b[?25h", // cursor
-].join("");
+import { type HeldModes, TerminalHandover, type WriteNow } from "./terminal-handover.ts";
 
 // A group without a shell that controls it ignores the request to stop; then we go on at once.
 const STOP_MS = 50;
-// Replies and key releases that are still under way would be typed into the shell.
-const DRAIN_MS = 200;
-const DRAIN_IDLE_MS = 40;
-// A terminal reads within this what it was sent.
-const READ_MS = 10;
-// A terminal that goes away ends our input and sends SIGHUP, which is only delivered if we are still there; who is asked to
-// end gets 1.3 s for that, so a signal of our own in its place comes later.
-const HANG_UP_MS = 1500;
-const STDOUT = 1;
 
 type HostEvent = "exit" | "SIGCONT" | "SIGTSTP";
 
 /** What of the process it needs; Node's `process` is one. */
-export interface TerminalHost {
+export interface TerminalHost extends HangUpHost {
   on(event: HostEvent, listener: () => void): unknown;
   off(event: HostEvent, listener: () => void): unknown;
   kill(pid: number, signal: "SIGTSTP" | "SIGHUP"): unknown;
-  readonly pid?: number;
-  readonly stdin?: { on(event: "end" | "error", listener: () => void): unknown };
   readonly stdout: { on(event: "error", listener: (error: Error) => void): unknown };
-}
-
-/** Something else that is switched on while the terminal is held; what to write for it. */
-export interface HeldModes {
-  enter(): string;
-  /** Called once after every `enter`. */
-  leave(): string;
 }
 
 /**
@@ -58,29 +25,26 @@ export interface HeldModes {
 export class TerminalGuard {
   private state: "free" | "held" | "leaving" | "stopped" | "lent" = "free";
   private resumption: Timer | undefined;
-  private hangUp: Timer | undefined;
   private borrower: AbortController | undefined;
-  private modes: HeldModes | undefined;
-  private areModesOn = false;
+  private readonly handover: TerminalHandover;
+  private readonly hangUp: HangUp;
 
-  /** `writeNow` writes to the terminal before it returns. */
   constructor(
-    private readonly screen: InlineScreen,
+    screen: InlineScreen,
     private readonly host: TerminalHost,
-    private readonly writeNow: (text: string) => void = (text) => void writeSync(STDOUT, text),
+    writeNow?: WriteNow,
   ) {
+    this.handover = new TerminalHandover(screen, writeNow);
     // A terminal that went away is told by SIGHUP; that what was being written failed then is no news.
     host.stdout.on("error", () => {});
-    host.stdin?.on("end", () => this.onInputEnd());
-    // Where the terminal is somebody else's by now, reading from it fails.
-    host.stdin?.on("error", () => this.onInputEnd());
+    this.hangUp = new HangUp(host, () => this.state === "held");
     host.on("exit", () => this.restore());
     host.on("SIGCONT", () => this.onContinue());
   }
 
   /** Further modes for the next time the terminal is taken. */
   accompany(modes: HeldModes): void {
-    this.modes = modes;
+    this.handover.accompany(modes);
   }
 
   /** Starts the screen, which draws itself. */
@@ -88,19 +52,18 @@ export class TerminalGuard {
     if (this.state === "held") return;
     this.state = "held";
     this.host.on("SIGTSTP", this.suspend);
-    this.screen.start();
-    this.enterModes();
+    this.handover.take();
   }
 
   /** Writes past the screen what moves no cursor; nothing while the terminal is somebody else's. */
   write(sequence: string): void {
-    if (this.state === "held" && sequence !== "") this.screen.terminal.write(sequence);
+    if (this.state === "held") this.handover.write(sequence);
   }
 
   /** Gives the terminal back, for good or until `hold`. May be called at any time and any number of times. */
   restore(): void {
     clearTimeout(this.resumption);
-    clearTimeout(this.hangUp);
+    this.hangUp.cancel();
     if (this.state === "held" || this.state === "leaving") this.release();
     this.state = "free";
     this.borrower?.abort();
@@ -146,21 +109,11 @@ export class TerminalGuard {
     }
   }
 
-  /**
-   * Draws no more and waits for input under way. Once the terminal is not raw any more, Ctrl+C throws away what it has not
-   * read yet; so everything is switched off, and read, before. False where the terminal is not ours, or was given back
-   * meanwhile.
-   */
-  private async prepareLeaving({ isErased = false }: { isErased?: boolean } = {}): Promise<boolean> {
+  /** False where the terminal is not ours, or was given back meanwhile. */
+  private async prepareLeaving({ isErased }: { isErased: boolean }): Promise<boolean> {
     if (this.state !== "held") return false;
     this.state = "leaving";
-    ignoreErrors(() => this.screen.leaveRegion({ isErased }));
-    const { terminal, isExpectingReply } = this.screen;
-    ignoreErrors(() => terminal.write(this.leaveModes() + RESTORE_SEQUENCE));
-    const isMoreExpected = terminal.kittyProtocolActive || isExpectingReply;
-    await (isMoreExpected
-      ? terminal.drainInput(DRAIN_MS, DRAIN_IDLE_MS)
-      : terminal.drainInput(READ_MS, READ_MS));
+    await this.handover.prepare({ isErased });
     return this.isLeaving();
   }
 
@@ -168,15 +121,10 @@ export class TerminalGuard {
     return this.state === "leaving";
   }
 
+  /** Where we were stopped without being asked, the terminal was somebody else's all the same. */
   private onContinue(): void {
     if (this.state === "stopped") this.resume();
-    else if (this.state === "held") this.takeAgain();
-  }
-
-  private onInputEnd(): void {
-    const { pid } = this.host;
-    if (this.state !== "held" || pid === undefined) return;
-    this.hangUp = setTimeout(() => this.host.kill(pid, "SIGHUP"), HANG_UP_MS);
+    else if (this.state === "held") this.handover.takeAgain();
   }
 
   private resume(): void {
@@ -184,37 +132,8 @@ export class TerminalGuard {
     if (this.state === "stopped") this.hold();
   }
 
-  /** We were stopped without being asked: the shell has written below the cursor and may have changed modes. */
-  private takeAgain(): void {
-    ignoreErrors(() => this.screen.stop({ preserveScreen: true }));
-    this.write(this.leaveModes());
-    this.screen.start();
-    this.enterModes();
-  }
-
   private release(): void {
     this.host.off("SIGTSTP", this.suspend);
-    ignoreErrors(() => this.screen.stop());
-    ignoreErrors(() => this.writeNow(this.leaveModes() + RESTORE_SEQUENCE));
-  }
-
-  private enterModes(): void {
-    this.areModesOn = true;
-    this.write(this.modes?.enter() ?? "");
-  }
-
-  private leaveModes(): string {
-    if (!this.areModesOn) return "";
-    this.areModesOn = false;
-    return this.modes?.leave() ?? "";
-  }
-}
-
-/** For steps of which each is to be done even where another fails: the terminal may be gone. */
-function ignoreErrors(step: () => unknown): void {
-  try {
-    step();
-  } catch {
-    // There is nobody left to tell, or nothing left to restore.
+    this.handover.giveBack();
   }
 }

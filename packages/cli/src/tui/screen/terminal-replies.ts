@@ -3,8 +3,16 @@ import { PLACE_QUERY, readPlace } from "./region-top.ts";
 import { DEVICE_QUERY, detectRewrap, type Rewrap, readDevice } from "./rewrap.ts";
 import type { WatchedTerminal } from "./watched-terminal.ts";
 
-/** What a reply says: what the terminal is, or where the cursor is behind the frame that drew `region`. */
-export type TerminalReply = { kind: "device" } | { kind: "place"; region: LiveRegion; cursorRow: number };
+/** Where the cursor is behind the frame that drew `region`. */
+export interface PlaceReply {
+  kind: "place";
+  region: LiveRegion;
+  /** The row of the screen, from 0. */
+  cursorRow: number;
+}
+
+/** What a reply says: what the terminal is, or where the cursor is. */
+export type TerminalReply = { kind: "device" } | PlaceReply;
 
 /** Asks a terminal what has to be known of it, and keeps what it replies. */
 export class TerminalReplies {
