@@ -5,7 +5,6 @@ export interface BenchArguments {
   isJson: boolean;
   /** Exceeded budgets make the exit code 1. */
   isCheck: boolean;
-  isHelp: boolean;
   /** Measures the programs that users could pick instead, and nothing else. */
   isPeers: boolean;
   /** How often each quantity is measured. */
@@ -17,7 +16,6 @@ export interface BenchArguments {
 const FLAGS = {
   "--json": "isJson",
   "--check": "isCheck",
-  "--help": "isHelp",
   "--peers": "isPeers",
 } as const;
 
@@ -27,7 +25,6 @@ export function parseArguments(argv: readonly string[], known: readonly string[]
     names: [],
     isJson: false,
     isCheck: false,
-    isHelp: false,
     isPeers: false,
   };
   const words = argv.values();

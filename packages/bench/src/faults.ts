@@ -6,7 +6,18 @@ import { runScript } from "./run-script.ts";
 // Disturbs the real program in every way there is a trial for, and counts, for each promise to users, how often it was
 // tried and how often it was broken. Exit code 1 when one was broken, 2 when a trial itself failed.
 
-await runScript("faults", main);
+await runScript({
+  name: "faults",
+  help: {
+    usage: ["bun run faults [NAME…] [--long | --runs N] [--seed N]"],
+    choices: FAULT_TRIALS,
+    notes: [
+      "--runs N tries each N times, 10 when left out; --long for longer. A seed repeats the disturbances.",
+      "Exit code 1: a promise was broken; 2: a trial itself failed.",
+    ],
+  },
+  main,
+});
 
 async function main(argv: readonly string[]): Promise<number> {
   const { runs, seed, names } = parseFaultArguments(

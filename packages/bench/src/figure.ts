@@ -1,5 +1,6 @@
 import { median, relativeSpread } from "./measure/statistics.ts";
 
+/** `MB` of 1,048,576 bytes, `KB` of 1,024; `/s` is how often in a second. */
 export type Unit = "ms" | "s" | "MB" | "KB" | "%" | "/s";
 
 /**

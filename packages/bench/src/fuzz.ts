@@ -6,7 +6,18 @@ import { runScript } from "./run-script.ts";
 // Makes values by chance, thousands for each promise that has to hold for all of them, and looks for one that breaks it.
 // Exit code 1 when one was found.
 
-await runScript("fuzz", main);
+await runScript({
+  name: "fuzz",
+  help: {
+    usage: ["bun run fuzz [NAME…] [--runs N] [--seed N]", "bun run fuzz NAME --seed N --path PATH"],
+    choices: FUZZ_TARGETS,
+    notes: [
+      "--runs N tries N values of each, its own number when left out. --path repeats one that was found.",
+      "Exit code 1: a value was found that breaks a promise.",
+    ],
+  },
+  main,
+});
 
 async function main(argv: readonly string[]): Promise<number> {
   const { names, runs, seed, path } = parseFuzzArguments(

@@ -11,15 +11,24 @@ const EXIT_OVER_BUDGET = 1;
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
 
-await runScript("bench", run);
+await runScript({
+  name: "bench",
+  help: {
+    usage: [
+      "bun run bench [NAME…] [--json] [--check] [--runs N] [--seconds N]",
+      "bun run bench --peers [--runs N]   installs other programs from npm into a temporary place and compares",
+    ],
+    choices: BENCHMARKS,
+    notes: [
+      "--check ends with exit code 1 when a budget is exceeded; 2 means that something could not be measured.",
+    ],
+  },
+  main: run,
+});
 
 async function run(argv: readonly string[]): Promise<number> {
   const names = BENCHMARKS.map(({ name }) => name);
   const args = parseArguments(argv, names);
-  if (args.isHelp) {
-    console.log(helpText());
-    return 0;
-  }
   const verdicts = await measureAll(args);
   console.log(args.isJson ? JSON.stringify(verdicts, null, 2) : formatTable(verdicts));
   return args.isCheck && verdicts.some(({ isOver }) => isOver) ? EXIT_OVER_BUDGET : 0;
@@ -43,16 +52,4 @@ async function measureOne(benchmark: Benchmark, stage: Stage): Promise<Verdict[]
   } catch (error) {
     throw new Error(`${benchmark.name} could not be measured.`, { cause: error });
   }
-}
-
-function helpText(): string {
-  const width = Math.max(...BENCHMARKS.map(({ name }) => name.length));
-  return [
-    "bun run bench [NAME…] [--json] [--check] [--runs N] [--seconds N]",
-    "bun run bench --peers [--runs N]   installs other programs from npm into a temporary place and compares",
-    "",
-    ...BENCHMARKS.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`),
-    "",
-    "--check ends with exit code 1 when a budget is exceeded; 2 means that something could not be measured.",
-  ].join("\n");
 }

@@ -12,7 +12,18 @@ import { Scratch } from "./stage/scratch.ts";
 const USUAL_RUNS = 12;
 const SHOWN_PROBLEMS = 20;
 
-await runScript("retention", main);
+await runScript({
+  name: "retention",
+  help: {
+    usage: ["bun run retention [--runs N] [--seed N]"],
+    choices: [],
+    notes: [
+      `--runs N holds N sessions, ${USUAL_RUNS} when left out.`,
+      "Exit code 1: something was lost that has to stay.",
+    ],
+  },
+  main,
+});
 
 async function main(argv: readonly string[]): Promise<number> {
   const { runs, seed } = parseSeededRuns(argv, USUAL_RUNS);

@@ -1,13 +1,26 @@
+import { formatHelpPage, type HelpPage } from "./help-page.ts";
+
 /** For what could not be done at all; 1 is for what was found. */
 const EXIT_NOT_DONE = 2;
 
-/** Runs the `main` of a command of this package, whose exit code it gives; an error is told in a line, with code 2. */
-export async function runScript(
-  name: string,
-  main: (argv: readonly string[]) => Promise<number>,
-): Promise<void> {
+/** A command of this package. */
+export interface BenchScript {
+  name: string;
+  /** Printed for `--help` and `-h`, in place of everything else. */
+  help: HelpPage;
+  /** @param argv without the program. @returns the exit code. */
+  main(argv: readonly string[]): Promise<number>;
+}
+
+/** Runs a command, whose exit code is that of this process; an error is told in a line, with code 2. */
+export async function runScript({ name, help, main }: BenchScript): Promise<void> {
+  const argv = process.argv.slice(2);
+  if (argv.includes("--help") || argv.includes("-h")) {
+    console.log(formatHelpPage(help));
+    return;
+  }
   try {
-    process.exitCode = await main(process.argv.slice(2));
+    process.exitCode = await main(argv);
   } catch (error) {
     console.error(`${name}: ${describeError(error)}`);
     process.exitCode = EXIT_NOT_DONE;

@@ -1,3 +1,4 @@
+/** How much chance to try, so that it can be tried again. */
 export interface SeededRuns {
   runs: number;
   /** The same seed gives the same row of random numbers. */

@@ -1,7 +1,13 @@
 import { runScript } from "./run-script.ts";
-import { parseSoakArguments, type SoakArguments, type SoakKind } from "./soak/arguments.ts";
+import {
+  LEAST_PROGRAM_TURNS,
+  parseSoakArguments,
+  SOAKS,
+  type SoakArguments,
+  type SoakKind,
+} from "./soak/arguments.ts";
 import { formatSoaks, type NamedSoak } from "./soak/format-soaks.ts";
-import { judgeIdle, judgeProcess, WARM_TURNS } from "./soak/judge-process.ts";
+import { judgeIdle, judgeProcess } from "./soak/judge-process.ts";
 import { soakIdleScreen } from "./soak/soak-idle.ts";
 import { soakIdlePrint, soakPrint } from "./soak/soak-print.ts";
 import { isBroken } from "./soak/soak-row.ts";
@@ -16,7 +22,19 @@ import { Stage } from "./stage/stage.ts";
 const SESSION_TURNS = 2_000;
 const PROGRAM_TURNS = 1_000;
 
-await runScript("soak", main);
+await runScript({
+  name: "soak",
+  help: {
+    usage: ["bun run soak [NAME…] [--turns N] [--seconds N | --long] [--seed N] [--window TOKENS]"],
+    choices: SOAKS,
+    notes: [
+      `--turns N: ${SESSION_TURNS} of prompts and calls, ${PROGRAM_TURNS} of screen and print when left out, which take ${LEAST_PROGRAM_TURNS} at least.`,
+      "--seconds N is how long idle looks on; --long: ten minutes. --seed and --window are for prompts and calls.",
+      "Exit code 1: one of them did not hold.",
+    ],
+  },
+  main,
+});
 
 async function main(argv: readonly string[]): Promise<number> {
   const args = parseSoakArguments(argv);
@@ -44,8 +62,7 @@ async function soak(kind: SoakKind, args: SoakArguments, stage: Stage): Promise<
     const verdict = await soakSession({ kind, turns, seed, contextWindow }, stage.scratch);
     return [{ title: `${kind}, ${turns} turns, seed ${seed}`, verdict }];
   }
-  // The second hundred is compared with the last.
-  const turns = Math.max(args.turns ?? PROGRAM_TURNS, 3 * WARM_TURNS);
+  const turns = args.turns ?? PROGRAM_TURNS;
   const found = await (kind === "screen" ? soakScreen : soakPrint)(stage, turns);
   return [{ title: `${kind}, ${turns} turns of 50 KB`, verdict: judgeProcess(found) }];
 }

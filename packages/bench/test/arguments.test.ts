@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { parseArguments } from "../src/arguments.ts";
 
 const KNOWN = ["version", "grep"];
-const NOTHING = { names: [], isJson: false, isCheck: false, isHelp: false, isPeers: false };
+const NOTHING = { names: [], isJson: false, isCheck: false, isPeers: false };
 
 describe("parseArguments", () => {
   test("nothing asked for means everything, as a table", () => {

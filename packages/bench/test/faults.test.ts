@@ -33,14 +33,20 @@ describe("tryFaults", () => {
         { name: "foul", about: "", run: async ({ check, random }) => check("saved", `lost ${random() < 2}`) },
         { name: "broken", about: "", run: () => Promise.reject(new Error("no such file")) },
         { name: "elsewhere", about: "", obstacle: () => "it is too warm", run: async () => undefined },
+        {
+          name: "partly",
+          about: "",
+          leftOut: () => ["snow"],
+          run: async ({ check }) => check("key", undefined),
+        },
       ],
     });
     expect(tally.problems).toEqual(
-      [2, 6, 10].map((seed) => `${PROMISES.saved}: lost true [foul, seed ${seed}]`),
+      [2, 7, 12].map((seed) => `${PROMISES.saved}: lost true [foul, seed ${seed}]`),
     );
     expect(tally.format()).toMatch(/What was shown is saved +6 +3\n/);
-    expect(failures).toEqual([3, 7, 11].map((seed) => `broken, seed ${seed}: no such file`));
-    expect(skipped).toEqual(["elsewhere: it is too warm"]);
+    expect(failures).toEqual([3, 8, 13].map((seed) => `broken, seed ${seed}: no such file`));
+    expect(skipped).toEqual(["elsewhere: it is too warm", "partly: snow"]);
   });
 
   test("a seed repeats the row of chances", async () => {

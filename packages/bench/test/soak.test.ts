@@ -159,6 +159,15 @@ describe("parseSoakArguments", () => {
     expect(parseSoakArguments([])).toEqual(usual);
   });
 
+  test("fewer turns than can be compared are refused for the real program", () => {
+    expect(parseSoakArguments(["calls", "--turns", "3"])).toMatchObject({ kinds: ["calls"], turns: 3 });
+    expect(parseSoakArguments(["print", "--turns", "300"])).toMatchObject({ turns: 300 });
+    expect(() => parseSoakArguments(["print", "--turns", "299"])).toThrow(
+      "--turns 299: too few for print, 300 at least",
+    );
+    expect(() => parseSoakArguments(["--turns", "150"])).toThrow("too few for screen and print");
+  });
+
   test("takes one of them and numbers", () => {
     const argv = ["calls", "idle", "--turns", "300", "--seed", "7", "--window", "8000", "--seconds", "600"];
     const asked = { turns: 300, seed: 7, contextWindow: 8_000, seconds: 600 };

@@ -19,6 +19,7 @@ interface Service {
   budgets: Record<Program["name"], number>;
 }
 
+/** With the adapter and the SDK of Anthropic. */
 export const firstRequest = measureFirstRequest({
   benchmark: "first-request",
   label: "first request",
@@ -27,6 +28,7 @@ export const firstRequest = measureFirstRequest({
   budgets: { checkout: 20, bundle: 12 },
 });
 
+/** With the adapter and the SDK of OpenAI. */
 export const firstRequestOpenAI = measureFirstRequest({
   benchmark: "first-request-openai",
   label: "first request to OpenAI",

@@ -10,6 +10,7 @@ import type { Stage } from "../stage/stage.ts";
 
 const RUNS = 9;
 const CHUNK = "word ";
+/** Chunks of a long answer: enough that their cost stands out from that of starting. */
 export const MANY_CHUNKS = 5_000;
 const BUDGET_SECONDS = 0.25;
 

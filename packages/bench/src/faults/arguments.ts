@@ -5,6 +5,7 @@ import type { FaultTrial } from "./trial.ts";
 const USUAL_RUNS = 10;
 const LONG_RUNS = 30;
 
+/** What a user has asked for, with what is usual for the rest. */
 export interface FaultArguments {
   /** Which trials; all when empty. */
   names: readonly string[];

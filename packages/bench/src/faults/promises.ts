@@ -11,4 +11,5 @@ export const PROMISES = {
   light: "Stays light",
 } as const;
 
+/** Which of the `PROMISES` a check is about. */
 export type PromiseName = keyof typeof PROMISES;

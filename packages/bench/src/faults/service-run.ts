@@ -25,6 +25,7 @@ const LIMIT_MS = 90_000;
 /** One attempt after the other of each turn, as the retry limit has it. */
 export const MOST_ATTEMPTS = 5;
 
+/** How the program ended, and what the service it asked has seen. */
 export interface ServiceRun extends DiligentExit {
   server: Pick<SseServer, "requests" | "problems">;
 }

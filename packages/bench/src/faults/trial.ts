@@ -21,6 +21,8 @@ export interface FaultTrial {
   longRuns?: number;
   /** Why it cannot be tried on this machine; undefined where it can. */
   obstacle?(): string | undefined;
+  /** What of it cannot be tried on this machine while the rest can, with the reason; nothing when left out. */
+  leftOut?(): readonly string[];
   /** Disturbs once and looks. @throws what is a fault of the trial itself. */
   run(stage: TrialStage): Promise<void>;
 }

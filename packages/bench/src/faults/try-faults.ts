@@ -3,6 +3,7 @@ import { createRandom } from "../../../core/test/support/fuzzed-history.ts";
 import { Tally } from "./tally.ts";
 import type { FaultTrial } from "./trial.ts";
 
+/** What became of a plan. */
 export interface TriedFaults {
   tally: Tally;
   /** What could not be tried here, with the reason. */
@@ -11,6 +12,7 @@ export interface TriedFaults {
   failures: string[];
 }
 
+/** Which disturbances to try, and how to have the same ones again. */
 export interface FaultPlan {
   trials: readonly FaultTrial[];
   /** How often each is tried. */
@@ -25,7 +27,8 @@ export async function tryFaults({ trials, runs, seed, onTried }: FaultPlan): Pro
   const result: TriedFaults = { tally: new Tally(), skipped: [], failures: [] };
   const possible = trials.filter((trial) => {
     const obstacle = trial.obstacle?.();
-    if (obstacle !== undefined) result.skipped.push(`${trial.name}: ${obstacle}`);
+    const parts = obstacle === undefined ? (trial.leftOut?.() ?? []) : [obstacle];
+    result.skipped.push(...parts.map((part) => `${trial.name}: ${part}`));
     return obstacle === undefined;
   });
   const most = Math.max(0, ...possible.map(runs));

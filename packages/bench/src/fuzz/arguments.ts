@@ -1,5 +1,6 @@
 import { parseSeededRuns } from "../seeded-runs.ts";
 
+/** What a user has asked for; `path` leads the search of one target straight to that value. */
 export interface FuzzArguments {
   /** Which targets; all when empty. */
   names: readonly string[];

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { Scratch } from "../stage/scratch.ts";
 import type { FuzzOutcome, FuzzSearch, FuzzTarget } from "./fuzz-target.ts";
 
+/** A promise, and the values that it is tried with. */
 export interface TargetPlan<Value> extends Pick<FuzzTarget, "name" | "about" | "runs"> {
   values: fc.Arbitrary<Value>;
   /**

@@ -8,6 +8,7 @@ export interface Damage {
   bytes: Uint8Array;
 }
 
+/** One to four damages, among them pieces of JSON, which are harder to tell from what belongs there. */
 export const anyDamage: fc.Arbitrary<readonly Damage[]> = fc.array(
   fc.record({
     kind: fc.constantFrom("cut", "overwrite", "overwrite", "insert", "remove", "zeros", "repeat"),

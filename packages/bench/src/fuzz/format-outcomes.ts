@@ -1,5 +1,6 @@
 import type { FuzzOutcome, FuzzTarget } from "./fuzz-target.ts";
 
+/** A search and how long it took. */
 export interface TriedTarget {
   target: Pick<FuzzTarget, "name" | "about">;
   outcome: FuzzOutcome;

@@ -8,6 +8,7 @@ export interface FuzzSearch {
   limitMs?: number | undefined;
 }
 
+/** What a search came to; it ends with the first problem. */
 export interface FuzzOutcome {
   tried: number;
   /** What breaks the promise and how to see it again; undefined when nothing was found. */

@@ -20,4 +20,5 @@ export const VALID_CONFIG = {
   sandbox: "auto",
   sandboxWritable: ["~/cache"],
   inheritEnvironment: ["LANG"],
+  updateUrl: "https://registry.example/latest",
 };

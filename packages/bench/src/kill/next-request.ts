@@ -18,6 +18,7 @@ const SERVICES = {
   },
 } as const;
 
+/** Which of the services that check requests is asked. */
 export type Service = keyof typeof SERVICES;
 
 interface NextRequestOptions {

@@ -7,6 +7,7 @@ const LETTERS = 0x150;
 const KEYS_A_LINE = 40;
 const EMPTY_LINE = "\x15";
 
+/** How fast and how long keys are typed. */
 export interface Typing {
   /** Between the echo of a key and the next key. */
   intervalMs: number;

@@ -1,5 +1,6 @@
 import { signalGroup, watchGroup } from "./process-groups.ts";
 
+/** A program that is started, waited for and timed. */
 export interface ProcessOptions {
   argv: readonly string[];
   cwd: string;
@@ -11,6 +12,7 @@ export interface ProcessOptions {
   onStart?(pid: number): void;
 }
 
+/** What a run took, and what it printed. */
 export interface ProcessRun {
   /** When it was started, by `performance.now()`. */
   startedAt: number;

@@ -1,6 +1,7 @@
 import { VirtualTerminal } from "../../../cli/test/support/virtual-terminal.ts";
 import { signalGroup, watchGroup } from "./process-groups.ts";
 
+/** A program that is started in a terminal of its own. */
 export interface TerminalOptions {
   argv: readonly string[];
   cwd: string;

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Peer } from "./peer.ts";
 import { writeSettings } from "./write-settings.ts";
 
+/** Asks the server as OpenAI's Responses API. The version is pinned, so that figures stay comparable. */
 export const CODEX: Peer = {
   name: "codex",
   package: "@openai/codex@0.169.0",

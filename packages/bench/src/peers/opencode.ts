@@ -4,6 +4,7 @@ import { writeSettings } from "./write-settings.ts";
 
 const MODEL = "local/claude-sonnet-5";
 
+/** Asks the server as Anthropic's. The version is pinned, so that figures stay comparable. */
 export const OPENCODE: Peer = {
   name: "opencode",
   package: "opencode-ai@1.18.33",

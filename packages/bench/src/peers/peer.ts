@@ -8,6 +8,7 @@ export interface PeerPlace {
   serverUrl: string;
 }
 
+/** How an installed peer is started: each a program with its arguments. */
 export interface PeerCommands {
   version: readonly string[];
   /** One prompt without a screen. */

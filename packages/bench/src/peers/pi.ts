@@ -4,6 +4,7 @@ import { writeSettings } from "./write-settings.ts";
 
 const MODEL = "claude-sonnet-5";
 
+/** Asks the server as Anthropic's. The version is pinned, so that figures stay comparable. */
 export const PI: Peer = {
   name: "pi",
   package: "@earendil-works/pi-coding-agent@0.87.1",

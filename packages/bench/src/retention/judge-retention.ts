@@ -1,6 +1,7 @@
 import type { RetentionReport } from "../../../core/test/support/retention-session.ts";
 import { median } from "../measure/statistics.ts";
 
+/** What compactions have kept; it is as it has to be when there are no `problems`. */
 export interface RetentionVerdict {
   /** For the user, line by line. */
   lines: string[];

@@ -1,8 +1,10 @@
 import type { LongSessionKind } from "../../../core/test/support/long-session.ts";
+import { WARM_TURNS } from "./judge-process.ts";
 
 /** Sessions in this process, and the real program: in a terminal, in print mode, and both of these while they wait. */
 export type SoakKind = LongSessionKind | "screen" | "print" | "idle";
 
+/** What a user has asked for, with what is usual for the rest. */
 export interface SoakArguments {
   kinds: readonly SoakKind[];
   /** As many as are usual for a kind when left out. */
@@ -24,7 +26,20 @@ const NUMBERS = {
   "--window": "contextWindow",
   "--seconds": "seconds",
 } as const;
-export const SOAK_KINDS: readonly SoakKind[] = ["prompts", "calls", "screen", "print", "idle"];
+
+/** Every kind, in the order in which they are held. */
+export const SOAKS: readonly { name: SoakKind; about: string }[] = [
+  { name: "prompts", about: "many prompts in a small window, in this process" },
+  { name: "calls", about: "many calls in one run, in this process" },
+  { name: "screen", about: "the real program in a terminal, with results of 50 KB" },
+  { name: "print", about: "the same in one run of -p" },
+  { name: "idle", about: "the screen and print mode while they wait" },
+];
+/** The names of `SOAKS`. */
+export const SOAK_KINDS: readonly SoakKind[] = SOAKS.map(({ name }) => name);
+
+/** Of the real program the second hundred turns are compared with the last. */
+export const LEAST_PROGRAM_TURNS = 3 * WARM_TURNS;
 
 /**
  * Takes kinds of sessions, `--turns N`, `--seed N`, `--window TOKENS`, `--seconds N`, and `--long` for ten minutes.
@@ -51,7 +66,17 @@ export function parseSoakArguments(argv: readonly string[]): SoakArguments {
       );
     }
   }
-  return { ...numbers, kinds: kinds.length > 0 ? kinds : SOAK_KINDS };
+  const chosen = kinds.length > 0 ? kinds : SOAK_KINDS;
+  assertComparable(chosen, numbers.turns);
+  return { ...numbers, kinds: chosen };
+}
+
+function assertComparable(kinds: readonly SoakKind[], turns: number | undefined): void {
+  const long = kinds.filter((kind) => kind === "screen" || kind === "print");
+  if (turns === undefined || turns >= LEAST_PROGRAM_TURNS || long.length === 0) return;
+  throw new Error(
+    `--turns ${turns}: too few for ${long.join(" and ")}, ${LEAST_PROGRAM_TURNS} at least: the second hundred is compared with the last.`,
+  );
 }
 
 function isNumberOption(word: string): word is keyof typeof NUMBERS {

@@ -1,5 +1,6 @@
 import type { SoakRow, SoakVerdict } from "./soak-row.ts";
 
+/** What one session was like; `title` is its kind and size. */
 export interface NamedSoak {
   title: string;
   verdict: SoakVerdict;

@@ -20,6 +20,7 @@ export interface ProcessSoak {
   warm: number;
 }
 
+/** Holds a long session of a program to its budgets: no slower, no larger, nothing left open. */
 export function judgeProcess({ early, late, turnMs, warm }: ProcessSoak): SoakVerdict {
   const first = median(turnMs.slice(warm, 2 * warm));
   const last = median(turnMs.slice(-warm));
@@ -47,6 +48,7 @@ export interface IdleSoak {
   after: ProcessSample;
 }
 
+/** Holds a waiting program to its budgets. */
 export function judgeIdle({ seconds, cpuSeconds, wakes, before, after }: IdleSoak): SoakVerdict {
   const percent = (cpuSeconds / seconds) * 100;
   return {

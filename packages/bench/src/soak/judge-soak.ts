@@ -18,6 +18,7 @@ const MAX_SLOWDOWN = 2;
 // For what was compiled meanwhile, caches of a bounded size and what collecting leaves behind.
 const MAX_GROWTH_MEGABYTES = 4;
 
+/** Holds a long session in this process to its budgets. */
 export function judgeSoak(findings: SoakFindings): SoakVerdict {
   const { report, prunings, heaps, contextWindow } = findings;
   const { asked, summaries, compactions, fallbacks, failures } = report;

@@ -14,6 +14,7 @@ export interface MeasuredHeap {
 const ATTEMPTS = 4;
 const PROBE = join(import.meta.dir, "..", "probes", "entries.ts");
 
+/** Measures what is in use now; the session is flushed, since its entries are measured from its file. */
 export function measureHeap(turn: number, session: SessionManager): MeasuredHeap {
   forgetCountedTexts();
   session.flush();

@@ -9,6 +9,7 @@ export interface ProcessSample {
   children: number;
 }
 
+/** Reads it from `/proc`, so on Linux only. */
 export function sampleProcess(pid: number): ProcessSample {
   return { megabytes: readMegabytes(pid).now, files: countOpenFiles(pid), children: countChildren(pid) };
 }

@@ -14,6 +14,7 @@ export interface SoakVerdict {
   details?: readonly string[];
 }
 
+/** True when anything is above its budget. */
 export function isBroken({ rows }: SoakVerdict): boolean {
   return rows.some((row) => row.isBroken);
 }

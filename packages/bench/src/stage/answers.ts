@@ -1,5 +1,6 @@
 import type { Answer } from "./messages-server.ts";
 
+/** A call that a model is made to ask for. */
 export interface ToolCall {
   name: string;
   input: Record<string, unknown>;

@@ -10,6 +10,7 @@ import {
 } from "@diligent/core/run";
 import { toMessage } from "./session-files.ts";
 
+/** How long a session is, and how often it has been too long. */
 export interface CompactedSessionSize {
   entries: number;
   /** How often the session was compacted; each time everything before was summarised. */

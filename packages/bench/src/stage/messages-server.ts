@@ -1,6 +1,7 @@
 /** The body of an answer: at once, or in pieces that are written one by one. */
 export type Answer = Uint8Array<ArrayBuffer> | readonly Uint8Array<ArrayBuffer>[];
 
+/** A request as it came; `body` is its JSON, unparsed. */
 export interface ReceivedRequest {
   /** When its head had arrived, by `performance.now()`. */
   arrivedAt: number;

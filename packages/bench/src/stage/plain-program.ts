@@ -5,6 +5,7 @@ import { writeScript } from "./programs.ts";
 import { createProject } from "./project.ts";
 import type { Stage } from "./stage.ts";
 
+/** What a program without a screen writes, and how fast; `timeLimitMs` as in `TerminalOptions`. */
 export interface PlainText {
   text: string;
   /** Written so many characters at a time, with so long between them. */

@@ -3,6 +3,7 @@ import type { MessagesServer } from "./messages-server.ts";
 import { createProject } from "./project.ts";
 import type { Program, Stage } from "./stage.ts";
 
+/** One run of `-p`. */
 export interface PrintRun {
   program: Program;
   /** Answers the requests; without one, the model has to be a scripted one. */

@@ -13,6 +13,7 @@ export interface ScriptedTurn {
   chunkChars?: number;
 }
 
+/** A program and the script of its model; `timeLimitMs` as in `TerminalOptions`. */
 export interface ScreenOptions {
   program: Program;
   turns: readonly ScriptedTurn[];

@@ -9,6 +9,7 @@ import {
   type SessionMessageEntry,
 } from "@diligent/core/run";
 
+/** How long a session file is made. */
 export interface SessionSize {
   entries: number;
   /** Of the whole file, about. */

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { buildBundle, CHECKOUT_PROGRAM, writeScript } from "./programs.ts";
 import { Scratch } from "./scratch.ts";
 
+/** A form of diligent: from its sources, or as it ships; `path` can be executed. */
 export interface Program {
   name: "checkout" | "bundle";
   path: string;

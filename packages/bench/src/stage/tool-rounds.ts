@@ -17,6 +17,7 @@ export const CALLS = {
   },
 } satisfies Record<string, (number: number) => ToolCall>;
 
+/** Which of the `CALLS` a round makes. */
 export type CallKind = keyof typeof CALLS;
 
 /** As many rounds of one call each, and a last word. At most as many as the project has files. */

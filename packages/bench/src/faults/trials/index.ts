@@ -1,4 +1,5 @@
 import type { FaultTrial } from "../trial.ts";
+import { ASKING } from "./asking.ts";
 import { CLOCK } from "./clock.ts";
 import { COMMANDS } from "./commands.ts";
 import { CUT } from "./cut.ts";
@@ -30,6 +31,7 @@ export const FAULT_TRIALS: readonly FaultTrial[] = [
   TERMINAL,
   OUTPUT_CLOSED,
   PROCESSES,
+  ASKING,
   TOGETHER,
   DAMAGED_FILE,
   PLACES,

@@ -2,6 +2,7 @@ import { pick } from "../chance.ts";
 import { checkChildren } from "../children-left.ts";
 import { checkSession } from "../look-after.ts";
 import { prepareRandomRuns, startRandomRun, toPrintedLines } from "../random-run.ts";
+import { checkTemporary } from "../temporary-left.ts";
 import type { FaultTrial } from "../trial.ts";
 
 const LONGEST_RUN_MS = 900;
@@ -24,6 +25,7 @@ export const SIGNAL: FaultTrial = {
     run.process.kill(signal);
     const { stdout, exitCode } = await run.ended;
     const tookMs = performance.now() - begin;
+    checkTemporary(stage);
     const printed = toPrintedLines(stdout);
     // It may have been about to end by itself.
     const isRight = exitCode === EXIT_CODES[signal] || exitCode === 0;

@@ -89,6 +89,7 @@ export interface History {
   steps: readonly Step[];
 }
 
+/** Short sessions in windows from one that is full after a few steps to one that never is. */
 export const anyHistory: fc.Arbitrary<History> = fc.record({
   first: vendor,
   contextWindow: fc.constantFrom(2_500, 6_000, 200_000),

@@ -15,10 +15,13 @@ const IDS = {
   scripted: "scripted/test.json",
 } as const;
 
+/** The provider of a model; `local` is a compatible server. */
 export type VendorName = keyof typeof IDS;
 
+/** All of them, in a fixed order: a seed picks by position. */
 export const VENDOR_NAMES: readonly VendorName[] = ["anthropic", "openai", "local", "scripted"];
 
+/** False for a provider that no session here is held with. */
 export function isVendorName(name: string): name is VendorName {
   return Object.hasOwn(IDS, name);
 }

@@ -154,4 +154,5 @@ const CALIBRATION: Store = {
   },
 };
 
+/** What is kept between sessions; sessions, checkpoints and configuration have targets of their own. */
 export const STORES: readonly Store[] = [KEYBINDINGS, KNOWLEDGE, TRUST, GRANTS, HISTORY, CALIBRATION];

@@ -17,6 +17,7 @@ export interface StreamEnd {
   error?: unknown;
 }
 
+/** Whose adapter reads the stream; `local` is a compatible server. */
 export type ServiceName = "anthropic" | "openai" | "local";
 
 /** The adapter of each service, for a server at an address. */

@@ -10,6 +10,7 @@ export interface Wrapping {
   unknownFields: boolean;
 }
 
+/** All that the format of server-sent events leaves open. */
 export const anyWrapping: fc.Arbitrary<Wrapping> = fc.record({
   lineEnd: fc.constantFrom("\n" as const, "\r\n" as const),
   hasSpaceBehindColon: fc.boolean(),
