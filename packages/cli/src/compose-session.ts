@@ -25,7 +25,9 @@ import type { EarlierSession, ResumptionWishes } from "./resume.ts";
 import { openServices, type SessionServices } from "./session-services.ts";
 import { createSessionTools, sandboxNotices } from "./session-tools.ts";
 import type { SessionCheckpoints } from "./undo/session-checkpoints.ts";
+import type { UpdateLook } from "./update/update-look.ts";
 
+/** What a session is put together from: the place, its configuration, what the command line says beyond that. */
 export interface SessionOptions extends ResumptionWishes {
   cwd: string;
   environment: Environment;
@@ -45,6 +47,8 @@ export interface SessionOptions extends ResumptionWishes {
   isVerbose: boolean;
   /** What models answer is kept in it. */
   recording?: Recording | undefined;
+  /** Looks for a newer version, where somebody is there to be told. */
+  updates?: UpdateLook | undefined;
   /** How commands run. */
   sandbox: SessionSandbox;
   /** With the rules of the configuration: which tools the model is told about. */
@@ -85,7 +89,8 @@ export async function composeSession(
   const resuming = isResuming(options) ? await import("./resume.ts") : undefined;
   const earlier = await resuming?.findEarlierSession(paths.sessions, options);
   const wishes = { cwd, config, modelId: options.modelId, ...pickModel(earlier) };
-  const { model, streamFunction, fallback } = await chooseModel(wishes);
+  const { model: chosen, streamFunction, fallback } = await chooseModel(wishes);
+  const model = options.recording ? await underConditions(chosen, options) : chosen;
   assertPriced(model, options.maxCost);
   const sessionId = earlier?.how === "continue" ? earlier.file.header.id : generateSessionId();
   const place = options.persist ? await preparePlace(root) : { isSaved: false, notices: [] };
@@ -134,6 +139,10 @@ export async function composeSession(
   };
 }
 
+async function underConditions(model: Model, options: SessionOptions): Promise<Model> {
+  return (await import("./recorded-conditions.ts")).withConditions(model, options);
+}
+
 async function changeModelAndPrompt(
   session: SessionManager,
   change: ModelChange,
@@ -174,7 +183,7 @@ function toLoopConfig(options: SessionOptions, parts: LoopParts): AgentLoopConfi
     systemPrompt: prompt.current.systemPrompt,
     effort: options.effort ?? config.effort,
     maxTurns: options.maxTurns ?? config.maxTurns,
-    maxRetries: config.maxRetries,
+    maxRetries: parts.model.conditions ? parts.model.conditions.maxRetries : config.maxRetries,
     maxCost: options.maxCost,
     approve: options.approve,
     changes: options.persist ? services.checkpoints : undefined,

@@ -23,6 +23,7 @@ import { reloadRules } from "./reload-rules.ts";
 import { resolveDirectory } from "./resolve-directory.ts";
 import type { HeldSession } from "./resume.ts";
 import { SandboxGlance } from "./sandbox-glance.ts";
+import type { UpdateLook } from "./update/update-look.ts";
 import { writeLine } from "./write-line.ts";
 
 /** A session to run prompts in. */
@@ -55,6 +56,8 @@ interface OpenOptions {
   ask?: AskPerson;
   /** Told what is wrong with what was allowed for good; stderr when left out. */
   warn?(message: string): void;
+  /** Left out where nobody is there to be told. */
+  updates?: UpdateLook | undefined;
   /** What goes on from the session that this one takes the place of. */
   carried?: Carried;
 }
@@ -86,7 +89,7 @@ export interface Carried {
 export async function openSession(
   { options, resumption }: Pick<RunCommand, "options"> & { resumption?: Resumption | undefined },
   io: CliIo,
-  { approvalDefault, ask, warn, carried = {} }: OpenOptions,
+  { approvalDefault, ask, warn, updates, carried = {} }: OpenOptions,
 ): Promise<OpenSession> {
   const cwd = resolveDirectory(options.directory, io.cwd);
   const loaded = await loadConfig(cwd, io.environment, { trustedOnce: carried.trustedOnce });
@@ -104,7 +107,7 @@ export async function openSession(
       temporaryDirectory,
       sandbox,
       canUndo: () => checkpoints?.canUndoEverything ?? true,
-      makeUndoReady: () => checkpoints?.makeReady(),
+      makeUndoReady: () => checkpoints?.preparation.makeReady(),
       initial: options.approval ?? config.approval ?? approvalDefault,
       mode: carried.approvalMode,
       grants: carried.grants,
@@ -114,19 +117,19 @@ export async function openSession(
     io,
   );
   io.onExit(() => endAllProcesses().then(() => sandbox.close()));
+  io.onAnyExit(() => temporaryDirectory.remove());
   const recording = carried.recording ?? (await openRecordingFor(options, { cwd, warn: tell }));
   const sessionOptions = {
     ...toSessionWishes(options),
-    modelId: options.model ?? keptModel(carried, config.model),
+    ...toCarriedWishes(carried, { asked: options.model, configured: config.model }),
     cwd,
     environment: io.environment,
     loaded,
     recording,
+    updates,
     resumption,
     // In print mode nobody is there to begin a new session instead.
     isAutomatic: ask !== undefined && !carried.isNew && config.session?.autoResume,
-    held: carried.held,
-    effort: carried.chosen?.effort,
     sandbox,
     approvalMode: approval.mode,
     approve,
@@ -190,6 +193,18 @@ function toOpenSession(
     },
   };
   return opened;
+}
+
+/** What goes on from the session before, and the model that is asked for in place of its own. */
+function toCarriedWishes(
+  carried: Carried,
+  { asked, configured }: { asked: string | undefined; configured: string | undefined },
+) {
+  return {
+    modelId: asked ?? keptModel(carried, configured),
+    held: carried.held,
+    effort: carried.chosen?.effort,
+  };
 }
 
 /** The model that goes on; undefined where another one is configured now than when it was chosen. */

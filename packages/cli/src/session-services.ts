@@ -20,7 +20,7 @@ interface ServiceParts {
 
 /** @throws UsageError when a log is asked for and there is no place for it. */
 export function openServices(
-  { cwd, environment, loaded, persist, isVerbose, recording }: SessionOptions,
+  { cwd, environment, loaded, persist, isVerbose, recording, updates }: SessionOptions,
   { sessionId, tools, currentEntryId }: ServiceParts,
 ): SessionServices {
   const log = isVerbose ? openLog(environment, sessionId) : undefined;
@@ -38,7 +38,8 @@ export function openServices(
     notices: log ? [describeLog(log.path)] : [],
     wrap(stream) {
       const logged = log ? withRequestLog(stream, log.write) : stream;
-      return checkpoints.wrap(withRetry(recording?.wrap(logged) ?? logged));
+      const wrapped = checkpoints.preparation.wrap(withRetry(recording?.wrap(logged) ?? logged));
+      return updates?.beside(wrapped, { url: loaded.config.updateUrl, note: log?.write }) ?? wrapped;
     },
     close() {
       checkpoints.close();

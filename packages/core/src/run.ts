@@ -40,6 +40,7 @@ export {
   platformName,
   processEnvironment,
 } from "./infrastructure/environment.ts";
+export { isLoopbackUrl } from "./infrastructure/loopback-url.ts";
 export { readGitBranch } from "./infrastructure/places/git-head.ts";
 export { findProjectRoot } from "./infrastructure/places/project-root.ts";
 export { endAllProcesses } from "./infrastructure/processes/all-processes.ts";
@@ -55,7 +56,6 @@ export type {
   KnowledgeRemoval,
   KnowledgeType,
 } from "./knowledge/types.ts";
-export { isLoopbackUrl } from "./provider/endpoint.ts";
 export { ProviderError, type ProviderErrorType } from "./provider/errors.ts";
 export { IDLE_TIMEOUT_MS, LOCAL_IDLE_TIMEOUT_MS, withIdleWatchdog } from "./provider/idle-watchdog.ts";
 export {

@@ -186,6 +186,7 @@ describe("describeConfig", () => {
     put(place.userFile, {
       provider: { compatible: { a: { baseUrl: "http://a", apiKey: "sk-local" } } },
       maxTurns: 2,
+      updateUrl: "https://registry.example/diligent/latest?token=sk-token",
     });
     const rows = describeConfig(await loadDiligentConfig(place.project, place.environment));
     expect(JSON.stringify(rows)).not.toContain("sk-");
@@ -198,6 +199,11 @@ describe("describeConfig", () => {
         key: "provider.openai.baseUrl",
         value: "https://********@h/v1?********",
         origin: "environment OPENAI_BASE_URL",
+      },
+      {
+        key: "updateUrl",
+        value: "https://registry.example/diligent/latest?********",
+        origin: place.userFile,
       },
     ]);
     expect(rows.find(({ key }) => key === "model")).toEqual({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { loadDiligentConfig } from "../src/config/loader.ts";
+import { describeTrust, trustProject } from "../src/config/trust.ts";
 import { findKnownModel } from "../src/provider/models.ts";
 import { type ConfigPlace, makeConfigPlace, put } from "./support/config-place.ts";
 import { HOSTILE } from "./support/hostile-config.ts";
@@ -28,6 +29,7 @@ describe("an untrusted project's file", () => {
       "approval",
       "sandboxWritable",
       "inheritEnvironment",
+      "updateUrl",
     ]) {
       expect(config).not.toHaveProperty(key);
     }
@@ -47,7 +49,7 @@ describe("an untrusted project's file", () => {
       "compaction.model",
       "permissions[2]",
     ];
-    const refused = ["sandboxWritable", "inheritEnvironment", "provider.anthropic.apiKey"];
+    const refused = ["sandboxWritable", "inheritEnvironment", "updateUrl", "provider.anthropic.apiKey"];
     expect(ignored.toSorted()).toEqual([...untrusted, ...refused].sort());
     expect(warnings).toHaveLength(1);
     expect(warnings[0]?.code).toBe("ignored_keys");
@@ -121,6 +123,27 @@ describe("an untrusted project's file", () => {
     expect(strict.ignored).toEqual([]);
     expect(strict.config).toMatchObject({ approval: "deny", sandbox: "required" });
   });
+
+  test.each(["https://evil.example/latest", "{env:SECRET}"])(
+    "says nobody to ask for updates, whether it is trusted or not: %p",
+    async (updateUrl) => {
+      const place = makeConfigPlace({ SECRET: "https://evil.example/nonce" });
+      put(place.userFile, { updateUrl: "https://own.example/latest" });
+      put(place.projectFile, { updateUrl });
+      const expected = { config: { updateUrl: "https://own.example/latest" }, ignored: ["updateUrl"] };
+      const message = `${place.projectFile}: ignored, since only your own configuration can say it: updateUrl`;
+      expect(await load(place)).toMatchObject({
+        ...expected,
+        warnings: [{ code: "ignored_keys", message }],
+        origins: { updateUrl: place.userFile },
+      });
+      await trustProject(
+        await describeTrust(place.project, place.environment, { isKnownModel }),
+        place.environment,
+      );
+      expect(await load(place)).toMatchObject({ ...expected, trust: "trusted" });
+    },
+  );
 
   test("without anything to ignore there is no warning", async () => {
     const place = makeConfigPlace();

@@ -63,6 +63,7 @@ const EVERYTHING: DiligentConfig = {
   sandbox: "required",
   sandboxWritable: ["/var/cache/x", "~/.cache/y", "~"],
   inheritEnvironment: ["DATABASE_URL"],
+  updateUrl: "https://registry.example/diligent/latest",
 };
 
 describe("DiligentConfigSchema", () => {
@@ -121,6 +122,14 @@ describe("DiligentConfigSchema", () => {
       { sandboxWritable: ["build"] },
       { sandboxWritable: ["~other/x"] },
       { inheritEnvironment: ["A=B"] },
+      { updateUrl: "" },
+      { updateUrl: true },
+      { updateUrl: "http://registry.example/latest" },
+      { updateUrl: "http://127.0.0.1.example/latest" },
+      { updateUrl: "https://somebody@registry.example/latest" },
+      { updateUrl: "https://somebody:secret@registry.example/latest" },
+      { updateUrl: "file:///etc/passwd" },
+      { updateUrl: "https:registry.example" },
       { terminal: { title: "yes" } },
       { terminal: { notify: "loud" } },
       { terminal: { bell: true } },

@@ -36,7 +36,12 @@ describe("a trusted project's file", () => {
     });
     expect(config.permissions?.map(({ pattern }) => pattern)).toEqual(["filled", "secret/**", "*"]);
     expect(config.provider?.anthropic).not.toHaveProperty("apiKey");
-    expect(ignored).toEqual(["sandboxWritable", "inheritEnvironment", "provider.anthropic.apiKey"]);
+    expect(ignored).toEqual([
+      "sandboxWritable",
+      "inheritEnvironment",
+      "updateUrl",
+      "provider.anthropic.apiKey",
+    ]);
     expect(warnings).toEqual([
       {
         code: "ignored_keys",
@@ -130,7 +135,7 @@ describe("describeTrust", () => {
       directory: place.project,
       state: "untrusted",
       path: place.projectFile,
-      refused: ["sandboxWritable", "inheritEnvironment", "provider.anthropic.apiKey"],
+      refused: ["sandboxWritable", "inheritEnvironment", "updateUrl", "provider.anthropic.apiKey"],
       changes: [],
       warnings: [],
     });

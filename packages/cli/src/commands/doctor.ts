@@ -14,6 +14,7 @@ import { checkProgram } from "./doctor/check-program.ts";
 import { checkSandbox } from "./doctor/check-sandbox.ts";
 import { checkTerminal } from "./doctor/check-terminal.ts";
 import { checkTools } from "./doctor/check-tools.ts";
+import { checkUpdates } from "./doctor/check-updates.ts";
 import { readSubcommandArguments } from "./subcommand-arguments.ts";
 
 const MARKS: Readonly<Record<CheckStatus, string>> = {
@@ -30,26 +31,35 @@ const NAME_COLUMNS = 14;
  * @throws UsageError for arguments that it does not take.
  */
 export async function runDoctor(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
-  const { words, switches } = readSubcommandArguments("doctor", rest);
+  const { words, switches, values } = readSubcommandArguments("doctor", rest);
   if (words[0] !== undefined)
     throw new UsageError(`doctor takes no words; to name a directory: -C ${words[0]}`);
   const cwd = resolveDirectory(directory, io.cwd);
-  const checks = await checkAll(cwd, switches.has("offline"), io);
+  const questions = { modelId: values.get("model"), isOffline: switches.has("offline") };
+  const checks = await checkAll(cwd, questions, io);
   const isWell = checks.every(({ status }) => status !== "problem");
   if (switches.has("json")) io.stdout.write(toJsonText({ ok: isWell, checks }));
   else for (const line of checks.flatMap(formatCheck)) writeLine(io.stdout, line);
   return isWell ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-async function checkAll(cwd: string, isOffline: boolean, io: CliIo): Promise<Check[]> {
+interface Questions {
+  /** Undefined: the one that is configured. */
+  modelId: string | undefined;
+  isOffline: boolean;
+}
+
+async function checkAll(cwd: string, { modelId, isOffline }: Questions, io: CliIo): Promise<Check[]> {
   const { environment, platform } = io;
   const root = findProjectRoot(cwd, homeDirectory(environment));
   const configuration = await checkConfiguration(cwd, io);
-  const model = configuration.loaded ? await checkModel(configuration.loaded) : { checks: [] };
+  const { loaded } = configuration;
+  const model = loaded ? await checkModel(loaded, { cwd, modelId }) : { checks: [] };
   const endpoint = model.provider && checkEndpoint(model.provider, { isOffline, environment });
   const state = userStateDirectory(environment);
   return [
     ...(await checkProgram(platform)),
+    ...(configuration.loaded ? [await checkUpdates(configuration.loaded.config, { isOffline })] : []),
     ...configuration.checks,
     ...model.checks,
     ...(endpoint ? [await endpoint] : []),

@@ -9,6 +9,7 @@ export const MAX_INSTRUCTION_BYTES = 32_768;
 
 const CUT_MARK = "\n...(truncated)";
 
+/** A file of instructions as the prompt takes it; paths are absolute, `realPath` has no links. */
 export interface InstructionFile {
   path: string;
   realPath: string;

@@ -68,5 +68,5 @@ export function interpretUntrusted(file: ConfigFile, context: RestrictionContext
 }
 
 function isUserSetting(key: string): boolean {
-  return key.endsWith(".apiKey") || key.startsWith("sandboxWritable") || key.startsWith("inheritEnvironment");
+  return key.endsWith(".apiKey") || /^(?:sandboxWritable|inheritEnvironment|updateUrl)/.test(key);
 }

@@ -12,7 +12,7 @@ export function maskSetting(key: string, value: unknown): unknown {
   if (typeof value !== "string" || value === "") return value;
   const name = key.slice(key.lastIndexOf(".") + 1);
   if (name === "apiKey") return holdsVariable(value) ? value : MASK;
-  return name === "baseUrl" ? maskAddress(value) : value;
+  return name === "baseUrl" || name === "updateUrl" ? maskAddress(value) : value;
 }
 
 function maskAddress(address: string): string {

@@ -20,6 +20,7 @@ export interface ProjectLayer {
   warnings: ConfigWarning[];
 }
 
+/** What decides how much of a project's file counts; `user` is undefined where the user has no file. */
 export interface ProjectLayerOptions {
   environment: Environment;
   user: UserLayer | undefined;

@@ -18,17 +18,23 @@ export interface RestrictedConfig {
 }
 
 /**
- * What no project file decides, trusted or not: keys, what commands may reach on this machine, and to do without the
- * sandbox that the user requires.
+ * What no project file decides, trusted or not: keys, what commands may reach on this machine, who is asked for the newest
+ * version, and to do without the sandbox that the user requires.
  */
 export function removeUserSettings(
   project: Readonly<DiligentConfig>,
   user: Readonly<DiligentConfig>,
 ): RestrictedConfig {
-  const { sandboxWritable, inheritEnvironment, provider, sandbox, ...rest } = project;
+  const { sandboxWritable, inheritEnvironment, updateUrl, provider, sandbox, ...rest } = project;
   const isLax = user.sandbox === "required" && sandbox !== "required";
   const config = sandbox === undefined || isLax ? rest : { ...rest, sandbox };
-  const refused = { sandboxWritable, inheritEnvironment, provider, sandbox: isLax ? sandbox : undefined };
+  const refused = {
+    sandboxWritable,
+    inheritEnvironment,
+    updateUrl,
+    provider,
+    sandbox: isLax ? sandbox : undefined,
+  };
   const ignored = [...flattenSettings(refused).keys()].filter(
     (key) => !key.startsWith("provider.") || key.endsWith(".apiKey"),
   );

@@ -6,10 +6,12 @@ const count = (what: string) => z.number().int().positive().optional().describe(
 
 const countOrNone = (what: string) => z.number().int().nonnegative().optional().describe(what);
 
+/** `session`: how one begins. The descriptions of keys are what editors show; so in the schemas below. */
 export const SessionSettingsSchema = z.strictObject({
   autoResume: isOn("Continue the project's most recent session instead of beginning a new one."),
 });
 
+/** `knowledge`: what is kept across sessions, and how much of it a prompt gets. */
 export const KnowledgeSettingsSchema = z.strictObject({
   enabled: isOn("Remember things about the project across sessions."),
   nudgeInterval: count("Turns after which the model is reminded to record what it has learnt."),
@@ -33,6 +35,7 @@ const PruningSettingsSchema = z.strictObject({
   ),
 });
 
+/** `compaction`: what is left out depends on the model's window, see `toContextLimits`. */
 export const CompactionSettingsSchema = z.strictObject({
   enabled: isOn("Summarise the conversation when the model's window runs full."),
   reserveTokens: count(

@@ -85,6 +85,7 @@ const compatibleServer = z
   })
   .describe("A server that speaks OpenAI's Chat Completions, such as Ollama, llama.cpp, vLLM or a gateway.");
 
+/** `provider`: the vendors' own services, and compatible servers by name. */
 export const ProviderSettingsSchema = z.strictObject({
   anthropic: publicProvider("Anthropic"),
   openai: publicProvider("OpenAI"),

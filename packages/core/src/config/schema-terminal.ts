@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+/** `terminal`: what the screen tells beyond its own lines. */
 export const TerminalSettingsSchema = z.strictObject({
   title: z
     .boolean()

@@ -6,6 +6,7 @@ import {
 } from "./schema-context.ts";
 import { ModelSettingSchema, ProviderSettingsSchema } from "./schema-provider.ts";
 import { TerminalSettingsSchema } from "./schema-terminal.ts";
+import { isUpdateUrl } from "./update-url.ts";
 
 const PermissionRuleSchema = z.strictObject({
   permission: z.enum(["read", "write", "execute"]).describe("What the rule is about."),
@@ -85,6 +86,16 @@ export const DiligentConfigSchema = z.strictObject({
     .array(variableName)
     .optional()
     .describe("Further environment variables that commands get from yours. Taken from your own file only."),
+  updateUrl: z
+    .string()
+    .refine(
+      isUpdateUrl,
+      "has to be an https address (http on this machine), without a user name or password, such as https://host/latest",
+    )
+    .optional()
+    .describe(
+      'Where the screen and the line prompt ask once a day for the newest version: JSON with a "version". Nothing is asked without it. Taken from your own file only.',
+    ),
 });
 
 /** A configuration, or one layer of it. What is left out is not set there. */

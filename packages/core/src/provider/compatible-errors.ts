@@ -1,10 +1,10 @@
 import type * as OpenAISdk from "openai";
+import { isLoopbackUrl } from "../infrastructure/loopback-url.ts";
 import { firstChoice } from "./compatible-events.ts";
 import type { Dispensable } from "./compatible-request.ts";
 import { addressOf, type CompatibleServer } from "./compatible-server.ts";
 import { findRefusedPart, isNoToolsWording } from "./compatible-wordings.ts";
 import { isRefusedConnection } from "./connection-errors.ts";
-import { isLoopbackUrl } from "./endpoint.ts";
 import { ProviderError } from "./errors.ts";
 import { asRecord, asString } from "./json-value.ts";
 import { classifyResponse } from "./response-errors.ts";

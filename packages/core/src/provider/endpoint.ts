@@ -1,3 +1,4 @@
+import { isLoopbackUrl } from "../infrastructure/loopback-url.ts";
 import type { Endpoint } from "./error-text.ts";
 import { ProviderError } from "./errors.ts";
 
@@ -43,10 +44,4 @@ export function checkEndpoint({ apiKey, baseUrl }: ProviderEndpoint, vendor: Ven
  */
 export function fetchOptionsFor({ baseUrl }: ProviderEndpoint): { redirect: "manual"; proxy?: false } {
   return { redirect: "manual", ...(isLoopbackUrl(baseUrl) && { proxy: false }) };
-}
-
-/** True for the address of a server on this machine. */
-export function isLoopbackUrl(url: string | undefined): boolean {
-  const host = URL.parse(url ?? "")?.hostname ?? "";
-  return /^(.+\.)?localhost$/.test(host) || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -1,10 +1,14 @@
 import { certificateProblem } from "../../certificate-files.ts";
 import type { CliIo } from "../../cli-io.ts";
 import { type ModelProvider, placeOf } from "../models-table.ts";
-import { type Check, ok, problem, skipped } from "./check.ts";
+import { type Check, ok, problem, skipped, warning } from "./check.ts";
 
 // A provider answers within one; more is a network nobody can work with.
 const TIMEOUT_MS = 5_000;
+
+const SERVER_FAULT = 500;
+// A server that does not know what HEAD is says so, and works.
+const NOT_IMPLEMENTED = 501;
 
 /** Where a provider is reached when nothing else is configured, as its SDK has it. */
 const USUAL_PLACES: Readonly<Record<string, string>> = {
@@ -13,8 +17,9 @@ const USUAL_PLACES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Asks whether somebody answers where the model's provider is: one request without content and without key. Whatever the
- * answer is, the way there is open.
+ * Asks whether somebody answers where the model's provider is: one request without content and without key. Any answer says
+ * that the way there is open, which is all that it can say without a key; one that speaks of a fault of the server's own is
+ * a warning.
  */
 export async function checkEndpoint(
   { name, baseUrl }: ModelProvider,
@@ -30,10 +35,14 @@ export async function checkEndpoint(
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const { status } = await fetch(place, { method: "HEAD", redirect: "manual", signal });
-    return ok(
-      "endpoint",
-      `${place} answered ${status} after ${Math.round(performance.now() - startedAt)} ms`,
-    );
+    const facts = `${place} answered ${status} after ${Math.round(performance.now() - startedAt)} ms`;
+    return status >= SERVER_FAULT && status !== NOT_IMPLEMENTED
+      ? warning(
+          "endpoint",
+          facts,
+          "the service itself has a fault now, or what stands before it: try again later",
+        )
+      : ok("endpoint", facts);
   } catch (error) {
     return problem(
       "endpoint",

@@ -6,13 +6,29 @@ import { listProviders } from "../models.ts";
 import type { ModelProvider } from "../models-table.ts";
 import { type Check, ok, problem, warning } from "./check.ts";
 
+const SCRIPTED_PREFIX = "scripted/";
+
+/** Which model is looked at, and from where. */
+export interface ModelQuestion {
+  /** Where a script is looked for, absolute. */
+  cwd: string;
+  /** As given with `-m`; the configured one when left out. */
+  modelId: string | undefined;
+}
+
 /** The model that would answer, and the provider it is reached at; none for a script. */
 export async function checkModel(
   loaded: LoadedConfig,
+  { cwd, modelId }: ModelQuestion,
 ): Promise<{ checks: Check[]; provider?: ModelProvider }> {
-  const { model: id = DEFAULT_MODEL, provider: servers } = loaded.config;
-  if (id.startsWith("scripted/")) return { checks: [ok("model", `${id}, which needs no key`)] };
+  const { provider: servers } = loaded.config;
+  const id = modelId ?? loaded.config.model ?? DEFAULT_MODEL;
   try {
+    if (id.startsWith(SCRIPTED_PREFIX)) {
+      const { openScript } = await import("../../open-script.ts");
+      await openScript(id.slice(SCRIPTED_PREFIX.length), { cwd });
+      return { checks: [ok("model", `${id}, which needs no key`)] };
+    }
     const catalogue = await loadCatalogue(loaded.config);
     const names = Object.keys(servers?.compatible ?? {});
     if (!catalogue.find(id) && inferProvider(id) === undefined)

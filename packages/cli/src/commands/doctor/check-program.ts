@@ -18,7 +18,12 @@ export async function checkProgram(platform: string): Promise<Check[]> {
   return [ok("diligent", `${await describeVersion()}, from ${programPlace()}`), bun];
 }
 
+/** Whether the program is one file, with everything it needs inside. */
+export function isExecutable(): boolean {
+  return Bun.main.startsWith("/$bunfs/");
+}
+
 /** Inside an executable there is no file system of ours. */
 function programPlace(): string {
-  return Bun.main.startsWith("/$bunfs/") ? process.execPath : Bun.main;
+  return isExecutable() ? process.execPath : Bun.main;
 }

@@ -3,6 +3,7 @@ import { type LoadedConfig, SessionTempDir } from "@diligent/core/run";
 import type { CliIo } from "../../cli-io.ts";
 import { type Check, ok, problem, skipped, warning } from "./check.ts";
 
+/** Where the box is tried. */
 export interface SandboxPlace extends Pick<CliIo, "environment" | "platform"> {
   /** The project, absolute and real. */
   root: string;

@@ -12,18 +12,22 @@ export interface Check {
   hint?: string;
 }
 
+/** In order. @param message what was found. */
 export function ok(name: string, message: string): Check {
   return { name, status: "ok", message };
 }
 
+/** Works, but not everything does, or not as one might expect. @param hint what to do about it. */
 export function warning(name: string, message: string, hint?: string): Check {
   return { name, status: "warning", message, ...(hint !== undefined && { hint }) };
 }
 
+/** Does not work as it is. @param hint what to do about it. */
 export function problem(name: string, message: string, hint?: string): Check {
   return { name, status: "problem", message, ...(hint !== undefined && { hint }) };
 }
 
+/** Not looked at. @param message why. */
 export function skipped(name: string, message: string): Check {
   return { name, status: "skipped", message };
 }

@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as completions from "../../core/test/support/compatible-answers.ts";
+import { type SseServer, startSseServer } from "../../core/test/support/sse-server.ts";
+import type { CliIo } from "../src/cli-io.ts";
+import { runLinePrompt } from "../src/line-prompt/line-prompt.ts";
+import { runPrint } from "../src/print.ts";
+import { runTui } from "../src/tui/app.ts";
+import { keepAnswer } from "../src/update/update-record.ts";
+import { VERSION } from "../src/version.ts";
+import { FakeIo } from "./support/fake-io.ts";
+import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
+import { TypedCommands, writeScript } from "./support/typed-commands.ts";
+import { neverAnswer, startVersionServer, type VersionServer } from "./support/version-server.ts";
+
+const NEWS = `diligent 999.0.0 is out; this is ${VERSION}.`;
+const COMMAND = {
+  kind: "run" as const,
+  isPrint: false,
+  options: { model: "local/qwen3", isSaved: true, isVerbose: false },
+};
+
+let place: TemporaryProject;
+let model: SseServer;
+let state: string;
+
+beforeEach(async () => {
+  place = createTemporaryProject();
+  state = join(place.home, ".local", "state", "diligent");
+  model = await startSseServer(completions.answerReply(completions.textAnswer("The answer.")));
+});
+
+afterEach(async () => {
+  await model[Symbol.asyncDispose]();
+  place.remove();
+});
+
+/** The user's configuration: a model on loopback, and perhaps somebody to ask. */
+function configure(more: object = {}): void {
+  const compatible = { local: { baseUrl: `${model.url}/v1`, models: ["qwen3"] } };
+  place.configure({ sandbox: "off", provider: { compatible }, ...more });
+}
+
+const recordPath = () => join(state, "update.json");
+
+/** The server has answered a moment ago: then nothing depends on how fast it does. */
+async function configureKnown(): Promise<void> {
+  const updateUrl = "http://127.0.0.1:9/latest";
+  configure({ updateUrl });
+  await keepAnswer(recordPath(), { url: updateUrl, at: Date.now() }, "999.0.0");
+}
+
+function createIo(lines?: ReadableStream<Uint8Array>): FakeIo {
+  const io = new FakeIo();
+  io.cwd = place.project;
+  io.environment = { PATH: "/usr/bin:/bin", HOME: place.home, TMPDIR: place.temporary };
+  if (lines) io.stdin = { isTerminal: true, stream: () => lines };
+  return io;
+}
+
+async function openTyped(options: object = {}): Promise<TypedCommands> {
+  return new TypedCommands(place, { options: { model: "local/qwen3", ...options } }).open();
+}
+
+/** Resolves once it has asked; the answer may still be on its way. */
+async function asked(server: VersionServer): Promise<void> {
+  while (server.requests.length === 0) await Bun.sleep(2);
+}
+
+test("the server is asked once, behind the first request to the model, by the first of two sessions", async () => {
+  const modelRequests: number[] = [];
+  await using server = startVersionServer(() => {
+    modelRequests.push(model.requests.length);
+    return "999.0.0";
+  });
+  configure({ updateUrl: server.url });
+  const first = await openTyped();
+  expect([server.requests, existsSync(recordPath())]).toEqual([[], false]);
+  await first.say("one");
+  await asked(server);
+  await first.say("two");
+  await first.close();
+  const second = await openTyped();
+  await second.say("three");
+  await second.close();
+  expect([modelRequests, server.requests.length, model.requests.length]).toEqual([[1], 1, 3]);
+});
+
+test("a version that is known is told once in a session, whatever follows", async () => {
+  await configureKnown();
+  const typed = await openTyped();
+  expect(typed.take("notice")).toEqual([]);
+  await typed.say("one");
+  while (!typed.blocks.some(({ type }) => type === "notice")) await Bun.sleep(2);
+  await typed.run("/new");
+  await typed.say("two");
+  expect(typed.take("notice").filter((text) => text === NEWS)).toEqual([NEWS]);
+  await typed.close();
+});
+
+test("without the setting nothing is written, and nothing loaded either", async () => {
+  configure();
+  const typed = await openTyped();
+  await typed.say("one");
+  await typed.close();
+  expect(existsSync(recordPath())).toBe(false);
+  expect(typed.take("notice")).toEqual([]);
+});
+
+test("a project cannot name the server", async () => {
+  await using server = startVersionServer(() => "999.0.0");
+  configure();
+  place.write("diligent.jsonc", { updateUrl: server.url });
+  const typed = await openTyped();
+  await typed.say("one");
+  await typed.close();
+  expect(typed.take("notice")).toEqual([
+    `warning: ${join(place.project, "diligent.jsonc")}: ignored, since only your own configuration can say it: updateUrl`,
+  ]);
+  expect([server.requests, existsSync(recordPath())]).toEqual([[], false]);
+});
+
+test("a scripted model reaches no network, and so does nothing beside it", async () => {
+  await using server = startVersionServer(() => "999.0.0");
+  configure({ updateUrl: server.url });
+  writeScript(place, "The answer.");
+  const typed = await openTyped({ model: "scripted/script.json" });
+  await typed.say("one");
+  await typed.close();
+  expect([server.requests, existsSync(recordPath())]).toEqual([[], false]);
+});
+
+test("print mode asks nobody and tells nothing", async () => {
+  await configureKnown();
+  const before = readFileSync(recordPath(), "utf8");
+  const io = createIo();
+  expect(await runPrint({ ...COMMAND, isPrint: true, prompt: "one" }, io)).toBe(0);
+  expect([io.stdout.text, io.stderr.text.includes("999")]).toEqual(["The answer.\n", false]);
+  expect(readFileSync(recordPath(), "utf8")).toBe(before);
+});
+
+test("at the line prompt it is a line of its own, with the prompt below it", async () => {
+  await configureKnown();
+  const typing = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = typing.writable.getWriter();
+  const io = createIo(typing.readable);
+  const ended = runLinePrompt({ ...COMMAND, prompt: "one" }, io);
+  while (!io.stdout.text.includes(NEWS) || !io.stdout.text.endsWith("diligent> ")) await Bun.sleep(2);
+  expect(io.stdout.text).toMatch(/^diligent 999\.0\.0 is out; this is \S+\.$/m);
+  await writer.write(new TextEncoder().encode("/quit\n"));
+  expect(await ended).toBe(0);
+});
+
+test("while the server hangs the screen is left at once, and the log says what became of it", async () => {
+  await using server = startVersionServer(neverAnswer);
+  configure({ updateUrl: server.url });
+  const io = createIo();
+  const { terminal, host } = await io.openTerminal();
+  const screen: CliIo = { ...io, openTerminal: async () => ({ terminal, host, writeNow() {} }) };
+  const command = { ...COMMAND, prompt: "one", options: { ...COMMAND.options, isVerbose: true } };
+  const ended = runTui(command, screen);
+  await asked(server);
+  io.send("SIGTERM");
+  expect(await ended).toBe(143);
+  const [log = ""] = readdirSync(join(state, "requests"));
+  const text = () => readFileSync(join(state, "requests", log), "utf8");
+  while (!text().includes('"update"')) await Bun.sleep(2);
+  const entries: object[] = text()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(entries.filter((entry) => "type" in entry && entry.type === "update")).toEqual([
+    { type: "update", time: expect.any(String), problem: "the program was left meanwhile" },
+  ]);
+  expect(text()).not.toContain(server.url);
+});
