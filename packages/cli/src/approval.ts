@@ -17,6 +17,13 @@ export interface PersonAnswer extends ApprovalDecision {
   scope?: "session" | "project";
 }
 
+/** In place of an answer, where the run that asks is stopped. */
+export const STOPPED_ANSWER: PersonAnswer = {
+  response: "reject",
+  message: "The user stopped the run.",
+  endTurn: true,
+};
+
 /** The person would rather have another command, which is this one: it is judged and put to them again. */
 export interface CommandEdit {
   edited: string;
@@ -40,6 +47,7 @@ export type AskPerson = (
   verdict: AskedVerdict,
 ) => Promise<ApprovalResponse | PersonAnswer | CommandEdit>;
 
+/** What decides about a request, and who is asked where that is not enough. */
 export interface ApproveOptions {
   /** Read at each request; the grants come from `grants`. */
   context: ApprovalContext;

@@ -1,229 +1,124 @@
-import { type ApprovalRequest, now } from "@diligent/core/run";
-import type { AskPerson, CommandEdit } from "../approval.ts";
 import type { CliOutput } from "../cli-io.ts";
+import { CurrentWork } from "../conversation/current-work.ts";
+import { runPrompt } from "../conversation/run-prompt.ts";
 import { describeError } from "../describe-error.ts";
-import { judgedCommand } from "../judged-request.ts";
-import { NO_COMMAND, type ShellLine } from "../shell-line/read-shell-line.ts";
+import type { ShellLine } from "../shell-line/read-shell-line.ts";
 import { runShellLine, tellOfShellLine } from "../shell-line/run-shell-line.ts";
-import { writeLine } from "../write-line.ts";
+import { PlainApprovals } from "./plain-approvals.ts";
 import type { PlainCommands } from "./plain-commands.ts";
 import type { PlainContextParts } from "./plain-context.ts";
-import { formatEditQuestion, formatHint, formatQuestion, parseAnswer, wantsEdit } from "./question.ts";
-import { readInputLine } from "./read-input-line.ts";
 import { Transcript } from "./transcript.ts";
 
 const PROMPT = "diligent> ";
 
 /** The session that is talked to, how it is exchanged for another one, and how the program is left. */
-export type ConversationParts = Pick<PlainContextParts, "opened" | "reopen" | "environment" | "quit">;
+export type ConversationParts = Pick<
+  PlainContextParts,
+  "opened" | "reopen" | "environment" | "quit" | "send"
+> & {
+  /** Told when nothing goes on any more, once the prompt is shown. */
+  ended(): void;
+};
 
-/**
- * A conversation by lines. A line answers the question that is open, else joins the run that is going on, else is the
- * next prompt.
- */
+/** What goes on: a run of the model's, which prompts can join, a slash command, or a command of the user's own. */
+type LineWork = "run" | "command" | "shell";
+
+/** A conversation by lines: does one thing at a time, and shows what comes of it. */
 export class Conversation {
+  /** Where the run asks for consent. */
+  readonly approvals: PlainApprovals;
   private readonly transcript: Transcript;
-  private run: { abort: AbortController; ended: Promise<void> } | undefined;
-  /** True while what goes on is no run of the model's, which a prompt could join. */
-  private isOther = false;
-  /** Lines for when the work that is going on has ended. */
-  private readonly waiting: string[] = [];
+  private readonly work: CurrentWork<LineWork>;
   private commands: PlainCommands | undefined;
-  /** Somebody was told that a second Ctrl+C leaves. */
-  private isWarned = false;
-  private answer: ((line: string | undefined) => void) | undefined;
 
   constructor(
     private readonly output: CliOutput,
     private readonly parts: ConversationParts,
   ) {
     this.transcript = new Transcript(output);
-  }
-
-  get isRunning(): boolean {
-    return this.run !== undefined;
-  }
-
-  get isInterrupted(): boolean {
-    return this.run?.abort.signal.aborted ?? false;
-  }
-
-  /** A question at a time: `createApprove` asks the next when this one is answered. */
-  readonly ask: AskPerson = async (request, verdict) => {
-    this.transcript.line(undefined);
-    for (let hint = ""; !this.isInterrupted; hint = `${formatHint(request, verdict)}\n`) {
-      this.output.write(`\n${hint}${formatQuestion(request, verdict)}`);
-      const answer = await this.nextAnswer();
-      if (answer !== undefined && wantsEdit(answer, request, verdict)) return this.askForCommand(request);
-      const decision = answer === undefined ? undefined : parseAnswer(answer, verdict);
-      if (decision !== undefined) return decision;
-    }
-    return { response: "reject", message: "The user stopped the run.", endTurn: true };
-  };
-
-  /** What is written is put to the user again as a whole; a terminal that is read by lines cannot have it there to edit. */
-  private async askForCommand(request: ApprovalRequest): Promise<CommandEdit> {
-    const before = judgedCommand(request) ?? "";
-    this.output.write(formatEditQuestion(before));
-    const line = await this.nextAnswer();
-    return { edited: line === undefined || line.trim() === "" ? before : line };
-  }
-
-  /** A prompt of the command line: what somebody else may have written is no command for the shell. */
-  begin(prompt: string): void {
-    if (readInputLine(prompt).kind === "shell") this.takePrompt(prompt, prompt);
-    else this.takeLine(prompt);
-  }
-
-  takeLine(line: string): void {
-    this.isWarned = false;
-    if (this.answer) {
-      this.answer(line);
-      return;
-    }
-    const input = readInputLine(line);
-    switch (input.kind) {
-      case "empty":
+    this.approvals = new PlainApprovals(output, () => this.isInterrupted);
+    this.work = new CurrentWork({
+      failed: (error) => this.fail(error),
+      ended: () => {
         this.showPrompt();
-        return;
-      case "prompt":
-        this.takePrompt(line, input.text);
-        return;
-      case "command":
-        this.takeCommand(input.line);
-        return;
-      case "shell":
-        this.takeShell(line, input.line);
-        return;
-      case "quit":
-        this.say("/quit leaves at the prompt; Ctrl+C stops what is going on.");
-    }
+        parts.ended();
+      },
+    });
   }
 
-  showPrompt(): void {
-    if (!this.run) this.output.write(PROMPT);
+  /** Undefined while nothing goes on. */
+  get doing(): LineWork | undefined {
+    return this.work.what;
   }
 
-  line(text: string): void {
-    this.transcript.line(text);
+  /** What goes on was stopped, and has not ended yet. */
+  get isInterrupted(): boolean {
+    return this.work.isStopped;
   }
 
-  /** Stops the run that is going on, and resolves when it has ended. */
-  async interrupt(): Promise<void> {
-    this.run?.abort.abort();
-    this.answer?.(undefined);
-    await this.run?.ended;
-  }
-
-  /** Says that a second Ctrl+C leaves; false where that was said, and nothing was typed since. */
-  warnOfLeaving(): boolean {
-    if (this.isWarned) return false;
-    this.isWarned = true;
-    this.output.write("\n");
-    this.say("Press Ctrl+C again to leave.");
-    return true;
-  }
-
-  private takePrompt(line: string, text: string): void {
-    if (this.run && this.isOther) this.waiting.push(line);
-    else if (this.run) this.parts.opened().session.steer(text);
-    else this.start(text);
-  }
-
-  private say(text: string): void {
-    this.line(text);
-    this.showPrompt();
-  }
-
-  private start(prompt: string): void {
-    const message = { role: "user" as const, content: prompt, timestamp: now() };
+  /** Begins a run; to be called while nothing goes on, as everything that begins something. */
+  begin(prompt: string): void {
     const { session, noteInput } = this.parts.opened();
     noteInput(prompt);
     this.commands?.forgetList();
-    this.occupy(async (signal) => {
-      await session.run(message, { signal }).consume((event) => this.transcript.show(event));
-    });
+    const { transcript } = this;
+    void this.work.begin("run", (signal) =>
+      runPrompt(session, prompt, { signal, show: (event) => transcript.show(event) }),
+    );
   }
 
-  private takeCommand(line: string): void {
-    if (this.run && this.isOther) this.waiting.push(line);
-    else if (this.run) void this.takeCommandBesideRun(line);
-    else {
-      this.isOther = true;
-      this.occupy(async () => (await this.openCommands()).run(line));
-    }
+  /** Sends a prompt into the run that is going on. */
+  steer(prompt: string): void {
+    this.parts.opened().session.steer(prompt);
   }
 
-  /** What is forbidden, for instance, counts at once; what changes the conversation waits for the end of the run. */
-  private async takeCommandBesideRun(line: string): Promise<void> {
-    const commands = await this.openCommands();
-    if (!this.run) this.takeLine(line);
-    else if (!commands.isAlwaysPossible(line)) this.waiting.push(line);
-    else await commands.run(line).catch((error: unknown) => this.line(`error: ${describeError(error)}`));
+  /** Begins a slash command. */
+  beginCommand(line: string): void {
+    void this.work.begin("command", async () => (await this.openCommands()).run(line));
   }
 
-  /** They are loaded with the first of them. */
-  private async openCommands(): Promise<PlainCommands> {
-    const { PlainCommands } = await import("./plain-commands.ts");
-    this.commands ??= new PlainCommands({
-      ...this.parts,
-      signal: () => this.run?.abort.signal ?? new AbortController().signal,
-      line: (text) => this.line(text),
-      show: (event) => this.transcript.show(event),
-      send: (text) => this.takePrompt(text.startsWith("/") ? `/${text}` : text, text),
-    });
-    return this.commands;
-  }
-
-  private takeShell(typed: string, line: ShellLine): void {
-    if (line.command === "") this.say(NO_COMMAND);
-    else if (this.run) this.waiting.push(typed);
-    else this.runShell(typed, line);
-  }
-
-  private runShell(typed: string, line: ShellLine): void {
+  /** Begins a command of the user's own. @param typed the whole line, for the input history. */
+  beginShell(line: ShellLine, typed: string): void {
     const opened = this.parts.opened();
     opened.noteInput(typed);
-    this.isOther = true;
-    this.occupy(async (signal) => {
+    void this.work.begin("shell", async (signal) => {
       const result = await runShellLine(line, opened, { signal });
       this.line(result.output);
       await tellOfShellLine(line, result, opened);
     });
   }
 
-  private occupy(work: (signal: AbortSignal) => Promise<void>): void {
-    const abort = new AbortController();
-    const ended = Promise.withResolvers<void>();
-    this.run = { abort, ended: ended.promise };
-    void this.workToEnd(() => work(abort.signal)).then(ended.resolve);
-  }
-
-  private async workToEnd(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.transcript.line(`error: ${describeError(error)}`);
-    } finally {
-      this.run = undefined;
-      this.isOther = false;
-      this.showPrompt();
-      for (const line of this.waiting.splice(0)) this.takeWaiting(line);
-    }
-  }
-
-  /** It was typed among other things: what comes of it stands below it once more. */
-  private takeWaiting(line: string): void {
-    if (!this.run) writeLine(this.output, line);
-    this.takeLine(line);
-  }
-
-  private nextAnswer(): Promise<string | undefined> {
-    return new Promise((resolve) => {
-      this.answer = (line) => {
-        this.answer = undefined;
-        resolve(line);
-      };
+  /** The slash commands, which are loaded with the first of them. */
+  async openCommands(): Promise<PlainCommands> {
+    const { PlainCommands } = await import("./plain-commands.ts");
+    this.commands ??= new PlainCommands({
+      ...this.parts,
+      signal: () => this.work.signal ?? new AbortController().signal,
+      line: (text) => this.line(text),
+      show: (event) => this.transcript.show(event),
     });
+    return this.commands;
+  }
+
+  /** Stops what is going on, and resolves when it has ended. */
+  async interrupt(): Promise<void> {
+    const stopped = this.work.stop();
+    this.approvals.give(undefined);
+    await stopped;
+  }
+
+  /** Asks for the next line; nothing while something goes on. */
+  showPrompt(): void {
+    if (this.doing === undefined) this.output.write(PROMPT);
+  }
+
+  /** Shows a line of its own. */
+  line(text: string): void {
+    this.transcript.line(text);
+  }
+
+  /** Says what went wrong. */
+  fail(error: unknown): void {
+    this.line(`error: ${describeError(error)}`);
   }
 }

@@ -1,17 +1,13 @@
 import type { RunCommand } from "../arguments/command.ts";
 import type { CliIo, SignalName } from "../cli-io.ts";
+import { Leaving } from "../conversation/leaving.ts";
+import { SessionHolder } from "../conversation/session-holder.ts";
 import { EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../exit-codes.ts";
 import type { OpenSession } from "../open-session.ts";
-import { SessionHolder } from "../tui/session-holder.ts";
 import { writeLine } from "../write-line.ts";
-import { Conversation } from "./conversation.ts";
+import { InputLines } from "./input-lines.ts";
 import { readInputLine } from "./read-input-line.ts";
 import { readLines } from "./read-lines.ts";
-
-// A command that is being ended gets a second between TERM and KILL, but not from somebody who asks twice.
-const PATIENCE_MS = 1300;
-const IMPATIENCE_MS = 200;
-const LAST_RESORT_MS = 700;
 
 /**
  * The interactive session as plain lines. Ctrl+C stops the run, or leaves at the prompt when it comes twice; Ctrl+D,
@@ -20,7 +16,7 @@ const LAST_RESORT_MS = 700;
  */
 export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<number> {
   let opened: OpenSession | undefined;
-  const conversation: Conversation = new Conversation(io.stdout, {
+  const lines = new InputLines(io.stdout, {
     environment: io.environment,
     opened() {
       if (!opened) throw new Error("The session is not open yet.");
@@ -30,30 +26,37 @@ export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<num
       opened = await holder.reopen(wish);
       return opened;
     },
-    quit: () => leave(EXIT_SUCCESS),
+    quit: () => leaving.leave(EXIT_SUCCESS),
   });
-  const leaving = Promise.withResolvers<number>();
-  let isLeaving = false;
-  const leave = (code: number) => {
-    isLeaving = true;
-    const patienceMs = conversation.isInterrupted ? IMPATIENCE_MS : PATIENCE_MS;
-    void Promise.race([conversation.interrupt(), Bun.sleep(patienceMs)]).then(() => leaving.resolve(code));
-    setTimeout(() => io.exit(code), patienceMs + LAST_RESORT_MS);
-  };
+  const { conversation } = lines;
+  const leaving = new Leaving({
+    stop: () => conversation.interrupt(),
+    isStopped: () => conversation.isInterrupted,
+    exit: (code) => io.exit(code),
+  });
   const unsubscribe = io.onSignal((signal) => {
-    if (!opened || !isTaken(signal, conversation)) leave(SIGNAL_EXIT_CODES[signal]);
+    if (!opened || !isTaken(signal, lines)) leaving.leave(SIGNAL_EXIT_CODES[signal]);
   });
   const warn = (text: string) => writeLine(io.stderr, text);
-  const holder = new SessionHolder(command, io, { ask: conversation.ask, warn });
+  const holder = new SessionHolder(command, io, {
+    ask: conversation.approvals.ask,
+    warn,
+    tell(text) {
+      // What is being typed at the prompt is left above it.
+      if (conversation.doing === undefined) io.stdout.write("\n");
+      conversation.line(text);
+      conversation.showPrompt();
+    },
+  });
   try {
     opened = await holder.session;
     for (const { message } of opened.notices) conversation.line(message);
-    if (isLeaving) return await leaving.promise;
+    if (leaving.isLeaving) return await leaving.code;
     if (command.prompt === undefined) conversation.showPrompt();
-    else conversation.begin(command.prompt);
-    io.stdout.closed.addEventListener("abort", () => leave(EXIT_SUCCESS));
-    readUntilLeft(conversation, io).then(() => leave(EXIT_SUCCESS), leaving.reject);
-    return await leaving.promise;
+    else lines.begin(command.prompt);
+    io.stdout.closed.addEventListener("abort", () => leaving.leave(EXIT_SUCCESS));
+    readUntilLeft(lines, io).then(() => leaving.leave(EXIT_SUCCESS), leaving.fail);
+    return await leaving.code;
   } finally {
     unsubscribe();
     await holder.close();
@@ -62,17 +65,18 @@ export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<num
 }
 
 /** False for a signal that ends the program. */
-function isTaken(signal: SignalName, conversation: Conversation): boolean {
+function isTaken(signal: SignalName, lines: InputLines): boolean {
+  const { conversation } = lines;
   if (signal !== "SIGINT") return false;
-  if (!conversation.isRunning) return conversation.warnOfLeaving();
+  if (conversation.doing === undefined) return lines.warnOfLeaving();
   if (conversation.isInterrupted) return false;
   void conversation.interrupt();
   return true;
 }
 
-async function readUntilLeft(conversation: Conversation, io: CliIo): Promise<void> {
+async function readUntilLeft(lines: InputLines, io: CliIo): Promise<void> {
   for await (const line of readLines(io.stdin.stream())) {
-    if (!conversation.isRunning && readInputLine(line).kind === "quit") return;
-    conversation.takeLine(line);
+    if (lines.conversation.doing === undefined && readInputLine(line).kind === "quit") return;
+    lines.take(line);
   }
 }

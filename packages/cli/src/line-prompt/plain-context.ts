@@ -1,4 +1,5 @@
 import type { AgentEvent, Environment } from "@diligent/core/run";
+import { compactConversation, leaveBranch, type SummaryControl } from "../conversation/summarize.ts";
 import type { OpenSession } from "../open-session.ts";
 import { SLASH_COMMANDS } from "../tui/commands/index.ts";
 import type { CommandContext, Reopening } from "../tui/commands/types.ts";
@@ -9,7 +10,9 @@ import { createView, type View } from "../tui/view.ts";
 import { createProgressLines } from "../undo/progress-lines.ts";
 import { toPlainText } from "./plain-blocks.ts";
 
+/** What of the line prompt slash commands work with. */
 export interface PlainContextParts {
+  /** The session that is talked to now. */
   opened(): OpenSession;
   /** Exchanges the session for another one. */
   reopen(wish: Reopening): Promise<OpenSession>;
@@ -39,7 +42,7 @@ export function createPlainContext(parts: PlainContextParts): CommandContext {
     prompt: () => "",
     setPrompt: (text) => line(`To be written, as it is or changed:\n${text}`),
     send: parts.send,
-    compact: (focus) => compact(focus, parts),
+    compact: (focus) => compactConversation(opened().session, focus, toControl(parts)),
     moveFiles: (move, work) => work({ signal: parts.signal(), onProgress: createProgressLines(move, line) }),
     async reopen(wish) {
       const { model: before } = opened();
@@ -79,13 +82,8 @@ function showConversation({ session }: OpenSession, { line }: PlainContextParts)
   for (const block of toResumedBlocks(session.branches.path)) say(toPlainText(block), line);
 }
 
-async function compact(
-  focus: string | undefined,
-  { opened, signal, show, line }: PlainContextParts,
-): Promise<void> {
-  const { kind } = await opened().session.compact({ focus, signal: signal(), emit: show });
-  if (kind === "nothing") line("There is nothing to summarise yet.");
-  if (kind === "aborted") line("Stopped: the session is as it was.");
+function toControl({ signal, show, line }: PlainContextParts): SummaryControl {
+  return { signal: signal(), emit: show, say: line };
 }
 
 async function branch(
@@ -93,16 +91,13 @@ async function branch(
   isSummarized: boolean,
   parts: PlainContextParts,
 ): Promise<boolean> {
-  const { opened, signal, show, line } = parts;
+  const { opened, line } = parts;
   const { session } = opened();
   if (!isSummarized) {
     session.branch(entryId);
   } else {
     line("Summarising the branch that is left...");
-    if (!(await session.branches.leave(entryId, { signal: signal(), emit: show }))) {
-      line("Stopped: the conversation stays where it was.");
-      return false;
-    }
+    if (!(await leaveBranch(session, entryId, toControl(parts)))) return false;
   }
   showConversation(opened(), parts);
   return true;

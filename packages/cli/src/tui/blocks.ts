@@ -50,6 +50,7 @@ export type ShellBlock = Extract<Block, { type: "shell" }>;
 /** Something that was run and has a result to look at. */
 export type CallBlock = Extract<Block, { type: "tool" | "shell" }>;
 
+/** True for a block whose result can be opened in full. */
 export function isCallBlock(block: Block): block is CallBlock {
   return block.type === "tool" || block.type === "shell";
 }

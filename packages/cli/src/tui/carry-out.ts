@@ -7,6 +7,7 @@ import type { Effect } from "./effects.ts";
 import type { OpenPicker } from "./pickers/open-picker.ts";
 import type { TerminalGuard } from "./screen/terminal-guard.ts";
 
+/** The parts of the program that a key may act on. */
 export interface EffectParts {
   editor: Pick<PromptEditor, "handleInput" | "setText" | "text">;
   commandField: Pick<CommandField, "handleInput" | "open" | "setText" | "text">;
@@ -27,7 +28,7 @@ export async function carryOut(effect: Effect, parts: EffectParts): Promise<void
     case "abort":
       return driver.interrupt();
     case "stopShell":
-      return driver.stopShell();
+      return driver.shell.stop();
     case "takeBack":
       return takeBack(effect.which, parts);
     case "answer":
@@ -66,7 +67,7 @@ export async function carryOut(effect: Effect, parts: EffectParts): Promise<void
 }
 
 function takeBack(which: "last" | "all", { driver, editor }: EffectParts): void {
-  const texts = driver.takeBack(which);
+  const texts = driver.waiting.takeBack(which);
   if (texts.length === 0) return;
   editor.setText([...texts, editor.text].filter((text) => text !== "").join("\n"));
 }

@@ -1,6 +1,7 @@
 import type { Environment } from "@diligent/core/run";
 import type { ApprovalMode } from "../arguments/command.ts";
 import type { ModelChange } from "../change-model.ts";
+import type { SessionHolder } from "../conversation/session-holder.ts";
 import type { OpenSession } from "../open-session.ts";
 import { isCallBlock } from "./blocks.ts";
 import { SLASH_COMMANDS } from "./commands/index.ts";
@@ -10,16 +11,16 @@ import type { PromptEditor } from "./editor/prompt-editor.ts";
 import { stopHint } from "./keys/key-texts.ts";
 import type { ReloadableKeys } from "./keys/reloadable-keys.ts";
 import type { OpenPicker } from "./pickers/open-picker.ts";
-import type { SessionHolder } from "./session-holder.ts";
 import { toStatus } from "./session-status.ts";
 import { toResumedBlocks } from "./transcript-blocks.ts";
 import { finish, notice, type View } from "./view.ts";
 import type { ViewPainter } from "./view-painter.ts";
 
+/** The parts of the program that commands may act on. */
 export interface ContextParts {
   painter: Pick<ViewPainter, "view" | "change">;
   holder: Pick<SessionHolder, "session" | "reopen">;
-  driver: Pick<ConversationDriver, "compact" | "isBusy" | "leaveBranch" | "moveFiles">;
+  driver: Pick<ConversationDriver, "isBusy" | "moveFiles" | "summaries">;
   editor: Pick<PromptEditor, "text" | "setText">;
   picker: Pick<OpenPicker, "open">;
   keys: Pick<ReloadableKeys, "keymap" | "editorKeys" | "reload">;
@@ -49,7 +50,7 @@ export function createCommandContext(parts: ContextParts): CommandContext {
     prompt: () => editor.text,
     setPrompt: (text) => editor.setText(text),
     send: parts.submit,
-    compact: (focus) => driver.compact(focus),
+    compact: (focus) => driver.summaries.compact(focus),
     moveFiles: (move, work, how) => driver.moveFiles(move, work, how),
     reopen: (wish: Reopening) => reopen(wish, parts),
     changeModel: (wish: ModelChange) => changeModel(wish, parts),
@@ -141,7 +142,7 @@ async function branch(
 ): Promise<boolean> {
   const opened = await holder.session;
   if (!isSummarized) opened.session.branch(entryId);
-  else if (!(await driver.leaveBranch(entryId))) return false;
+  else if (!(await driver.summaries.leaveBranch(entryId))) return false;
   showConversation(opened, painter);
   return true;
 }

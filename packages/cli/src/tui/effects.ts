@@ -20,6 +20,7 @@ export interface KeyContext {
   columns: number;
 }
 
+/** What a key leads to: the view after it, and in order what is to be done besides. */
 export interface KeyOutcome {
   view: View;
   effects: readonly Effect[];

@@ -11,6 +11,7 @@ import { fitLine } from "./screen/screen-text.ts";
 import type { Theme } from "./theme.ts";
 import type { View } from "./view.ts";
 
+/** What the live region is laid out by; `width` is in columns. */
 export interface LiveLook {
   width: number;
   /** Of the screen. */

@@ -71,6 +71,7 @@ export function sumCosts(spends: readonly ModelSpend[], { inputCostPer1M }: Mode
   );
 }
 
+/** What a request has moved in all: tokens read, from the cache too, and tokens written. */
 export function countTokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
 }

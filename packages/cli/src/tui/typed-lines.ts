@@ -86,8 +86,8 @@ export class TypedLines {
       throw new Error(NO_COMMAND);
     }
     await this.parts.session();
-    const { driver } = this.parts;
-    if (driver.isShellRunning || driver.isMovingFiles) this.parts.context().setPrompt(text);
-    await driver.runShell(line, text);
+    const { shell } = this.parts.driver;
+    if (shell.isBlocked) this.parts.context().setPrompt(text);
+    await shell.run(line, text);
   }
 }

@@ -10,6 +10,7 @@ export interface UserProgram {
   environment: Record<string, string>;
 }
 
+/** Which program is looked for, and what is said where there is none. */
 export interface UserProgramOptions {
   /** What it is for, such as `editor`. */
   kind: string;

@@ -91,6 +91,7 @@ export interface PickerDialog {
   input?: { label: string; text: string } | undefined;
 }
 
+/** A line of a list. `id` is what choosing it gives; it is unique in the list. */
 export interface PickerItem {
   id: string;
   label: string;
@@ -102,6 +103,7 @@ export interface PickerItem {
   depth?: number;
 }
 
+/** What stands in the editor's place and takes the keys. */
 export type Dialog = ApprovalDialog | PickerDialog;
 
 /** `id` is that of the prompt's `steering` event, once it was sent into a run. */

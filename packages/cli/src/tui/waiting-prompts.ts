@@ -1,4 +1,4 @@
-import type { ContentBlock } from "@diligent/core/run";
+import type { ContentBlock, SessionManager } from "@diligent/core/run";
 import type { QueuedPrompt, View } from "./view.ts";
 
 /** What a prompt becomes when it is sent: what the screen shows of it, and what the model gets. */
@@ -12,17 +12,24 @@ export interface WaitingPrompt extends SentPrompt {
   id: string;
 }
 
-/** Prompts that were sent while something else had to end first, shown as queued. */
+/** Where a run goes on; see `SessionManager`. */
+type SteeredSession = Pick<SessionManager, "steer" | "takeBack">;
+
+/** Prompts that the model has not seen yet, shown as queued: they wait for something to end, or were sent into the run. */
 export class WaitingPrompts {
   private readonly prompts: WaitingPrompt[] = [];
   private added = 0;
+  /** The session that a run is going on in. */
+  private steered: SteeredSession | undefined;
 
   constructor(private readonly change: (change: (view: View) => View) => void) {}
 
+  /** True while none waits for the end of something; those that were sent into the run do not count. */
   get isEmpty(): boolean {
     return this.prompts.length === 0;
   }
 
+  /** It waits until it is taken. */
   add(prompt: SentPrompt): void {
     this.added += 1;
     const id = `waiting-${this.added}`;
@@ -30,7 +37,29 @@ export class WaitingPrompts {
     this.change((view) => withQueued(view, { id, text: prompt.text }));
   }
 
-  /** Hands out all of them, oldest first; they are still shown as queued, but for the first. */
+  /** From now on a run goes on, which prompts can be sent into. */
+  beginRun(session: SteeredSession): void {
+    this.steered = session;
+  }
+
+  /** What was sent into the run and not seen cannot be taken back any more. */
+  endRun(): void {
+    this.steered = undefined;
+  }
+
+  /** Sends a prompt into the run that is going on in the session. */
+  steer({ text, content }: SentPrompt, session: SteeredSession): void {
+    const id = session.steer(content);
+    this.change((view) => withQueued(view, { id, text }));
+  }
+
+  /** The same for one that was taken, and is shown as queued already. */
+  steerTaken({ id, content }: WaitingPrompt, session: SteeredSession): void {
+    const steeringId = session.steer(content);
+    this.change((view) => withQueuedAs(view, id, steeringId));
+  }
+
+  /** Hands out all that wait, oldest first; they are still shown as queued, but for the first. */
   take(): WaitingPrompt[] {
     const prompts = this.prompts.splice(0);
     const first = prompts[0];
@@ -38,15 +67,25 @@ export class WaitingPrompts {
     return prompts;
   }
 
-  /** What was written in the last of them, or in all; they are not shown any more. */
+  /** What was written in the newest that the model has not seen, or in all, oldest first; they are not shown any more. */
   takeBack(which: "last" | "all"): string[] {
-    const taken = this.prompts.splice(which === "last" ? -1 : 0);
-    const ids = taken.map(({ id }) => id);
+    const waited = this.drop(which);
+    if (which === "last" && waited.length > 0) return waited;
+    const steered = this.steered?.takeBack(which) ?? [];
+    this.change((view) => withoutLastQueued(view, steered.length));
+    return [...steered, ...waited];
+  }
+
+  /** What was written in the last that waits, or in all: they are not sent, and not shown any more. */
+  drop(which: "last" | "all"): string[] {
+    const dropped = this.prompts.splice(which === "last" ? -1 : 0);
+    const ids = dropped.map(({ id }) => id);
     this.change((view) => withoutQueued(view, ids));
-    return taken.map(({ text }) => text);
+    return dropped.map(({ text }) => text);
   }
 }
 
+/** The view with one more message that waits, below the others. */
 export function withQueued(view: View, prompt: QueuedPrompt): View {
   return { ...view, queued: [...view.queued, prompt] };
 }

@@ -1,5 +1,3 @@
-import { realpathSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import {
   type CheckpointOptions,
   type Checkpoints,
@@ -8,11 +6,11 @@ import {
   type Restoration,
   type SessionChange,
 } from "@diligent/core/light";
-import type { ChangeKeeper, StreamFunction } from "@diligent/core/run";
+import type { ChangeKeeper } from "@diligent/core/run";
+import { CheckpointPreparation } from "./checkpoint-preparation.ts";
+import { toProjectPath } from "./project-path.ts";
 
-// By then the first request has been sent, if the model has not begun to answer before.
-const REQUEST_MS = 300;
-
+/** Whose checkpoints they are, and whether any are made. */
 export interface SessionCheckpointsOptions extends CheckpointOptions {
   /** False: nothing is kept, since nothing of the session is to be written. */
   isKept: boolean;
@@ -29,21 +27,26 @@ export interface MoveControl {
   onProgress?: (progress: MoveProgress) => void;
 }
 
+/** How something is taken back from within a session. */
 export interface UndoOptions extends MoveControl {
+  /** Only says what would be done. */
   isDryRun?: boolean;
   /** Takes back the last turn that was cut off. */
   isCutOff?: boolean;
 }
 
-/** A session's checkpoints, loaded when they are needed: beside the first request, never before it. */
+/** A session's checkpoints, loaded when they are needed. */
 export class SessionCheckpoints implements ChangeKeeper {
+  /** When the project is kept for the first time. */
+  readonly preparation: CheckpointPreparation;
   private opened: Promise<Checkpoints> | undefined;
   private loaded: Checkpoints | undefined;
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private isPrepared = false;
   private isClosed = false;
 
-  constructor(private readonly options: SessionCheckpointsOptions) {}
+  constructor(private readonly options: SessionCheckpointsOptions) {
+    const { isKept, isChanging } = options;
+    this.preparation = new CheckpointPreparation({ open: () => this.open(), isKept, isChanging });
+  }
 
   /** False once it is known that what is changed from now on cannot be taken back. */
   get canUndo(): boolean {
@@ -60,38 +63,12 @@ export class SessionCheckpoints implements ChangeKeeper {
     return this.options.isKept ? this.loaded?.reason : "nothing of this session is written to disk";
   }
 
-  /** Lets the project be kept beside the first request of the conversation. */
-  wrap(stream: StreamFunction): StreamFunction {
-    return (model, context, options) => {
-      const answer = stream(model, context, options);
-      const { isKept, isChanging } = this.options;
-      if (this.isPrepared || !isKept || !isChanging || options.purpose === "summary") return answer;
-      this.isPrepared = true;
-      this.timer = setTimeout(() => this.prepare(), REQUEST_MS);
-      const unsubscribe = answer.subscribe(() => {
-        unsubscribe();
-        this.prepare();
-      });
-      return answer;
-    };
-  }
-
   async beforeChanges(change: Parameters<ChangeKeeper["beforeChanges"]>[0]): Promise<void> {
     const checkpoints = await this.open();
     const { writes, ...more } = change;
-    const written = writes === undefined ? undefined : this.toProjectPath(writes);
+    // Without a path anything may be changed.
+    const written = writes === undefined ? undefined : toProjectPath(writes, this.options);
     await checkpoints?.beforeChanges({ ...more, ...(written !== undefined && { written }) });
-  }
-
-  /**
-   * Keeps the project, if that was not done yet. What `canUndo` and `canUndoEverything` say holds from then on, so that
-   * nobody decides about a command before; it would have to wait for this in any case.
-   */
-  async makeReady(): Promise<void> {
-    const checkpoints = await this.open();
-    if (checkpoints === undefined || !this.options.isChanging) return;
-    clearTimeout(this.timer);
-    await checkpoints.prepare();
   }
 
   afterChanges(): void {
@@ -107,6 +84,7 @@ export class SessionCheckpoints implements ChangeKeeper {
     return (await this.open())?.undo(options);
   }
 
+  /** Undefined when there is nothing to bring back. @throws Error when it cannot be done now. */
   async redo(options?: Omit<UndoOptions, "isCutOff">): Promise<Restoration | undefined> {
     return (await this.open())?.redo(options);
   }
@@ -124,22 +102,11 @@ export class SessionCheckpoints implements ChangeKeeper {
     return (await this.open())?.changes();
   }
 
+  /** Nothing is kept any more, also where it was still being loaded. */
   close(): void {
     this.isClosed = true;
-    clearTimeout(this.timer);
+    this.preparation.cancel();
     this.loaded?.close();
-  }
-
-  /** Undefined outside of the project: then anything may be changed. */
-  private toProjectPath(written: string): string | undefined {
-    const absolute = findRealPlace(resolve(this.options.cwd, written));
-    const path = absolute === undefined ? "" : relative(this.options.root, absolute);
-    return path === "" || path.startsWith("..") || isAbsolute(path) ? undefined : path;
-  }
-
-  private prepare(): void {
-    clearTimeout(this.timer);
-    void this.open().then((checkpoints) => checkpoints?.prepare());
   }
 
   private async open(): Promise<Checkpoints | undefined> {
@@ -150,16 +117,5 @@ export class SessionCheckpoints implements ChangeKeeper {
     if (!this.isClosed) return checkpoints;
     checkpoints.close();
     return undefined;
-  }
-}
-
-/** Where a path really leads, as far as it exists. */
-function findRealPlace(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    const parent = dirname(path);
-    const real = parent === path ? undefined : findRealPlace(parent);
-    return real && join(real, basename(path)); // It, or a part of the way to it, is yet to be made.
   }
 }

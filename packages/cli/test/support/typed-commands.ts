@@ -1,4 +1,5 @@
 import type { Resumption, RunOptions } from "../../src/arguments/command.ts";
+import { SessionHolder } from "../../src/conversation/session-holder.ts";
 import { applyKey } from "../../src/tui/apply-key.ts";
 import type { Block } from "../../src/tui/blocks.ts";
 import { carryOut } from "../../src/tui/carry-out.ts";
@@ -10,7 +11,6 @@ import { ConversationDriver } from "../../src/tui/conversation-driver.ts";
 import { createKeymap } from "../../src/tui/keys/keymap.ts";
 import { OpenPicker } from "../../src/tui/pickers/open-picker.ts";
 import { filterItems } from "../../src/tui/pickers/picker-items.ts";
-import { SessionHolder } from "../../src/tui/session-holder.ts";
 import { TypedLines } from "../../src/tui/typed-lines.ts";
 import { createView, type PickerDialog, type View } from "../../src/tui/view.ts";
 import { FakeIo } from "./fake-io.ts";
@@ -57,7 +57,11 @@ export class TypedCommands {
       change: this.change,
       room,
     });
-    this.holder = new SessionHolder(call, this.io, { ask: this.driver.approvals.ask, warn: () => {} });
+    this.holder = new SessionHolder(call, this.io, {
+      ask: this.driver.approvals.ask,
+      warn: () => {},
+      tell: (text) => this.context.show({ type: "notice", level: "info", text }),
+    });
     this.picker = new OpenPicker(this.change, this.fail);
     this.lines = new TypedLines({
       context: () => this.context,

@@ -19,6 +19,7 @@ const IN_ORDER = [
   "approval.edit",
 ] as const satisfies readonly ActionId[];
 
+/** An action that can be meant while a question is open. */
 export type AnswerAction = (typeof IN_ORDER)[number];
 
 /** What a key means while a question is open; undefined when nothing. */

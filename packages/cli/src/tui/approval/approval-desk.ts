@@ -1,11 +1,12 @@
 import { type ApprovalRequest, now } from "@diligent/core/run";
-import type { AskedVerdict, CommandEdit, PersonAnswer } from "../../approval.ts";
+import { type AskedVerdict, type CommandEdit, type PersonAnswer, STOPPED_ANSWER } from "../../approval.ts";
 import { judgedCommand } from "../../judged-request.ts";
 import type { View } from "../view.ts";
 import type { Room } from "./content-rows.ts";
 import { GUARD_MS } from "./guard-answers.ts";
 import { toApprovalDialog } from "./to-approval-dialog.ts";
 
+/** What the desk needs of the screen and of the run that asks. */
 export interface DeskParts {
   change(change: (view: View) => View): void;
   room(): Room;
@@ -14,8 +15,6 @@ export interface DeskParts {
   /** True while the user is writing a prompt. */
   isWriting(): boolean;
 }
-
-const STOPPED: PersonAnswer = { response: "reject", message: "The user stopped the run.", endTurn: true };
 
 /** Puts what needs consent to the user, a question at a time: `createApprove` asks the next when this one is answered. */
 export class ApprovalDesk {
@@ -34,7 +33,7 @@ export class ApprovalDesk {
     verdict: AskedVerdict,
   ): Promise<PersonAnswer | CommandEdit> => {
     const { change, isStopped, isWriting, room } = this.parts;
-    if (isStopped()) return STOPPED;
+    if (isStopped()) return STOPPED_ANSWER;
     this.asked = { request, verdict };
     const isAnswered = verdict.isEdited || verdict.refusedEdit !== undefined;
     const isElsewhere = !isAnswered && isWriting();
@@ -57,6 +56,6 @@ export class ApprovalDesk {
 
   /** The run was stopped: what is asked is answered with no. */
   stop(): void {
-    this.give(STOPPED);
+    this.give(STOPPED_ANSWER);
   }
 }

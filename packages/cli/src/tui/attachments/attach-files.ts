@@ -5,6 +5,7 @@ import { type Attachment, notAttached } from "./attachment.ts";
 import { findMentions } from "./find-mentions.ts";
 import { findMentioned, type MentionedPath, type MentionPlace } from "./mentioned-path.ts";
 
+/** Where mentioned paths are looked for, and which. */
 export interface AttachOptions extends MentionPlace {
   /** The paths to attach; those the text itself names when left out. */
   mentions?: readonly string[];

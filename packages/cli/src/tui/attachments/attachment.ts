@@ -7,10 +7,12 @@ export interface Attachment {
   notes: readonly string[];
 }
 
+/** Text for the model under a heading, in a fence that the content cannot end. */
 export function createTextBlock(heading: string, content: string): ContentBlock {
   return { type: "text", text: `${heading}\n${fence(content)}` };
 }
 
+/** Nothing for the model and a line for the user. `reason` follows on a colon. */
 export function notAttached(shown: string, reason: string): Attachment {
   return { blocks: [], notes: [`${shown} is not attached: ${reason}`] };
 }

@@ -23,6 +23,7 @@ export function renderBlock(block: Block, context: BlockContext): string[] {
 /** What the last block above ends with: nothing yet, a tool call of one line, the part of an open answer that is written, or anything else. */
 export type BlockEnd = "none" | "call" | "open" | "other";
 
+/** The lines of blocks with those between them, and what they end with for whatever comes below. */
 export interface PlacedBlocks {
   lines: string[];
   end: BlockEnd;

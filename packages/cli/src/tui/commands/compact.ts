@@ -1,5 +1,6 @@
 import type { SlashCommand } from "./types.ts";
 
+/** `/compact`: what also happens before the window is full; the argument says what the summary is to dwell on. */
 export const COMPACT: SlashCommand = {
   name: "compact",
   aliases: ["compress", "summarize"],

@@ -1,5 +1,6 @@
 import type { SlashCommand } from "./types.ts";
 
+/** `/config`: as it counts in this session, which was read when the session was opened. */
 export const CONFIG: SlashCommand = {
   name: "config",
   aliases: ["settings"],

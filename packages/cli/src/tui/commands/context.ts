@@ -6,6 +6,7 @@ import type { SlashCommand } from "./types.ts";
 const BAR_COLUMNS = 20;
 const BAR_FROM_COLUMNS = 60;
 
+/** `/context`: estimates what each cause has of the context window; on a wide screen with bars. */
 export const CONTEXT: SlashCommand = {
   name: "context",
   description: "What fills the model's window, by cause",

@@ -5,6 +5,7 @@ import { note } from "../note.ts";
 import { formatCount } from "../text/format-amount.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/copy`: hands the last answer that has text to the terminal, over ssh too; no terminal says whether it took it. */
 export const COPY: SlashCommand = {
   name: "copy",
   description: "The last answer into the clipboard",

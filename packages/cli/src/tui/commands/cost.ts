@@ -4,6 +4,7 @@ import { countSpends, type ModelSpend, sumCosts } from "../session-status.ts";
 import { formatNumber, formatRows, widthOf } from "./format-rows.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/cost`: what each model was asked for on all branches; a list instead of a table where the screen is narrow. */
 export const COST: SlashCommand = {
   name: "cost",
   aliases: ["usage"],

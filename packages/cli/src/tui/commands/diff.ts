@@ -1,6 +1,7 @@
 import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/diff`: by what was kept of the project before each turn; for all other files by the edits in the messages. */
 export const DIFF: SlashCommand = {
   name: "diff",
   aliases: ["changes"],

@@ -1,5 +1,6 @@
 import type { SlashCommand } from "./types.ts";
 
+/** `/editor`: the prompt goes on with what is saved there. @throws Error where no editor is set, or it failed. */
 export const EDITOR: SlashCommand = {
   name: "editor",
   description: "Write the prompt in $VISUAL or $EDITOR",

@@ -1,6 +1,7 @@
 import { EXPORT_FORMATS, type ExportFormat, findFormat } from "../../export-format.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/export`: the branch that is open, as a document or as session lines; as what, the file's name may say too. */
 export const EXPORT: SlashCommand = {
   name: "export",
   description: "Write this conversation into a new file",

@@ -7,6 +7,7 @@ export type CommandLine =
   | { kind: "unknown"; name: string; nearest: string | undefined }
   | { kind: "prompt"; text: string };
 
+/** Tells a command from a prompt; a second slash in front makes any line a prompt, which loses the first. */
 export function readCommandLine(text: string, commands: readonly SlashCommand[]): CommandLine {
   if (text.startsWith("//")) return { kind: "prompt", text: text.slice(1) };
   const [, name, argument = ""] = /^\/([\w-]+|\?)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];

@@ -1,6 +1,7 @@
 import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/fork`: what is said from here on goes into a file of its own. */
 export const FORK: SlashCommand = {
   name: "fork",
   description: "Go on in a copy of this session",

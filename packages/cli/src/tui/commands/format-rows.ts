@@ -5,6 +5,7 @@ const GAP = "  ";
 const MIN_LAST_COLUMNS = 20;
 const BELOW = "      ";
 
+/** How the columns of a table are laid out. */
 export interface RowOptions {
   /** The columns, from 0, that are aligned at their right ends. */
   right?: readonly number[];

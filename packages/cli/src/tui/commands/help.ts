@@ -2,6 +2,7 @@ import { keyTexts } from "../keys/key-texts.ts";
 import { formatRows } from "./format-rows.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/help`: the commands there are here, and what else a line may begin with; without a screen, those that need none. */
 export const HELP: SlashCommand = {
   name: "help",
   aliases: ["?"],

@@ -1,6 +1,7 @@
 import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/history`: opens the list of earlier prompts; the chosen one is put into the editor. */
 export const HISTORY: SlashCommand = {
   name: "history",
   description: "Search the prompts of all sessions",

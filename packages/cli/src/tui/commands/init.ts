@@ -6,6 +6,7 @@ import type { SlashCommand } from "./types.ts";
 const FILES = ["CLAUDE.md", "AGENTS.md"] as const;
 const DEFAULT_FILE = "AGENTS.md";
 
+/** `/init`: sends a prompt that has the model write the project's instructions, or look over those that are there. */
 export const INIT: SlashCommand = {
   name: "init",
   description: "Let the model write a CLAUDE.md or AGENTS.md",

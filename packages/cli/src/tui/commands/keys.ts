@@ -3,6 +3,7 @@ import { nameForPeople } from "../keys/name-for-people.ts";
 import { formatRows } from "./format-rows.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/keys`: as they are bound now, in groups; with `names` all actions by the ids that `keybindings.json` uses. */
 export const KEYS: SlashCommand = {
   name: "keys",
   aliases: ["hotkeys", "keybindings"],

@@ -1,6 +1,7 @@
 import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/knowledge`: opens the list of what is kept about this project, or says that there is nothing. */
 export const KNOWLEDGE: SlashCommand = {
   name: "knowledge",
   aliases: ["memory"],

@@ -1,6 +1,7 @@
 import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/model`: takes the id of a model, or opens the list of them; what was chosen counts from the next request on. */
 export const MODEL: SlashCommand = {
   name: "model",
   aliases: ["models"],

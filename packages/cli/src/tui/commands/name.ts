@@ -5,6 +5,7 @@ import type { SlashCommand } from "./types.ts";
 const MAX_SHOWN_COLUMNS = 60;
 const MAX_NAME_CHARACTERS = 200;
 
+/** `/name`: names the session, in one line of 200 characters at most; without a text it tells the name. */
 export const NAME: SlashCommand = {
   name: "name",
   aliases: ["rename"],

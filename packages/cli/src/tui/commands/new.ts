@@ -1,6 +1,7 @@
 import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/new`: the model knows nothing of what was said before; the model and its effort stay. */
 export const NEW: SlashCommand = {
   name: "new",
   aliases: ["clear"],

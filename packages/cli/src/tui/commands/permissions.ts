@@ -1,5 +1,6 @@
 import type { SlashCommand } from "./types.ts";
 
+/** `/permissions`: opens the list, or adds the rule that is written behind it. @throws Error for what is no rule. */
 export const PERMISSIONS: SlashCommand = {
   name: "permissions",
   aliases: ["approvals"],

@@ -2,6 +2,7 @@ import { note } from "../note.ts";
 import { notice } from "../view.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/reload`: opens the same conversation anew. @throws UsageError where that fails; everything is as before then. */
 export const RELOAD: SlashCommand = {
   name: "reload",
   description: "Read configuration, instructions, knowledge anew",

@@ -1,6 +1,7 @@
 import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/result`: the call that ended last, without the cuts that the screen makes. */
 export const RESULT: SlashCommand = {
   name: "result",
   description: "The last result in full, in $PAGER",

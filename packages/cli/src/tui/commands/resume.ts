@@ -1,6 +1,7 @@
 import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/resume`: goes on in the session that is named as for `--resume`, or opens the list of this project's sessions. */
 export const RESUME: SlashCommand = {
   name: "resume",
   aliases: ["sessions", "continue"],

@@ -8,6 +8,7 @@ import type { SlashCommand } from "./types.ts";
 
 const MAX_TEXT_COLUMNS = 400;
 
+/** `/status`: what the status line has no room for: files, the window, the sandbox, trust. */
 export const STATUS: SlashCommand = {
   name: "status",
   description: "The session, its model and its place",

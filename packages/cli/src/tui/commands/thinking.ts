@@ -3,6 +3,7 @@ import { note } from "../note.ts";
 import { EFFORTS, isEffort } from "../pickers/efforts.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/thinking`: takes a level of `EFFORTS`, or opens the list of them. @throws Error for any other word. */
 export const THINKING: SlashCommand = {
   name: "thinking",
   aliases: ["effort"],

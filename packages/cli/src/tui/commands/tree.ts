@@ -1,6 +1,7 @@
 import { note } from "../note.ts";
 import type { SlashCommand } from "./types.ts";
 
+/** `/tree`: goes on behind the entry with this id at once, or opens the list of all of them. */
 export const TREE: SlashCommand = {
   name: "tree",
   aliases: ["branches", "rewind"],

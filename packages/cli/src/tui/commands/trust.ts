@@ -1,5 +1,6 @@
 import type { SlashCommand } from "./types.ts";
 
+/** `/trust`: says what trust would make active, and asks; the answer counts at once. */
 export const TRUST: SlashCommand = {
   name: "trust",
   description: "Let this project's configuration act, or not",

@@ -7,6 +7,7 @@ import type { CommandContext, SlashCommand } from "./types.ts";
 const CUT_OFF = "cut-off";
 const CUT_OFF_YES = `${CUT_OFF} yes`;
 
+/** `/undo`: takes files back, the conversation stays. `cut-off` is for a turn that was killed; it asks first. */
 export const UNDO: SlashCommand = {
   name: "undo",
   argumentHint: `[${CUT_OFF}]`,

@@ -5,6 +5,7 @@ import type { Block } from "../blocks.ts";
 import { formatCount } from "../text/format-amount.ts";
 import { collectEdits, type EditStep, type FileEdits } from "./file-edits.ts";
 
+/** The edits of a conversation as they are shown. */
 export interface DescribedEdits {
   /** One for each file. */
   blocks: readonly Block[];

@@ -11,6 +11,7 @@ export interface EditStep {
   firstLine: number;
 }
 
+/** All that a conversation did to one file, in order. */
 export interface FileEdits {
   /** From the working directory, where it is below. */
   path: string;

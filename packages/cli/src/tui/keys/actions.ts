@@ -43,4 +43,5 @@ interface ActionDefinition {
   label: string;
 }
 
+/** An id of `ACTIONS`. */
 export type ActionId = keyof typeof ACTIONS;

@@ -2,6 +2,7 @@ import { ACTIONS } from "./actions.ts";
 import { EDITOR_ACTIONS, type EditorBindings } from "./editor-keys.ts";
 import { isAction, type Keymap } from "./keymap.ts";
 
+/** A row in the list of keys. */
 export interface DescribedKeys {
   /** The id that `keybindings.json` uses. */
   action: string;

@@ -16,6 +16,7 @@ export type EditorActionId = Exclude<
 /** Keys by action, where they are others than the default ones; an empty list takes an action's keys away. */
 export type EditorBindings = Partial<Record<EditorActionId, readonly KeyId[]>>;
 
+/** An action of the editor: its default keys, and what it does in words for people. */
 export interface EditorAction {
   id: EditorActionId;
   keys: readonly KeyId[];
@@ -34,6 +35,7 @@ export const EDITOR_ACTIONS: readonly EditorAction[] = Object.entries(TUI_KEYBIN
   },
 );
 
+/** True for an id of pi-tui's that keys can be bound to here. */
 export function isEditorAction(id: string): id is EditorActionId {
   return /^tui\.(editor|input)\./.test(id) && id !== "tui.input.copy" && Object.hasOwn(TUI_KEYBINDINGS, id);
 }

@@ -28,6 +28,7 @@ export function createKeymap(bindings: Partial<Record<ActionId, readonly string[
   };
 }
 
+/** True for an id of `ACTIONS`; those of the text editor are none. */
 export function isAction(id: string): id is ActionId {
   return Object.hasOwn(ACTIONS, id);
 }

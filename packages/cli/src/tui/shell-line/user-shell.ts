@@ -12,8 +12,12 @@ import { showShellCall, toShellCall } from "./shell-call.ts";
 interface ShellParts {
   session(): Promise<OpenSession>;
   change(change: (view: View) => View): void;
+  /** True while files are being moved, which no command may meet. */
+  isHeldUp(): boolean;
   /** Resolves when the model may be told of something: at once, but not while the context is being summarised. */
   untilTellable(): Promise<unknown> | undefined;
+  /** Told when a command has ended, or could not be started. */
+  ended(): void;
   keymap(): Keymap;
 }
 
@@ -27,8 +31,28 @@ export class UserShell {
     return this.running !== undefined;
   }
 
-  /** Resolves when the command has ended and the model was told. @throws Error when another one is still running. */
-  async run(line: ShellLine): Promise<void> {
+  /** No command can begin now. */
+  get isBlocked(): boolean {
+    return this.isRunning || this.parts.isHeldUp();
+  }
+
+  /**
+   * Runs a command, also beside a run of the model's, and resolves when it has ended and the model was told.
+   * @param typed the whole line, for the input history.
+   * @throws Error when another one is running, files are being moved, or it cannot be started.
+   */
+  async run(line: ShellLine, typed: string): Promise<void> {
+    if (this.parts.isHeldUp())
+      throw new Error(`A command of yours has to wait: files are moved${stopHint(this.parts.keymap())}.`);
+    void this.parts.session().then(({ noteInput }) => noteInput(typed));
+    try {
+      await this.runAlone(line);
+    } finally {
+      this.parts.ended();
+    }
+  }
+
+  private async runAlone(line: ShellLine): Promise<void> {
     if (this.running) throw new Error(`A command of yours is still running${stopHint(this.parts.keymap())}.`);
     const abort = new AbortController();
     const ended = Promise.withResolvers<void>();

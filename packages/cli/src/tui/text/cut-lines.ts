@@ -1,5 +1,6 @@
 import { formatCount } from "./format-amount.ts";
 
+/** What is shown of some lines, be it their beginning or their end. */
 export interface CutLines {
   shown: readonly string[];
   /** How many lines are left out. */

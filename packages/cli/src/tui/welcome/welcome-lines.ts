@@ -10,6 +10,7 @@ export interface KeyHint {
   modelId?: string | undefined;
 }
 
+/** What the page is made of; `width` is in columns. */
 export interface WelcomeLook {
   width: number;
   theme: Theme;

@@ -7,6 +7,7 @@ import { type DiffLine, parseDiff } from "./parse-diff.ts";
 // Each of them may be compared with each.
 const MAX_COMPARED = 12;
 
+/** The room for a diff; `width` is in columns, signs and numbers included. */
 export interface DiffOptions {
   width: number;
   theme: Theme;

@@ -3,7 +3,8 @@ import type { Resumption, RunOptions } from "../arguments/command.ts";
 import type { CliIo } from "../cli-io.ts";
 import { type Carried, type OpenSession, openSession } from "../open-session.ts";
 import type { HeldSession } from "../resume.ts";
-import type { Reopening } from "./commands/types.ts";
+import type { Reopening } from "../tui/commands/types.ts";
+import { UpdateLook } from "../update/update-look.ts";
 
 /** What of a command line says which session is opened and how. */
 interface Call {
@@ -11,10 +12,11 @@ interface Call {
   resumption?: Resumption | undefined;
 }
 
-/** The session the screen talks to. It is opened in the background, and exchanged for another one on request. */
+/** The session that is talked to. It is opened in the background, and exchanged for another one on request. */
 export class SessionHolder {
   private current: Promise<OpenSession>;
   private trustedOnce: Carried["trustedOnce"];
+  private readonly updates: UpdateLook | undefined;
 
   constructor(
     private readonly call: Call,
@@ -22,10 +24,14 @@ export class SessionHolder {
     private readonly person: {
       ask: AskPerson;
       warn(message: string): void;
+      /** Told that a newer version is out; nobody looks for one when left out. */
+      tell?(message: string): void;
       /** Told of every session that was opened, before anybody gets it. */
       onOpened?(opened: OpenSession): void;
     },
   ) {
+    const { tell } = person;
+    this.updates = tell && new UpdateLook(io, tell);
     this.current = this.open(call);
   }
 
@@ -54,15 +60,22 @@ export class SessionHolder {
   }
 
   async close(): Promise<void> {
+    this.updates?.stop();
     // That it could not be opened was said where it was waited for.
     const opened = await this.current.catch(() => undefined);
     opened?.close();
   }
 
   private async open(call: Call, carried: Carried = {}): Promise<OpenSession> {
-    const { trustedOnce } = this;
+    const { trustedOnce, updates } = this;
     const { ask, warn, onOpened } = this.person;
-    const options = { approvalDefault: "ask" as const, ask, warn, carried: { ...carried, trustedOnce } };
+    const options = {
+      approvalDefault: "ask" as const,
+      ask,
+      warn,
+      updates,
+      carried: { ...carried, trustedOnce },
+    };
     const opened = await openSession(call, this.io, options);
     onOpened?.(opened);
     return opened;
