@@ -1,3 +1,5 @@
+import { UsageError } from "../src/usage-error.ts";
+
 /** A platform that an executable can be made for. */
 export interface BuildTarget {
   /** As users say it, and as the file is called after. */
@@ -30,14 +32,14 @@ export interface Host {
 
 /**
  * The targets that a word names: one of theirs, `host` for the machine that builds, or `all`.
- * @throws Error for anything else, with what there is.
+ * @throws UsageError for anything else, with what there is.
  */
 export function chooseTargets(word: string, host: Host): BuildTarget[] {
   if (word === "all") return [...BUILD_TARGETS];
   const target = BUILD_TARGETS.find(({ name }) => name === word) ?? (word === "host" && findHostTarget(host));
   if (target) return [target];
   const names = BUILD_TARGETS.map(({ name }) => name).join(", ");
-  throw new Error(`There is no target ${word} on ${host.platform} ${host.arch}: host, all, ${names}.`);
+  throw new UsageError(`There is no target ${word} on ${host.platform} ${host.arch}: host, all, ${names}.`);
 }
 
 export function findHostTarget({ platform, arch, isMusl }: Host): BuildTarget | undefined {

@@ -1,8 +1,14 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { type BuildTarget, chooseTargets, findHostTarget, type Host } from "./build-targets.ts";
+import {
+  BUILD_TARGETS,
+  type BuildTarget,
+  chooseTargets,
+  findHostTarget,
+  type Host,
+} from "./build-targets.ts";
 import { embedRipgrep, provideRipgrep } from "./embed-ripgrep.ts";
+import { runScript } from "./run-script.ts";
 import { DEFAULT_OUTPUT, PROGRAM_SETTINGS } from "./shipped-program.ts";
 import { writeThirdParty } from "./third-party.ts";
 
@@ -49,13 +55,20 @@ export function currentHost(): Host {
 }
 
 if (import.meta.main) {
-  const options = {
-    target: { type: "string", default: "host" },
-    out: { type: "string", default: DEFAULT_OUTPUT },
-  } as const;
-  const { values } = parseArgs({ options });
-  for (const target of chooseTargets(values.target, currentHost())) {
-    const path = await buildExecutable(target, resolve(values.out));
-    console.log(`${path}  ${Math.round(Bun.file(path).size / 1024 / 1024)} MB`);
-  }
+  const script = {
+    name: "build",
+    usage: [
+      "bun run build [--target TARGET] [--out DIR]",
+      `TARGET: host, all, ${BUILD_TARGETS.map(({ name }) => name).join(", ")}; host when left out.`,
+      `DIR: where the executables go; ${DEFAULT_OUTPUT} when left out.`,
+    ],
+    options: { target: "host", out: DEFAULT_OUTPUT },
+    async main({ target: word, out }: { target: string; out: string }) {
+      for (const target of chooseTargets(word, currentHost())) {
+        const path = await buildExecutable(target, resolve(out));
+        console.log(`${path}  ${Math.round(Bun.file(path).size / 1024 / 1024)} MB`);
+      }
+    },
+  };
+  process.exitCode = await runScript(script, process.argv.slice(2));
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { runScript } from "./run-script.ts";
 import { DEFAULT_OUTPUT } from "./shipped-program.ts";
 import { stageLibrary } from "./stage-library.ts";
 import { stageProgram } from "./stage-program.ts";
@@ -40,7 +40,14 @@ function packDirectory(directory: string, outdir: string): string {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { out: { type: "string", default: DEFAULT_OUTPUT } } });
-  for (const path of await packAll(resolve(values.out)))
-    console.log(`${path}  ${Math.round(Bun.file(path).size / 1024)} KB`);
+  const script = {
+    name: "pack",
+    usage: ["bun run pack [--out DIR]", `DIR: where the packages go; ${DEFAULT_OUTPUT} when left out.`],
+    options: { out: DEFAULT_OUTPUT },
+    async main({ out }: { out: string }) {
+      for (const path of await packAll(resolve(out)))
+        console.log(`${path}  ${Math.round(Bun.file(path).size / 1024)} KB`);
+    },
+  };
+  process.exitCode = await runScript(script, process.argv.slice(2));
 }

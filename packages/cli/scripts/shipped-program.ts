@@ -21,12 +21,16 @@ export const PROGRAM_SETTINGS = {
   define: { BUILD_COMMIT: JSON.stringify(await describeBuiltCommit(REPOSITORY)) },
 } as const satisfies Bun.BuildConfig;
 
+/** Everything that a bundle is made of: a file, and two directories. */
+export const BUNDLE_FILES = { entry: "diligent.js", chunks: "chunks", assets: "assets" } as const;
+
 /** The program as files: what `bun run bundle` makes and what is in the package. */
 export function bundleProgram(outdir: string): Promise<Bun.BuildOutput> {
+  const { entry, chunks, assets } = BUNDLE_FILES;
   return Bun.build({
     ...PROGRAM_SETTINGS,
     outdir,
-    naming: { entry: "diligent.js", chunk: "chunks/[name]-[hash].js", asset: "assets/[name]-[hash].[ext]" },
+    naming: { entry, chunk: `${chunks}/[name]-[hash].js`, asset: `${assets}/[name]-[hash].[ext]` },
     external: [RIPGREP],
   });
 }

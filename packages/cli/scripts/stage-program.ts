@@ -1,6 +1,7 @@
-import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pinnedDependencies, readEngines, readPackageFile } from "./package-file.ts";
+import { formatPackageReadme } from "./package-readme.ts";
 import { bundleProgram, CLI_PACKAGE, REPOSITORY, RIPGREP } from "./shipped-program.ts";
 import { writeThirdParty } from "./third-party.ts";
 
@@ -24,11 +25,6 @@ export async function stageProgram(directory: string): Promise<void> {
   writeFileSync(join(directory, "package.json"), `${JSON.stringify(packageFile, null, 2)}\n`);
   copyFileSync(join(REPOSITORY, "LICENSE"), join(directory, "LICENSE"));
   cpSync(join(CLI_PACKAGE, "docs"), join(directory, "docs"), { recursive: true });
-  writeFileSync(join(directory, "README.md"), readReadme());
+  writeFileSync(join(directory, "README.md"), formatPackageReadme());
   writeThirdParty(directory, metafile);
-}
-
-/** The README of the repository, whose links lead to the pages as they lie in the package. */
-function readReadme(): string {
-  return readFileSync(join(REPOSITORY, "README.md"), "utf8").replaceAll("packages/cli/docs/", "docs/");
 }

@@ -20,6 +20,7 @@ export interface CliOutput {
   readonly failure: Error | undefined;
 }
 
+/** Where input comes from: stdin. */
 export interface CliInput {
   readonly isTerminal: boolean;
   /** The bytes, to be asked for once. An input that cannot be read fails when it is read. */
@@ -50,6 +51,8 @@ export interface CliIo {
   onSignal(listener: (signal: SignalName) => void): () => void;
   /** Registers what is to be done before the program ends in good order; it gets half a second. */
   onExit(cleanUp: () => Promise<void> | void): void;
+  /** Registers what is to be done however the program ends, but by SIGKILL: it is called at the very last and cannot wait. */
+  onAnyExit(cleanUp: () => void): void;
   /** The terminal for a screen of one's own; it is loaded when it is asked for. */
   openTerminal(): Promise<CliTerminal>;
   /** Ends the program at once, whatever is still going on. */

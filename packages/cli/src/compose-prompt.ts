@@ -20,6 +20,7 @@ import {
 import { describeError } from "./describe-error.ts";
 import type { Notice } from "./output/run-output.ts";
 
+/** What the system prompt depends on. */
 export interface PromptOptions {
   cwd: string;
   environment: Environment;
@@ -34,6 +35,7 @@ export interface PromptOptions {
   tools: readonly Pick<Tool, "name">[];
 }
 
+/** A system prompt as it was at one moment: instructions, knowledge and the facts of the place were read then. */
 export interface ComposedPrompt {
   systemPrompt: string;
   /** What it was made of. */

@@ -1,7 +1,9 @@
 import type { RunStopReason } from "@diligent/core/run";
 import type { SignalName } from "./cli-io.ts";
 
+/** What was asked for is done; also where nobody reads the answer any more. */
 export const EXIT_SUCCESS = 0;
+/** It was begun and not done, or not all of it; or something that was checked is not in order. */
 export const EXIT_FAILURE = 1;
 /** Bad usage or configuration, no key, unknown model: nothing was sent. */
 export const EXIT_USAGE = 2;

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { knowledgeFilePath } from "@diligent/core/light";
 import { createAddKnowledgeTool, type LoadedConfig, resolvePaths, type Tool } from "@diligent/core/run";
 
+/** The session that records knowledge, and whether it may. */
 export interface KnowledgeToolOptions {
   loaded: LoadedConfig;
   sessionId: string;

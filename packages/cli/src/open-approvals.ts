@@ -27,6 +27,7 @@ export interface Approvals {
   approve: Approve;
 }
 
+/** What the policy of a session is made of, and who is there to be asked. */
 export interface ApprovalsOptions {
   cwd: string;
   loaded: LoadedConfig;

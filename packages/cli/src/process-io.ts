@@ -27,9 +27,15 @@ export function createProcessIo(): ProcessIo {
   const stdout = new DescriptorOutput(1);
   const stderr = new DescriptorOutput(2);
   const cleanUps: (() => Promise<void> | void)[] = [];
+  const lastCleanUps: (() => void)[] = [];
   const listeners = new Set<(signal: SignalName) => void>();
+  const exit = (code: number) => {
+    // Behind the listener that kills children, of whose work something is cleaned up.
+    for (const each of lastCleanUps) process.on("exit", each);
+    process.exit(code);
+  };
   const tell = (signal: SignalName) => {
-    if (listeners.size === 0) process.exit(SIGNAL_EXIT_CODES[signal]);
+    if (listeners.size === 0) exit(SIGNAL_EXIT_CODES[signal]);
     for (const listener of [...listeners]) listener(signal);
   };
   const obeyed = isHangupIgnored() ? SIGNALS_OF_NOHUP : SIGNALS;
@@ -49,15 +55,16 @@ export function createProcessIo(): ProcessIo {
       return () => listeners.delete(listener);
     },
     onExit: (each) => void cleanUps.push(each),
+    onAnyExit: (each) => void lastCleanUps.push(each),
     async openTerminal() {
       const { ProcessTerminal } = await import("@earendil-works/pi-tui/dist/terminal.js");
       return { terminal: new ProcessTerminal(), host: process, readSize };
     },
-    exit: (code) => process.exit(code),
+    exit,
     async leave(code) {
       const cleanUp = Promise.allSettled(cleanUps.map(async (each) => each()));
       await Promise.all([settleWithin(CLEAN_UP_MS, cleanUp), stdout.flush(), stderr.flush()]);
-      process.exit(code);
+      exit(code);
     },
   };
 }

@@ -2,11 +2,22 @@ import { expect, test } from "bun:test";
 import { formatHelp } from "../src/arguments/help.ts";
 import { OPTIONS, type Option, optionLabel } from "../src/arguments/option-table.ts";
 import { SUBCOMMAND_PAGES } from "../src/arguments/subcommand-table.ts";
+import { EXIT_FAILURE, EXIT_SUCCESS, EXIT_USAGE, RUN_EXIT_CODES } from "../src/exit-codes.ts";
 
 test("help fits one screen of 80 columns", () => {
   const lines = formatHelp().split("\n");
   expect(lines.length).toBeLessThanOrEqual(46);
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(79);
+});
+
+test("help names every exit code, those of signals in one", () => {
+  const [, listed = ""] = /^Exit codes: (.*)$/m.exec(formatHelp()) ?? [];
+  const codes = [EXIT_SUCCESS, EXIT_FAILURE, EXIT_USAGE, ...Object.values(RUN_EXIT_CODES)];
+  const own = codes.filter((code) => code < 128).map(String);
+  expect(listed.split(", ").map((part) => part.split(" ", 1)[0])).toEqual([
+    ...[...new Set(own)].sort(),
+    "128+N",
+  ]);
 });
 
 test("help lists every option and every subcommand", () => {

@@ -163,6 +163,11 @@ describe("other commands", () => {
     expect(parse("-l")).toEqual({ kind: "list", isJson: false, options });
     expect(parse("--list", "--json")).toEqual({ kind: "list", isJson: true, options });
     expect(parseFailure("--list", "all")).toBe("--list takes no prompt: all");
+    for (const option of ["--record", "--replay"]) {
+      expect(parseFailure("--list", option, "x.json")).toBe(
+        `${option} does not go with --list, which asks no model`,
+      );
+    }
     expect(parseFailure("-p", "--json", "x")).toBe(
       "--json goes with --list; for a run it is --output-format json",
     );
@@ -189,6 +194,43 @@ describe("other commands", () => {
   test("names that every object has are no subcommands", () => {
     expect(parse("constructor")).toEqual(run({ prompt: "constructor" }));
   });
+});
+
+describe("a single word on the line", () => {
+  test("help is the help page, and a prompt behind --, -p or beside other words", () => {
+    expect(parse("help")).toEqual({ kind: "help" });
+    expect(parse("--", "help")).toEqual(run({ prompt: "help" }));
+    expect(parse("-p", "help")).toEqual(run({ isPrint: true, prompt: "help" }));
+    expect(parse("help", "me")).toEqual(run({ prompt: "help me" }));
+  });
+
+  test.each([
+    ["doctr", "doctor"],
+    ["sessoins", "sessions"],
+    ["Knowledge", "knowledge"],
+    ["model", "models"],
+    ["unod", "undo"],
+  ])("%s is no prompt, since %s is a command", (word, command) => {
+    expect([parseFailure(word), parse("-p", word), parse("--", word), parse(word, "it")]).toEqual([
+      `${word} is no command; did you mean diligent ${command}? As a prompt: diligent -- ${word}`,
+      run({ isPrint: true, prompt: word }),
+      run({ prompt: word }),
+      run({ prompt: `${word} it` }),
+    ]);
+  });
+
+  test("-C may stand before a command, and so before what is nearly one", () => {
+    expect(parseFailure("-C", "dir", "doctr")).toContain("doctr is no command");
+    expect(parseFailure("doctr", "-Cdir")).toContain("doctr is no command");
+    expect(parseFailure("-C", "doctr")).toBe("no failure");
+  });
+
+  test.each(["test", "hello", "continue", "redo", "fix", "", "-", "exports of utils.ts"])(
+    "%p is one",
+    (word) => {
+      expect(parse(word)).toEqual(run({ prompt: word }));
+    },
+  );
 });
 
 describe("mistakes are named on one line", () => {

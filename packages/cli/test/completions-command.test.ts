@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OPTIONS, optionSpellings } from "../src/arguments/option-table.ts";
 import { runCli } from "../src/run-cli.ts";
+import { plantSessionList } from "./support/completing-shells.ts";
 import { FakeIo } from "./support/fake-io.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "diligent-completions-"));
@@ -25,12 +26,13 @@ async function writeScript(shell: string): Promise<string> {
 }
 
 /** What bash offers for a line; it splits the line at spaces and `=`, as readline does. The last word is completed. */
-async function offer(line: string): Promise<string[]> {
+async function offer(line: string, environment: Record<string, string> = {}): Promise<string[]> {
   const words = line.split(/ |(=)/).filter((word) => word !== undefined);
   const script = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=\${#COMP_LINE}
     $(complete -p diligent | sed 's/.*-F \\([^ ]*\\) .*/\\1/'); printf '%s\\n' "\${COMPREPLY[@]}"`;
   const path = await writeScript("bash");
-  const shell = Bun.spawn(["bash", "--norc", "-c", script, "bash", path, ...words], { stderr: "pipe" });
+  const env = { ...environment, PATH: `${plantSessionList(directory)}:/usr/bin:/bin` };
+  const shell = Bun.spawn(["bash", "--norc", "-c", script, "bash", path, ...words], { env, stderr: "pipe" });
   const [output, errors] = await Promise.all([shell.stdout.text(), shell.stderr.text()]);
   expect(errors).toBe("");
   return output.split("\n").filter((word) => word !== "");
@@ -55,6 +57,15 @@ test.each([
   ["diligent export --format ", ["md", "jsonl"]],
   ["diligent export --format=j", ["jsonl"]],
   ["diligent completions f", ["fish"]],
+  // Sessions by their numbers, wherever one may be named, but not those of another directory.
+  ["diligent --continue ", ["1", "2", "12"]],
+  ["diligent --fork=1", ["1", "12"]],
+  ["diligent -r fix", []],
+  ["diligent sessions rm 2", ["2"]],
+  ["diligent sessions list ", []],
+  ["diligent export ", ["1", "2", "12"]],
+  ["diligent undo -s ", ["1", "2", "12"]],
+  ["diligent -C elsewhere export ", []],
   // Left to the completion of file names: a prompt, a file, and what stands behind `--`.
   ["diligent fix sess", []],
   ["diligent --record ", []],
@@ -63,9 +74,16 @@ test.each([
   expect(await offer(line)).toEqual(words);
 });
 
+test("where bash only lists, it says which sessions these are", async () => {
+  expect(await offer("diligent -c 1", { COMP_TYPE: "63" })).toEqual([
+    "1 [2026-02-25 10:30] $(touch canary): `x` (1 message)",
+    "12 [] c",
+  ]);
+});
+
 test("bash offers every option of the program, and those of a subcommand only", async () => {
   expect((await offer("diligent -")).sort()).toEqual([...new Set(optionSpellings())].sort());
-  expect(await offer("diligent doctor -")).toEqual(["--offline", "--json", "-h", "--help"]);
+  expect(await offer("diligent doctor -")).toEqual(["-m", "--model", "--offline", "--json", "-h", "--help"]);
 });
 
 test.each(["zsh", "fish"])(
@@ -84,6 +102,7 @@ test.each(["zsh", "fish"])(
 test.each([
   [[], "completions needs the name of a shell: bash, zsh, fish"],
   [["bsh"], "completions: there are none for bsh (did you mean bash?)"],
+  [["csh"], "completions: there are none for csh (there are bash, zsh, fish)"],
   [["constructor"], "completions: there are none for constructor (there are bash, zsh, fish)"],
   [["bash", "zsh"], "completions takes one shell, not also zsh"],
 ])("for %p there is no script", async (words, complaint) => {

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { optionSpellings } from "../src/arguments/option-table.ts";
 import { SUBCOMMAND_PAGES } from "../src/arguments/subcommand-table.ts";
 import { runCli } from "../src/run-cli.ts";
-import { type OfferInShell, offerInFish, offerInZsh } from "./support/completing-shells.ts";
+import { type OfferInShell, offerInFish, offerInZsh, plantSessionList } from "./support/completing-shells.ts";
 import { FakeIo } from "./support/fake-io.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "diligent-shells-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 beforeAll(() => {
-  mkdirSync(join(directory, "bin"));
+  plantSessionList(directory);
   writeFileSync(join(directory, "hay.txt"), "");
   writeFileSync(join(directory, "bay.txt"), "");
 });
@@ -33,7 +33,11 @@ const OFFERED: Readonly<Record<string, string[]>> = {
   "diligent --record h": ["hay.txt"],
   "diligent sess": ["sessions"],
   "diligent sessions ": ["compact", "list", "name", "rm", "show"],
-  "diligent sessions show ": [],
+  "diligent sessions show ": ["1", "12", "2"],
+  "diligent sessions rm 12": ["12"],
+  "diligent export ": ["1", "12", "2"],
+  "diligent undo -s 1": ["1", "12"],
+  "diligent -C bin export ": [],
   "diligent sessions show 1 --fu": ["--full"],
   "diligent sessions -m son": ["sonnet"],
   "diligent export --format ": ["jsonl", "md"],
@@ -46,6 +50,7 @@ const OFFERED: Readonly<Record<string, string[]>> = {
   "diligent -m sonnet kno": [],
   "diligent -p sess": [],
   "diligent -c sess": [],
+  "diligent --fork 2": ["2"],
   // In a prompt there are options and files; behind -- only files.
   "diligent fix sess": [],
   "diligent fix sessions h": ["hay.txt"],
@@ -67,6 +72,8 @@ for (const [shell, offer] of SHELLS) {
       const lines = Object.keys(OFFERED);
       const lists = await offer(place, lines);
       expect(Object.fromEntries(lines.map((line, index) => [line, lists[index]]))).toEqual(OFFERED);
+      // What sessions are called is shown, and is nothing to run.
+      expect(existsSync(join(directory, "canary"))).toBe(false);
     }, 30_000);
 
     test("offers every command and every option", async () => {

@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { checkPlace } from "../src/commands/doctor/check-disk.ts";
+import { checkEndpoint } from "../src/commands/doctor/check-endpoint.ts";
 import { runCli } from "../src/run-cli.ts";
 import { VERSION } from "../src/version.ts";
 import { FakeIo } from "./support/fake-io.ts";
@@ -35,14 +37,14 @@ async function examine(place: TemporaryProject, environment: Record<string, stri
 }
 
 /** Counts what it is asked, and with which headers. */
-function startEndpoint() {
+function startEndpoint(status = 404) {
   const requests: { method: string; path: string; headers: string }[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch({ method, url, headers }) {
       requests.push({ method, path: new URL(url).pathname, headers: JSON.stringify([...headers]) });
-      return new Response(null, { status: 404 });
+      return new Response(null, { status });
     },
   });
   return { requests, url: `${server.url.origin}/v9`, [Symbol.dispose]: () => void server.stop(true) };
@@ -91,6 +93,53 @@ test("a provider that nobody answers for is a problem", async () => {
   expect([exitCode, find("endpoint")]).toEqual([1, expect.objectContaining({ status: "problem" })]);
 });
 
+test.each([
+  [503, "warning"],
+  [500, "warning"],
+  // A server that knows nothing of HEAD, and one that wants a key first.
+  [501, "ok"],
+  [401, "ok"],
+])("a provider that answers %i is %s", async (code, status) => {
+  using endpoint = startEndpoint(code);
+  const provider = { name: "anthropic", hasKey: true, baseUrl: endpoint.url };
+  const message = expect.stringContaining(`answered ${code} after`);
+  expect(await checkEndpoint(provider, { isOffline: false, environment: {} })).toMatchObject({
+    status,
+    message,
+  });
+});
+
+test("another model can be asked about than the one that is configured", async () => {
+  const environment = { ANTHROPIC_API_KEY: KEY };
+  const { exitCode, find } = await examine(createPlace(), environment, "--offline", "-m", "sol");
+  expect([exitCode, find("model"), find("key")]).toEqual([
+    1,
+    { name: "model", status: "ok", message: "sol (openai)" },
+    expect.objectContaining({ status: "problem", message: "none for openai" }),
+  ]);
+});
+
+test.skipIf(process.platform !== "linux")(
+  "a directory that only the kernel fills is none to keep something in (skipped where there is no /proc)",
+  () => {
+    expect(checkPlace("state", "/proc/nobody/.local/state/diligent")).toMatchObject({
+      status: "warning",
+      message: expect.stringMatching(/^\/proc(\/nobody\S* cannot be made| cannot be written to)/),
+    });
+  },
+);
+
+test("below a file no directory can be made", () => {
+  const path = createPlace().write("program", "");
+  chmodSync(path, 0o755);
+  expect(checkPlace("state", join(path, "state"))).toEqual({
+    name: "state",
+    status: "warning",
+    message: `${path} is no directory`,
+    hint: "nothing would be saved there",
+  });
+});
+
 test("a broken configuration is named, and the rest is looked at all the same", async () => {
   const place = createPlace();
   place.write("diligent.jsonc", '{ "modle": "opus" }');
@@ -103,8 +152,16 @@ test("a broken configuration is named, and the rest is looked at all the same", 
   expect(find("bash")).toMatchObject({ status: "ok" });
 });
 
-test("a script needs neither key nor provider", async () => {
-  const { exitCode, find } = await examine(createPlace(), { DILIGENT_MODEL: "scripted/x.json" });
+test("a script needs neither key nor provider, but has to be there and to be one", async () => {
+  const place = createPlace();
+  const environment = { DILIGENT_MODEL: "scripted/x.json" };
+  const missing = await examine(place, environment);
+  expect([missing.exitCode, missing.find("model")]).toEqual([
+    1,
+    { name: "model", status: "problem", message: expect.stringContaining("x.json") },
+  ]);
+  place.write("x.json", { version: 1, turns: [{ text: "Hello." }] });
+  const { exitCode, find } = await examine(place, environment);
   expect([exitCode, find("key"), find("endpoint")]).toEqual([0, undefined, undefined]);
 });
 

@@ -104,6 +104,15 @@ describe.skipIf(target === undefined)(
       expect(statSync(copy).mode & 0o777).toBe(0o700);
     }, 30_000);
 
+    test("looks at the machine without unpacking anything", async () => {
+      const place = createPlace();
+      const environment = { ...ENVIRONMENT, DILIGENT_MODEL: "scripted/hello.json" };
+      const { stdout, exitCode } = await runDiligent(place, ["doctor"], { program, environment });
+      expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^ok +ripgrep +inside this program/m)]);
+      const made = [place.home, place.temporary].flatMap((directory) => readdirSync(directory));
+      expect(made.filter((name) => name !== ".bun")).toEqual([]);
+    }, 30_000);
+
     test("draws its screen in a terminal", async () => {
       const place = createPlace();
       const options = { program, environment: ENVIRONMENT };

@@ -77,6 +77,10 @@ describe("the packed program", () => {
     expect(readFileSync(installed("LICENSE"), "utf8")).toContain("MIT");
     expect(readFileSync(installed("THIRD-PARTY.md"), "utf8")).toContain("## zod 4");
     const links = readFileSync(installed("README.md"), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g);
+    // What only a checkout has is not spoken of.
+    expect(readFileSync(installed("README.md"), "utf8")).not.toMatch(
+      /bun run (?!diligent)|(this|the) (checkout|repository)\b(?!'s)/,
+    );
     expect([...links].map(([, link = ""]) => link).filter((link) => !existsSync(installed(link)))).toEqual(
       [],
     );

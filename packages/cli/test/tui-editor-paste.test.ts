@@ -19,6 +19,11 @@ test("ten lines and a thousand characters are shown, one more is not", () => {
   expect(new TypedEditor().paste("x".repeat(1_001)).rows()).toEqual(["> [pasted 1001 characters]|"]);
 });
 
+test("half an emoji in a paste becomes a replacement character, and the other characters stay", () => {
+  const typed = new TypedEditor().paste("a\ud83db😀\ude00").type(KEYS.enter);
+  expect(typed.sent).toEqual(["a\ufffdb😀\ufffd"]);
+});
+
 test("a line end at the very end counts as none", () => {
   expect(new TypedEditor().paste(`${lines(120)}\n`).rows()).toEqual(["> [pasted 120 lines]|"]);
 });

@@ -105,6 +105,16 @@ describe("an idle screen gives the terminal back as it was", () => {
     const told = rows.findIndex((row) => row.includes(`diligent: unexpected error: Error: ${message}`));
     expect(told).toBeGreaterThan(rows.findIndex((row) => row.includes("scripted/script.json")));
   });
+
+  test("after an error that nobody reads: stderr is a pipe without a reader", async () => {
+    const unread = `mkfifo unread; ( (: < unread) & ); ${commandLine()} 2> unread`;
+    await using program = startInShell(place, unread);
+    await program.waitUntil((_, { title }) => title.startsWith("diligent"));
+    process.kill(childOf(program), "SIGUSR1");
+    await program.waitFor("code 1");
+    await expectRestored(program);
+    expect(program.bytes).not.toContain("EPIPE");
+  });
 });
 
 describe("while a command runs that ignores SIGTERM, nothing of it is left", () => {

@@ -19,6 +19,18 @@ test("nothing is suggested where nothing is near", () => {
   expect(nearestName("anything", [])).toBeUndefined();
 });
 
+test("of a very short name one letter is forgiven, or a swapped pair", () => {
+  const names = ["sol", "opus", "4o"];
+  expect(["sal", "so", "slo", "foo", "gpt", "xo"].map((name) => nearestName(name, names))).toEqual([
+    "sol",
+    "sol",
+    "sol",
+    undefined,
+    undefined,
+    "4o",
+  ]);
+});
+
 test("of two equally near names the first is taken", () => {
   expect(nearestName("--max-tost", ["--max-test", "--max-cost"])).toBe("--max-test");
 });

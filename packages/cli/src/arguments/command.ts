@@ -2,10 +2,12 @@ import type { SubcommandName } from "./subcommand-table.ts";
 
 /** The values of `--approval`; what each of them means is the core's to say. */
 export const APPROVAL_MODES = ["auto", "ask", "deny", "plan"] as const;
+/** One of `APPROVAL_MODES`. */
 export type ApprovalMode = (typeof APPROVAL_MODES)[number];
 
 /** The values of `--output-format`; `output/` has a file for each of them. */
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
+/** One of `OUTPUT_FORMATS`. */
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 /** Which earlier session a run goes on with; without `reference` the most recent one. */

@@ -1,5 +1,6 @@
 import { UsageError } from "../usage-error.ts";
 import type { Command, Resumption, RunCommand, SubcommandCall } from "./command.ts";
+import { findMistypedCommand } from "./mistyped-command.ts";
 import { toRunOptions } from "./run-options.ts";
 import { type SplitArguments, splitArguments } from "./split.ts";
 
@@ -10,6 +11,9 @@ import { type SplitArguments, splitArguments } from "./split.ts";
  */
 export function parseArguments(argv: readonly string[]): Command {
   const split = splitArguments(argv);
+  const [only, ...others] = argv;
+  // Alone on the line it is looked for by whoever knows other programs; behind `--` it is a prompt.
+  if (only === "help" && others.length === 0) return { kind: "help" };
   if (split.options.has("help")) return { kind: "help" };
   if (split.options.has("version")) return { kind: "version" };
   if (split.subcommand) return toSubcommandCall(split.subcommand, split.options);
@@ -17,7 +21,19 @@ export function parseArguments(argv: readonly string[]): Command {
   if (split.options.has("json")) {
     throw new UsageError("--json goes with --list; for a run it is --output-format json");
   }
+  if (!argv.includes("--")) assertPrompt(split);
   return toRunCommand(split);
+}
+
+/** A word that stands where a command would, and is nearly one, would else be asked of a model. */
+function assertPrompt({ words: [word, ...more], options }: SplitArguments): void {
+  if (word === undefined || more.length > 0 || [...options.keys()].some((name) => name !== "directory"))
+    return;
+  const command = findMistypedCommand(word);
+  if (command === undefined) return;
+  throw new UsageError(
+    `${word} is no command; did you mean diligent ${command}? As a prompt: diligent -- ${word}`,
+  );
 }
 
 function toSubcommandCall(
@@ -32,6 +48,8 @@ function toSubcommandCall(
 
 function toListCommand(split: SplitArguments): Command {
   if (split.words.length > 0) throw new UsageError(`--list takes no prompt: ${split.words.join(" ")}`);
+  const idle = (["record", "replay"] as const).find((option) => split.options.has(option));
+  if (idle !== undefined) throw new UsageError(`--${idle} does not go with --list, which asks no model`);
   return { kind: "list", isJson: split.options.has("json"), options: toRunOptions(split.options) };
 }
 

@@ -9,7 +9,7 @@ export interface SubcommandOption {
   /** The values there are; left out where any is taken. */
   choices?: readonly string[];
   /** What a shell may complete the value with. */
-  completes?: "file" | "model";
+  completes?: "file" | "model" | "session";
   help: string;
 }
 
@@ -23,6 +23,8 @@ export interface SubcommandPage {
   usage: readonly (readonly [call: string, explanation: string])[];
   /** The words that may come first. */
   words?: readonly string[];
+  /** The words directly behind which a session is named: its own name, or some of `words`. */
+  sessionBehind?: readonly string[];
   options: readonly SubcommandOption[];
   /** Paragraphs. */
   notes: readonly string[];
@@ -58,6 +60,7 @@ const PAGES = {
       ["rm REF", "delete its file; asks first"],
     ],
     words: ["list", "show", "compact", "name", "rm"],
+    sessionBehind: ["show", "compact", "name", "rm"],
     options: [
       { name: "full", help: "with show: nothing left out" },
       JSON_OPTION,
@@ -75,7 +78,7 @@ const PAGES = {
       ["--redo", "bring back what was taken back last"],
     ],
     options: [
-      { name: "session", alias: "s", value: "REF", help: "in this session" },
+      { name: "session", alias: "s", value: "REF", completes: "session", help: "in this session" },
       { name: "redo", help: "bring it back" },
       { name: "cut-off", help: "take back the last turn that was cut off, as far as it may be its work" },
       { name: "dry-run", help: "only say what would be done" },
@@ -148,6 +151,7 @@ const PAGES = {
     about: "write a session as a document",
     title: "write a session as a document",
     usage: [["[REF]", "the session REF, or the last one, on stdout"]],
+    sessionBehind: ["export"],
     options: [
       {
         name: "format",
@@ -165,9 +169,19 @@ const PAGES = {
     about: "check this machine",
     title: "check whether diligent can work on this machine and in this project",
     usage: [["", "a line for each check, and what to do about it"]],
-    options: [{ name: "offline", help: "connect to nothing" }, JSON_OPTION],
+    options: [
+      {
+        name: "model",
+        alias: "m",
+        value: "MODEL",
+        completes: "model",
+        help: "look at this model's provider",
+      },
+      { name: "offline", help: "connect to nothing" },
+      JSON_OPTION,
+    ],
     notes: [
-      "Looked at are the versions, the configuration, the key of the model's provider (whether there is one), its address (one request without content and without key, and no other address), ripgrep, the sandbox, the terminal, and the disk. Nothing is written. Exit code 1: something is wrong that diligent needs.",
+      "Looked at are the versions, the configuration, the key of the model's provider (whether there is one), its address (one request without content and without key, and no other address but that of updates, where one is set), ripgrep, the sandbox, the terminal, and the disk. Nothing is kept: what the sandbox is tried with, in the directory for temporary files, goes again. Exit code 1: something is wrong that diligent needs.",
     ],
     isOfProject: true,
   },
@@ -186,6 +200,7 @@ const PAGES = {
   },
 } as const satisfies Readonly<Record<string, SubcommandPage>>;
 
+/** A word that is a subcommand where it comes first. */
 export type SubcommandName = keyof typeof PAGES;
 
 type NameWithWords = "sessions" | "knowledge" | "completions";
@@ -196,6 +211,7 @@ export type SubcommandWord<Name extends NameWithWords> = (typeof PAGES)[Name]["w
 /** The subcommands, in the order of the help page. */
 export const SUBCOMMAND_PAGES: Readonly<Record<SubcommandName, SubcommandPage>> = PAGES;
 
+/** True for the whole name only; no abbreviations. */
 export function isSubcommandName(word: string): word is SubcommandName {
   return Object.hasOwn(PAGES, word);
 }

@@ -7,6 +7,7 @@ import { sanitizeTerminalText } from "../terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
 import { writeLine } from "../write-line.ts";
 
+/** What the command line asks for. */
 export interface CompactWishes {
   /** As in `--continue REF`. */
   reference: string;

@@ -15,6 +15,11 @@ const SHELLS: Readonly<Record<SubcommandWord<"completions">, (vocabulary: Vocabu
   fish: formatFish,
 };
 
+/** Shells that there is no script for: whoever names one means it, however near another's name is. */
+const OTHER_SHELLS: ReadonlySet<string> = new Set(
+  "ash cmd csh dash elvish ksh mksh nu nushell oil osh powershell pwsh rc sh tcsh xonsh yash".split(" "),
+);
+
 /**
  * Writes the completion script for a shell. Reads no configuration: the models are those that are known anyway.
  * @throws UsageError for a shell that there is none for.
@@ -34,7 +39,7 @@ function unknownShell(shell: string | undefined): UsageError {
   const known = SUBCOMMAND_PAGES.completions.words ?? [];
   if (shell === undefined)
     return new UsageError(`completions needs the name of a shell: ${known.join(", ")}`);
-  const nearest = nearestName(shell, known);
+  const nearest = OTHER_SHELLS.has(shell) ? undefined : nearestName(shell, known);
   const hint = nearest === undefined ? `there are ${known.join(", ")}` : `did you mean ${nearest}?`;
   return new UsageError(`completions: there are none for ${shell} (${hint})`);
 }

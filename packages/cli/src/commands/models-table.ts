@@ -1,6 +1,7 @@
 import type { ModelDefinition } from "@diligent/core/run";
 import { sanitizeTerminalText, toSingleLine } from "../terminal-text.ts";
 
+/** A model with how it came into the table; both are false for one that is only known. */
 export interface ListedModel extends ModelDefinition {
   /** Used when nobody names a model. */
   isDefault: boolean;

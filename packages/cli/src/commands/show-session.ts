@@ -7,6 +7,7 @@ import { formatLocalMinute } from "../session-text.ts";
 import { sanitizeTerminalText } from "../terminal-text.ts";
 import { formatEntry, formatMessage } from "./format-entry.ts";
 
+/** How much of the session is written, and in which form. */
 export interface ShowOptions {
   /** All of the branch, as the file has it, instead of what the model sees. */
   isFull: boolean;

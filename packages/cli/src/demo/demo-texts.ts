@@ -9,6 +9,7 @@ import { shellQuote } from "./shell-quote.ts";
 export const DEMO_PROMPT =
   "A test of this project fails. Find out why, mend it, and make sure that all tests pass.";
 
+/** Said before the prompt, on the screen and by lines. */
 export const DEMO_INTRODUCTION = "A scripted model mends a bug with the real tools. No key, no network.";
 
 /** Where everything is; `tests` is left out where nobody has run them. */

@@ -16,6 +16,7 @@ const ACCESSIBLE_TO_OTHERS = 0o077;
 const WRITABLE_BY_OTHERS = 0o022;
 const NAME_DIGITS = 16;
 
+/** The ripgrep inside the executable, and where a copy of it may go. */
 export interface EmbeddedRipgrep {
   /** Inside the executable, where it can be read and not be run. */
   embeddedPath: string;

@@ -1,3 +1,6 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 /** Where a shell completes: the script of completions, and the directory whose files it sees; its home too. */
 export interface CompletingPlace {
   script: string;
@@ -9,9 +12,24 @@ export type OfferInShell = (place: CompletingPlace, lines: readonly string[]) =>
 
 const BETWEEN = "\u0001";
 
+/**
+ * Puts a `diligent` into `bin` of a directory that knows one thing: to list three sessions, one with a name that a shell
+ * would run and a terminal obey.
+ * @returns the path of `bin`.
+ */
+export function plantSessionList(directory: string): string {
+  const bin = join(directory, "bin");
+  const rows = ["1. [2026-02-25 10:30] $(touch canary): `x` (1 message)", "2. [] b (2 messages)", "12. [] c"];
+  const list = ["Sessions:", ...rows.map((row) => row.padStart(row.length + 2))].join("\n");
+  mkdirSync(bin, { recursive: true });
+  const text = `#!/bin/sh\n[ "$*" = --list ] || exit 2\ncat <<'END'\n${list}\nEND\n`;
+  writeFileSync(join(bin, "diligent"), text, { mode: 0o755 });
+  return bin;
+}
+
 /** Runs a shell with nothing of its user's; what it prints is a list of lists. */
 async function offer(command: readonly string[], { directory }: CompletingPlace): Promise<string[][]> {
-  const env = { PATH: process.env.PATH ?? "", HOME: directory, TERM: "xterm" };
+  const env = { PATH: `${join(directory, "bin")}:${process.env.PATH}`, HOME: directory, TERM: "xterm" };
   const shell = Bun.spawn([...command], { cwd: directory, env, stdin: "ignore", stderr: "pipe" });
   const [output, errors, exitCode] = await Promise.all([
     shell.stdout.text(),

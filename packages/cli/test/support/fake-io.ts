@@ -43,6 +43,8 @@ export class FakeIo implements CliIo {
 
   readonly onExit = () => {};
 
+  readonly onAnyExit = () => {};
+
   readonly openTerminal = async () => {
     const { VirtualTerminal } = await import("./virtual-terminal.ts");
     return { terminal: new VirtualTerminal(), host: new FakeHost() };

@@ -22,6 +22,7 @@ export interface Surroundings {
   ownDirectories: readonly string[];
 }
 
+/** What is done to a path, as far as danger depends on it. */
 export interface DangerousUse {
   permission: "read" | "write";
   /** False when only names, sizes and the like are looked at. */

@@ -8,6 +8,7 @@ import { showWord } from "./show-word.ts";
 import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
 import { allow, ask, strictest, verdictOf } from "./verdicts.ts";
 
+/** What a call or command does to one path. */
 export interface PathUse {
   /** As it was given; relative to `context.cwd`. */
   path: string;

@@ -12,14 +12,24 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
 export function nearestNames(name: string, candidates: Iterable<string>, count = 5): string[] {
   if (name.length > MAX_LENGTH) return [];
   // Two edits cover a swapped pair of letters; in a very short name they would turn anything into anything.
-  const most = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);
+  const most = Math.min(Math.max(2, Math.floor(name.length / 3)), Math.floor(name.length / 2));
   return [...candidates]
     .filter((candidate) => Math.abs(candidate.length - name.length) <= most)
-    .map((candidate) => ({ candidate, edits: distance(fold(name), fold(candidate)) }))
+    .map((candidate) => ({ candidate, edits: countEdits(fold(name), fold(candidate)) }))
     .filter(({ edits }) => edits <= most)
     .sort((left, right) => left.edits - right.edits)
     .slice(0, count)
     .map(({ candidate }) => candidate);
+}
+
+/** A pair that is swapped in so short a name counts as one. */
+function countEdits(name: string, candidate: string): number {
+  const isSwapped = name.length === 3 && name !== candidate && sortLetters(name) === sortLetters(candidate);
+  return isSwapped ? 1 : distance(name, candidate);
+}
+
+function sortLetters(name: string): string {
+  return [...name].sort().join("");
 }
 
 function fold(name: string): string {

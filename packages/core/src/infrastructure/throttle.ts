@@ -1,3 +1,4 @@
+/** Joins many requests for a call into few. */
 export interface Throttle {
   /** Asks for a call: it comes at the end of the current interval, one for any number of requests. */
   request(): void;

@@ -9,12 +9,14 @@ export function formatFish(vocabulary: Vocabulary): string {
   const { options, commands } = vocabulary;
   const lines = [
     ...options.map((option) => formatOption(at(START, PROMPT), option)),
+    ...formatSessions([START, PROMPT], sessionOptions(options)),
     ...commands.map(
       ({ name, help }) => `complete -c diligent -n ${at(START)} -f -a ${name} -d ${quote(help)}`,
     ),
-    ...commands.flatMap(({ name, words, options: own }) => [
+    ...commands.flatMap(({ name, words, sessionBehind, options: own }) => [
       `complete -c diligent -n ${at(name, `${name}+`)} -f`,
       ...(words.length > 0 ? [`complete -c diligent -n ${at(name)} -f -a ${quote(words.join(" "))}`] : []),
+      ...formatSessions([name, `${name}+`], sessionBehind),
       ...own.map((option) => formatOption(at(name, `${name}+`), option)),
     ]),
   ];
@@ -62,7 +64,29 @@ function __diligent_place
 end
 function __diligent_at
     contains -- (__diligent_place) $argv
+end
+function __diligent_behind
+    set -l words (commandline -opc)
+    contains -- $words[-1] $argv
+end
+# The numbers of this project's list of sessions, each with what it stands for.
+function __diligent_sessions
+    # Those of another directory are not known here.
+    string match -q -- '-C*' (commandline -opc); and return
+    command diligent --list 2>/dev/null </dev/null | string replace -rf '^ *(\\d{1,3})\\. ' '$1\\t'
 end`;
+}
+
+/** The options whose value may be left out: what stands behind one is no value to fish. */
+function sessionOptions(options: readonly CompletedOption[]): string[] {
+  return options.flatMap(({ spellings, value }) => (value?.isOptional ? spellings : []));
+}
+
+/** @param before the words directly behind which a session is named. */
+function formatSessions(places: readonly string[], before: readonly string[]): string[] {
+  if (before.length === 0) return [];
+  const condition = `__diligent_at ${places.join(" ")}; and __diligent_behind ${before.join(" ")}`;
+  return [`complete -c diligent -n ${quote(condition)} -f -k -a '(__diligent_sessions)'`];
 }
 
 /** The condition that one of these stands before the cursor; behind `--` nothing does. */
@@ -85,6 +109,7 @@ function formatValue(value: CompletedOption["value"]): string {
   if (value.isOptional) return "";
   if (value.from === "any") return "-x";
   if (value.from === "file") return "-r -F";
+  if (value.from === "session") return "-x -k -a '(__diligent_sessions)'";
   if (value.from === "directory") return "-x -a '(__fish_complete_directories)'";
   return `-x -a ${quote(value.from.join(" "))}`;
 }

@@ -10,15 +10,18 @@ export interface CompletedOption {
   value?: {
     placeholder: string;
     isOptional: boolean;
-    from: readonly string[] | "file" | "directory" | "any";
+    from: readonly string[] | "file" | "directory" | "session" | "any";
   };
 }
 
+/** A subcommand as shells complete it; `help` is one line. */
 export interface CompletedCommand {
   name: string;
   help: string;
   /** The words that may come first behind it. */
   words: readonly string[];
+  /** The words directly behind which a session is named; its own name may be one. */
+  sessionBehind: readonly string[];
   options: CompletedOption[];
 }
 
@@ -34,7 +37,7 @@ interface Row {
   value?: string;
   takes?: "reference";
   choices?: readonly string[];
-  completes?: "file" | "directory" | "model";
+  completes?: "file" | "directory" | "model" | "session";
   help: string;
 }
 
@@ -42,12 +45,15 @@ const HELP_ROW: Row = { name: "help", alias: "h", help: "print the help page" };
 
 /** @param models the ids and aliases that are offered where a model is asked for. */
 export function createVocabulary(models: readonly string[]): Vocabulary {
-  const commands = Object.entries(SUBCOMMAND_PAGES).map(([name, { about, words = [], options }]) => ({
-    name,
-    help: about,
-    words,
-    options: [...options, HELP_ROW].map((row) => complete(row, models)),
-  }));
+  const commands = Object.entries(SUBCOMMAND_PAGES).map(
+    ([name, { about, words = [], sessionBehind = [], options }]) => ({
+      name,
+      help: about,
+      words,
+      sessionBehind,
+      options: [...options, HELP_ROW].map((row) => complete(row, models)),
+    }),
+  );
   return {
     options: OPTIONS.map((option: Option) => ({
       ...complete(option, models),
@@ -73,8 +79,10 @@ function complete(row: Row, models: readonly string[]): CompletedOption {
   const { name, alias, value, takes, choices, completes, help } = row;
   const spellings = spellingsOf(`--${name}`, alias);
   if (value === undefined) return { spellings, help };
-  const from = choices ?? (completes === "model" ? models : (completes ?? "any"));
-  return { spellings, help, value: { placeholder: value, isOptional: takes === "reference", from } };
+  const isReference = takes === "reference";
+  const what = isReference ? "session" : (completes ?? "any");
+  const from = choices ?? (what === "model" ? models : what);
+  return { spellings, help, value: { placeholder: value, isOptional: isReference, from } };
 }
 
 function spellingsOf(label: string, alias: string | undefined): string[] {

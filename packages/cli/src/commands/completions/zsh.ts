@@ -6,8 +6,16 @@ export function formatZsh({ options, commands }: Vocabulary): string {
   const rows = [...options.map(formatOption), "'*: :->word'"];
   return `#compdef diligent
 # zsh completion for diligent, made by: diligent completions zsh
+# The numbers of this project's list of sessions, each with what it stands for.
+_diligent_sessions() {
+    # Those of another directory are not known here.
+    [[ -n $elsewhere ]] && return
+    local -a sessions
+    sessions=(\${(f)"$(command diligent --list 2>/dev/null </dev/null | sed -En 's/^ *([0-9]{1,3})\\. /\\1:/p')"})
+    _describe -V -t sessions session sessions
+}
 _diligent() {
-    local context state state_descr line
+    local context state state_descr line elsewhere=\${words[(r)-C*]}
     typeset -A opt_args
     local -a commands
     local -i place=2
@@ -42,9 +50,10 @@ fi
 `;
 }
 
-function formatCommand({ name, words, options }: Vocabulary["commands"][number]): string {
-  const first = words.length > 0 ? `'1: :(${words.join(" ")})'` : "'1: : '";
-  const rows = [...options.map(formatOption), first, "'*: : '"];
+function formatCommand({ name, words, options, sessionBehind }: Vocabulary["commands"][number]): string {
+  const session = sessionBehind.length > 0 ? `'${words.length > 0 ? 2 : 1}: :_diligent_sessions'` : [];
+  const first = words.length > 0 ? `'1: :(${words.join(" ")})'` : [];
+  const rows = [...options.map(formatOption), first, session, "'*: : '"].flat();
   return `            ${name})
                 _arguments -S \\
 ${rows.map((row) => `                    ${row}`).join(" \\\n")}
@@ -72,7 +81,7 @@ function formatArgument({ placeholder, isOptional, from }: NonNullable<Completed
   return `${isOptional ? "::" : ":"}${placeholder}:${action}`;
 }
 
-const ACTIONS = { file: "_files", directory: "_files -/", any: " " } as const;
+const ACTIONS = { file: "_files", directory: "_files -/", session: "_diligent_sessions", any: " " } as const;
 
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;

@@ -12,6 +12,7 @@ const JOINING = /^(?:[\ufe0e\ufe0f]|\ufe0f?[\u200c\u200d])$/;
 /** A character that such a mark can belong to: not ASCII, but for the digits and signs that emoji are made of. */
 const JOINABLE_BEFORE = /[^\p{ASCII}]$|[0-9#*]$/u;
 
+/** A text behind `removeInvisible`. */
 export interface VisibleText {
   text: string;
   /** How many characters were taken out. */

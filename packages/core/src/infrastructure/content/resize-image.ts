@@ -1,8 +1,8 @@
 import type { ImageHeader, ImageMediaType } from "./image-header.ts";
 
-// Anthropic refuses sides above 2,000 pixels once a request holds many images.
+/** Anthropic refuses sides above 2,000 pixels once a request holds many images. */
 export const MAX_IMAGE_SIDE = 2_000;
-// The limit there is 5 MB of base64, which is 3.75 MB of file.
+/** Of the file: the limit there is 5 MB of base64, which is 3.75 MB of file. */
 export const MAX_IMAGE_BYTES = 3.5 * 1024 * 1024;
 // Four bytes a pixel while it is decoded: 200 MB.
 const MAX_PIXELS = 50_000_000;

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { findRealPath, isInside } from "../reading/real-path.ts";
 import { findProjectRoot } from "./project-root.ts";
 
+/** Where files that hold for a whole project may lie. */
 export interface DirectoriesUpwards {
   /** Real paths, the start first. */
   directories: string[];

@@ -59,6 +59,7 @@ const UNATTENDED: Readonly<Record<string, string>> = {
   DEBIAN_FRONTEND: "noninteractive",
 };
 
+/** Whose variables a child gets, and what of them it may see beside the usual. */
 export interface ChildEnvironmentOptions {
   environment: Environment;
   /** Names of further variables that the user lets commands have. */

@@ -9,6 +9,7 @@ const DEFAULT_PATH = SYSTEM_DIRECTORIES.join(delimiter);
 
 const resolved = new Map<string, string | undefined>();
 
+/** Where a program is looked for that we start ourselves. */
 export interface ExecutableSearch {
   /** Whose PATH is searched. */
   environment: Environment;

@@ -2,6 +2,7 @@ import type { Environment } from "../environment.ts";
 import { createChildEnvironment } from "./child-environment.ts";
 import { runRipgrep } from "./ripgrep.ts";
 
+/** What is looked for at most; ripgrep gets a `createChildEnvironment` of `environment`. */
 export interface ListFilesOptions {
   /** What is listed, absolute and real; the paths are relative to it. */
   directory: string;

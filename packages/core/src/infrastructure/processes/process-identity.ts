@@ -12,6 +12,7 @@ export interface ProcessIdentity {
   startTime?: string | undefined;
 }
 
+/** Of this very process. */
 export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, startTime: readStartTime(process.pid) };
 }

@@ -12,6 +12,7 @@ import {
   type ProcessTree,
 } from "./process-tree.ts";
 
+/** How a child is started; its stdin is empty. */
 export interface ProcessOptions {
   /** The program as an absolute path, and its arguments. */
   argv: readonly string[];
@@ -33,6 +34,7 @@ export interface ProcessExit {
   signal: string | null;
 }
 
+/** A child that runs, with everything it has started. */
 export interface ChildProcess {
   pid: number;
   /** Stdout and stderr: one stream in the order of writing, or two where no pipe could be had. Read them to the end. */

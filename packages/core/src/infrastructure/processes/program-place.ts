@@ -4,6 +4,7 @@ import type { Environment } from "../environment.ts";
 import { isInside } from "../reading/real-path.ts";
 import { cleanPath } from "./executables.ts";
 
+/** A child and the project it is started in. */
 export interface ProgramSearch {
   /** Whose PATH is searched, as a child gets it; see `cleanPath`. */
   environment: Environment;

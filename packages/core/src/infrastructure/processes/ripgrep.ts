@@ -6,6 +6,7 @@ import { markEnvironment } from "./process.ts";
 const TIME_LIMIT_MS = 60_000;
 const MAX_ERROR_CHARS = 2_000;
 
+/** One search and what becomes of its records. */
 export interface RipgrepOptions {
   args: readonly string[];
   /** What relative paths and globs with a slash start from. */
@@ -21,6 +22,7 @@ export interface RipgrepOptions {
   onRecord(record: string): boolean;
 }
 
+/** How a search ended; of one that was stopped, the exit code says nothing. */
 export interface RipgrepEnd {
   /** 0 something was found, 1 nothing, 2 an error. */
   exitCode: number;

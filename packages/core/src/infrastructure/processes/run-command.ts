@@ -2,6 +2,7 @@ import { sleep } from "../clock.ts";
 import { OutputReader } from "./output-reader.ts";
 import { type ChildProcess, type ProcessExit, type ProcessOptions, startProcess } from "./process.ts";
 
+/** A program with what ends it early. */
 export interface CommandOptions extends ProcessOptions {
   timeoutMs: number;
   signal: AbortSignal;
@@ -9,6 +10,7 @@ export interface CommandOptions extends ProcessOptions {
   onOutput(chunk: Uint8Array): void;
 }
 
+/** How a command came back; what it left running may outlive this. */
 export interface CommandEnd extends ProcessExit {
   /** What ended it: itself, the time limit, or the signal. */
   cause: "exit" | "timeout" | "abort";

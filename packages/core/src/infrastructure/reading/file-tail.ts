@@ -5,6 +5,7 @@ import { findOwnershipConcern } from "./ownership.ts";
 // Never waits for a pipe's other end, never follows a link.
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
+/** The end of a file, or all of a short one. */
 export interface FileTail {
   bytes: Uint8Array;
   /** False when the file is longer: `bytes` then begins anywhere, also within a character. */

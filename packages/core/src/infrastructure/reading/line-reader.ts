@@ -16,6 +16,7 @@ export interface FileLine {
   isCut: boolean;
 }
 
+/** For files whose long lines need not be kept whole. */
 export interface LineReaderOptions {
   /**
    * Asked once for a line that is longer than what is read at once: is this beginning of it (some KB) all that is

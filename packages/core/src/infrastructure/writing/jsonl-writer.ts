@@ -15,6 +15,7 @@ const OPEN_FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | c
 // Enough to see what somebody else wrote; a flood of it needs no closer look.
 const MAX_FOREIGN_BYTES = 1024 * 1024;
 
+/** For a file that other processes may add to as well. */
 export interface JsonlWriterOptions {
   /** The size the file is known to have; without it, whatever it has when it is opened. */
   expectedSize?: number | undefined;

@@ -60,6 +60,7 @@ export function createFile(place: FilePlace, content: Uint8Array, alreadyThere: 
   });
 }
 
+/** What a file that takes another's place is checked against and made like. */
 export interface Replacement {
   /** Of the file that is replaced: owner, group and mode are taken over. */
   before: BigIntStats;

@@ -1,0 +1,36 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import type { SignalName } from "../src/cli-io.ts";
+import { startInPty } from "./support/pty-program.ts";
+import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
+
+const SIGNALS: readonly SignalName[] = ["SIGHUP", "SIGTERM"];
+
+let place: TemporaryProject;
+
+beforeEach(() => {
+  place = createTemporaryProject();
+  place.write("script.json", {
+    version: 1,
+    turns: [
+      { toolCalls: [{ name: "bash", input: { command: "seq 100000; touch made" } }] },
+      { text: "It is done." },
+    ],
+  });
+});
+
+afterEach(() => place.remove());
+
+const leftovers = () => readdirSync(place.temporary).filter((name) => name.startsWith("diligent-session-"));
+
+test.each(SIGNALS)("whoever sends %s again and again finds no temporary directory left", async (signal) => {
+  await using program = startInPty(place, ["-m", "scripted/script.json", "--approval", "auto", "Count."]);
+  await program.waitFor("It is done.");
+  expect(leftovers()).toHaveLength(1);
+  const { process: child } = program;
+  while (child.exitCode === null && child.signalCode === null) {
+    child.kill(signal);
+    await Bun.sleep(1);
+  }
+  expect(leftovers()).toEqual([]);
+});
