@@ -37,6 +37,7 @@ export interface HeldSession {
   leafId: string | null;
 }
 
+/** Which earlier session is gone on with; a new one begins where none of them says so. */
 export interface ResumptionWishes {
   /** What the command line asks for. */
   resumption?: Resumption | undefined;

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Reply, startSseServer } from "../../core/test/support/sse-server.ts";
+import { openRecording } from "../src/open-recording.ts";
+import { UsageError } from "../src/usage-error.ts";
 import { startInPty } from "./support/pty-program.ts";
 import { parseLines, runDiligent, startDiligent } from "./support/run-diligent.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
@@ -86,6 +88,44 @@ for (const service of SERVICES) {
   }, 30_000);
 }
 
+test("what was learned and configured then decides, not what is now, and a replay learns nothing", async () => {
+  const [service] = SERVICES;
+  if (!service) throw new Error("There is no service.");
+  const [place, other] = [createPlace(), createPlace()];
+  const state = join(place.home, ".local", "state", "diligent");
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const learned = { id: `${service.name}/${service.model}`, ratio: 0.9, samples: 30 };
+  const kept = { version: 1, models: [learned] };
+  writeFileSync(join(state, "calibration.json"), JSON.stringify(kept), { mode: 0o600 });
+  const models = [{ id: service.model, contextWindow: 40_000 }];
+  place.configure({ models, maxRetries: 1, compaction: { pruning: { keepLast: 0, minimumTokens: 100 } } });
+  const text = Array.from({ length: 300 }, (_, line) => `line ${line} of words`).join("\n");
+  for (const at of [place, other]) at.write("a.txt", text);
+  const { headers, ...overloaded } = service.overloaded;
+  const busy = { ...overloaded, headers: { ...headers, "retry-after": "0" } };
+  const reads = [0, 50, 100, 150, 200].map((offset) =>
+    wholeReply(service, {
+      text: "I read on.",
+      calls: [{ id: `call_${offset}`, name: "read", input: { file_path: "a.txt", offset: offset + 1 } }],
+    }),
+  );
+  await using server = await startSseServer(...reads, busy, busy);
+  const environment = { ...environmentFor(service, server.url), [service.keyVariable]: KEY };
+  const script = join(place.top, "run.json");
+  const recorded = await runDiligent(place, [...PROMPT, "--record", script], { environment });
+  expect(JSON.parse(readFileSync(script, "utf8")).conditions).toMatchObject({
+    compaction: { pruning: { keepLast: 0, minimumTokens: 100 } },
+    maxRetries: 1,
+    calibration: { ratio: 0.9, samples: 30 },
+  });
+  expect(server.requests).toHaveLength(7);
+  for (let replay = 0; replay < 2; replay++) {
+    const replayed = await runDiligent(other, [...PROMPT, "--replay", script]);
+    expect(comparable(replayed.stdout)).toEqual(comparable(recorded.stdout));
+    expect(existsSync(join(other.home, ".local", "state", "diligent", "calibration.json"))).toBe(false);
+  }
+}, 30_000);
+
 describe("--record", () => {
   test("refuses a file that is there already before anything is sent", async () => {
     const place = createPlace();
@@ -97,6 +137,20 @@ describe("--record", () => {
       "",
       "diligent: --record a.txt: it cannot be made: it is there already\n",
     ]);
+  });
+
+  test.each([
+    ["new/", "--record new/: that is a directory; name a file in it"],
+    ["new/..", "--record new/..: that is a directory; name a file in it"],
+    [
+      "new/run.json",
+      "--record new/run.json: its directory PROJECT/new cannot be written to: it does not exist (ENOENT)",
+    ],
+  ])("refuses what can be no file: %s", async (file, complaint) => {
+    const { project: cwd } = createPlace();
+    const failure = openRecording(file, { cwd, warn: () => {} }).catch((error: unknown) => error);
+    expect(await failure).toEqual(new UsageError(complaint.replace("PROJECT", cwd)));
+    expect(existsSync(join(cwd, "new"))).toBe(false);
   });
 
   test("leaves no file where no model could be chosen", async () => {
@@ -124,7 +178,8 @@ describe("--record", () => {
     running.process.kill("SIGKILL");
     await running.ended;
     const { stderr, exitCode } = await runDiligent(place, ["-p", "--replay", "run.json", "hi"]);
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("script ended at turn 1")]);
+    const anotherWay = "script ended at turn 1: the run asks for more than was recorded";
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(anotherWay)]);
   }, 30_000);
 
   test("goes on in the screen from one conversation to the next", async () => {

@@ -115,17 +115,23 @@ describe("tool calls", () => {
     expect(unpaired(added)).toEqual([]);
   });
 
-  test("results that finish out of order are sent in call order", async () => {
+  test("results that finish out of order are told, recorded and sent in call order", async () => {
     const tools = [
       noteTool({ name: "slow", readOnly: true, delayMs: 10 }),
       noteTool({ name: "quick", readOnly: true }),
     ];
-    const { events } = await runScript(
+    const { events, added } = await runScript(
       [{ toolCalls: [call("a", "slow"), call("b", "quick")] }, { text: "Done." }],
       { tools },
     );
     const turn = events.find((event) => event.type === "turn_end");
     expect(outputs(turn?.toolResults ?? [])).toEqual(["noted a", "noted b"]);
+    const ended = events.filter((event) => event.type === "tool_end");
+    expect(ended.map(({ output }) => output)).toEqual(["noted a", "noted b"]);
+    expect(outputs(added.filter((message) => message.role === "tool_result"))).toEqual([
+      "noted a",
+      "noted b",
+    ]);
   });
 
   test("unknown tools and wrong arguments are answered, and the run goes on", async () => {
@@ -331,14 +337,19 @@ describe("aborting", () => {
   });
 
   test("of two parallel tools the finished one keeps its result and the other is marked interrupted", async () => {
+    const calls: string[] = [];
     const tools = [
-      noteTool({ name: "quick", readOnly: true }),
+      noteTool({ name: "quick", readOnly: true, calls }),
       noteTool({ name: "slow", readOnly: true, delayMs: 5_000 }),
+      noteTool({ name: "look", readOnly: true, delayMs: 1 }),
     ];
-    const turns = [{ toolCalls: [call("a", "slow"), call("b", "quick")] }, { text: "Never asked." }];
-    const { events } = await abortWhen(turns, (event) => event.type === "tool_end", tools);
+    const toolCalls = [call("look", "look"), call("a", "slow"), call("b", "quick")];
+    const turns = [{ toolCalls }, { text: "Never asked." }];
+    const isOver = (event: AgentEvent) => event.type === "tool_end" && calls.includes("end b");
+    const { events } = await abortWhen(turns, isOver, tools);
     const turn = events.find((event) => event.type === "turn_end");
     expect(turn?.toolResults.map(({ output, isError }) => [output.split(":")[0], isError])).toEqual([
+      ["noted look", false],
       ["Interrupted", true],
       ["noted b", false],
     ]);

@@ -21,23 +21,66 @@ test("a script is read from its file, with a byte order mark too", async () => {
   expect(await readScript(path)).toEqual({ version: 1, turns: [{ text: "hello" }] });
 });
 
+const USAGE = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 };
+const REPLAY = { provider: "anthropic", data: { phase: 1 } };
+const EVENTS = [
+  { type: "start" },
+  { type: "usage", usage: USAGE },
+  { type: "thinking_delta", delta: "Hm" },
+  { type: "thinking_end", thinking: "Hm", signature: "sig" },
+  { type: "text_delta", delta: "I" },
+  { type: "text_end", text: "I" },
+  { type: "tool_call_start", id: "b", name: "ls" },
+  { type: "tool_call_delta", id: "b", delta: "{" },
+  { type: "tool_call_end", id: "b", name: "ls", input: {} },
+];
+const REPLY = {
+  content: [
+    { type: "thinking", thinking: "Hm", signature: "sig", replay: REPLAY },
+    { type: "text", text: "I" },
+    { type: "opaque", provider: "anthropic", raw: { type: "server" } },
+    { type: "tool_call", id: "b", name: "ls", input: {}, invalidInput: "{" },
+  ],
+  usage: USAGE,
+  stopReason: "max_tokens",
+  rawStopReason: "length",
+};
+
 test("every field there is may be used", () => {
   const script = {
     $schema: "./script.schema.json",
     version: 1,
     contextWindow: 1_000,
+    maxInputTokens: 900,
+    maxOutputTokens: 100,
+    price: { inputCostPer1M: 1, longContext: { inputCostPer1M: 2, aboveInputTokens: 500 } },
+    conditions: {
+      compaction: {
+        enabled: true,
+        reserveTokens: 5,
+        keepRecentTokens: 6,
+        pruning: { enabled: false, keepLast: 1 },
+      },
+      flushKnowledge: true,
+      maxRetries: 1,
+      calibration: { ratio: 0.3, samples: 4 },
+      summarizer: { contextWindow: 500, maxOutputTokens: 50, outputCostPer1M: 3 },
+    },
     turns: [
       {
         thinking: "t",
         text: "x",
         toolCalls: [{ id: "a", name: "ls", input: { path: "." } }],
         stopReason: "tool_use",
+        startUsage: { inputTokens: 1 },
         usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 },
         delayMs: 1,
         chunkDelayMs: 0.5,
         chunkChars: 3,
       },
       { error: { errorType: "rate_limit", message: "slow down", retryAfterMs: 10 } },
+      { error: { errorType: "context_overflow", message: "too long", contextWindow: 900 } },
+      { events: EVENTS, reply: REPLY },
     ],
     summaries: [{ text: "in short" }],
   };
@@ -51,6 +94,14 @@ describe("a file that cannot be read is refused by name:", () => {
   test("one that is not there", async () => {
     await expect(readScript("/nowhere/s.json")).rejects.toThrow(
       "The script does not open. Cannot read /nowhere/s.json: it does not exist (ENOENT).",
+    );
+  });
+
+  test("one that is no text", async () => {
+    const path = join(makeTempDir(), "s.json");
+    writeFileSync(path, new Uint8Array([127, 69, 76, 70, 2, 1, 1, 0, 0, 0]));
+    await expect(readScript(path)).rejects.toThrow(
+      `The script does not open. ${path} is no JSON: binary data.`,
     );
   });
 
@@ -78,7 +129,7 @@ test.each([
   ],
   [
     '{"version": 1, "turns": [], "__proto__": {}}',
-    's.json:1:42: __proto__: unknown field "__proto__"; known are version, contextWindow, price, turns, summaries.',
+    's.json:1:42: __proto__: unknown field "__proto__"; known are version, contextWindow, maxInputTokens, maxOutputTokens, price, conditions, turns, summaries.',
   ],
 ])("an unknown field is refused with its place and the nearest known: %s", (text, complaint) => {
   expect(complaintAbout(text)).toBe(complaint);

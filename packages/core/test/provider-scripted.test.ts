@@ -170,12 +170,11 @@ describe("a scripted failure", () => {
 
   test("of a request that a real API would refuse says where and takes no turn", async () => {
     const stream = scripted([{ text: "first" }]);
-    expect(
-      errorOf(await ask(stream, [user("hello"), assistant([{ type: "text", text: " " }]), user("go on")])),
-    ).toEqual({
+    const refused = [user("hello"), assistant([{ type: "text", text: "Yes?" }]), user(" ")];
+    expect(errorOf(await ask(stream, refused))).toEqual({
       errorType: "invalid_request",
       message:
-        "The scripted provider refuses this request, as a real API would: messages[1].content[0]: an empty text block.",
+        "The scripted provider refuses this request, as a real API would: messages[2].content: empty text.",
     });
     expect(messageOf(await ask(stream)).content).toEqual([{ type: "text", text: "first" }]);
   });

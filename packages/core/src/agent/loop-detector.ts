@@ -1,10 +1,10 @@
 import type { ToolCallBlock } from "../types.ts";
 
-// A model that polls gets a different answer sooner or later; the same call with the same answer is no progress.
+/** A model that polls gets a different answer sooner or later; the same call with the same answer is no progress. */
 export const WARN_AFTER_REPEATS = 3;
 /** After the same answer so many times, the first included, the run ends: being told did not help. */
 export const STOP_AFTER_REPEATS = 5;
-// Long enough for a cycle of four different calls to reach the limit.
+/** Calls that are remembered: long enough for a cycle of four different calls to reach the limit. */
 export const LOOP_WINDOW = 20;
 
 /** What a call means for the run: `warn` is told to the model with the result, `stop` ends the run. */

@@ -6,7 +6,7 @@ import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "../type
 import { toolCallsOf } from "../types.ts";
 import { LOOP_WINDOW, type LoopVerdict } from "./loop-detector.ts";
 import type { Run } from "./run.ts";
-import type { Asking } from "./types.ts";
+import type { Asking, NoticeLevel } from "./types.ts";
 
 /** The results of one reply's calls, in call order, and whether they end the run. */
 export interface ToolCallsOutcome {
@@ -14,7 +14,10 @@ export interface ToolCallsOutcome {
   stop?: "approval" | "loop" | "aborted";
 }
 
-/** Runs the calls of one reply: neighbours that only read side by side, everything else one after the other. */
+/**
+ * Runs the calls of one reply: neighbours that only read side by side, everything else one after the other. They end in
+ * call order: a result is held back until those before it are there.
+ */
 export async function runToolCalls(run: Run, message: AssistantMessage): Promise<ToolCallsOutcome> {
   const results: ToolResultMessage[] = [];
   let stop: ToolCallsOutcome["stop"];
@@ -24,7 +27,7 @@ export async function runToolCalls(run: Run, message: AssistantMessage): Promise
       results.push(...group.map((call) => skipCall(run, call, SKIPPED[stop ?? "aborted"])));
       continue;
     }
-    const outcomes = await Promise.all(group.map((call) => runToolCall(run, call)));
+    const outcomes = await runSideBySide(run, group);
     results.push(...outcomes.map(({ result }) => result));
     stop = outcomes.find((outcome) => outcome.stop)?.stop;
   }
@@ -47,7 +50,7 @@ function groupCalls(run: Run, calls: ToolCallBlock[]): ToolCallBlock[][] {
   const groups: ToolCallBlock[][] = [];
   let readOnlyBefore = false;
   for (const call of calls) {
-    const readOnly = run.registry.find(call.name)?.readOnly ?? false;
+    const readOnly = run.tools.registry.find(call.name)?.readOnly ?? false;
     const last = groups.at(-1);
     if (last && readOnly && readOnlyBefore) last.push(call);
     else groups.push([call]);
@@ -63,13 +66,28 @@ function skipCall(run: Run, call: ToolCallBlock, reason: string): ToolResultMess
   return result;
 }
 
-async function runToolCall(
-  run: Run,
-  call: ToolCallBlock,
-): Promise<{ result: ToolResultMessage; stop?: ToolCallsOutcome["stop"] }> {
+interface CallOutcome {
+  result: ToolResultMessage;
+  stop?: ToolCallsOutcome["stop"];
+}
+
+/** All of them run at once. Only the order of their ends is fixed, so that the same calls give the same events. */
+function runSideBySide(run: Run, calls: readonly ToolCallBlock[]): Promise<CallOutcome[]> {
+  let before: Promise<unknown> = Promise.resolve();
+  const outcomes = calls.map((call) => {
+    const outcome = runToolCall(run, call, before);
+    before = outcome;
+    return outcome;
+  });
+  return Promise.all(outcomes);
+}
+
+/** @param before what has to have ended before this call is said to have. */
+async function runToolCall(run: Run, call: ToolCallBlock, before: Promise<unknown>): Promise<CallOutcome> {
   const itemId = startItem(run, call);
   let isChanging = false;
-  const execution = await executeToolCall(call, run.registry, {
+  const notify = (level: NoticeLevel, code: string, message: string) => run.notice(level, code, message);
+  const execution = await executeToolCall(call, run.tools.registry, {
     signal: run.signal,
     keepOutput: run.config.keepOutput,
     decide: (request, asked) => decide(run, request, asked),
@@ -84,7 +102,7 @@ async function runToolCall(
       }),
     async beforeChange() {
       isChanging = true;
-      await run.keepChanges(writtenPath(run, call));
+      await run.tools.keepChanges(writtenPath(run, call), notify);
     },
     onUpdate: (partialResult) =>
       run.emit({
@@ -96,10 +114,11 @@ async function runToolCall(
       }),
   });
   if (isChanging) run.config.changes?.afterChanges();
+  await before;
   const { message, metadata, rejection } = execution;
-  if (rejection?.unattended) run.unattendedRejection = true;
-  const isChange = run.registry.find(call.name)?.changesFiles === true && !message.isError;
-  const verdict = run.loopDetector.observe(call, stableOutput(message.output, metadata), isChange);
+  if (rejection?.unattended) run.tools.unattendedRejection = true;
+  const isChange = run.tools.registry.find(call.name)?.changesFiles === true && !message.isError;
+  const verdict = run.tools.loopDetector.observe(call, stableOutput(message.output, metadata), isChange);
   const result = withLoopNote(message, verdict);
   endItem(run, itemId, { result, metadata });
   return { result, ...stopAfter(run, { call, verdict, rejection }) };
@@ -108,7 +127,7 @@ async function runToolCall(
 /** What a tool changes that changes one file; undefined for one that may change anything. */
 function writtenPath(run: Run, { name, input }: ToolCallBlock): string | undefined {
   const { file_path: path } = input;
-  return run.registry.find(name)?.changesFiles && typeof path === "string" ? path : undefined;
+  return run.tools.registry.find(name)?.changesFiles && typeof path === "string" ? path : undefined;
 }
 
 function stopAfter(

@@ -16,6 +16,7 @@ export const ANTHROPIC = "anthropic";
 
 const MAX_NAME_CHARS = 128;
 
+/** What the blocks of one request have in common. */
 export interface BlockContext {
   /** An id as the API takes it: letters, digits, `_` and `-`, and no two alike. */
   toWireId(toolCallId: string): string;

@@ -56,6 +56,7 @@ export function applyAnthropicEvent(answer: AnthropicAnswer, event: unknown): Pr
   }
 }
 
+/** What a message says of itself that the API does not tell. */
 export interface MessageFrame {
   /** The id of the model that was asked. */
   model: string;

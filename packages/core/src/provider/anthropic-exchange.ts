@@ -4,6 +4,7 @@ import { loadAnthropicSdk, sendAnthropicRequest } from "./anthropic-transport.ts
 import type { ProviderEndpoint } from "./endpoint.ts";
 import type { Model, StreamContext, StreamOptions } from "./types.ts";
 
+/** What is asked, and what earlier refusals have taught. */
 export interface AnthropicRequest {
   endpoint: ProviderEndpoint;
   model: Model;

@@ -14,6 +14,7 @@ import { withToolsAsText } from "./tool-text.ts";
  */
 const CONTINUE = "Continue.";
 
+/** What of a history cannot be sent; `rejectedThinking` as in `BlockContext`. */
 export interface MessageOptions {
   /** Without tools, calls and results are sent as text. */
   hasTools: boolean;

@@ -27,6 +27,7 @@ interface CallPiece {
   extraContent: unknown;
 }
 
+/** The answer so far, as far as it concerns calls. */
 export interface CallContext {
   calls: readonly CallDraft[];
   /** Adds a call that begins. */

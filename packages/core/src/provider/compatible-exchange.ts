@@ -6,6 +6,7 @@ import type { ProviderError } from "./errors.ts";
 import { loadOpenAISdk } from "./openai-client.ts";
 import type { Model, StreamContext, StreamOptions } from "./types.ts";
 
+/** What is asked, and what earlier refusals have taught. */
 export interface CompatibleRequest {
   server: CompatibleServer;
   model: Model;

@@ -4,6 +4,7 @@ import { type CallDraft, hasWholeInput } from "./compatible-calls.ts";
 import type { CompatibleAnswer, Draft } from "./compatible-events.ts";
 import { toThinkingBlock } from "./compatible-reasoning.ts";
 
+/** What a message says of itself that the server does not tell. */
 export interface MessageFrame {
   /** The id of the model that was asked, as it was handed in. */
   model: string;

@@ -20,6 +20,7 @@ const CONTINUE = "Continue.";
 // OpenAI's own limit for this API.
 const MAX_ID_CHARS = 40;
 
+/** Who is asked, and what of a history cannot be sent. */
 export interface MessageOptions extends Omit<TurnContext, "toWireId"> {
   /** Without tools, calls and results are sent as text. */
   hasTools: boolean;

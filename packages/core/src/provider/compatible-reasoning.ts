@@ -4,6 +4,7 @@ import { asRecord, asString, isRecord, toWellFormedRecord } from "./json-value.t
 /** Where servers put a model's thinking; a gateway that fills several says the same in each. */
 export const THINKING_FIELDS = ["reasoning_content", "reasoning", "thinking"] as const;
 
+/** One of `THINKING_FIELDS`; thinking goes back in the one it came in. */
 export type ThinkingField = (typeof THINKING_FIELDS)[number];
 
 /** An element of `reasoning_details` as the gateway sent it: its fields are the gateway's own. */

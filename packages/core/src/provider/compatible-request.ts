@@ -12,6 +12,7 @@ import type { Effort, Model, StreamContext, StreamOptions, ToolDefinition } from
 /** What a request can do without. */
 export type Dispensable = "stream_options" | "reasoning_effort" | "thinking" | "images";
 
+/** `maxTokens` and `effort` as they are asked for; what such servers refuse of them is left out. */
 export interface RequestOptions extends Pick<StreamOptions, "maxTokens" | "effort"> {
   /** What the server has refused (see `refusalKeyOf`): it is left out. */
   refused?: ReadonlySet<string>;

@@ -26,6 +26,7 @@ export async function sendCompatibleRequest(
   return client.chat.completions.create(body, { signal }).asResponse();
 }
 
+/** What tells when an answer is over; some servers never close the connection. */
 export interface ReadingOptions {
   server: CompatibleServer;
   /** What has arrived so far, which tells whether the end may come. */

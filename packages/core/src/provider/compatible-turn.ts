@@ -14,6 +14,7 @@ export type AssistantParam = ChatCompletionAssistantMessageParam & Record<string
 
 const MAX_NAME_CHARS = 64;
 
+/** Who is asked, and what of an assistant message goes back there. */
 export interface TurnContext {
   /** The server's name: what came from it under that name goes back to it. */
   provider: string;

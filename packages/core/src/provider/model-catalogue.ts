@@ -1,5 +1,5 @@
 import { KNOWN_MODELS, type ModelDefinition } from "./known-models.ts";
-import { identifyModel, type ModelIdentity, type ModelSetting, serverOf } from "./model-identity.ts";
+import { identifyModel, type ModelIdentity, serverOf } from "./model-identity.ts";
 import { ModelNames } from "./model-names.ts";
 import { applyFigures, assumePublicModel, assumeServerModel, type ModelFigures } from "./model-settings.ts";
 import { assumeModel, type ModelCatalogue, splitProvider, toModel } from "./models.ts";
@@ -10,13 +10,12 @@ export type { ModelFigures } from "./model-settings.ts";
 
 /** The parts of a configuration that speak of models. */
 export interface CatalogueSettings {
-  models?: readonly ModelSetting[] | undefined;
-  /** Compatible servers by name, with the models they list. */
-  compatible?: Readonly<Record<string, ListedModels>> | undefined;
-}
-
-interface ListedModels {
-  models?: readonly (string | ModelFigures)[] | undefined;
+  /** Models that are added to the known ones or corrected; `provider` as in `ModelDefinition`, by default what the id says. */
+  models?: readonly (ModelFigures & { provider?: string | undefined })[] | undefined;
+  /** Compatible servers by name, with the models they list: an id alone, or what is known of the model. */
+  compatible?:
+    | Readonly<Record<string, { models?: readonly (string | ModelFigures)[] | undefined }>>
+    | undefined;
 }
 
 /**

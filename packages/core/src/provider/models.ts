@@ -1,8 +1,8 @@
-import { KNOWN_MODELS, type ModelDefinition } from "./known-models.ts";
+import { KNOWN_MODELS, type ModelDefinition, type ModelLimit } from "./known-models.ts";
 import type { CatalogueSettings } from "./model-catalogue.ts";
 import type { Model } from "./types.ts";
 
-export { KNOWN_MODELS, type ModelDefinition };
+export { KNOWN_MODELS, type ModelDefinition, type ModelLimit };
 
 /** The model that is used when nobody names one. */
 export const DEFAULT_MODEL = "claude-sonnet-5-5";

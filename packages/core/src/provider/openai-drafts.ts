@@ -4,6 +4,7 @@ import type { ProviderEvent } from "./types.ts";
 /** The kinds of text that arrive in pieces: of a message, of its refusal, of a summary, of open reasoning. */
 export type TextKind = "output_text" | "refusal" | "summary_text" | "reasoning_text";
 
+/** One text of an output item while it arrives. */
 export interface TextDraft {
   kind: TextKind;
   /** Its place among those of its kind, or in the content of its message. */

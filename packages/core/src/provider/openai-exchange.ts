@@ -5,6 +5,7 @@ import { refusalKeysOf, toOpenAIRequest } from "./openai-request.ts";
 import { sendOpenAIRequest } from "./openai-transport.ts";
 import type { Model, StreamContext, StreamOptions } from "./types.ts";
 
+/** What is asked, and what earlier refusals have taught. */
 export interface OpenAIRequest {
   endpoint: ProviderEndpoint;
   model: Model;

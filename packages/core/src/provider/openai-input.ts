@@ -18,6 +18,7 @@ const CONTINUE: ResponseInputItem = { role: "user", content: "Continue." };
 
 const MAX_ID_CHARS = 64;
 
+/** What of a history cannot be sent. */
 export interface InputOptions {
   /** Without tools, calls and results are sent as text. */
   hasTools: boolean;

@@ -4,6 +4,7 @@ import { asRecord, asString } from "./json-value.ts";
 import { type ItemDraft, recordsOf, type TextDraft } from "./openai-drafts.ts";
 import { OPENAI, type PartReplay } from "./openai-replay.ts";
 
+/** What decides whether an item is kept in the form in which it can be sent back under its id. */
 export interface ItemFrame {
   /** True when the item was cut off or may have been: it is never sent back under its id. */
   isCut: boolean;

@@ -3,6 +3,7 @@ import { asRecord, countOf } from "./json-value.ts";
 import type { OpenAIAnswer } from "./openai-events.ts";
 import { toContentBlocks } from "./openai-items.ts";
 
+/** What a message says of itself that the API does not tell. */
 export interface MessageFrame {
   /** The id of the model that was asked. */
   model: string;

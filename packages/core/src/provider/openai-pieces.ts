@@ -6,6 +6,7 @@ import { OPENAI, ownReplayOf, type PartReplay, toPartReplay } from "./openai-rep
 
 const MAX_NAME_CHARS = 64;
 
+/** What of a message the API takes back. */
 export interface PieceContext {
   /** An id as the API takes it. */
   toWireId(toolCallId: string): string;

@@ -2,6 +2,7 @@ import type { ResponseInputItem } from "openai/resources/responses/responses";
 import type { AssistantMessage } from "../types.ts";
 import { type Piece, type PieceContext, toPieces } from "./openai-pieces.ts";
 
+/** What turning one message into items depends on, and what it leaves for the next. */
 export interface TurnContext extends PieceContext {
   /** Ids of items that went before: the API refuses an id that comes twice. */
   usedIds: Set<string>;

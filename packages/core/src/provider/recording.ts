@@ -57,33 +57,74 @@ class RecordedScript {
   private readonly turns: ScriptTurn[] = [];
   private readonly summaries: ScriptTurn[] = [];
   private readonly callIds = new Set<string>();
-  private facts: Pick<Script, "contextWindow" | "price"> = {};
+  /** The one that the script stands for: that of the first request, summaries aside where there is any other. */
+  private model: Model | undefined;
+  private summarizer: Model | undefined;
 
-  /** The model of the first request is the one that the script stands for. */
   add(turn: ScriptTurn, { model, purpose }: { model: Model; purpose: "summary" | undefined }): void {
-    if (this.turns.length + this.summaries.length === 0) this.facts = factsOf(model);
-    const list = purpose === "summary" ? this.summaries : this.turns;
-    list.push(this.withOwnIds(turn));
+    const isSummary = purpose === "summary";
+    if (isSummary) this.summarizer ??= model;
+    if (this.turns.length === 0 && (!isSummary || !this.model)) this.model = model;
+    (isSummary ? this.summaries : this.turns).push(this.withOwnIds(turn));
   }
 
   /** A turn a line. Without a summary there are no `summaries`, as in a script that is written by hand. */
   toJson(): string {
     const lists = [listOf("turns", this.turns)];
     if (this.summaries.length > 0) lists.push(listOf("summaries", this.summaries));
-    const facts = JSON.stringify({ version: 1, ...this.facts }).slice(0, -1);
+    const facts = JSON.stringify({ version: 1, ...this.facts() }).slice(0, -1);
     return `${facts},\n${lists.join(",\n")}}\n`;
   }
 
+  private facts(): Partial<Script> {
+    const { model, summarizer } = this;
+    if (!model) return {};
+    const isOther = summarizer && (summarizer.id !== model.id || summarizer.provider !== model.provider);
+    const conditions = {
+      ...model.conditions,
+      ...(isOther && { summarizer: { ...sizeOf(summarizer), ...priceOf(summarizer) } }),
+    };
+    const price = priceOf(model);
+    return {
+      ...sizeOf(model),
+      ...(Object.keys(price).length > 0 && { price }),
+      ...((model.conditions || isOther) && { conditions }),
+    };
+  }
+
   /** In a script an id stands once, and is one that every provider takes; a server may count anew for every reply. */
-  private withOwnIds({ toolCalls, ...turn }: ScriptTurn): ScriptTurn {
+  private withOwnIds(turn: ScriptTurn): ScriptTurn {
+    const { events, toolCalls } = turn;
+    if (events) return this.withOwnIdsIn(turn, events);
     if (!toolCalls) return turn;
-    const named = toolCalls.map((call) => {
-      const isUsable = call.id !== undefined && CALL_ID.test(call.id) && !this.callIds.has(call.id);
-      const id = isUsable ? call.id : this.freeId();
-      if (id !== undefined) this.callIds.add(id);
+    return { ...turn, toolCalls: toolCalls.map((call) => ({ ...call, id: this.ownId(call.id) })) };
+  }
+
+  private withOwnIdsIn(turn: ScriptTurn, events: NonNullable<ScriptTurn["events"]>): ScriptTurn {
+    const ids = new Map<string, string>();
+    const named = <T extends { id: string }>(call: T): T => {
+      const id = ids.get(call.id) ?? this.ownId(call.id);
+      ids.set(call.id, id);
       return { ...call, id };
-    });
-    return { ...turn, toolCalls: named };
+    };
+    const { reply } = turn;
+    return {
+      ...turn,
+      events: events.map((event) => ("id" in event ? named(event) : event)),
+      ...(reply && {
+        reply: {
+          ...reply,
+          content: reply.content.map((block) => (block.type === "tool_call" ? named(block) : block)),
+        },
+      }),
+    };
+  }
+
+  private ownId(id: string | undefined): string {
+    const isUsable = id !== undefined && CALL_ID.test(id) && !this.callIds.has(id);
+    const own = isUsable ? id : this.freeId();
+    this.callIds.add(own);
+    return own;
   }
 
   private freeId(): string {
@@ -97,13 +138,26 @@ function listOf(name: "turns" | "summaries", turns: readonly ScriptTurn[]): stri
   return `${JSON.stringify(name)}:[\n${turns.map((turn) => JSON.stringify(turn)).join(",\n")}\n]`;
 }
 
-function factsOf(model: Model): Pick<Script, "contextWindow" | "price"> {
-  const { inputCostPer1M, outputCostPer1M, cacheReadCostPer1M, cacheWriteCostPer1M } = model;
-  const price: ModelPrice = {
+function sizeOf({ contextWindow, maxInputTokens, maxOutputTokens }: Model) {
+  return { contextWindow, ...(maxInputTokens !== undefined && { maxInputTokens }), maxOutputTokens };
+}
+
+/** Nothing but a price: a model has more fields than a script may hold. */
+function priceOf({ longContext, ...model }: Model): NonNullable<Script["price"]> {
+  const { aboveInputTokens } = longContext ?? {};
+  return {
+    ...pricesOf(model),
+    ...(longContext &&
+      aboveInputTokens !== undefined && { longContext: { ...pricesOf(longContext), aboveInputTokens } }),
+  };
+}
+
+function pricesOf(price: ModelPrice): ModelPrice {
+  const { inputCostPer1M, outputCostPer1M, cacheReadCostPer1M, cacheWriteCostPer1M } = price;
+  return {
     ...(inputCostPer1M !== undefined && { inputCostPer1M }),
     ...(outputCostPer1M !== undefined && { outputCostPer1M }),
     ...(cacheReadCostPer1M !== undefined && { cacheReadCostPer1M }),
     ...(cacheWriteCostPer1M !== undefined && { cacheWriteCostPer1M }),
   };
-  return { contextWindow: model.contextWindow, ...(Object.keys(price).length > 0 && { price }) };
 }

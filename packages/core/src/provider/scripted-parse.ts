@@ -17,16 +17,27 @@ type Path = readonly PropertyKey[];
  * @throws Error with one line for the user: the file, the place in it, what is wrong.
  */
 export async function readScript(path: string): Promise<Script> {
-  let text: string;
+  return parseScript(readText(await readBytes(path), path), path);
+}
+
+async function readBytes(path: string): Promise<Uint8Array> {
   try {
     const { handle } = await openRegularFile(await realpath(path));
-    text = decodeUtf8(await handle.readFile().finally(() => handle.close())).text;
+    return await handle.readFile().finally(() => handle.close());
   } catch (error) {
     const isPlain = systemErrorCode(error) === undefined && error instanceof Error;
     const reason = isPlain ? error.message : `Cannot read ${path}: ${systemErrorText(error)}.`;
     throw new Error(`The script does not open. ${reason}`, { cause: error });
   }
-  return parseScript(text, path);
+}
+
+function readText(bytes: Uint8Array, path: string): string {
+  try {
+    return decodeUtf8(bytes).text;
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error);
+    throw new Error(`The script does not open. ${path} is no JSON: ${found}.`, { cause: error });
+  }
 }
 
 /**
@@ -115,9 +126,9 @@ function findIdClash(script: Script): { path: Path; message: string } | undefine
   const { turns, summaries = [] } = numberToolCalls(script);
   const places = new Map<string, Path>();
   for (const [list, numbered] of Object.entries({ turns, summaries })) {
-    for (const [turnIndex, { callIds }] of numbered.entries()) {
+    for (const [turnIndex, { turn, callIds }] of numbered.entries()) {
       for (const [callIndex, id] of callIds.entries()) {
-        const path = [list, turnIndex, "toolCalls", callIndex];
+        const path = turn.events ? [list, turnIndex, "events"] : [list, turnIndex, "toolCalls", callIndex];
         const first = places.get(id);
         if (first)
           return { path, message: `its id ${JSON.stringify(id)} is also that of ${formatPath(first)}` };

@@ -3,15 +3,8 @@ import { sleep } from "../infrastructure/clock.ts";
 import type { AssistantMessage, ContentBlock, StopReason } from "../types.ts";
 import { ProviderError } from "./errors.ts";
 import type { NumberedTurn } from "./scripted-calls.ts";
-import {
-  isStreamed,
-  type ReplyPart,
-  type StreamedPart,
-  splitBySizes,
-  toMessageBlocks,
-  toReplyParts,
-  toReplyStop,
-} from "./scripted-reply.ts";
+import { toMessageBlocks, toReplyStop } from "./scripted-reply.ts";
+import { type PlayedStep, stepsOf } from "./scripted-steps.ts";
 import { scriptedUsage } from "./scripted-usage.ts";
 import type { ProviderEvent, ProviderResult } from "./types.ts";
 
@@ -35,9 +28,10 @@ export async function playTurn(request: PlayedRequest, numbered: NumberedTurn): 
   try {
     // The caller has subscribed to the stream before its first event.
     await (turn.delayMs ? sleep(turn.delayMs, request.signal) : Promise.resolve());
-    const content = await streamParts(request, numbered);
+    const content = await streamSteps(request, numbered);
     if (request.signal?.aborted) finishAborted(request, content);
     else if (turn.error) fail(request, { ...turn, error: turn.error }, content);
+    else if (turn.reply) push(request, turn.reply);
     else finish(request, { content, ...toReplyStop(turn) }, turn.usage);
   } catch (error) {
     request.stream.push({
@@ -52,45 +46,48 @@ export function finishAborted(request: PlayedRequest, content: ContentBlock[]): 
   finish(request, { content, stopReason: "aborted" });
 }
 
-async function streamParts(request: PlayedRequest, numbered: NumberedTurn): Promise<ContentBlock[]> {
-  const { stream, signal } = request;
-  const { turn } = numbered;
-  const parts = toReplyParts(numbered);
-  // A request that fails at once, as with an overloaded server, has not even started.
-  if (signal?.aborted || (turn.error && parts.length === 0)) return [];
-  stream.push({ type: "start" });
-  const pause = createPause(turn.chunkDelayMs ?? 0, signal);
-  const sizes = (turn.chunks ?? []).values();
-  const finished: ReplyPart[] = [];
-  for (const part of parts) {
-    if (!isStreamed(part)) {
-      finished.push(part);
-      continue;
-    }
-    const chunks = splitBySizes(part.streamed, sizes, turn.chunkChars);
-    const streamed = await streamPart(part, request, { pause, chunks });
-    if (signal?.aborted) return toMessageBlocks([...finished, ...brokenOff(part, streamed)]);
-    stream.push(endEvent(part));
-    finished.push(part);
+/** Returns the blocks of the reply; of one that was aborted, those that were streamed and what there is of the next. */
+async function streamSteps(request: PlayedRequest, numbered: NumberedTurn): Promise<ContentBlock[]> {
+  const { stream, signal, requestTokens } = request;
+  const pause = createPause(numbered.turn.chunkDelayMs ?? 0, signal);
+  const streamed = new StreamedBlocks();
+  for (const step of stepsOf(numbered, requestTokens)) {
+    if (isChunk(step)) await pause();
+    if (signal?.aborted) return toMessageBlocks([...streamed.whole, ...streamed.brokenOff()]);
+    if ("event" in step) stream.push(step.event);
+    streamed.note(step);
   }
-  return toMessageBlocks(finished);
+  return toMessageBlocks(streamed.whole);
 }
 
-/** Returns as much of the part's text as was streamed before the request was aborted. */
-async function streamPart(
-  { block }: StreamedPart,
-  { stream, signal }: PlayedRequest,
-  { pause, chunks }: { pause: () => Promise<void>; chunks: Iterable<string> },
-): Promise<string> {
-  if (block.type === "tool_call") stream.push({ type: "tool_call_start", id: block.id, name: block.name });
-  let sent = "";
-  for (const chunk of chunks) {
-    await pause();
-    if (signal?.aborted) break;
-    stream.push(deltaEvent(block, chunk));
-    sent += chunk;
+function isChunk(step: PlayedStep): boolean {
+  return "event" in step && "delta" in step.event;
+}
+
+/** What was streamed of a reply. */
+class StreamedBlocks {
+  readonly whole: ContentBlock[] = [];
+  private open: { type: "text" | "thinking"; words: string } | undefined;
+
+  note(step: PlayedStep): void {
+    if ("block" in step) {
+      this.whole.push(step.block);
+      this.open = undefined;
+    } else if (step.event.type === "text_delta") this.grow("text", step.event.delta);
+    else if (step.event.type === "thinking_delta") this.grow("thinking", step.event.delta);
   }
-  return sent;
+
+  /** What there is of a block that did not finish. Half of a tool call must never look like a whole one. */
+  brokenOff(): ContentBlock[] {
+    if (!this.open) return [];
+    const { type, words } = this.open;
+    return [type === "text" ? { type, text: words } : { type, thinking: words }];
+  }
+
+  private grow(type: "text" | "thinking", delta: string): void {
+    const words = this.open?.type === type ? this.open.words : "";
+    this.open = { type, words: words + delta };
+  }
 }
 
 /** Waits before every chunk but the first; without a delay it uses no timer. */
@@ -104,38 +101,13 @@ function createPause(chunkDelayMs: number, signal: AbortSignal | undefined): () 
   };
 }
 
-/** What there is of a block that did not finish. Half of a tool call must never look like a whole one. */
-function brokenOff({ block }: StreamedPart, streamed: string): ReplyPart[] {
-  if (streamed === "" || block.type === "tool_call") return [];
-  if (block.type === "text") return [{ block: { type: "text", text: streamed }, streamed }];
-  return [{ block: { type: "thinking", thinking: streamed }, streamed }];
-}
-
-function deltaEvent(block: StreamedPart["block"], delta: string): ProviderEvent {
-  if (block.type === "tool_call") return { type: "tool_call_delta", id: block.id, delta };
-  return block.type === "text" ? { type: "text_delta", delta } : { type: "thinking_delta", delta };
-}
-
-function endEvent({ block }: StreamedPart): ProviderEvent {
-  switch (block.type) {
-    case "text":
-      return { type: "text_end", text: block.text };
-    case "thinking": {
-      const { thinking, signature } = block;
-      return { type: "thinking_end", thinking, ...(signature !== undefined && { signature }) };
-    }
-    case "tool_call":
-      return { type: "tool_call_end", id: block.id, name: block.name, input: block.input };
-  }
-}
-
 type FailingTurn = NumberedTurn["turn"] & { error: NonNullable<NumberedTurn["turn"]["error"]> };
 
 /** A turn that names its usage has it charged although it fails, as providers do for what they have streamed. */
 function fail({ stream, requestTokens }: PlayedRequest, turn: FailingTurn, content: ContentBlock[]): void {
-  const { message, errorType, retryAfterMs } = turn.error;
+  const { message, errorType, ...details } = turn.error;
   if (turn.usage) stream.push({ type: "usage", usage: scriptedUsage(turn.usage, requestTokens, content) });
-  stream.push({ type: "error", error: new ProviderError(message, errorType, { retryAfterMs }) });
+  stream.push({ type: "error", error: new ProviderError(message, errorType, details) });
 }
 
 interface FinishedReply {
@@ -149,10 +121,16 @@ function finish(
   { content, ...stop }: FinishedReply,
   scripted?: NumberedTurn["turn"]["usage"],
 ): void {
-  const { stream, model, timestamp, requestTokens } = request;
-  const usage = scriptedUsage(scripted, requestTokens, content);
+  const usage = scriptedUsage(scripted, request.requestTokens, content);
+  request.stream.push({ type: "usage", usage });
+  push(request, { content, usage, ...stop });
+}
+
+function push(
+  { stream, model, timestamp }: PlayedRequest,
+  { content, usage, ...stop }: FinishedReply & Pick<AssistantMessage, "usage">,
+): void {
   // The fields in the order in which other adapters have them, so that even the lines of two runs are the same.
   const message: AssistantMessage = { role: "assistant", content, model, usage, ...stop, timestamp };
-  stream.push({ type: "usage", usage });
   stream.push({ type: "done", stopReason: stop.stopReason, message });
 }

@@ -102,8 +102,8 @@ const SPECIAL_STOPS: ReadonlyMap<string, StopReason> = new Map([
 ]);
 
 /** The blocks as they go into the message: without blank text, which a model may say but no provider takes back. */
-export function toMessageBlocks(parts: readonly ReplyPart[]): ContentBlock[] {
-  return parts.map(({ block }) => block).filter((block) => block.type !== "text" || !isBlank(block.text));
+export function toMessageBlocks(blocks: readonly ContentBlock[]): ContentBlock[] {
+  return blocks.filter((block) => block.type !== "text" || !isBlank(block.text));
 }
 
 function toCallPart({ name, input }: ScriptToolCall, id: string, isCut: boolean): StreamedPart {

@@ -1,5 +1,8 @@
 import { z } from "zod";
 import { PROVIDER_ERROR_TYPES } from "./errors.ts";
+import { conditionsSchema, priceSchema } from "./scripted-conditions.ts";
+import { eventSchema, replySchema } from "./scripted-events.ts";
+import { usageSchema } from "./scripted-usage-schema.ts";
 
 /** The stop reasons providers are known to give. A script may use any other word, as a new provider might. */
 const KNOWN_STOP_REASONS = [
@@ -18,7 +21,6 @@ const KNOWN_STOP_REASONS = [
 const MAX_DELAY_MS = 2_147_483_647;
 
 const delay = z.number().min(0).max(MAX_DELAY_MS);
-const tokens = z.int().min(0);
 
 /** An id of a tool call that every provider takes. */
 export const CALL_ID = /^[a-zA-Z0-9_-]{1,128}$/;
@@ -37,28 +39,17 @@ const toolCallSchema = z.strictObject({
     ),
 });
 
-const usageSchema = z.strictObject({
-  inputTokens: tokens.optional().describe("Default: characters of the request / 4."),
-  outputTokens: tokens.optional().describe("Default: characters of the reply / 4."),
-  cacheReadTokens: tokens.optional().describe("Default: 0."),
-  cacheWriteTokens: tokens.optional().describe("Default: 0."),
-});
-
 const errorSchema = z.strictObject({
   errorType: z
     .enum(PROVIDER_ERROR_TYPES)
     .describe("What kind of failure it is; decides whether it is retried."),
   message: z.string().min(1).describe("What the user reads."),
   retryAfterMs: z.number().min(0).optional().describe("How long the provider asks to wait, in milliseconds."),
-});
-
-const dollars = z.number().min(0).exactOptional();
-
-const priceSchema = z.strictObject({
-  inputCostPer1M: dollars,
-  outputCostPer1M: dollars,
-  cacheReadCostPer1M: dollars,
-  cacheWriteCostPer1M: dollars,
+  contextWindow: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Of context_overflow: the window in tokens, where the provider states it."),
 });
 
 const words = z.string().exactOptional();
@@ -95,6 +86,9 @@ const turnSchema = z.strictObject({
     .optional()
     .describe("Default: tool_use when there are tool calls, else end_turn."),
   usage: usageSchema.optional().describe("The tokens the reply reports; whatever is left out is estimated."),
+  startUsage: usageSchema
+    .optional()
+    .describe("The tokens it reports at its beginning already. Default: it reports none then."),
   delayMs: delay.optional().describe("Wait before the first word, in milliseconds. Default: 0."),
   chunkDelayMs: delay.optional().describe("Wait between two chunks, in milliseconds. Default: 0."),
   chunkChars: z
@@ -108,6 +102,13 @@ const turnSchema = z.strictObject({
     .describe(
       "The characters of each chunk, over thinking, text and the arguments of each call; a recording has them. What they leave is cut as usual.",
     ),
+  events: z
+    .array(eventSchema)
+    .optional()
+    .describe(
+      "What is streamed, event by event, in place of thinking, text and toolCalls. A recording has them where those could not tell a reply as it came.",
+    ),
+  reply: replySchema.optional().describe("What comes of the events; none where the request fails."),
   error: errorSchema.optional().describe("The request fails, after whatever else the turn says."),
 });
 
@@ -121,9 +122,20 @@ export const scriptSchema = z
       .min(1)
       .optional()
       .describe("Tokens; what the model is said to hold. Default: 200000."),
+    maxInputTokens: z
+      .int()
+      .min(1)
+      .exactOptional()
+      .describe("Tokens of a request without its answer, where they are fewer than fit into the window."),
+    maxOutputTokens: z.int().min(1).optional().describe("Tokens of one answer. Default: at most 16384."),
     price: priceSchema
       .optional()
       .describe("US dollars for a million tokens; a recording has those of its model. Default: unknown."),
+    conditions: conditionsSchema
+      .optional()
+      .describe(
+        "Of a recording: what decided how the run went beside the replies. It counts in place of what is configured.",
+      ),
     turns: z.array(turnSchema).describe("One reply for each model request, in order."),
     summaries: z
       .array(turnSchema)

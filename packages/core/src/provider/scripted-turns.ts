@@ -10,29 +10,31 @@ export type TakeTurn = (
   purpose: "summary" | undefined,
 ) => NumberedTurn | ProviderError;
 
-/** Where playing begins; see `ScriptedOptions`. */
+/** Where playing begins, for `ScriptedOptions`: indices, from 0 on. */
 export interface ScriptStart {
+  /** Left out: where the messages of the first request have come to. */
   startAtTurn?: number | undefined;
+  /** The first one when left out. */
   startAtSummary?: number | undefined;
 }
 
 /** Without `startAtTurn` it begins where the messages of the first request have come to. */
 export function createTurnSource(
-  { turns, summaries }: NumberedScript,
+  { turns, summaries, isRecording }: NumberedScript,
   { startAtTurn, startAtSummary = 0 }: ScriptStart = {},
 ): TakeTurn {
   let turnIndex = startAtTurn;
   let summaryIndex = startAtSummary;
   return (messages, purpose) => {
     if (purpose === "summary" && summaries) {
-      return summaries[summaryIndex++] ?? scriptEnded(`summary ${summaries.length}`);
+      return summaries[summaryIndex++] ?? scriptEnded("summary", summaries.length, isRecording);
     }
     turnIndex ??= findStartTurn(
       turns.map(({ turn }) => turn),
       messages,
     );
     const numbered = turns[turnIndex++];
-    return numbered ? withFreshIds(numbered, messages) : scriptEnded(`turn ${turns.length}`);
+    return numbered ? withFreshIds(numbered, messages) : scriptEnded("turn", turns.length, isRecording);
   };
 }
 
@@ -68,7 +70,8 @@ function isBrokenOff({ stopReason, rawStopReason }: AssistantMessage): boolean {
 
 /** A conversation that began with another script may hold the very ids that are to be given now. */
 function withFreshIds({ turn, callIds }: NumberedTurn, messages: readonly Message[]): NumberedTurn {
-  if (callIds.length === 0) return { turn, callIds };
+  // Streamed event by event, the calls of a reply have the ids that are in its events.
+  if (callIds.length === 0 || turn.events) return { turn, callIds };
   const used = new Set(
     assistantMessages(messages).flatMap((message) => toolCallsOf(message).map(({ id }) => id)),
   );
@@ -85,6 +88,12 @@ function assistantMessages(messages: readonly Message[]): AssistantMessage[] {
   return messages.filter((message) => message.role === "assistant");
 }
 
-function scriptEnded(where: string): ProviderError {
-  return new ProviderError(`script ended at ${where}`, "invalid_request");
+function scriptEnded(what: "turn" | "summary", count: number, isRecording: boolean): ProviderError {
+  const ended = `script ended at ${what} ${count}`;
+  const why = isRecording ? WENT_ANOTHER_WAY : count === 0 && "there is no reply in it";
+  return new ProviderError(why ? `${ended}: ${why}` : ended, "invalid_request");
 }
+
+const WENT_ANOTHER_WAY =
+  "the run asks for more than was recorded, so it went another way than the recorded one, or that one was cut short. " +
+  "Replay it with the same prompts and options, in a project that is as it was.";

@@ -11,27 +11,29 @@ import type { Model, StreamContext, StreamFunction, StreamOptions } from "./type
 
 export { type Recording, startRecording } from "./recording.ts";
 export { parseScript, readScript } from "./scripted-parse.ts";
-export { findStart } from "./scripted-turns.ts";
+export { findStart, type ScriptStart } from "./scripted-turns.ts";
 
 const DEFAULT_CONTEXT_WINDOW = 200_000;
 const MAX_OUTPUT_TOKENS = 16_384;
 
 /** The model a script stands for; `path` as the user wrote it after `scripted/`. Its price is unknown unless it says one. */
 export function scriptedModel(path: string, script: Script): Model {
-  const contextWindow = script.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
+  const { contextWindow = DEFAULT_CONTEXT_WINDOW, maxInputTokens, conditions } = script;
   return {
     id: `scripted/${path}`,
     provider: "scripted",
     contextWindow,
-    maxOutputTokens: Math.min(MAX_OUTPUT_TOKENS, contextWindow),
+    maxOutputTokens: script.maxOutputTokens ?? Math.min(MAX_OUTPUT_TOKENS, contextWindow),
+    ...(maxInputTokens !== undefined && { maxInputTokens }),
     thinking: "none",
     ...script.price,
+    ...(conditions && { conditions }),
   };
 }
 
 /** Where playing begins, and what time it is then. */
 export interface ScriptedOptions {
-  /** Index of the first turn to play. Left out, it is found from the first request: see `findStartTurn`. */
+  /** Index of the first turn to play. Left out, it is the one behind as many replies as the first request holds. */
   startAtTurn?: number | undefined;
   /** Index of the first summary to play. */
   startAtSummary?: number | undefined;

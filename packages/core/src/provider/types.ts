@@ -22,6 +22,51 @@ export interface ModelPrice {
   cacheWriteCostPer1M?: number;
 }
 
+/** How old tool results are shortened; see the settings of sessions. What is left out depends on the window. */
+export interface PruningConditions {
+  enabled?: boolean | undefined;
+  /** Characters above which a result keeps only its head and tail. */
+  softTrimChars?: number | undefined;
+  /** Characters of the head. */
+  softTrimHead?: number | undefined;
+  /** Characters of the tail. */
+  softTrimTail?: number | undefined;
+  /** The newest so many results are not cleared. */
+  hardClearAfter?: number | undefined;
+  /** The newest so many results are not touched. */
+  keepLast?: number | undefined;
+  /** Nothing is shortened before so many tokens can go at once. */
+  minimumTokens?: number | undefined;
+}
+
+/** The numbers of a model that decisions and costs hang on. */
+export type ModelFacts = ModelPrice &
+  Partial<Pick<Model, "contextWindow" | "maxOutputTokens" | "maxInputTokens" | "longContext">>;
+
+/**
+ * What decides how a run goes beside the model's replies. A run that is recorded is held under it, and so is every replay:
+ * whatever is left out is as nobody has configured and nobody has learned it.
+ */
+export interface RunConditions {
+  /** Settings of sessions for staying within the window. */
+  compaction?:
+    | {
+        enabled?: boolean | undefined;
+        reserveTokens?: number | undefined;
+        keepRecentTokens?: number | undefined;
+        pruning?: PruningConditions | undefined;
+      }
+    | undefined;
+  /** True: before an automatic compaction the model is asked what is worth knowing. */
+  flushKnowledge?: boolean | undefined;
+  /** Attempts of a request after the first. */
+  maxRetries?: number | undefined;
+  /** What was known of the model's tokenizer at the beginning: tokens of one character, from so many requests. */
+  calibration?: { ratio: number; samples: number } | undefined;
+  /** Of the model that writes summaries, where it is another one. */
+  summarizer?: ModelFacts | undefined;
+}
+
 /** A model as requests, limits and costs need to know it. */
 export interface Model extends ModelPrice {
   /** As the provider calls it, such as `claude-sonnet-5-5`. */
@@ -38,6 +83,8 @@ export interface Model extends ModelPrice {
   longContext?: ModelPrice & { aboveInputTokens: number };
   /** Left out: what the adapter makes of the id. */
   thinking?: ThinkingSupport;
+  /** What counts in place of what is configured and was learned: of a run that is recorded, and of its replays. */
+  conditions?: RunConditions;
 }
 
 /** What a model is asked: everything it knows of the conversation. */

@@ -18,6 +18,7 @@ export {
   type BranchSummaryEntry,
   type CompactionDetails,
   type CompactionEntry,
+  type EntryBase,
   generateEntryId,
   generateSessionId,
   type LabelEntry,

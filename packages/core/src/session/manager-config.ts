@@ -27,9 +27,6 @@ export interface SessionManagerConfig {
   context?: ContextOptions | undefined;
 }
 
-/** What a fork is called; by an id of its own when left out. */
-export type ForkNaming = Pick<NewSessionOptions, "sessionId">;
-
 /** How one run is made. */
 export interface RunOptions {
   /** Aborting it ends the run; what there was is kept. */

@@ -5,10 +5,11 @@ import { type CompactionOutcome, type CompactOptions, ContextGuard } from "./con
 import type { ContextUsage } from "./context/context-usage.ts";
 import { buildPathContext, type SessionContext } from "./context-builder.ts";
 import { nameSession } from "./labels.ts";
-import type { CreateSessionOptions, ForkNaming, RunOptions, SessionManagerConfig } from "./manager-config.ts";
+import type { CreateSessionOptions, RunOptions, SessionManagerConfig } from "./manager-config.ts";
+import { OpenBranches } from "./open-branches.ts";
 import { createSession, flushSession, forkSession, type OpenSession, openSession } from "./open-session.ts";
 import { findAndReadSession, listProjectSessions, type ResumeSessionOptions } from "./read-session.ts";
-import { SessionBranches } from "./session-branches.ts";
+import type { SessionBranches } from "./session-branches.ts";
 import { damagedLines } from "./session-notices.ts";
 import { toSessionPlace } from "./session-place.ts";
 import { SessionRun } from "./session-run.ts";
@@ -16,8 +17,6 @@ import { SteeringQueue } from "./steering-queue.ts";
 import type { SessionInfo } from "./types.ts";
 
 export type { ResumeSessionOptions, SessionManagerConfig };
-
-type RunStream = EventStream<AgentEvent, Message[]>;
 
 /** One session: holds the conversation, runs the agent loop on it and saves every message as it is finished. */
 export class SessionManager {
@@ -27,7 +26,7 @@ export class SessionManager {
   /** Notices from between two runs, told in the next one. */
   private readonly untold: AgentEvent[] = [];
   /** The run that is going on. */
-  private running: RunStream | undefined;
+  private running: EventStream<AgentEvent, Message[]> | undefined;
   /** The compaction by hand that is going on. */
   private compacting: Promise<CompactionOutcome> | undefined;
 
@@ -58,7 +57,7 @@ export class SessionManager {
 
   /** The same with all that was ever left of it. */
   get branches(): SessionBranches {
-    return new SessionBranches({ opened: this.session, guard: this.guard, session: this });
+    return new OpenBranches({ opened: this.session, guard: this.guard, session: this });
   }
 
   /** What fills the model's window now, by cause. */
@@ -90,7 +89,7 @@ export class SessionManager {
   }
 
   /** Adds the user's message and lets the agent answer. One run at a time; it waits for compactions. */
-  run(userMessage: UserMessage, { signal }: RunOptions = {}): RunStream {
+  run(userMessage: UserMessage, { signal }: RunOptions = {}): EventStream<AgentEvent, Message[]> {
     this.assertNoRun();
     const run = this.createRun();
     const start = () => run.start(signal);
@@ -103,6 +102,12 @@ export class SessionManager {
     this.session.gate.pass(begin, { signal, emit: (notice) => run.stream.push(notice) });
     this.running = run.stream;
     return run.stream;
+  }
+
+  /** For what is prepared before it takes effect, such as another model. @throws Error when a run or a compaction is going on. */
+  assertIdle(): void {
+    this.assertNoRun();
+    if (this.compacting) throw new Error("This session is busy: wait until its compaction has ended.");
   }
 
   /** Lets another model answer from the next run on, or the same in another way. @throws Error while the session is busy. */
@@ -145,10 +150,14 @@ export class SessionManager {
   }
 
   /**
-   * A new session with a copy of this conversation, up to an entry where one is named. It is saved at once.
+   * A new session with a copy of this conversation, up to an entry where one is named. It is saved at once, under an id of
+   * its own when none is given.
    * @throws Error when there is no such entry.
    */
-  async fork(atEntryId?: string, { sessionId }: ForkNaming = {}): Promise<SessionManager> {
+  async fork(
+    atEntryId?: string,
+    { sessionId }: Pick<CreateSessionOptions, "sessionId"> = {},
+  ): Promise<SessionManager> {
     const forked = new SessionManager(this.config);
     forked.exchange(forkSession(forked.place, this.session, { atEntryId, sessionId }));
     forked.untold.push(...this.untold.splice(0));
@@ -202,12 +211,6 @@ export class SessionManager {
       this.running = undefined;
     };
     return new SessionRun({ session, guard, agentConfig: this.config.agentConfig, steering, untold, onEnd });
-  }
-
-  /** @throws Error when a run or a compaction is going on. */
-  assertIdle(): void {
-    this.assertNoRun();
-    if (this.compacting) throw new Error("This session is busy: wait until its compaction has ended.");
   }
 
   private assertNoRun(): void {

@@ -1,142 +1,47 @@
-import { statSync } from "node:fs";
-import { join } from "node:path";
-import { computeCost } from "../agent/cost.ts";
 import type { AgentEvent } from "../agent/types.ts";
-import { buildSessionTree, type SessionTreeNode } from "./build-session-tree.ts";
+import type { SessionTreeNode } from "./build-session-tree.ts";
 import type { ContextGlance } from "./context/context-glance.ts";
-import type { ContextGuard } from "./context/context-guard.ts";
-import { findSessionName, labelEntry, readLabels } from "./labels.ts";
-import type { OpenSession } from "./open-session.ts";
 import type { SessionFile } from "./read-session-file.ts";
-import type { SessionLog } from "./session-log.ts";
-import { pathTo } from "./session-tree.ts";
 import type { SessionEntry, SessionHeader } from "./types.ts";
 
 /** How a branch is left for another one. */
 export interface LeaveOptions {
   /** Aborting it leaves everything as it was. */
   signal?: AbortSignal | undefined;
+  /** Told of what asking for the summary costs, and of what goes wrong with it. */
   emit?: ((event: AgentEvent) => void) | undefined;
 }
 
-interface BranchParts {
-  opened: OpenSession;
-  guard: ContextGuard;
-  session: {
-    /** Puts on disk what there is. */
-    flush(): void;
-    /** @throws Error when a run or a compaction is going on. */
-    assertIdle(): void;
-  };
-}
-
 /** Everything that was ever said in a session, the branches that were left included, and what may be noted about it. */
-export class SessionBranches {
-  private readonly log: SessionLog;
-
-  constructor(private readonly parts: BranchParts) {
-    this.log = parts.opened.log;
-  }
-
-  get header(): SessionHeader {
-    return this.parts.opened.header;
-  }
-
+export interface SessionBranches {
+  readonly header: SessionHeader;
   /** In the order of the file. */
-  get entries(): readonly SessionEntry[] {
-    return this.log.entries;
-  }
-
+  readonly entries: readonly SessionEntry[];
   /** The conversation's own, from its beginning on. */
-  get path(): readonly SessionEntry[] {
-    return this.log.path();
-  }
-
+  readonly path: readonly SessionEntry[];
   /** What the conversation takes of the model's window, as far as that can be told at once. */
-  get contextGlance(): ContextGlance {
-    return this.parts.guard.glance();
-  }
-
-  get tree(): SessionTreeNode[] {
-    return buildSessionTree(this.entries);
-  }
-
+  readonly contextGlance: ContextGlance;
+  /** The entries as they follow each other; several roots where the conversation was begun anew. */
+  readonly tree: SessionTreeNode[];
   /** Marks of entries, by their ids. */
-  get labels(): ReadonlyMap<string, string> {
-    return readLabels(this.entries);
-  }
-
-  get name(): string | undefined {
-    return findSessionName(this.entries);
-  }
-
+  readonly labels: ReadonlyMap<string, string>;
+  /** As it was given last; undefined: lists show the first prompt. */
+  readonly name: string | undefined;
   /**
    * The session as it would be read now, for going on in it elsewhere; one that is not saved as if it were in
    * `sessionsDir`.
    * @throws Error when a part of it could not be saved, and is nowhere but here.
    */
-  toFile(sessionsDir: string): SessionFile {
-    const { header, writer } = this.parts.opened;
-    writer?.flush();
-    if (writer && !writer.isFlushed) throw new Error("A part of this session could not be saved.");
-    const path = writer?.path ?? join(sessionsDir, `${header.id}.jsonl`);
-    const size = writer ? statSync(path).size : 0;
-    return { path, header, entries: [...this.entries], skippedLines: 0, size };
-  }
-
+  toFile(sessionsDir: string): SessionFile;
   /** Marks an entry; a blank label takes the mark away. @throws Error when there is no such entry. */
-  label(entryId: string, label: string): void {
-    labelEntry(this.log, entryId, label);
-    this.parts.session.flush();
-  }
-
+  label(entryId: string, label: string): void;
   /** What is out of sight once the conversation goes on behind an entry (null: from the beginning). */
-  findLeft(entryId: string | null): SessionEntry[] {
-    const shared = new Set(pathTo(this.entries, entryId));
-    return this.log.path().filter((entry) => !shared.has(entry));
-  }
-
+  findLeft(entryId: string | null): SessionEntry[];
   /**
    * Goes on behind an earlier entry, as `SessionManager.branch` does, and tells the conversation what happened on the
    * branch that is left.
    * @returns false when it was stopped.
    * @throws Error when there is no such entry, a run or a compaction is going on, or the conversation went on meanwhile.
    */
-  async leave(entryId: string | null, { signal, emit }: LeaveOptions = {}): Promise<boolean> {
-    const { log } = this;
-    const { guard, session } = this.parts;
-    session.assertIdle();
-    if (entryId !== null) log.assertHas(entryId);
-    const fromId = log.leafId;
-    const left = this.findLeft(entryId);
-    if (fromId === null || left.length === 0) {
-      log.moveTo(entryId);
-      return true;
-    }
-    const { summarizeBranch } = await import("./branch-summary.ts");
-    try {
-      const { summary, failure } = await summarizeBranch(log.path(), {
-        ...(await guard.openSummarizer(emit)),
-        left,
-        signal,
-        onUsage: (usage, model) =>
-          emit?.({ type: "usage", usage, cost: computeCost(usage, model), purpose: "summary" }),
-      });
-      if (failure !== undefined) emit?.(madeByProgram(failure));
-      session.assertIdle();
-      if (log.leafId !== fromId) throw new Error("The conversation went on meanwhile; it stays where it is.");
-      log.moveTo(entryId);
-      log.append((place) => ({ type: "branch_summary", ...place, fromId, summary }));
-      session.flush();
-      return true;
-    } catch (error) {
-      if (signal?.aborted) return false;
-      throw error;
-    }
-  }
-}
-
-function madeByProgram(failure: string): AgentEvent {
-  const message = `The summary was made by program, from the session itself: ${failure}`;
-  return { type: "notice", level: "warning", code: "branch_summary_fallback", message };
+  leave(entryId: string | null, options?: LeaveOptions): Promise<boolean>;
 }

@@ -17,7 +17,8 @@ export interface SessionHeader {
   parentSession?: string;
 }
 
-interface EntryBase {
+/** What every entry of a session has. */
+export interface EntryBase {
   /** 8 hexadecimal digits, unique in the file. */
   id: string;
   /** The entry before this one on its branch; null for the first. */

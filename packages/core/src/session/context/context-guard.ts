@@ -27,10 +27,14 @@ export interface ContextOptions {
   buildSystemPrompt?: (() => Promise<string>) | undefined;
   /** True: before an automatic compaction the model may record knowledge, with one extra request. */
   flushKnowledge?: boolean | undefined;
-  /** Where processes wait for each other's compactions; each compacts when it likes when left out. */
-  gate?: SessionGate | undefined;
   /** Where what is learned about a model's tokenizer is kept over restarts; nowhere when left out. */
   calibrationPlace?: Environment | undefined;
+}
+
+/** The same, as the session itself knows it. */
+export interface GuardOptions extends ContextOptions {
+  /** Where processes wait for each other's compactions; each compacts when it likes when left out. */
+  gate?: SessionGate | undefined;
 }
 
 /** How a conversation is summarised on request. */
@@ -56,14 +60,14 @@ export type CompactionOutcome =
 export class ContextGuard {
   /** As the next request begins. */
   systemPrompt: string;
-  private readonly options: ContextOptions;
+  private readonly options: GuardOptions;
   private readonly limits: ContextLimits;
   private window: Promise<ContextWindow> | undefined;
 
   constructor(
     private readonly log: SessionLog,
     private readonly agentConfig: AgentLoopConfig,
-    options: ContextOptions = {},
+    options: GuardOptions = {},
   ) {
     this.systemPrompt = agentConfig.systemPrompt;
     this.options = optionsFor(agentConfig, options);

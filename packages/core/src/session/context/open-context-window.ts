@@ -5,7 +5,7 @@ import { calibrationKey, readCalibration, saveCalibration } from "../compaction/
 import type { SessionLog } from "../session-log.ts";
 import { type CalibrationStore, Calibrator } from "./calibrator.ts";
 import { Compactor, type CompactorParts } from "./compactor.ts";
-import type { ContextOptions } from "./context-guard.ts";
+import type { GuardOptions } from "./context-guard.ts";
 import { ContextWindow } from "./context-window.ts";
 import { ExclusiveCompactor } from "./exclusive-compactor.ts";
 import { flushKnowledge } from "./flush-knowledge.ts";
@@ -15,7 +15,7 @@ import type { ContextLimits } from "./settings.ts";
 export function openContextWindow(
   log: SessionLog,
   agentConfig: AgentLoopConfig,
-  options: ContextOptions & { limits: ContextLimits },
+  options: GuardOptions & { limits: ContextLimits },
 ): ContextWindow {
   const { maxRetries, model, streamFunction } = agentConfig;
   const { buildSystemPrompt, calibrationPlace, gate, limits } = options;

@@ -1,6 +1,6 @@
 import type { AgentLoopConfig } from "../../agent/types.ts";
 import type { Model, ModelFacts } from "../../provider/types.ts";
-import type { ContextOptions } from "./context-guard.ts";
+import type { GuardOptions } from "./context-guard.ts";
 
 /**
  * The options that hold for a model: of a run that is recorded, and of its replays, those of its `conditions`, whatever is
@@ -8,8 +8,8 @@ import type { ContextOptions } from "./context-guard.ts";
  */
 export function optionsFor(
   { model, streamFunction }: Pick<AgentLoopConfig, "model" | "streamFunction">,
-  options: ContextOptions,
-): ContextOptions {
+  options: GuardOptions,
+): GuardOptions {
   const { conditions } = model;
   if (!conditions) return options;
   const { compaction, flushKnowledge, summarizer: facts } = conditions;

@@ -1,4 +1,4 @@
-import type { Model } from "../../provider/types.ts";
+import type { Model, PruningConditions } from "../../provider/types.ts";
 import type { PruningLimits } from "../pruning.ts";
 
 /** What a user may set; counts are tokens. What is left out depends on the model's window. */
@@ -10,7 +10,7 @@ export interface CompactionSettings {
   /** What is newest and stays word for word when the older part is summarised. */
   keepRecentTokens?: number | undefined;
   /** How old tool results are shortened before anything is summarised. */
-  pruning?: { [K in keyof PruningLimits]?: PruningLimits[K] | undefined } | undefined;
+  pruning?: PruningConditions | undefined;
 }
 
 /** The numbers that hold for one model; all are tokens. */
