@@ -169,7 +169,7 @@ describe("the packed library", () => {
     const environment = { ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: server.url };
     const program = [process.execPath, "minimal-agent.ts", "where", "is", "it?"];
     const { stdout, stderr, exitCode } = await runDiligent(place, [], { program, environment });
-    expect([stdout, exitCode, server.problems]).toEqual(["I look.It is in hay.txt.", 0, []]);
+    expect([stdout, exitCode, server.problems]).toEqual(["I look.\nIt is in hay.txt.\n", 0, []]);
     expect(stderr).toContain('grep {"pattern":"needle","glob":"hay*"}');
     expect(JSON.stringify(server.requests[1]?.body)).toContain("hay.txt");
     expect([

@@ -29,8 +29,9 @@ const config: core.AgentLoopConfig = {
 const content = process.argv.slice(2).join(" ") || "What is this project about?";
 for await (const event of core.agentLoop([{ role: "user", content, timestamp: Date.now() }], config)) {
   if (event.type === "tool_start") console.error(`${event.toolName} ${JSON.stringify(event.input)}`);
-  if (event.type === "message_delta" && event.delta.type === "text_delta")
-    process.stdout.write(event.delta.delta);
+  // `message_delta` has it piece by piece, and begins anew where a request is repeated.
+  if (event.type === "message_end" && core.messageText(event.message) !== "")
+    console.log(core.messageText(event.message));
   if (event.type === "error") console.error(event.error.message);
   if (event.type === "agent_end") process.exitCode = event.stopReason === "end_turn" ? 0 : 1;
 }

@@ -9,6 +9,7 @@ export type {
   AgentLoopConfig,
   Approve,
   Asking,
+  ChangeKeeper,
   MessageDelta,
   NoticeLevel,
   PrepareContext,
@@ -17,7 +18,9 @@ export type {
   SerializableError,
   SteeredMessage,
   UpcomingRequest,
+  UsagePurpose,
 } from "./agent/types.ts";
+export type { GrantPlace } from "./approval/grant-file.ts";
 export { GrantStore, type ScopedGrant } from "./approval/grant-store.ts";
 export type { Grant } from "./approval/grants.ts";
 export { selectOfferedTools } from "./approval/offered-tools.ts";
@@ -34,7 +37,14 @@ export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastru
 export type { Environment } from "./infrastructure/environment.ts";
 export { findProjectRoot } from "./infrastructure/places/project-root.ts";
 export { endAllProcesses } from "./infrastructure/processes/all-processes.ts";
-export type { CommandBox } from "./infrastructure/processes/shell-box.ts";
+export type {
+  CommandBox,
+  CommandReturn,
+  EnclosedCommand,
+  ShellBox,
+  ShellCommand,
+} from "./infrastructure/processes/shell-box.ts";
+export type { FileFingerprint } from "./infrastructure/reading/file-fingerprint.ts";
 export { openRequestLog, type RequestLogFile } from "./infrastructure/writing/request-log-file.ts";
 export { SessionTempDir } from "./infrastructure/writing/session-temp-dir.ts";
 export * from "./knowledge/index.ts";
@@ -59,6 +69,7 @@ export {
   KNOWN_MODELS,
   type ModelCatalogue,
   type ModelDefinition,
+  type ModelLimit,
   ModelSettingError,
   resolveModel,
 } from "./provider/models.ts";
@@ -78,9 +89,12 @@ export { type Script, type ScriptTurn, scriptJsonSchema } from "./provider/scrip
 export type {
   Effort,
   Model,
+  ModelFacts,
   ModelPrice,
   ProviderEvent,
   ProviderResult,
+  PruningConditions,
+  RunConditions,
   StreamContext,
   StreamFunction,
   StreamOptions,
@@ -101,7 +115,7 @@ export type {
   ToolContext,
   ToolResult,
 } from "./tool/types.ts";
-export { FileTracker } from "./tools/file-tracker.ts";
+export { type FileState, FileTracker } from "./tools/file-tracker.ts";
 export { type AddKnowledgeOptions, createAddKnowledgeTool, createTools } from "./tools/index.ts";
 export type { Workspace } from "./tools/workspace.ts";
 export * from "./types.ts";

@@ -1,20 +1,15 @@
 import type { Environment } from "../infrastructure/environment.ts";
 import type { CommandBox } from "../infrastructure/processes/shell-box.ts";
+import type { PermissionRule } from "../tool/types.ts";
 import type { Grant } from "./grants.ts";
+
+export type { PermissionRule };
 
 /**
  * What becomes of what needs asking: a person is asked, it is done, it is refused. `plan` is `ask` for reading and
  * refuses whatever writes or runs.
  */
 export type ApprovalMode = "ask" | "auto" | "deny" | "plan";
-
-/** One rule of the configuration; of those that match, the last counts. */
-export interface PermissionRule {
-  permission: "read" | "write" | "execute";
-  /** A glob over the path from the project root, or over a command's words joined by one space. */
-  pattern: string;
-  action: "allow" | "deny" | "ask";
-}
 
 /** What decided; shown with a question or refusal and carried by the `approval_request` event. */
 export type ApprovalGate =

@@ -1,4 +1,4 @@
-export { ConfigError, type ConfigProblem, type ConfigWarning } from "./config-error.ts";
+export { ConfigError, type ConfigProblem, type ConfigWarning, type TextPlace } from "./config-error.ts";
 export { DEFAULT_CONFIG } from "./default-config.ts";
 export { type DescribedSetting, describeConfig } from "./describe-config.ts";
 export {

@@ -9,6 +9,7 @@ import { type ConfigLayer, mergeLayers } from "./merge.ts";
 import type { ProjectLayer, ProjectLayerOptions } from "./project-layer.ts";
 import type { DiligentConfig } from "./schema.ts";
 import type { TrustState } from "./trust.ts";
+import type { TrustedProject } from "./trust-store.ts";
 import type { UserLayer } from "./user-layer.ts";
 
 /** The configuration that holds, and how it came about. */
@@ -32,7 +33,7 @@ export interface LoadOptions {
   /** True for an id or alias of a model of Anthropic's or OpenAI's own; by default none is known, and prefixes decide. */
   isKnownModel?: ((id: string) => boolean) | undefined;
   /** A project that counts as trusted for this once, with exactly this content; as `describeTrust` gives it. */
-  trustedOnce?: ProjectLayerOptions["trustedOnce"];
+  trustedOnce?: Pick<TrustedProject, "directory" | "items"> | undefined;
 }
 
 /**

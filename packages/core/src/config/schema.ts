@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { PermissionRule } from "../tool/types.ts";
 import {
   CompactionSettingsSchema,
   KnowledgeSettingsSchema,
@@ -8,6 +9,8 @@ import { ModelSettingSchema, ProviderSettingsSchema } from "./schema-provider.ts
 import { TerminalSettingsSchema } from "./schema-terminal.ts";
 import { isUpdateUrl } from "./update-url.ts";
 
+export type { PermissionRule };
+
 const PermissionRuleSchema = z.strictObject({
   permission: z.enum(["read", "write", "execute"]).describe("What the rule is about."),
   pattern: z
@@ -15,7 +18,7 @@ const PermissionRuleSchema = z.strictObject({
     .min(1)
     .describe("A glob over the path from the project root, or over a command's words joined by one space."),
   action: z.enum(["allow", "deny", "ask"]).describe("What happens."),
-});
+}) satisfies z.ZodType<PermissionRule>;
 
 /** Absolute, or from the home directory; a relative one would mean another place in every project. */
 const placePath = z
@@ -100,12 +103,6 @@ export const DiligentConfigSchema = z.strictObject({
 
 /** A configuration, or one layer of it. What is left out is not set there. */
 export type DiligentConfig = z.infer<typeof DiligentConfigSchema>;
-
-/**
- * A rule about what needs asking: the last one that matches counts. `pattern` is a glob over project-relative paths,
- * or over the words of a simple command.
- */
-export type PermissionRule = z.infer<typeof PermissionRuleSchema>;
 
 /** A model that the user adds or corrects. */
 export type ModelSetting = z.infer<typeof ModelSettingSchema>;

@@ -50,7 +50,7 @@ export interface TrustDescription {
 
 /** What decides which settings need trust. */
 export interface TrustOptions {
-  /** See `RestrictionContext`. Without it only ids with a public provider's prefix are known. */
+  /** True for an id or alias of a model of Anthropic's or OpenAI's own. Left out: ids with a prefix of theirs only. */
   isKnownModel?: ((id: string) => boolean) | undefined;
 }
 
@@ -103,7 +103,7 @@ export async function describeTrust(
 
 /**
  * Records that the user trusts what `description` says, for this directory and this content.
- * @throws Error when it cannot be recorded; see `updateTrust`.
+ * @throws Error when it cannot be recorded: without a home directory, or where the file that is there is damaged.
  */
 export async function trustProject(
   { directory, items }: Pick<TrustDescription, "directory" | "items">,
@@ -119,7 +119,7 @@ export async function trustProject(
 /**
  * Forgets the trust in the project around `cwd`, in whatever state its files are.
  * @returns the directory, and whether it had been trusted.
- * @throws Error when it cannot be recorded; see `updateTrust`.
+ * @throws Error when it cannot be recorded: without a home directory, or where the file that is there is damaged.
  */
 export async function untrustProject(
   cwd: string,

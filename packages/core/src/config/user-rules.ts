@@ -18,7 +18,7 @@ export interface UserRules {
   rules: readonly PermissionRule[];
 }
 
-/** @throws ConfigError when the file is broken, Error without a home directory. */
+/** The rules of the user's file; none without one. @throws ConfigError when it is broken, Error without a home directory. */
 export async function readUserRules(environment: Environment): Promise<UserRules> {
   const { path, text } = await findUserFile(environment);
   return { path, rules: text === undefined ? [] : rulesOf({ path, text }, environment) };

@@ -64,6 +64,7 @@ export class DeferredWriter {
     return this.isFlushed ? this.file.path : null;
   }
 
+  /** True once everything so far is in the file. */
   get isFlushed(): boolean {
     return this.isStarted && this.written === this.lines.length;
   }
@@ -81,12 +82,16 @@ export class DeferredWriter {
     this.hasForeignLines = false;
   }
 
+  /** Adds an entry behind those so far. @throws Error when it cannot be saved and there is no `onFailure`. */
   write(entry: SessionEntry): void {
     this.lines.push(entry);
     if (this.isStarted || (entry.type === "message" && entry.message.role === "assistant")) this.flush();
   }
 
-  /** Writes everything that waits, the header first; returns the file's path when all of it is there. */
+  /**
+   * Writes everything that waits, the header first; returns the file's path when all of it is there, else null.
+   * @throws Error as `write` does.
+   */
   flush(): string | null {
     this.isStarted = true;
     if (this.written < this.lines.length) this.attempt("write", () => this.writeWaiting());

@@ -7,7 +7,7 @@ import type { SessionInfo } from "./types.ts";
 
 /**
  * Gives a session a name for lists. Where it is open elsewhere, that process goes on undisturbed.
- * @throws the file system's error when it cannot be written.
+ * @throws SessionFileError when it cannot be read, the file system's error when it cannot be written.
  */
 export function renameSession({ path, cwd }: Pick<SessionInfo, "path" | "cwd">, name: string): void {
   const session = openSession({ cwd, sessionsDir: dirname(path) }, readSessionFile(path));
@@ -18,7 +18,7 @@ export function renameSession({ path, cwd }: Pick<SessionInfo, "path" | "cwd">, 
 
 /**
  * Tells the model something with the next prompt of a session. Where it is open elsewhere, that process goes on undisturbed.
- * @throws the file system's error when it cannot be written.
+ * @throws SessionFileError when it cannot be read, the file system's error when it cannot be written.
  */
 export function tellSession({ path, cwd }: Pick<SessionInfo, "path" | "cwd">, text: string): void {
   const session = openSession({ cwd, sessionsDir: dirname(path) }, readSessionFile(path));
@@ -28,7 +28,7 @@ export function tellSession({ path, cwd }: Pick<SessionInfo, "path" | "cwd">, te
   session.writer?.close();
 }
 
-/** Deletes a session's file for good. */
+/** Deletes a session's file for good. @throws the file system's error when it cannot be, also when it is gone. */
 export function removeSession({ path }: Pick<SessionInfo, "path">): void {
   unlinkSync(path);
 }

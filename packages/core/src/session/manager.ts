@@ -36,6 +36,7 @@ export class SessionManager {
     this.guard = this.createGuard();
   }
 
+  /** Another one after `create` and `resume`. */
   get sessionId(): string {
     return this.session.header.id;
   }
@@ -88,7 +89,10 @@ export class SessionManager {
     return listProjectSessions(this.config.paths);
   }
 
-  /** Adds the user's message and lets the agent answer. One run at a time; it waits for compactions. */
+  /**
+   * Adds the user's message and lets the agent answer; it waits for compactions. As `agentLoop`, it never fails by itself.
+   * @throws Error while another run is going on.
+   */
   run(userMessage: UserMessage, { signal }: RunOptions = {}): EventStream<AgentEvent, Message[]> {
     this.assertNoRun();
     const run = this.createRun();
@@ -133,12 +137,15 @@ export class SessionManager {
     return this.compacting;
   }
 
-  /** Sends a message into the run that is going on; it joins before the next model request. Returns the id of that event. */
+  /**
+   * Sends a message into the run that is going on, or else into the next one; it joins before a model request.
+   * @returns the `id` of the `steering` event that tells of it.
+   */
   steer(content: UserMessage["content"]): string {
     return this.steering.add(content);
   }
 
-  /** Takes back what was sent into the run and has not joined it yet. */
+  /** Takes back what was sent into the run and has not joined it yet. @returns its texts, oldest first. */
   takeBack(which: "last" | "all"): string[] {
     return this.steering.takeBack(which);
   }
@@ -184,6 +191,7 @@ export class SessionManager {
     flushSession(this.session);
   }
 
+  /** Puts on disk what there is and lets go of the file; to be called last, when no run is going on. */
   close(): void {
     this.flush();
     this.session.writer?.close();

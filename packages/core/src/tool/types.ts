@@ -11,6 +11,14 @@ export interface ApprovalRequest {
   details?: Record<string, unknown>;
 }
 
+/** One rule about what needs asking; of those that match, the last counts. */
+export interface PermissionRule {
+  permission: ApprovalRequest["permission"];
+  /** A glob over the path from the project root, or over a simple command's words joined by one space. */
+  pattern: string;
+  action: "allow" | "deny" | "ask";
+}
+
 /** `once` allows this call, `always` also those like it from now on, `reject` refuses it. */
 export type ApprovalResponse = "once" | "always" | "reject";
 

@@ -21,8 +21,8 @@ export function createAddKnowledgeTool(
   knowledgePath: string,
   sessionId?: string,
   { root, currentEntryId }: AddKnowledgeOptions = {},
-): Tool<AddKnowledgeParameters> {
-  return {
+): Tool {
+  const tool: Tool<AddKnowledgeParameters> = {
     name: "add_knowledge",
     description:
       "Save a piece of knowledge that should persist across sessions. Use this for project patterns, user " +
@@ -53,6 +53,7 @@ export function createAddKnowledgeTool(
       };
     },
   };
+  return tool;
 }
 
 function toDraft({ type, content, confidence, tags, supersedes }: z.output<AddKnowledgeParameters>) {

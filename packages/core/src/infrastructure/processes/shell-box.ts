@@ -13,9 +13,9 @@ export interface ShellCommand {
 export interface EnclosedCommand {
   argv: readonly string[];
   environment: Readonly<Record<string, string>>;
-  /** True where the program tells of the end of the command by itself; see `ProcessOptions.reportsEnd`. */
+  /** True where the program stays while something that the command started runs, and reports the command's own end. */
   reportsEnd: boolean;
-  /** Absolute paths; see `ProcessOptions.inheritedFiles`. */
+  /** Absolute paths of files that the program finds open for reading, as its descriptors from 4 on. */
   inheritedFiles: readonly string[];
   /** True when this is all that came of it: the box could not be made, and nothing of the command was run. */
   isFailure(output: string): boolean;

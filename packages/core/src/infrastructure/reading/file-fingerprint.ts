@@ -1,6 +1,8 @@
 /** What a file was when it was last looked at. `sha256` (hexadecimal) is there when its whole content was seen. */
 export interface FileFingerprint {
+  /** Bytes. */
   size: bigint;
+  /** Nanoseconds since the epoch. */
   modifiedNs: bigint;
   inode: bigint;
   sha256?: string;

@@ -43,6 +43,7 @@ export interface CompactOptions {
   focus?: string | undefined;
   /** Aborting it leaves the session as it was. */
   signal?: AbortSignal | undefined;
+  /** Told of what happens meanwhile, such as what the summary costs. */
   emit?: ((event: AgentEvent) => void) | undefined;
 }
 

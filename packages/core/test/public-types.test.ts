@@ -1,0 +1,127 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import * as core from "../src/index.ts";
+import { declareFaces } from "./support/declare-faces.ts";
+import { DeclaredSurface } from "./support/declared-surface.ts";
+import { makeTempDir } from "./support/temp-dir.ts";
+
+const LIBRARY = "index.ts";
+
+/** What each provider's own face has beyond what the library has. */
+const PROVIDERS = {
+  "provider/anthropic.ts": ["preloadAnthropic"],
+  "provider/openai.ts": ["preloadOpenAI"],
+  "provider/compatible.ts": [],
+  "provider/scripted.ts": ["ScriptStart", "ScriptedStreamOptions", "findStart"],
+};
+
+describe("the declarations of the library", () => {
+  const directory = makeTempDir();
+  const surface = new DeclaredSurface(directory);
+
+  beforeAll(() => declareFaces(directory, [LIBRARY, ...Object.keys(PROVIDERS)]), 60_000);
+
+  test("name no type that cannot be imported from it", () => {
+    expect(surface.exportsOf(LIBRARY).size).toBeGreaterThan(200);
+    expect(surface.findUnnamed(LIBRARY)).toEqual([]);
+  });
+
+  test.each(Object.entries(PROVIDERS))("of %s name only types of its own and of the library", (face, own) => {
+    const names = [...surface.exportsOf(face).keys()];
+    expect(names.filter((name) => !surface.exportsOf(LIBRARY).has(name)).sort()).toEqual(own);
+    expect(surface.findUnnamed(face, LIBRARY)).toEqual([]);
+  });
+
+  test("export these types, and none that only the library itself needs", () => {
+    const types = [...surface.exportsOf(LIBRARY).keys()].filter((name) => !(name in core));
+    expect(types.sort()).toEqual(TYPES.trim().split(/\s+/));
+  });
+});
+
+function surfaceOf(files: Record<string, string>): DeclaredSurface {
+  const directory = makeTempDir();
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    writeFileSync(join(directory, path), text);
+  }
+  return new DeclaredSurface(directory);
+}
+
+describe("what is looked for in declarations", () => {
+  test("is found where a type is named beside the face, or imported, also inline and under another name", () => {
+    const surface = surfaceOf({
+      "index.d.ts": `export { make, type Made as Thing } from "./rooms/make.ts";\nexport * from "./parts.ts";\n`,
+      "parts.d.ts": `interface Base {\n    id: string;\n}\nexport interface Part extends Base {\n    whole: Part;\n}\nexport {};\n`,
+      "rooms/make.d.ts": [
+        `import type { Hidden, Deep as Renamed } from "../hidden.ts";`,
+        `export interface Made {\n    hidden?: Hidden[];\n}`,
+        `/** {@link Unseen} makes. */`,
+        `export declare function make(way: Renamed): Promise<import("../hidden.ts").Inline<Made>>;`,
+        `export interface Unseen {\n    other: Hidden;\n}\n`,
+      ].join("\n"),
+      "hidden.d.ts": `export interface Hidden {\n}\nexport * from "./deep.ts";\nexport type Inline<T> = T;\n`,
+      "deep.d.ts": `export type Deep = "a";\n`,
+    });
+    expect(surface.findUnnamed("index.ts")).toEqual([
+      "Part names Base",
+      "Thing names Hidden",
+      "make names Deep",
+      "make names Inline",
+    ]);
+  });
+
+  test("is not found in comments, texts, private members, names of members and types of values", () => {
+    const surface = surfaceOf({
+      "index.d.ts": [
+        `import { type Hidden, LIMITS } from "./hidden.ts";`,
+        `/** See Hidden. */`,
+        `export declare class Open {`,
+        `    #private;`,
+        `    private readonly Hidden;`,
+        `    constructor(limits: typeof LIMITS);`,
+        `    /** A Hidden one. */`,
+        `    say(text: "Hidden", Hidden?: string): void;`,
+        `}\n`,
+      ].join("\n"),
+      "hidden.d.ts": `export type Hidden = 1;\nexport declare const LIMITS: readonly number[];\n`,
+    });
+    expect(surface.findUnnamed("index.ts")).toEqual([]);
+  });
+
+  test("is no longer found once it can be imported, from another face too", () => {
+    const files = {
+      "index.d.ts": `export type { Hidden } from "./hidden.ts";\n`,
+      "face.d.ts": `import type { Hidden } from "./hidden.ts";\nexport declare const made: Hidden;\n`,
+      "hidden.d.ts": `export type Hidden = 1;\n`,
+    };
+    expect(surfaceOf(files).findUnnamed("face.ts")).toEqual(["made names Hidden"]);
+    expect(surfaceOf(files).findUnnamed("face.ts", "index.ts")).toEqual([]);
+  });
+});
+
+/** A type that goes, or one more that comes, is decided here; for values see `public-names.test.ts`. */
+const TYPES = `
+  AddKnowledgeOptions AgentEvent AgentLoopConfig ApprovalContext ApprovalDecision ApprovalGate
+  ApprovalMode ApprovalRequest ApprovalResponse ApprovalVerdict Approve Asking AssistantMessage
+  BranchSummaryEntry CatalogueSettings ChangeKeeper ChangedSetting CommandBox CommandReturn CompactOptions
+  CompactionDetails CompactionEntry CompactionOutcome CompactionSettings ConfigProblem ConfigWarning
+  ContentBlock ContextCause ContextGlance ContextOptions ContextUsage Conversation CreateSessionOptions
+  DeferredWriterOptions DescribedSetting DiligentConfig DiligentPaths DiscoverOptions
+  DiscoveredInstruction Effort EnclosedCommand EntryBase Environment EnvironmentFacts FileFingerprint
+  FileState FindChangedFile Grant GrantPlace IdleWatchdogOptions ImageBlock KeepOutput KnowledgeConfig
+  KnowledgeEntry KnowledgeFile KnowledgeRemoval KnowledgeSectionOptions KnowledgeType LabelEntry
+  LeaveOptions LoadOptions LoadedConfig Message MessageDelta Model ModelCatalogue ModelChangeEntry
+  ModelDefinition ModelFacts ModelFigures ModelLimit ModelPrice ModelSetting NoticeLevel OpaqueBlock
+  PermissionRule PrepareContext PreparedContext Preview PromptKnowledge ProviderErrorOptions
+  ProviderErrorType ProviderEvent ProviderReplay ProviderResult ProviderSettings PruneEntry
+  PruningConditions RankedKnowledge Recording RequestLogEntry RequestLogFile ResumeSessionOptions
+  RetryOptions Revise RevisedCall RunConditions RunOptions RunStopReason SandboxOptions ScopedGrant Script
+  ScriptTurn ScriptedOptions SerializableError SessionBranches SessionContext SessionEntry SessionFile
+  SessionFileLine SessionHeader SessionInfo SessionInfoEntry SessionManagerConfig SessionMessageEntry
+  SessionTextOptions SessionTreeNode ShellBox ShellCommand ShownSetting SteeredMessage StopReason
+  StreamContext StreamFunction StreamOptions Summarizer SystemPromptParts TextBlock TextPlace
+  ThinkingBlock ThinkingSupport Tool ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolResult
+  ToolResultMessage TrustDescription TrustOptions TrustState TrustedItem TrustedProject UnknownEntry
+  UnreadableSession UpcomingRequest Usage UsagePurpose UserMessage UserRules Workspace
+`;
