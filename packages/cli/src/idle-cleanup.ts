@@ -3,7 +3,6 @@ const QUIET_MS = 1_000;
 // A command has been started by then, and most of them run on.
 const STARTED_MS = 10;
 // It takes some 10 ms: worth that where so much is held, and again once so much has come.
-const COMMAND_PAUSE_MS = 100;
 const MUCH_BYTES = 80_000_000;
 const MORE_BYTES = 8_000_000;
 
@@ -23,13 +22,12 @@ export class IdleCleanup {
     this.timer.unref();
   }
 
-  /** A command begins, and is waited for: where much was left behind, it is freed meanwhile, now and then. */
-  noteCommand(): void {
-    this.commandTimer ??= setTimeout(() => {
+  /** A command is waited for: where much was left behind, it is freed meanwhile. Quick ones are over before. */
+  noteCommand(isRunning: boolean): void {
+    clearTimeout(this.commandTimer);
+    if (!isRunning) return;
+    this.commandTimer = setTimeout(() => {
       if (process.memoryUsage.rss() > this.enoughBytes) this.cleanUp();
-      this.commandTimer = setTimeout(() => {
-        this.commandTimer = undefined;
-      }, COMMAND_PAUSE_MS).unref();
     }, STARTED_MS).unref();
   }
 
@@ -41,6 +39,5 @@ export class IdleCleanup {
   stop(): void {
     clearTimeout(this.timer);
     clearTimeout(this.commandTimer);
-    this.commandTimer = undefined;
   }
 }

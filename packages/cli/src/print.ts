@@ -86,7 +86,8 @@ async function runAndReport(prompt: string, { opened, io, watch, format }: RunPa
       output.event(event);
       // Between two events it waits, for the model or for a command.
       cleanup.noteMovement(false);
-      if (event.type === "tool_start" && event.toolName === "bash") cleanup.noteCommand();
+      if (event.type === "tool_start") cleanup.noteCommand(event.toolName === "bash");
+      if (event.type === "tool_end") cleanup.noteCommand(false);
     });
     await Promise.race([ended, watch.expired]);
     if (summary.stopReason === undefined) summary = endSummary(summary, "aborted");
