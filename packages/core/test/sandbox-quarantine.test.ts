@@ -72,6 +72,15 @@ describe("what is moved away", () => {
     expect(readdirSync(target)).toEqual([]);
   });
 
+  test("takes the place of nothing that was moved there before", () => {
+    const top = makeTempDir();
+    const [path, target] = [join(top, ".claude"), join(top, "quarantine", ".claude")];
+    for (const directory of [path, target]) mkdirSync(directory, { recursive: true });
+    writeFileSync(join(target, "earlier"), "");
+    expect(moveAway(path, target)).toStartWith(join(top, "moved-by-diligent-"));
+    expect(readdirSync(target)).toEqual(["earlier"]);
+  });
+
   test.skipIf(!canBePlainUser())("leaves the directory it lay in with the rights that it had", () => {
     const top = makeTempDir();
     const [directory, target] = [join(top, "a"), join(top, "quarantine", "a", "CLAUDE.md")];

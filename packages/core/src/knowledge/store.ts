@@ -25,7 +25,10 @@ export async function appendKnowledge(knowledgePath: string, entry: KnowledgeEnt
   appendLines(knowledgePath, [entry]);
 }
 
-/** Takes entries away, by their ids: each gets a line that says so, all of them with one write. */
+/**
+ * Takes entries away, by their ids: each gets a line that says so, all of them with one write.
+ * @throws Error as `appendKnowledge` does.
+ */
 export async function removeKnowledge(knowledgePath: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const timestamp = new Date(now()).toISOString();

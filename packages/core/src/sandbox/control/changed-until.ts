@@ -8,12 +8,20 @@ const MAX_ENTRIES = 5_000;
 /** Tells what was there at a moment from what came later, by the times that only the system sets. */
 export class ChangedUntil {
   private entriesLeft = MAX_ENTRIES;
+  /** What is changed now by this program itself. */
+  private readonly kept = new Set<string>();
 
   /** @param lastMs the moment, in milliseconds since the epoch. */
   constructor(private readonly lastMs: number) {}
 
+  /** To be called before something is moved out of a directory, which changes that. */
+  keep(directory: string): void {
+    if (this.isOld(directory)) this.kept.add(directory);
+  }
+
   /** True for what was not changed since. */
   isOld(path: string): boolean {
+    if (this.kept.has(path)) return true;
     try {
       return lstatSync(toSystemPath(path)).ctimeMs <= this.lastMs;
     } catch {

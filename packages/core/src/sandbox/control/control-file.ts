@@ -2,8 +2,8 @@ import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { fromNameBytes, toSystemPath } from "../../infrastructure/reading/byte-name.ts";
 import type { Reason } from "./named-places.ts";
 
-/** A control file or directory that is there. */
-export interface ControlFile {
+/** What is at a path. */
+export interface SeenFile {
   /** Absolute. */
   path: string;
   kind: "directory" | "file" | "link";
@@ -15,14 +15,18 @@ export interface ControlFile {
   target?: string;
   /** A real directory that is this one, or where it leads as a link. */
   leadsTo?: string | undefined;
-  /** Links and settings that make it one: those of any list, together. Undefined where its own name and place do. */
+}
+
+/** A control file or directory that is there. */
+export interface ControlFile extends SeenFile {
+  /** Links and settings that make it one: those of any list, together. */
   reasons?: readonly Reason[];
-  /** The repository without a tree that makes it one. */
-  repository?: string;
+  /** Repositories without a tree that make it one, each alone. Without these and reasons its own name and place do. */
+  repositories?: readonly string[];
 }
 
 /** Undefined for what is not there. */
-export function lookAt(path: string): ControlFile | undefined {
+export function lookAt(path: string): SeenFile | undefined {
   try {
     const stats = lstatSync(toSystemPath(path), { bigint: true });
     const parentIdentity = identityOf(path.slice(0, path.lastIndexOf("/")) || "/");

@@ -2,33 +2,44 @@ import { basename, dirname } from "node:path";
 import { foldName } from "../../infrastructure/fold-name.ts";
 import { findPlacesBehind } from "../../infrastructure/places/control-files.ts";
 import { isInside } from "../../infrastructure/reading/real-path.ts";
-import { type ControlFile, lookAt } from "./control-file.ts";
+import { type ControlFile, lookAt, type SeenFile } from "./control-file.ts";
 import type { UnlistableDirectory } from "./control-look.ts";
+import { followInside } from "./follow-inside.ts";
 import type { GitLinks } from "./git-links.ts";
 import { findGitPlaces } from "./git-places.ts";
 import { type DirectoryPlace, type KnownDirectory, lookForUnlistable } from "./known-directory.ts";
+import type { Reason } from "./named-places.ts";
 import type { RepositorySigns } from "./repository-signs.ts";
 
 /** Makes a directory listable again, if it may; false where it is as it was. */
 export type Reveal = (directory: UnlistableDirectory) => boolean;
 
-interface GitDirectory {
-  path: string;
-  /** True for a repository without a tree. */
-  isBare: boolean;
+/** By what else than its own name something is a control file: by any of these. */
+type Mark = Pick<ControlFile, "reasons" | "repositories">;
+
+interface GrowingMark {
+  reasons?: Reason[];
+  repositories?: string[];
 }
 
-/** By what else than its own name it is a control file. */
-type Mark = Pick<ControlFile, "reasons" | "repository">;
+// Planted ones come by the thousand; 0.2 ms each.
+const MAX_GIT_DIRECTORIES = 2_000;
+
+// Links can be made that lead a long way, by the thousand; 3 µs each.
+const MAX_STEPS = 100_000;
+
+// What the settings of all of them name; 25 µs each.
+const MAX_NAMED = 4_000;
 
 /** What one look gathers. */
 export class ControlFindings {
-  readonly files = new Map<string, ControlFile>();
+  readonly files = new Map<string, SeenFile & GrowingMark>();
   readonly unlistable = new Map<string, UnlistableDirectory>();
   readonly signs = new Map<string, RepositorySigns>();
   /** False where there are more git directories than can be looked at for every command. */
   isComplete = true;
-  private readonly gitDirectories: GitDirectory[];
+  private stepsLeft = MAX_STEPS;
+  private readonly gitDirectories = new Map<string, GrowingMark>();
   /** Where commands may write. */
   private readonly writable: readonly string[];
 
@@ -37,7 +48,7 @@ export class ControlFindings {
     gitDirectories: readonly string[],
     private readonly reveal: Reveal,
   ) {
-    this.gitDirectories = gitDirectories.map((path) => ({ path, isBare: false }));
+    for (const path of gitDirectories) this.gitDirectories.set(path, {});
     this.writable = [...roots, ...gitDirectories];
   }
 
@@ -66,18 +77,23 @@ export class ControlFindings {
       if (directory) this.addUnlistable(directory);
     };
     // A worktree's looks like a repository itself, and is found with the one that it belongs to.
-    const found = new Map<string, Mark>();
-    for (const { path, isBare } of this.gitDirectories) {
-      if (found.has(path)) continue;
+    const found = new Map<string, GrowingMark>();
+    let namedCount = 0;
+    for (const [path, mark] of this.gitDirectories) {
+      const known = found.get(path);
+      if (known && isByItself(known)) continue;
+      if (found.size > MAX_GIT_DIRECTORIES || namedCount > MAX_NAMED) {
+        this.isComplete = false;
+        break;
+      }
       const places = findGitPlaces(path, { roots: this.writable, enter });
-      const { controls, named, namedLinks, directories } = places;
       this.isComplete &&= places.isComplete;
-      const mark = isBare ? { repository: path } : {};
-      for (const control of controls) this.addFile(control, mark);
+      namedCount += places.namedCount;
+      for (const control of places.controls) this.addFile(control, mark);
       // Of these not all is read that they lead to.
-      for (const [link, reasons] of namedLinks) this.addEntry(link, { ...mark, reasons });
-      for (const [control, reasons] of named) this.addFile(control, { ...mark, reasons });
-      for (const directory of directories) found.set(directory, mark);
+      for (const [link, reasons] of places.namedLinks) this.addEntry(link, { reasons });
+      for (const [control, reasons] of places.named) this.addFile(control, { reasons });
+      for (const directory of places.directories) addMark(found, directory, mark);
     }
     this.addLinks(found, gitLinks.find(found.keys(), enter));
     return [...found.keys()];
@@ -98,56 +114,93 @@ export class ControlFindings {
 
   /** A control file, but where commands have been given just that to write to. */
   private addRepository(path: string, root: string): void {
-    this.gitDirectories.push({ path, isBare: true });
-    const file = path === root ? undefined : lookAt(path);
-    if (file) this.files.set(path, file);
+    const mark = { repositories: [path] };
+    addMark(this.gitDirectories, path, mark);
+    if (path !== root) this.addEntry(path, mark);
   }
 
   private addNamed(path: string, root: string): void {
     const file = this.addEntry(path, {});
-    if (file?.leadsTo === undefined || !this.isOurs(file.leadsTo)) return;
-    const { kind, leadsTo } = file;
+    if (file === undefined) return;
+    const { leadsTo, mark } = file.kind === "link" ? this.followLink(file, {}) : { ...file, mark: {} };
+    if (leadsTo === undefined) return;
     if (foldName(basename(path)) === ".git") {
-      this.gitDirectories.push({ path: leadsTo, isBare: false });
+      addMark(this.gitDirectories, leadsTo, mark);
       return;
     }
-    if (kind !== "link") return;
+    if (file.kind !== "link") return;
     // Of what stands for a directory like `.github`, only what lies at these places decides anything.
     const places = findPlacesBehind(path, root);
-    if (places.length === 0) this.addTarget(path, leadsTo, {});
-    for (const place of places) this.addFile(`${leadsTo}/${place}`, { reasons: [[path]] });
+    if (places.length === 0) this.addTarget(leadsTo, mark);
+    for (const place of places) this.addFile(`${leadsTo}/${place}`, mark);
   }
 
   private addFile(path: string, mark: Mark): void {
     const file = this.addEntry(path, mark);
-    if (file?.kind === "link" && file.leadsTo !== undefined && this.isOurs(file.leadsTo))
-      this.addTarget(path, file.leadsTo, mark);
+    if (file?.kind !== "link") return;
+    const target = this.followLink(file, mark);
+    if (target.leadsTo !== undefined) this.addTarget(target.leadsTo, target.mark);
   }
 
-  private addEntry(path: string, mark: Mark): ControlFile | undefined {
-    const file = lookAt(path);
+  /** What is read in the name of a link, where that is there and not anybody's; all links on the way there make it so. */
+  private followLink({ path, leadsTo }: SeenFile, mark: Mark): { leadsTo: string | undefined; mark: Mark } {
+    this.isComplete &&= this.stepsLeft > 0;
+    if (this.stepsLeft <= 0) return { leadsTo: undefined, mark };
+    const { links, end, steps } = followInside(path, this.writable, { throughEnd: true });
+    this.stepsLeft -= steps;
+    const { reasons = [], repositories } = mark;
+    const around = isByItself(mark) || repositories !== undefined ? [[], ...reasons] : reasons;
+    const through = (count: number) => ({
+      reasons: around.map((reason) => [...reason, ...links.slice(0, count)]),
+    });
+    for (const [index, further] of links.entries()) if (index > 0) this.addEntry(further, through(index));
+    return { leadsTo: leadsTo === undefined ? undefined : end, mark: through(links.length) };
+  }
+
+  private addEntry(path: string, mark: Mark): SeenFile | undefined {
     const known = this.files.get(path);
-    // What is one by its own name is one whatever else names it.
-    const isOneAlready = known && known.reasons === undefined && known.repository === undefined;
-    if (file && !isOneAlready) this.files.set(path, { ...file, ...withReasonsOf(known, mark) });
+    if (known) widen(known, mark);
+    const file = known ?? lookAt(path);
+    if (file && !known) this.files.set(path, { ...file, ...copyMark(mark) });
     return file;
   }
 
-  /** What is read in the name of a link. */
-  private addTarget(link: string, leadsTo: string, { reasons = [[]], ...mark }: Mark): void {
+  private addTarget(leadsTo: string, mark: Mark): void {
     // One that leads to all of the project would leave nothing to write to.
-    if (this.writable.some((root) => isInside(root, leadsTo))) return;
-    this.addEntry(leadsTo, { ...mark, reasons: reasons.map((reason) => [...reason, link]) });
-  }
-
-  /** What a link names elsewhere may be anybody's. */
-  private isOurs(path: string): boolean {
-    return this.writable.some((root) => isInside(path, root));
+    if (!this.writable.some((root) => isInside(root, leadsTo))) this.addEntry(leadsTo, mark);
   }
 }
 
-/** It is one as long as anything makes it one. */
-function withReasonsOf(known: ControlFile | undefined, mark: Mark): Mark {
-  if (known?.reasons === undefined || mark.reasons === undefined) return mark;
-  return { ...mark, reasons: [...known.reasons, ...mark.reasons] };
+/** True for what is one whatever else names it. */
+function isByItself({ reasons, repositories }: Mark): boolean {
+  return reasons === undefined && repositories === undefined;
+}
+
+function copyMark({ reasons, repositories }: Mark): GrowingMark {
+  return {
+    ...(reasons && { reasons: [...reasons] }),
+    ...(repositories && { repositories: [...repositories] }),
+  };
+}
+
+function addMark(marks: Map<string, GrowingMark>, path: string, mark: Mark): void {
+  const known = marks.get(path);
+  if (known) widen(known, mark);
+  else marks.set(path, copyMark(mark));
+}
+
+/** It is one as long as anything makes it one. In its place, since thousands of links may lead to one. */
+function widen(known: GrowingMark, mark: Mark): void {
+  if (isByItself(known)) return;
+  if (isByItself(mark)) {
+    delete known.reasons;
+    delete known.repositories;
+    return;
+  }
+  const { reasons = [], repositories = [] } = known;
+  for (const reason of mark.reasons ?? []) reasons.push(reason);
+  for (const repository of mark.repositories ?? [])
+    if (!repositories.includes(repository)) repositories.push(repository);
+  if (reasons.length > 0) known.reasons = reasons;
+  if (repositories.length > 0) known.repositories = repositories;
 }

@@ -25,6 +25,8 @@ export interface ControlLook {
   /** Of the places where commands may write, those that hold too much to be looked through. */
   shallowRoots: readonly string[];
   /** False where there are more directories than can be looked at for every command. */
+  isWalked: boolean;
+  /** False where that is so, or git directories hold and name more than that. */
   isComplete: boolean;
 }
 
@@ -41,8 +43,8 @@ export function withoutFiles(look: ControlLook, paths: readonly string[]): Contr
   const gone = new Set(paths);
   const isLeft = (path: string) => !gone.has(path) && !isBelowAny(path, gone);
   // With what makes them control files, the others are none any more.
-  const isOneStill = ({ reasons }: ControlFile) =>
-    reasons === undefined || reasons.some((reason) => reason.every(isLeft));
+  const isOneStill = ({ reasons, repositories }: ControlFile) =>
+    repositories !== undefined || reasons === undefined || reasons.some((reason) => reason.every(isLeft));
   return {
     ...look,
     files: new Map([...look.files].filter(([path, file]) => isLeft(path) && isOneStill(file))),
@@ -53,9 +55,11 @@ export function withoutFiles(look: ControlLook, paths: readonly string[]): Contr
 /** A look as if at these paths there were still what was there before, if anything was. */
 export function asBefore(look: ControlLook, before: ControlLook, paths: readonly string[]): ControlLook {
   const files = new Map(look.files);
-  for (const path of paths) {
-    const file = before.files.get(path);
-    if (file) files.set(path, file);
+  const there = new Set(paths);
+  for (const [path, file] of before.files) {
+    // With a link what it leads to is no control file for a while.
+    const isBehind = !files.has(path) && file.reasons?.some((reason) => reason.some((one) => there.has(one)));
+    if (there.has(path) || isBehind) files.set(path, file);
   }
   const gitDirectories = before.gitDirectories.filter((path) => paths.includes(path));
   return { ...look, files, gitDirectories: [...new Set([...look.gitDirectories, ...gitDirectories])] };

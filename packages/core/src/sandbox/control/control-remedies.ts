@@ -2,6 +2,7 @@ import { join, relative } from "node:path";
 import { generateSessionId } from "../../infrastructure/ids.ts";
 import { isInside } from "../../infrastructure/reading/real-path.ts";
 import type { ControlFile } from "./control-file.ts";
+import { isBelowAny } from "./control-look.ts";
 import { CopyAllowance, moveAway, restoreLink } from "./quarantine.ts";
 
 export interface ControlRemediesOptions {
@@ -36,7 +37,9 @@ export class ControlRemedies {
   moveAway(paths: readonly string[]): string[] {
     const directory = join(this.options.quarantine, generateSessionId());
     const allowance = new CopyAllowance();
-    const moves = paths.flatMap((path) => this.move(path, directory, allowance));
+    const all = new Set(paths);
+    const outermost = paths.filter((path) => !isBelowAny(path, all));
+    const moves = outermost.flatMap((path) => this.move(path, directory, allowance));
     const named = moves.slice(0, MAX_NAMED);
     for (const { told } of named) this.options.tell?.(told);
     return [...named.map(({ note }) => note), ...this.tellOthers(moves.slice(MAX_NAMED), directory)];

@@ -41,6 +41,14 @@ export class ControlSweep {
   ) {}
 
   run(before: ControlLook, options: SweepOptions): SweepResult {
+    const { look, notes, linksBack } = this.runOnce(before, options);
+    if (linksBack === 0 || !look.isComplete) return { look, notes };
+    // What was made behind a link that was away counts again.
+    const behind = this.runOnce(look, options);
+    return { look: behind.look, notes: [...notes, ...behind.notes] };
+  }
+
+  private runOnce(before: ControlLook, options: SweepOptions): SweepResult & { linksBack: number } {
     const wasThere = ({ identity }: UnlistableDirectory) => before.unlistable.has(identity);
     const restorer = new ListingRestorer((directory) => !options.mayReveal || wasThere(directory));
     const { look, lost } = lookEverywhere(this.watch, before, restorer.reveal);
@@ -53,6 +61,7 @@ export class ControlSweep {
     const left = asBefore(withoutFiles(withoutRepositories(after, planted, before), unasked), before, stuck);
     const isConsented = ({ path }: ControlFile) => options.written.includes(path);
     return {
+      linksBack: links.notes.length,
       look: { ...left, files: new Map([...links.back, ...left.files]) },
       notes: [
         ...restorer.describe((path) => this.remedies.nameOf(path)),

@@ -78,7 +78,16 @@ export class ControlWatch {
     const isComplete = isWalked && findings.isComplete;
     const { files, unlistable, signs } = findings;
     const { shallowRoots = [] } = this;
-    return { files, gitDirectories, signs, unlistable, shallowRoots, directories: seen, isComplete };
+    return {
+      files,
+      gitDirectories,
+      signs,
+      unlistable,
+      shallowRoots,
+      directories: seen,
+      isWalked,
+      isComplete,
+    };
   }
 
   private walk(findings: ControlFindings) {

@@ -23,6 +23,9 @@ export interface CutOffSessionOptions extends Journal {
 
 const MAX_NAMED = 5;
 
+// Each shows what the settings hid that the one before met.
+const MAX_LOOKS = 4;
+
 const ENDED = "The last session here ended without tidying up";
 
 /** One that was killed while something may have run in its box. */
@@ -44,18 +47,22 @@ export class CutOffSession {
     const { maxDirectories } = this.options;
     const limits = maxDirectories === undefined ? {} : { maxDirectories };
     const watch = new ControlWatch({ roots, gitDirectories, shallowRoots: before.shallowRoots, ...limits });
-    const { look: after } = lookEverywhere(watch, before, restorer.reveal);
+    const look = () => lookEverywhere(watch, before, restorer.reveal).look;
+    let after = look();
+    for (let looks = 1; looks < MAX_LOOKS && after.isWalked && !after.isComplete; looks += 1) {
+      // Settings that its commands made may name so much; without these there is less to look at.
+      if (!isNumberedAlike(before, after)) return false;
+      this.moveAway(this.findUnasked(after).unasked);
+      after = look();
+    }
     if (!after.isComplete || !isNumberedAlike(before, after)) return false;
-    const held = findHeldGitDirectories(before.gitDirectories, roots);
-    const { planted, appeared, lostLinks } = findControlChanges(before, after, held);
-    const moved = appeared.filter((file) => this.mayBeMovedSince(file));
-    const made = appeared.filter((file) => !moved.includes(file)).map(({ path }) => path);
-    const parts = planted.flatMap((repository) => repository.parts);
-    const unasked = [...parts, ...made].flatMap((path) => this.changed.findOld(path));
+    const { unasked, moved, lostLinks } = this.findUnasked(after);
     // Before anything is moved, which changes the directories too.
     const links = lostLinks.map((link) => ({ link, fate: this.findFate(link) }));
-    this.remedies.moveAway(unasked);
+    this.moveAway(unasked);
     const notes = links.flatMap(({ link, fate }) => this.mend(link, fate));
+    // What its commands made behind a link that was away counts again.
+    if (notes.length > 0) this.moveAway(this.findUnasked(look()).unasked);
     const lines = [
       ...restorer.describe((path) => this.remedies.nameOf(path)),
       ...notes,
@@ -63,6 +70,21 @@ export class CutOffSession {
     ];
     for (const line of lines) this.options.tell?.(`${ENDED}: ${line}`);
     return true;
+  }
+
+  private moveAway(paths: readonly string[]): void {
+    for (const path of paths) this.changed.keep(directoryOf(path));
+    this.remedies.moveAway(paths);
+  }
+
+  private findUnasked(after: ControlLook) {
+    const { look: before, roots } = this.options;
+    const held = findHeldGitDirectories(before.gitDirectories, roots);
+    const { planted, appeared, lostLinks } = findControlChanges(before, after, held);
+    const moved = appeared.filter((file) => this.mayBeMovedSince(file));
+    const made = appeared.filter((file) => !moved.includes(file)).map(({ path }) => path);
+    const parts = planted.flatMap((repository) => repository.parts);
+    return { unasked: [...parts, ...made].flatMap((path) => this.changed.findOld(path)), moved, lostLinks };
   }
 
   /**
@@ -74,8 +96,7 @@ export class CutOffSession {
     const isIt = (file: ControlFile) => file.identity === identity && file.parentIdentity === parentIdentity;
     if (![...look.files.values()].some(isIt)) return false;
     const root = roots.find((one) => isInside(path, one)) ?? "";
-    const parentOf = (child: string) => child.slice(0, child.lastIndexOf("/"));
-    for (let around = parentOf(path); around.length > root.length; around = parentOf(around))
+    for (let around = directoryOf(path); around.length > root.length; around = directoryOf(around))
       if (!this.changed.isOld(around)) return true;
     return false;
   }
@@ -92,14 +113,20 @@ export class CutOffSession {
   /** What became of a link: commands may take it away, and so may its owner afterwards. */
   private findFate({ path }: ControlFile): "taken" | "gone" | "replaced since" {
     if (lookAt(path)) return this.changed.isOld(path) ? "taken" : "replaced since";
-    return this.changed.isOld(path.slice(0, path.lastIndexOf("/"))) ? "taken" : "gone";
+    return this.changed.isOld(directoryOf(path)) ? "taken" : "gone";
   }
 
   private mend(link: ControlFile, fate: ReturnType<CutOffSession["findFate"]>): string[] {
     if (fate === "replaced since") return [];
+    if (fate === "taken") this.changed.keep(directoryOf(link.path));
     const note = fate === "taken" ? this.remedies.putBack(link) : undefined;
     return [note ?? `the link ${this.remedies.nameOf(link.path)}, which led to ${link.target}, is gone`];
   }
+}
+
+/** As `dirname`, which loses the bytes of a name that is no text. */
+function directoryOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/"));
 }
 
 /**

@@ -14,6 +14,8 @@ export interface GitPlaces {
   named: Map<string, Reason[]>;
   /** Links on the way to these. */
   namedLinks: Map<string, Reason[]>;
+  /** How many paths the settings name. */
+  namedCount: number;
   /** The git directory and those; parents before children. */
   directories: string[];
   /** False where there are more than can be looked at for every command. */
@@ -47,6 +49,7 @@ export function findGitPlaces(gitDirectory: string, { roots, enter }: GitSearch)
     controls: [...all, ...all.flatMap(findLinkedHooks), ...links],
     named: new Map([...named.places].flatMap(([path, reasons]) => withLinkedHooks(path, reasons))),
     namedLinks: named.links,
+    namedCount: named.count,
     directories,
     isComplete: isComplete && named.isComplete,
   };

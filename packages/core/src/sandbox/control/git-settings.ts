@@ -1,4 +1,4 @@
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { findRealPath } from "../../infrastructure/reading/real-path.ts";
 import { readSmallText } from "../../infrastructure/reading/small-text.ts";
 
@@ -33,36 +33,57 @@ const KEY = /^[a-z][\w-]*/i;
  */
 export function readNamingSettings(file: string, limit: number): GitSetting[] {
   const settings: GitSetting[] = [];
-  readInto(settings, file, { around: [], limit, seen: new Set() });
+  readInto(settings, file, { around: [], limit, read: new Map() });
   return settings;
 }
+
+type NamedPath = Pick<GitSetting, "key" | "value">;
 
 interface Inclusion {
   /** The files by which this one is included. */
   around: readonly string[];
   limit: number;
-  /** Files may include themselves, in every line. */
-  seen: Set<string>;
+  /** What is in the files that were read; undefined for one that is being included. */
+  read: Map<string, readonly NamedPath[] | undefined>;
 }
 
-function readInto(settings: GitSetting[], file: string, { around, limit, seen }: Inclusion): void {
-  if (seen.has(file) || around.length > MAX_INCLUDES_DEEP) return;
-  seen.add(file);
-  const text = readSmallText(findRealPath(file, "/") ?? file, MAX_BYTES) ?? "";
+/**
+ * A file that is included in several ways is there once for each: any of these may be a command's, and what it names would
+ * seem to be so too.
+ */
+function readInto(settings: GitSetting[], file: string, { around, limit, read }: Inclusion): void {
+  if (around.length > MAX_INCLUDES_DEEP || settings.length >= limit) return;
+  const real = findRealPath(file, "/") ?? file;
+  // Files may include themselves, in every line.
+  if (read.has(real) && read.get(real) === undefined) return;
+  const named = read.get(real) ?? readFile(real, limit);
+  read.set(real, undefined);
   const files = [...around, file];
-  const included: string[] = [];
-  for (const line of text.replace(/\\\r?\n/g, "").split(/\r?\n/)) {
+  const own = named.slice(0, limit - settings.length);
+  for (const setting of own) settings.push({ ...setting, file, files });
+  for (const { key, value } of own)
+    if (key === "path")
+      readInto(settings, joinAsWritten(dirname(file), value), { around: files, limit, read });
+  read.set(real, named);
+}
+
+function readFile(path: string, limit: number): NamedPath[] {
+  const named: NamedPath[] = [];
+  for (const line of (readSmallText(path, MAX_BYTES) ?? "").replace(/\\\r?\n/g, "").split(/\r?\n/)) {
     const setting = readLine(line);
-    if (setting === undefined) continue;
-    if (settings.length >= limit) return;
-    settings.push({ ...setting, file, files });
-    if (setting.key === "path") included.push(resolve(dirname(file), setting.value));
+    if (setting !== undefined) named.push(setting);
+    if (named.length >= limit) break;
   }
-  for (const path of included) readInto(settings, path, { around: files, limit, seen });
+  return named;
+}
+
+/** Where a path leads that is written in a file. `..` is left in it: behind a link it is not the directory before. */
+export function joinAsWritten(directory: string, path: string): string {
+  return path.startsWith("/") ? path : `${directory}/${path}`;
 }
 
 /** In pieces: what commands make may be one line of nothing but blanks, which takes one pattern for all of it minutes. */
-function readLine(line: string): Pick<GitSetting, "key" | "value"> | undefined {
+function readLine(line: string): NamedPath | undefined {
   const start = line.trimStart();
   const setting = start.slice(SECTION.exec(start)?.[0].length ?? 0).trimStart();
   const written = KEY.exec(setting)?.[0] ?? "";

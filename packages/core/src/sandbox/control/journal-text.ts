@@ -18,7 +18,7 @@ export interface Journal extends JournalPlaces {
 }
 
 // Changes with what the lines below say, and with what is looked through.
-const VERSION = 3;
+const VERSION = 4;
 
 /** A name that tells whose it is without being read. */
 export function toJournalName({ pid, startTime = "" }: ProcessIdentity, unique: string): string {
@@ -74,6 +74,7 @@ export function parseJournal(text: string, root: string): Journal | "outdated" |
     directories: new Map(),
     gitDirectories: lookedInto,
     shallowRoots,
+    isWalked: true,
     isComplete: true,
   };
   return { roots: roots.map(({ path }) => path), gitDirectories, look };
@@ -125,12 +126,12 @@ function parseFile(value: unknown): ControlFile | undefined {
   if (place === undefined || !isRecord(value)) return undefined;
   const { kind, target } = value;
   const parentIdentity = parseIdentity(value.parentIdentity);
-  const repository = parsePath(value.repository);
+  const repositories = parseList(value.repositories, parsePath);
   const reasons = parseList(value.reasons, (reason) => parseList(reason, parsePath));
   if (parentIdentity === undefined) return undefined;
   const marks = {
     ...(reasons !== undefined && { reasons }),
-    ...(repository !== undefined && { repository }),
+    ...(repositories !== undefined && { repositories }),
   };
   const rest = { ...place, parentIdentity, ...marks };
   if (kind === "link")

@@ -1,8 +1,8 @@
-import { basename, dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { isInside } from "../../infrastructure/reading/real-path.ts";
 import { readSmallText } from "../../infrastructure/reading/small-text.ts";
 import { followInside, type InnerWay } from "./follow-inside.ts";
-import { readNamingSettings } from "./git-settings.ts";
+import { joinAsWritten, readNamingSettings } from "./git-settings.ts";
 
 /** What makes a path a control file: files and links that do so only together; absolute. */
 export type Reason = readonly string[];
@@ -32,25 +32,29 @@ export function findNamedPlaces(gitDirectories: readonly string[], roots: readon
   const links = new Map<string, Reason[]>();
   const add = (to: Map<string, Reason[]>, path: string, reason: Reason) => {
     // To hold all of what commands may write to would leave nothing.
-    if (!roots.some((root) => isInside(root, path))) to.set(path, [...(to.get(path) ?? []), reason]);
+    if (roots.some((root) => isInside(root, path))) return;
+    const reasons = to.get(path);
+    if (reasons) reasons.push(reason);
+    else to.set(path, [reason]);
+  };
+  const ways = new Map<string, InnerWay>();
+  const follow = (path: string, throughEnd: boolean) => {
+    const key = `${path}\0${throughEnd}`;
+    const way = ways.get(key) ?? followInside(path, roots, { throughEnd });
+    ways.set(key, way);
+    return way;
   };
   const found = gitDirectories.map((one) => findNamed(one, gitDirectories));
   const all = found.flatMap(({ named }) => named);
   for (const { path, reason } of all.slice(0, MAX_FOLLOWED)) {
-    const way = findWay(path, roots);
-    const known = [...new Set(reason.flatMap((file) => toSteps(findWay(file, roots))))];
+    const way = follow(path, false);
+    const known = [...new Set(reason.flatMap((file) => toSteps(follow(file, true))))];
     for (const [index, link] of way.links.entries())
       add(links, link, [...known, ...way.links.slice(0, index)]);
     if (way.end !== undefined) add(places, way.end, [...known, ...way.links]);
   }
   const isComplete = all.length <= MAX_FOLLOWED && found.every((one) => one.isComplete);
-  return { places, links, isComplete };
-}
-
-/** The links on the way to a path, and what it names if that is in one of `roots`, which may be a link itself. */
-function findWay(path: string, roots: readonly string[]): InnerWay {
-  const { links, end } = followInside(dirname(path), roots);
-  return { links, end: end === undefined ? undefined : `${end}/${basename(path)}` };
+  return { places, links, count: all.length, isComplete };
 }
 
 function toSteps({ links, end }: InnerWay): string[] {
@@ -65,16 +69,16 @@ function findNamed(gitDirectory: string, gitDirectories: readonly string[]) {
     { path: dirname(gitDirectory), reason: [] },
     { path: gitDirectory, reason: [] },
     ...valuesOf("worktree").map(({ value, files }) => ({
-      path: resolve(gitDirectory, value),
+      path: joinAsWritten(gitDirectory, value),
       reason: files,
     })),
     ...findWorktrees(gitDirectory, gitDirectories),
   ];
   const hooks = valuesOf("hookspath").flatMap(({ value, files }) =>
-    trees.map(({ path, reason }) => ({ path: resolve(path, value), reason: [...files, ...reason] })),
+    trees.map(({ path, reason }) => ({ path: joinAsWritten(path, value), reason: [...files, ...reason] })),
   );
   const included = valuesOf("path").map(({ value, file, files }) => ({
-    path: resolve(dirname(file), value),
+    path: joinAsWritten(dirname(file), value),
     reason: files,
   }));
   return { named: [...hooks, ...included], isComplete: all.length < MAX_NAMED };
@@ -86,6 +90,8 @@ function findWorktrees(gitDirectory: string, gitDirectories: readonly string[]):
   return [gitDirectory, ...worktrees].flatMap((directory) => {
     const file = `${directory}/gitdir`;
     const [back] = /^.+$/m.exec(readSmallText(file, MAX_FILE_BYTES) ?? "") ?? [];
-    return back === undefined ? [] : [{ path: dirname(resolve(directory, back.trimEnd())), reason: [file] }];
+    return back === undefined
+      ? []
+      : [{ path: dirname(joinAsWritten(directory, back.trimEnd())), reason: [file] }];
   });
 }

@@ -30,18 +30,18 @@ export function findControlChanges(
     if (now === undefined) return false;
     return (earlier !== undefined && isSame(earlier, now)) || hasMovedAlong(now, known.get(now.identity));
   };
-  const isOneByOld = ({ reasons }: ControlFile) =>
-    reasons === undefined || reasons.some((reason) => reason.every(isOld));
   const planted = findPlantedRepositories(before, after).filter((one) => !wasOutOfReach(one, before));
   const plantedPaths = new Set(planted.map(({ path }) => path));
+  // What only a new link, new settings or a new repository make one goes on to be what it was, once these are gone.
+  const isOneByOld = ({ reasons, repositories }: ControlFile) =>
+    (reasons === undefined && repositories === undefined) ||
+    repositories?.some((repository) => !plantedPaths.has(repository)) ||
+    reasons?.some((reason) => reason.every(isOld));
   const appeared: ControlFile[] = [];
   const replaced: ControlFile[] = [];
   for (const file of after.files.values()) {
     const earlier = before.files.get(file.path);
     if (earlier && isSame(earlier, file)) continue;
-    // Where one has no HEAD any more, what lies in it is anybody's.
-    if (plantedPaths.has(file.repository ?? file.path)) continue;
-    // What a new link or new settings lead to goes on to be what it was, once they are gone.
     if (!isOneByOld(file)) continue;
     const isLoose = before.gitDirectories.includes(file.path) && !heldGitDirectories.includes(file.path);
     // It could not be moved or removed in the box, unless with the directory it lies in.

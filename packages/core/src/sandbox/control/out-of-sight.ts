@@ -33,8 +33,9 @@ export function findOutOfSight(
 
 /** Control files that are nowhere any more, as far as was looked. In a box they can only be moved with a directory. */
 function findLost(before: ControlLook, after: ControlLook): ControlFile[] {
-  const isGone = ({ path, kind, reasons, repository }: ControlFile) =>
-    kind !== "link" && reasons === undefined && repository === undefined && !after.files.has(path);
+  const isItself = ({ path, reasons, repositories = [path] }: ControlFile) =>
+    reasons === undefined && repositories.includes(path);
+  const isGone = (file: ControlFile) => file.kind !== "link" && isItself(file) && !after.files.has(file.path);
   const gone = [...before.files.values()].filter(isGone);
   if (gone.length === 0) return gone;
   const identities = new Set([...after.files.values()].map(({ identity }) => identity));

@@ -2,6 +2,7 @@ import { chmodSync, cpSync, lstatSync, mkdirSync, renameSync, rmSync, statSync, 
 import { dirname } from "node:path";
 import { generateEntryId } from "../../infrastructure/ids.ts";
 import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
+import { findStats } from "../../infrastructure/reading/find-stats.ts";
 import { HeldDirectory } from "../../infrastructure/reading/held-directory.ts";
 import { systemErrorCode, systemErrorText } from "../../infrastructure/system-error.ts";
 import { readSystemEntries } from "./system-entries.ts";
@@ -103,6 +104,8 @@ function bring(parent: HeldDirectory, { path, target, allowance }: Move): string
   const name = nameOf(path);
   try {
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    // What was moved there before stays.
+    if (findStats(target) !== undefined) return path;
     makeMovable(parent, name);
     const isWhole = moveOver(parent.at(name), target, allowance);
     return isWhole ? target : `${target}; what could not be removed of it is still in ${path}`;

@@ -1,5 +1,6 @@
 import { foldName } from "../../infrastructure/fold-name.ts";
 import type { DirectoryEntry } from "../../infrastructure/reading/directory-entries.ts";
+import type { ControlFile } from "./control-file.ts";
 import type { ControlLook } from "./control-look.ts";
 
 /** A directory with entries that go into making a repository without a tree; most such make none. */
@@ -68,15 +69,30 @@ export function withoutRepositories(
     if (earlier) signs.set(identity, earlier);
     else signs.delete(identity);
   }
-  const isLeft = (path: string, repository = path) => !paths.has(repository) && !paths.has(path);
   const isOfOne = (path: string) =>
     planted.some((one) => path === one.path || /^\/(?:worktrees|modules)\//.test(restOf(path, one.path)));
+  // These may lie in a directory with such a name and be the user's.
+  const isOther = (path: string) => before.gitDirectories.includes(path) && !paths.has(path);
   return {
     ...look,
     signs,
-    files: new Map([...look.files].filter(([path, { repository }]) => isLeft(path, repository))),
-    gitDirectories: look.gitDirectories.filter((path) => !isOfOne(path)),
+    files: withoutMarksOf(look.files, paths),
+    gitDirectories: look.gitDirectories.filter((path) => isOther(path) || !isOfOne(path)),
   };
+}
+
+/** Without what only these repositories made control files, and what only their settings and links did. */
+function withoutMarksOf(files: ReadonlyMap<string, ControlFile>, planted: ReadonlySet<string>) {
+  const isTheirs = ({ repositories }: ControlFile) =>
+    repositories?.every((path) => planted.has(path)) === true;
+  const own = new Map([...files].filter(([, file]) => !isTheirs(file)));
+  const isOne = (file: ControlFile) =>
+    file.reasons === undefined
+      ? !isTheirs(file)
+      : file.reasons.some((reason) => reason.every((path) => own.has(path)));
+  const isOther = ({ repositories }: ControlFile) =>
+    repositories?.some((path) => !planted.has(path)) === true;
+  return new Map([...files].filter(([, file]) => isOther(file) || isOne(file)));
 }
 
 /** What follows the directory in a path; nothing for a path elsewhere. */
