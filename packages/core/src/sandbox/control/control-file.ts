@@ -17,13 +17,16 @@ export interface SeenFile {
   leadsTo?: string | undefined;
 }
 
-/** A control file or directory that is there. */
-export interface ControlFile extends SeenFile {
-  /** Links and settings that make it one: those of any list, together. */
+/** What makes something a control file: any of these. Where it says nothing, its own name and place do. */
+export interface Mark {
+  /** Links, settings and git directories that have a mark themselves: those of any list, together. */
   reasons?: readonly Reason[];
-  /** Repositories without a tree that make it one, each alone. Without these and reasons its own name and place do. */
+  /** Repositories without a tree, each alone. */
   repositories?: readonly string[];
 }
+
+/** A control file or directory that is there. */
+export interface ControlFile extends SeenFile, Mark {}
 
 /** Undefined for what is not there. */
 export function lookAt(path: string): SeenFile | undefined {

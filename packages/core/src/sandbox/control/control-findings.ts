@@ -2,7 +2,7 @@ import { basename, dirname } from "node:path";
 import { foldName } from "../../infrastructure/fold-name.ts";
 import { findPlacesBehind } from "../../infrastructure/places/control-files.ts";
 import { isInside } from "../../infrastructure/reading/real-path.ts";
-import { type ControlFile, lookAt, type SeenFile } from "./control-file.ts";
+import { lookAt, type Mark, type SeenFile } from "./control-file.ts";
 import type { UnlistableDirectory } from "./control-look.ts";
 import { followInside } from "./follow-inside.ts";
 import type { GitLinks } from "./git-links.ts";
@@ -13,9 +13,6 @@ import type { RepositorySigns } from "./repository-signs.ts";
 
 /** Makes a directory listable again, if it may; false where it is as it was. */
 export type Reveal = (directory: UnlistableDirectory) => boolean;
-
-/** By what else than its own name something is a control file: by any of these. */
-type Mark = Pick<ControlFile, "reasons" | "repositories">;
 
 interface GrowingMark {
   reasons?: Reason[];
@@ -36,6 +33,7 @@ export class ControlFindings {
   readonly files = new Map<string, SeenFile & GrowingMark>();
   readonly unlistable = new Map<string, UnlistableDirectory>();
   readonly signs = new Map<string, RepositorySigns>();
+  readonly named = new Set<string>();
   /** False where there are more git directories than can be looked at for every command. */
   isComplete = true;
   private stepsLeft = MAX_STEPS;
@@ -91,12 +89,22 @@ export class ControlFindings {
       namedCount += places.namedCount;
       for (const control of places.controls) this.addFile(control, mark);
       // Of these not all is read that they lead to.
-      for (const [link, reasons] of places.namedLinks) this.addEntry(link, { reasons });
-      for (const [control, reasons] of places.named) this.addFile(control, { reasons });
+      const isMarked = !isByItself(mark);
+      const through = (reasons: readonly Reason[]) => ({
+        reasons: isMarked ? reasons.map((reason) => [path, ...reason]) : reasons,
+      });
+      for (const named of [...places.namedLinks.keys(), ...places.named.keys()]) this.named.add(named);
+      for (const [link, reasons] of places.namedLinks) this.addEntry(link, through(reasons));
+      for (const [control, reasons] of places.named) this.addFile(control, through(reasons));
       for (const directory of places.directories) addMark(found, directory, mark);
     }
     this.addLinks(found, gitLinks.find(found.keys(), enter));
     return [...found.keys()];
+  }
+
+  /** What makes git directories such that are none by themselves. */
+  get gitMarks(): ReadonlyMap<string, Mark> {
+    return new Map([...this.gitDirectories].filter(([, mark]) => !isByItself(mark)));
   }
 
   /** What they lead to is not held: work goes on through those that were there before. */

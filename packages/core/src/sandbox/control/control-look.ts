@@ -1,4 +1,4 @@
-import type { ControlFile } from "./control-file.ts";
+import type { ControlFile, Mark } from "./control-file.ts";
 import type { KnownDirectory } from "./known-directory.ts";
 import type { RepositorySigns } from "./repository-signs.ts";
 
@@ -16,6 +16,10 @@ export interface ControlLook {
   files: ReadonlyMap<string, ControlFile>;
   /** The git directories, each of which commands may write to but for its control files; parents before children. */
   gitDirectories: readonly string[];
+  /** What makes those of these control files that are none by their own place. */
+  gitMarks: ReadonlyMap<string, Mark>;
+  /** What settings name, there or not. */
+  named: ReadonlySet<string>;
   /** Directories that are a repository without a tree or could become one, by identity. */
   signs: ReadonlyMap<string, RepositorySigns>;
   /** What was looked through, by absolute path; empty where that is not known any more. */
@@ -43,8 +47,11 @@ export function withoutFiles(look: ControlLook, paths: readonly string[]): Contr
   const gone = new Set(paths);
   const isLeft = (path: string) => !gone.has(path) && !isBelowAny(path, gone);
   // With what makes them control files, the others are none any more.
-  const isOneStill = ({ reasons, repositories }: ControlFile) =>
-    repositories !== undefined || reasons === undefined || reasons.some((reason) => reason.every(isLeft));
+  const isMarkedBy = ({ reasons, repositories }: Mark, isThere: (path: string) => boolean) =>
+    repositories !== undefined || reasons === undefined || reasons.some((reason) => reason.every(isThere));
+  const marks = [...look.gitMarks].filter(([, mark]) => !isMarkedBy(mark, isLeft));
+  const unmarked = new Set(marks.map(([path]) => path));
+  const isOneStill = (file: ControlFile) => isMarkedBy(file, (path) => isLeft(path) && !unmarked.has(path));
   return {
     ...look,
     files: new Map([...look.files].filter(([path, file]) => isLeft(path) && isOneStill(file))),
@@ -96,7 +103,8 @@ export function isSameLook(look: ControlLook, other: ControlLook): boolean {
     if (identity !== file.identity || parentIdentity !== file.parentIdentity || target !== file.target)
       return false;
   }
-  if (look.signs.size !== other.signs.size) return false;
+  if (look.signs.size !== other.signs.size || look.named.size !== other.named.size) return false;
+  for (const path of look.named) if (!other.named.has(path)) return false;
   for (const [identity, { path, names }] of look.signs) {
     const signs = other.signs.get(identity);
     if (signs?.path !== path || signs.names.join("/") !== names.join("/")) return false;

@@ -49,7 +49,9 @@ export class ControlRemedies {
     const name = this.nameOf(path);
     const made = `${this.options.maker} made ${name}, which decides what other programs do`;
     try {
-      const target = moveAway(path, join(directory, name), allowance);
+      // A link from the project with such a name may have been moved there, and is not to lead out again.
+      const top = name.startsWith("/") ? `${directory}-elsewhere` : directory;
+      const target = moveAway(path, join(top, name), allowance);
       if (target === undefined) return [];
       return [
         {

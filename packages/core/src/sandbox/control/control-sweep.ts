@@ -62,7 +62,8 @@ export class ControlSweep {
     const isConsented = ({ path }: ControlFile) => options.written.includes(path);
     return {
       linksBack: links.notes.length,
-      look: { ...left, files: new Map([...links.back, ...left.files]) },
+      // What only a command's settings name is not to count with the next ones.
+      look: { ...left, files: new Map([...links.back, ...left.files]), named: before.named },
       notes: [
         ...restorer.describe((path) => this.remedies.nameOf(path)),
         ...this.remedies.tellLost(lost),

@@ -76,11 +76,13 @@ export class ControlWatch {
     this.known = seen;
     const gitDirectories = findings.addGitPlaces(this.gitLinks);
     const isComplete = isWalked && findings.isComplete;
-    const { files, unlistable, signs } = findings;
+    const { files, gitMarks, named, unlistable, signs } = findings;
     const { shallowRoots = [] } = this;
     return {
       files,
       gitDirectories,
+      gitMarks,
+      named,
       signs,
       unlistable,
       shallowRoots,

@@ -18,7 +18,7 @@ export interface Journal extends JournalPlaces {
 }
 
 // Changes with what the lines below say, and with what is looked through.
-const VERSION = 4;
+const VERSION = 5;
 
 /** A name that tells whose it is without being read. */
 export function toJournalName({ pid, startTime = "" }: ProcessIdentity, unique: string): string {
@@ -43,6 +43,7 @@ export function formatJournal(look: ControlLook, { roots, gitDirectories }: Jour
     unlistable: [...look.unlistable.values()],
     signs: [...look.signs.values()],
     lookedInto: look.gitDirectories,
+    named: [...look.named],
   });
 }
 
@@ -61,7 +62,8 @@ export function parseJournal(text: string, root: string): Journal | "outdated" |
   const unlistable = parseList(value.unlistable, parseUnlistable);
   const lookedInto = parseList(value.lookedInto, parsePath);
   const signs = parseList(value.signs, parseSigns);
-  if (!roots || !gitDirectories || !shallowRoots || !files || !unlistable || !lookedInto || !signs)
+  const named = parseList(value.named, (path) => (typeof path === "string" ? path : undefined));
+  if (!roots || !gitDirectories || !shallowRoots || !files || !unlistable || !lookedInto || !signs || !named)
     return undefined;
   const places = [...roots.map(({ path }) => path), ...gitDirectories];
   const isOurs = ({ path }: { path: string }) => places.some((place) => isInside(path, place));
@@ -73,6 +75,8 @@ export function parseJournal(text: string, root: string): Journal | "outdated" |
     signs: new Map(signs.map((directory) => [directory.identity, directory])),
     directories: new Map(),
     gitDirectories: lookedInto,
+    gitMarks: new Map(),
+    named: new Set(named),
     shallowRoots,
     isWalked: true,
     isComplete: true,

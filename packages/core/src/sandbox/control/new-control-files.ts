@@ -1,5 +1,5 @@
 import { isInside } from "../../infrastructure/reading/real-path.ts";
-import { type ControlFile, lookAt } from "./control-file.ts";
+import { type ControlFile, lookAt, type Mark } from "./control-file.ts";
 import { type ControlLook, isBelowAny } from "./control-look.ts";
 import { findPlantedRepositories, type PlantedRepository } from "./repository-signs.ts";
 
@@ -25,7 +25,7 @@ export function findControlChanges(
   heldGitDirectories: readonly string[],
 ): ControlChanges {
   const known = new Map([...before.files.values()].map((file) => [file.identity, file]));
-  const isOld = (path: string) => {
+  const isOldFile = (path: string) => {
     const [earlier, now] = [before.files.get(path), after.files.get(path)];
     if (now === undefined) return false;
     return (earlier !== undefined && isSame(earlier, now)) || hasMovedAlong(now, known.get(now.identity));
@@ -33,16 +33,20 @@ export function findControlChanges(
   const planted = findPlantedRepositories(before, after).filter((one) => !wasOutOfReach(one, before));
   const plantedPaths = new Set(planted.map(({ path }) => path));
   // What only a new link, new settings or a new repository make one goes on to be what it was, once these are gone.
-  const isOneByOld = ({ reasons, repositories }: ControlFile) =>
+  const isOneBy = ({ reasons, repositories }: Mark, isOld: (path: string) => boolean): boolean =>
     (reasons === undefined && repositories === undefined) ||
-    repositories?.some((repository) => !plantedPaths.has(repository)) ||
-    reasons?.some((reason) => reason.every(isOld));
+    repositories?.some((repository) => !plantedPaths.has(repository)) === true ||
+    reasons?.some((reason) => reason.every(isOld)) === true;
+  const gitDirectories = new Map([...after.gitMarks].map(([path, mark]) => [path, isOneBy(mark, isOldFile)]));
+  const isOneByOld = (file: ControlFile) =>
+    isOneBy(file, (path) => gitDirectories.get(path) ?? isOldFile(path));
   const appeared: ControlFile[] = [];
   const replaced: ControlFile[] = [];
   for (const file of after.files.values()) {
     const earlier = before.files.get(file.path);
     if (earlier && isSame(earlier, file)) continue;
-    if (!isOneByOld(file)) continue;
+    // What was named before is, and was not there: whoever has replaced the settings since did not mean it.
+    if (!isOneByOld(file) && !before.named.has(file.path)) continue;
     const isLoose = before.gitDirectories.includes(file.path) && !heldGitDirectories.includes(file.path);
     // It could not be moved or removed in the box, unless with the directory it lies in.
     const isHeld =

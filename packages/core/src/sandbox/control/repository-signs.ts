@@ -1,6 +1,6 @@
 import { foldName } from "../../infrastructure/fold-name.ts";
 import type { DirectoryEntry } from "../../infrastructure/reading/directory-entries.ts";
-import type { ControlFile } from "./control-file.ts";
+import type { Mark } from "./control-file.ts";
 import type { ControlLook } from "./control-look.ts";
 
 /** A directory with entries that go into making a repository without a tree; most such make none. */
@@ -76,23 +76,25 @@ export function withoutRepositories(
   return {
     ...look,
     signs,
-    files: withoutMarksOf(look.files, paths),
+    files: withoutMarksOf(look, paths),
     gitDirectories: look.gitDirectories.filter((path) => isOther(path) || !isOfOne(path)),
   };
 }
 
 /** Without what only these repositories made control files, and what only their settings and links did. */
-function withoutMarksOf(files: ReadonlyMap<string, ControlFile>, planted: ReadonlySet<string>) {
-  const isTheirs = ({ repositories }: ControlFile) =>
-    repositories?.every((path) => planted.has(path)) === true;
-  const own = new Map([...files].filter(([, file]) => !isTheirs(file)));
-  const isOne = (file: ControlFile) =>
-    file.reasons === undefined
-      ? !isTheirs(file)
-      : file.reasons.some((reason) => reason.every((path) => own.has(path)));
-  const isOther = ({ repositories }: ControlFile) =>
-    repositories?.some((path) => !planted.has(path)) === true;
-  return new Map([...files].filter(([, file]) => isOther(file) || isOne(file)));
+function withoutMarksOf({ files, gitMarks }: ControlLook, planted: ReadonlySet<string>) {
+  const marks: Map<string, Mark> = new Map([...files, ...gitMarks]);
+  const inForce = new Set<string>();
+  const isOne = ({ reasons, repositories }: Mark) =>
+    (reasons === undefined && repositories === undefined) ||
+    repositories?.some((path) => !planted.has(path)) ||
+    reasons?.some((reason) => reason.every((path) => inForce.has(path)));
+  // Settings may lie in one of these and be included by others, and so name what they named before.
+  for (let known = -1; known < inForce.size; ) {
+    known = inForce.size;
+    for (const [path, mark] of marks) if (!inForce.has(path) && isOne(mark)) inForce.add(path);
+  }
+  return new Map([...files].filter(([, file]) => isOne(file)));
 }
 
 /** What follows the directory in a path; nothing for a path elsewhere. */
