@@ -3,7 +3,7 @@ import type { Terminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import type { TerminalHost } from "./tui/screen/terminal-guard.ts";
 
 /** The signals that are listened for; each of them ends a run. */
-export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP";
+export type SignalName = "SIGINT" | "SIGQUIT" | "SIGTERM" | "SIGHUP";
 
 /** Where text goes: stdout or stderr. Nobody reading any more is no error, the text is then dropped. */
 export interface CliOutput {
@@ -51,7 +51,7 @@ export interface CliIo {
   onSignal(listener: (signal: SignalName) => void): () => void;
   /** Registers what is to be done before the program ends in good order; it gets half a second. */
   onExit(cleanUp: () => Promise<void> | void): void;
-  /** Registers what is to be done however the program ends, but by SIGKILL: it is called at the very last and cannot wait. */
+  /** Registers what is to be done however the program ends, but by other signals: it is called at the very last, cannot wait. */
   onAnyExit(cleanUp: () => void): void;
   /** The terminal for a screen of one's own; it is loaded when it is asked for. */
   openTerminal(): Promise<CliTerminal>;

@@ -25,5 +25,6 @@ export const RUN_EXIT_CODES: Readonly<Record<RunStopReason, number>> = {
 export const SIGNAL_EXIT_CODES: Readonly<Record<SignalName, number>> = {
   SIGHUP: 129,
   SIGINT: 130,
+  SIGQUIT: 131,
   SIGTERM: 143,
 };

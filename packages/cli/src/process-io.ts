@@ -3,8 +3,8 @@ import type { CliInput, CliIo, CliOutput, SignalName } from "./cli-io.ts";
 import { SIGNAL_EXIT_CODES } from "./exit-codes.ts";
 import { watchParent } from "./parent-watch.ts";
 
-const SIGNALS: readonly SignalName[] = ["SIGINT", "SIGTERM", "SIGHUP"];
-const SIGNALS_OF_NOHUP: readonly SignalName[] = ["SIGINT", "SIGTERM"];
+const SIGNALS_OF_NOHUP: readonly SignalName[] = ["SIGINT", "SIGQUIT", "SIGTERM"];
+const SIGNALS: readonly SignalName[] = [...SIGNALS_OF_NOHUP, "SIGHUP"];
 // Children that are asked to end and do not are killed when the process exits.
 const CLEAN_UP_MS = 500;
 const BUSY_MS = 5;

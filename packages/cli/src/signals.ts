@@ -17,7 +17,7 @@ export interface SignalWatch {
   dispose(): void;
 }
 
-/** Watches for SIGINT, SIGTERM and SIGHUP. */
+/** Watches for the signals that end a run. */
 export function watchSignals(io: Pick<CliIo, "onSignal" | "exit">): SignalWatch {
   const stop = new AbortController();
   const expired = Promise.withResolvers<void>();

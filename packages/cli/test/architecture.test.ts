@@ -161,6 +161,18 @@ describe("packages/cli/src", () => {
     }
   });
 
+  test("what looks for a newer version is loaded by nothing but a look", () => {
+    const loaded = closureOf(["print.ts", "tui/app.ts", "line-prompt/line-prompt.ts"]);
+    const ofUpdates = [...loaded.keys()].filter((file) => file.startsWith("update/"));
+    expect(ofUpdates).toEqual(["update/update-look.ts"]);
+  });
+
+  test("what the screen and the line prompt share knows neither of them", () => {
+    const shared = imports.filter(({ file }) => file.startsWith("conversation/"));
+    expect(shared.map(show)).toContain("conversation/session-holder.ts imports open-session.ts");
+    expect(shared.filter(({ from }) => /^(?:tui|line-prompt)\//.test(from)).map(show)).toEqual([]);
+  });
+
   test("only the entry and the process behind it end the process or read its global state", () => {
     const offenders = files
       .filter((file) => !["index.ts", "main.ts", "process-io.ts"].includes(file))

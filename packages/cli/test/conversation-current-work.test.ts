@@ -38,6 +38,18 @@ test("work begins at once, is stopped by its signal, and has ended when stopping
   await begun;
 });
 
+test("nothing begins while something goes on, which is left alone", async () => {
+  const { work, told } = watch();
+  const begun = work.begin("a run", untilAborted);
+  await expect(work.begin("another", async () => void told.push("begun"))).rejects.toThrow(
+    "Nothing can begin until what goes on has ended.",
+  );
+  expect([work.what, work.isStopped, told]).toEqual(["a run", false, []]);
+  await work.stop();
+  await begun;
+  expect(told).toEqual(["ended: undefined"]);
+});
+
 test("what work throws is told before its end, and whoever began it is not disturbed", async () => {
   const { work, told } = watch();
   await work.begin("a run", async () => {

@@ -3,33 +3,46 @@ import { Leaving } from "../src/conversation/leaving.ts";
 
 const NEVER = new Promise<void>(() => {});
 
+/** How a conversation is left, and with which code the program is ended at once where something hangs. */
+function watch({ stopped = NEVER, isStopped = false } = {}): { leaving: Leaving; exited: Promise<number> } {
+  const { promise: exited, resolve: exit } = Promise.withResolvers<number>();
+  const leaving = new Leaving({ stop: () => stopped, isStopped: () => isStopped, exit });
+  return { leaving, exited };
+}
+
 test("whoever leaves gets their exit code once what goes on has ended", async () => {
-  const stopped = Promise.withResolvers<void>();
-  const leaving = new Leaving({ stop: () => stopped.promise, isStopped: () => false, exit() {} });
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  const { leaving } = watch({ stopped });
   expect(leaving.isLeaving).toBe(false);
   leaving.leave(129);
   expect(leaving.isLeaving).toBe(true);
-  stopped.resolve();
+  stop();
   expect(await leaving.code).toBe(129);
 });
 
 test("whoever asks twice waits for nothing that does not want to end", async () => {
-  const leaving = new Leaving({ stop: () => NEVER, isStopped: () => false, exit() {} });
+  const { leaving } = watch();
   leaving.leave(143);
   leaving.leave(130);
   expect(await leaving.code).toBe(130);
 });
 
 test("there is as little patience where what goes on was stopped before", async () => {
-  const patient = new Leaving({ stop: () => NEVER, isStopped: () => false, exit() {} });
-  const impatient = new Leaving({ stop: () => NEVER, isStopped: () => true, exit() {} });
+  const { leaving: patient } = watch();
+  const { leaving: impatient } = watch({ isStopped: true });
   patient.leave(1);
   impatient.leave(130);
   expect(await Promise.race([patient.code, impatient.code])).toBe(130);
 });
 
+test("the program is ended with that code where what is closed afterwards hangs", async () => {
+  const { leaving, exited } = watch({ isStopped: true });
+  leaving.leave(129);
+  expect(await exited).toBe(129);
+});
+
 test("a conversation that cannot go on ends with its error", async () => {
-  const leaving = new Leaving({ stop: () => NEVER, isStopped: () => false, exit() {} });
+  const { leaving } = watch();
   leaving.fail(new Error("The input cannot be read."));
   await expect(leaving.code).rejects.toThrow("The input cannot be read.");
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { BUSY_MS } from "../../core/test/support/busy-machine.ts";
 import { runInTerminal, type TerminalProgram } from "./support/run-in-terminal.ts";
@@ -184,13 +184,15 @@ describe("Ctrl+C", () => {
 for (const [signal, exitCode] of [
   ["SIGTERM", 143],
   ["SIGHUP", 129],
+  ["SIGQUIT", 131],
 ] as const) {
   test(`${signal} during a run ends it within two seconds with ${exitCode}`, async () => {
-    const program = start([bash("touch began; sleep 30")], "go", "--approval", "auto");
+    const program = start([bash("seq 100000; touch began; sleep 30")], "go", "--approval", "auto");
     while (!made("began")) await Bun.sleep(5);
     const sentAt = performance.now();
     program.process.kill(signal);
     expect(await program.exitCode).toBe(exitCode);
+    expect(readdirSync(place.temporary)).toEqual([]);
     expect(performance.now() - sentAt).toBeLessThan(2000 + BUSY_MS);
   });
 }

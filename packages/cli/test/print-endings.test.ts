@@ -71,6 +71,7 @@ describe("a signal while a tool runs", () => {
     ["SIGINT", 130],
     ["SIGTERM", 143],
     ["SIGHUP", 129],
+    ["SIGQUIT", 131],
   ] as const) {
     test(`${signal} ends it within 2 s with ${exitCode}, a result line, a complete session and no child`, async () => {
       const running = startDiligent(place, [...script(bash(STUBBORN)), "--output-format", "stream-json"]);

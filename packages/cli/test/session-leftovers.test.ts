@@ -4,7 +4,7 @@ import type { SignalName } from "../src/cli-io.ts";
 import { startInPty } from "./support/pty-program.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 
-const SIGNALS: readonly SignalName[] = ["SIGHUP", "SIGTERM"];
+const SIGNALS: readonly SignalName[] = ["SIGHUP", "SIGTERM", "SIGQUIT"];
 
 let place: TemporaryProject;
 

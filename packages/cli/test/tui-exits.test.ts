@@ -69,6 +69,7 @@ const SIGNALS = [
   ["SIGTERM", 143],
   ["SIGHUP", 129],
   ["SIGINT", 130],
+  ["SIGQUIT", 131],
 ] as const;
 
 describe("an idle screen gives the terminal back as it was", () => {
@@ -125,6 +126,15 @@ describe("while a command runs that ignores SIGTERM, nothing of it is left", () 
     await program.waitFor(`code ${code}`);
     expect(performance.now() - startedAt).toBeLessThan(2_000 + BUSY_MS);
     expect(countSleepers()).toBe(0);
+    await expectRestored(program);
+    expectWholeSession();
+  });
+
+  test("and no prompt is begun that is sent meanwhile", async () => {
+    await using program = await startBusy();
+    process.kill(childOf(program), "SIGTERM");
+    program.send("and then?\r");
+    await program.waitFor("code 143");
     await expectRestored(program);
     expectWholeSession();
   });

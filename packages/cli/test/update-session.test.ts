@@ -15,6 +15,7 @@ import { TypedCommands, writeScript } from "./support/typed-commands.ts";
 import { neverAnswer, startVersionServer, type VersionServer } from "./support/version-server.ts";
 
 const NEWS = `diligent 999.0.0 is out; this is ${VERSION}.`;
+const QUESTION_END = " / n: ";
 const COMMAND = {
   kind: "run" as const,
   isPrint: false,
@@ -40,6 +41,13 @@ afterEach(async () => {
 function configure(more: object = {}): void {
   const compatible = { local: { baseUrl: `${model.url}/v1`, models: ["qwen3"] } };
   place.configure({ sandbox: "off", provider: { compatible }, ...more });
+}
+
+/** What is logged of the only run so far; empty before it has begun. */
+function requestLog(): string {
+  const directory = join(state, "requests");
+  const [log] = existsSync(directory) ? readdirSync(directory) : [];
+  return log === undefined ? "" : readFileSync(join(directory, log), "utf8");
 }
 
 const recordPath = () => join(state, "update.json");
@@ -99,7 +107,7 @@ test("a version that is known is told once in a session, whatever follows", asyn
   await typed.close();
 });
 
-test("without the setting nothing is written, and nothing loaded either", async () => {
+test("without the setting nothing is written and nothing told", async () => {
   configure();
   const typed = await openTyped();
   await typed.say("one");
@@ -140,16 +148,63 @@ test("print mode asks nobody and tells nothing", async () => {
   expect(readFileSync(recordPath(), "utf8")).toBe(before);
 });
 
-test("at the line prompt it is a line of its own, with the prompt below it", async () => {
-  await configureKnown();
+/** The line prompt with a prompt of its own, and what types in it. */
+function startLinePrompt(): { io: FakeIo; type(line: string): Promise<void>; ended: Promise<number> } {
   const typing = new TransformStream<Uint8Array, Uint8Array>();
   const writer = typing.writable.getWriter();
   const io = createIo(typing.readable);
-  const ended = runLinePrompt({ ...COMMAND, prompt: "one" }, io);
+  const command = { ...COMMAND, prompt: "one", options: { ...COMMAND.options, isVerbose: true } };
+  return {
+    io,
+    type: (line) => writer.write(new TextEncoder().encode(`${line}\n`)),
+    ended: runLinePrompt(command, io),
+  };
+}
+
+test("at the line prompt it is a line of its own, with the prompt below it", async () => {
+  await configureKnown();
+  const { io, type, ended } = startLinePrompt();
   while (!io.stdout.text.includes(NEWS) || !io.stdout.text.endsWith("diligent> ")) await Bun.sleep(2);
   expect(io.stdout.text).toMatch(/^diligent 999\.0\.0 is out; this is \S+\.$/m);
-  await writer.write(new TextEncoder().encode("/quit\n"));
+  await type("/quit");
   expect(await ended).toBe(0);
+});
+
+/** The model wants to run a command, which is asked about; the server answers once the question is open. */
+async function startQuestion(server: { answer: PromiseWithResolvers<string>; url: string }) {
+  const call = completions.callEntry('{"command":"touch made"}', { id: "call_1", name: "bash" });
+  await model[Symbol.asyncDispose]();
+  model = await startSseServer(
+    completions.answerReply([completions.callChunk(call), completions.finishChunk("tool_calls")]),
+    completions.answerReply(completions.textAnswer("The answer.")),
+  );
+  configure({ updateUrl: server.url });
+  const prompt = startLinePrompt();
+  while (!prompt.io.stdout.text.endsWith(QUESTION_END)) await Bun.sleep(2);
+  server.answer.resolve("999.0.0");
+  while (!requestLog().includes('"update"')) await Bun.sleep(2);
+  expect(prompt.io.stdout.text.endsWith(QUESTION_END)).toBe(true);
+  return prompt;
+}
+
+test("it is not written into a question, but above the next prompt", async () => {
+  const answer = Promise.withResolvers<string>();
+  await using server = startVersionServer(async () => Response.json({ version: await answer.promise }));
+  const { io, type, ended } = await startQuestion({ answer, url: server.url });
+  await type("n not now");
+  while (!io.stdout.text.endsWith("diligent> ")) await Bun.sleep(2);
+  expect(io.stdout.text).toEndWith(`\n${NEWS}\ndiligent> `);
+  await type("/quit");
+  expect(await ended).toBe(0);
+});
+
+test("nor is it told to whoever leaves at a question", async () => {
+  const answer = Promise.withResolvers<string>();
+  await using server = startVersionServer(async () => Response.json({ version: await answer.promise }));
+  const { io, ended } = await startQuestion({ answer, url: server.url });
+  io.send("SIGTERM");
+  expect(await ended).toBe(143);
+  expect(io.stdout.text).not.toContain(NEWS);
 });
 
 test("while the server hangs the screen is left at once, and the log says what became of it", async () => {
@@ -163,15 +218,13 @@ test("while the server hangs the screen is left at once, and the log says what b
   await asked(server);
   io.send("SIGTERM");
   expect(await ended).toBe(143);
-  const [log = ""] = readdirSync(join(state, "requests"));
-  const text = () => readFileSync(join(state, "requests", log), "utf8");
-  while (!text().includes('"update"')) await Bun.sleep(2);
-  const entries: object[] = text()
+  while (!requestLog().includes('"update"')) await Bun.sleep(2);
+  const entries: object[] = requestLog()
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
   expect(entries.filter((entry) => "type" in entry && entry.type === "update")).toEqual([
     { type: "update", time: expect.any(String), problem: "the program was left meanwhile" },
   ]);
-  expect(text()).not.toContain(server.url);
+  expect(requestLog()).not.toContain(server.url);
 });

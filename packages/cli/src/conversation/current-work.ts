@@ -38,8 +38,12 @@ export class CurrentWork<What> {
     return this.going?.ended;
   }
 
-  /** Begins at once, and resolves when it has ended, however that was. To be called while nothing goes on. */
+  /**
+   * Begins at once, and resolves when it has ended, however that was.
+   * @throws Error while something else goes on, which is left alone.
+   */
   async begin(what: What, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    if (this.going !== undefined) throw new Error("Nothing can begin until what goes on has ended.");
     const abort = new AbortController();
     const ended = Promise.withResolvers<void>();
     this.going = { what, abort, ended: ended.promise };

@@ -3,7 +3,6 @@ import type { Resumption, RunOptions } from "../arguments/command.ts";
 import type { CliIo } from "../cli-io.ts";
 import { type Carried, type OpenSession, openSession } from "../open-session.ts";
 import type { HeldSession } from "../resume.ts";
-import type { Reopening } from "../tui/commands/types.ts";
 import { UpdateLook } from "../update/update-look.ts";
 
 /** What of a command line says which session is opened and how. */
@@ -11,6 +10,16 @@ interface Call {
   options: RunOptions;
   resumption?: Resumption | undefined;
 }
+
+/**
+ * Another session: a new one, an earlier one, a copy of this one, or this one with configuration, instructions and
+ * knowledge read anew.
+ */
+export type Reopening =
+  | { how: "new" | "fork" }
+  /** `trustedOnce`: with a project that counts as trusted until the program ends, or none any more; as before when left out. */
+  | { how: "reload"; trustedOnce?: Carried["trustedOnce"] }
+  | { how: "continue"; reference: string };
 
 /** The session that is talked to. It is opened in the background, and exchanged for another one on request. */
 export class SessionHolder {

@@ -16,6 +16,8 @@ export type ConversationParts = Pick<
   PlainContextParts,
   "opened" | "reopen" | "environment" | "quit" | "send"
 > & {
+  /** The program is about to end: nothing is to begin any more. */
+  isLeaving(): boolean;
   /** Told when nothing goes on any more, once the prompt is shown. */
   ended(): void;
 };
@@ -30,6 +32,8 @@ export class Conversation {
   private readonly transcript: Transcript;
   private readonly work: CurrentWork<LineWork>;
   private commands: PlainCommands | undefined;
+  /** What is to be told once nothing goes on. */
+  private readonly held: string[] = [];
 
   constructor(
     private readonly output: CliOutput,
@@ -40,6 +44,7 @@ export class Conversation {
     this.work = new CurrentWork({
       failed: (error) => this.fail(error),
       ended: () => {
+        if (!parts.isLeaving()) for (const text of this.held.splice(0)) this.line(text);
         this.showPrompt();
         parts.ended();
       },
@@ -110,6 +115,18 @@ export class Conversation {
   /** Asks for the next line; nothing while something goes on. */
   showPrompt(): void {
     if (this.doing === undefined) this.output.write(PROMPT);
+  }
+
+  /** Shows what nobody has asked for, once nothing goes on: it is written into no open question. */
+  tell(text: string): void {
+    if (this.doing !== undefined) {
+      this.held.push(text);
+      return;
+    }
+    // What is being typed at the prompt is left above it.
+    this.output.write("\n");
+    this.line(text);
+    this.showPrompt();
   }
 
   /** Shows a line of its own. */

@@ -17,7 +17,7 @@ export class InputLines {
 
   constructor(
     private readonly output: CliOutput,
-    parts: Omit<ConversationParts, "send" | "ended">,
+    private readonly parts: Omit<ConversationParts, "send" | "ended">,
   ) {
     this.conversation = new Conversation(output, {
       ...parts,
@@ -35,8 +35,9 @@ export class InputLines {
     else this.take(prompt);
   }
 
-  /** A line that was typed, without its end. */
+  /** A line that was typed, without its end. Whoever leaves is no longer listened to. */
   take(line: string): void {
+    if (this.parts.isLeaving()) return;
     this.isWarned = false;
     const { approvals } = this.conversation;
     if (approvals.isAsking) {
@@ -62,6 +63,12 @@ export class InputLines {
     }
   }
 
+  /** Stops what goes on, and what waits for that: nothing follows it. Resolves when it has ended. */
+  async stop(): Promise<void> {
+    this.waiting.length = 0;
+    await this.conversation.interrupt();
+  }
+
   /** Says that a second Ctrl+C leaves; false where that was said, and nothing was typed since. */
   warnOfLeaving(): boolean {
     if (this.isWarned) return false;
@@ -73,6 +80,7 @@ export class InputLines {
 
   private takePrompt(line: string, text: string): void {
     const { conversation } = this;
+    if (this.parts.isLeaving()) return;
     if (conversation.doing === undefined) conversation.begin(text);
     else if (conversation.doing === "run") conversation.steer(text);
     else this.waiting.push(line);
@@ -89,6 +97,7 @@ export class InputLines {
   private async takeCommandBesideRun(line: string): Promise<void> {
     const { conversation } = this;
     const commands = await conversation.openCommands();
+    if (this.parts.isLeaving()) return;
     if (conversation.doing === undefined) this.take(line);
     else if (!commands.isAlwaysPossible(line)) this.waiting.push(line);
     else await commands.run(line).catch((error: unknown) => conversation.fail(error));

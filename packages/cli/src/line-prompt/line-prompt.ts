@@ -27,10 +27,11 @@ export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<num
       return opened;
     },
     quit: () => leaving.leave(EXIT_SUCCESS),
+    isLeaving: () => leaving.isLeaving,
   });
   const { conversation } = lines;
   const leaving = new Leaving({
-    stop: () => conversation.interrupt(),
+    stop: () => lines.stop(),
     isStopped: () => conversation.isInterrupted,
     exit: (code) => io.exit(code),
   });
@@ -42,10 +43,7 @@ export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<num
     ask: conversation.approvals.ask,
     warn,
     tell(text) {
-      // What is being typed at the prompt is left above it.
-      if (conversation.doing === undefined) io.stdout.write("\n");
-      conversation.line(text);
-      conversation.showPrompt();
+      if (!leaving.isLeaving) conversation.tell(text);
     },
   });
   try {

@@ -1,8 +1,9 @@
 import type { AgentEvent, Environment } from "@diligent/core/run";
+import type { Reopening } from "../conversation/session-holder.ts";
 import { compactConversation, leaveBranch, type SummaryControl } from "../conversation/summarize.ts";
 import type { OpenSession } from "../open-session.ts";
 import { SLASH_COMMANDS } from "../tui/commands/index.ts";
-import type { CommandContext, Reopening } from "../tui/commands/types.ts";
+import type { CommandContext } from "../tui/commands/types.ts";
 import { createKeymap } from "../tui/keys/keymap.ts";
 import { toStatus } from "../tui/session-status.ts";
 import { toResumedBlocks } from "../tui/transcript-blocks.ts";

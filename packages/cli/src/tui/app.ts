@@ -68,7 +68,7 @@ class App {
       theme,
       keys: keys.editorKeys,
       draft: openDraft(io),
-      submit: (text, visibleText) => this.interaction.lines.take(text, visibleText),
+      submit: (text, visibleText) => this.submit(text, visibleText),
     });
     const { display, prompt } = this;
     const quit = () => this.leaving.leave(EXIT_SUCCESS);
@@ -113,6 +113,12 @@ class App {
       if (unfinishedMove) writeFailure(io.stderr, describeLeaving(unfinishedMove));
       await holder.close();
     }
+  }
+
+  /** Who is leaving begins nothing more: it is a draft for the next time. */
+  private submit(text: string, visibleText: string): void {
+    if (this.leaving.isLeaving) this.prompt.editor.setText(text);
+    else this.interaction.lines.take(text, visibleText);
   }
 
   /** What is drawn, and where keys go. */

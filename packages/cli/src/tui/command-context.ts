@@ -1,11 +1,11 @@
 import type { Environment } from "@diligent/core/run";
 import type { ApprovalMode } from "../arguments/command.ts";
 import type { ModelChange } from "../change-model.ts";
-import type { SessionHolder } from "../conversation/session-holder.ts";
+import type { Reopening, SessionHolder } from "../conversation/session-holder.ts";
 import type { OpenSession } from "../open-session.ts";
 import { isCallBlock } from "./blocks.ts";
 import { SLASH_COMMANDS } from "./commands/index.ts";
-import type { CommandContext, Reopening } from "./commands/types.ts";
+import type { CommandContext } from "./commands/types.ts";
 import type { ConversationDriver } from "./conversation-driver.ts";
 import type { PromptEditor } from "./editor/prompt-editor.ts";
 import { stopHint } from "./keys/key-texts.ts";

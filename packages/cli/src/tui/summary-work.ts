@@ -17,7 +17,10 @@ interface SummaryParts {
 export class SummaryWork {
   constructor(private readonly parts: SummaryParts) {}
 
-  /** @param focus what the summary has to keep above all. */
+  /**
+   * @param focus what the summary has to keep above all.
+   * @throws Error while something else goes on.
+   */
   async compact(focus: string | undefined): Promise<void> {
     const { session } = await this.parts.session();
     await this.parts.work.begin({ kind: "compaction" }, (signal) =>
@@ -28,6 +31,7 @@ export class SummaryWork {
   /**
    * Goes on behind an earlier entry of the session, with a summary of the branch that is left.
    * @returns false when it was stopped or failed, which was said.
+   * @throws Error while something else goes on.
    */
   async leaveBranch(entryId: string | null): Promise<boolean> {
     const { change, say, work } = this.parts;

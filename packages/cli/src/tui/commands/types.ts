@@ -1,5 +1,6 @@
-import type { Environment, LoadOptions } from "@diligent/core/run";
+import type { Environment } from "@diligent/core/run";
 import type { ModelChange } from "../../change-model.ts";
+import type { Reopening } from "../../conversation/session-holder.ts";
 import type { OpenSession } from "../../open-session.ts";
 import type { FileMove } from "../../undo/describe-progress.ts";
 import type { MoveControl } from "../../undo/session-checkpoints.ts";
@@ -69,16 +70,6 @@ export interface CommandContext {
   reloadKeys?(): Promise<readonly string[]>;
   readonly commands: readonly SlashCommand[];
 }
-
-/**
- * Another session: a new one, an earlier one, a copy of this one, or this one with configuration, instructions and
- * knowledge read anew.
- */
-export type Reopening =
-  | { how: "new" | "fork" }
-  /** `trustedOnce`: with a project that counts as trusted until the program ends, or none any more; as before when left out. */
-  | { how: "reload"; trustedOnce?: LoadOptions["trustedOnce"] }
-  | { how: "continue"; reference: string };
 
 /** A command that begins with a slash. */
 export interface SlashCommand {
