@@ -1,12 +1,12 @@
 import { parseFaultArguments } from "./faults/arguments.ts";
 import { FAULT_TRIALS } from "./faults/trials/index.ts";
 import { tryFaults } from "./faults/try-faults.ts";
-import { runScript } from "./run-script.ts";
+import { runBenchScript } from "./run-bench-script.ts";
 
 // Disturbs the real program in every way there is a trial for, and counts, for each promise to users, how often it was
 // tried and how often it was broken. Exit code 1 when one was broken, 2 when a trial itself failed.
 
-await runScript({
+await runBenchScript({
   name: "faults",
   help: {
     usage: ["bun run faults [NAME…] [--long | --runs N] [--seed N]"],

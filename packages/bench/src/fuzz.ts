@@ -1,12 +1,12 @@
 import { parseFuzzArguments } from "./fuzz/arguments.ts";
 import { formatOutcomes, type TriedTarget } from "./fuzz/format-outcomes.ts";
 import { FUZZ_TARGETS } from "./fuzz/targets/index.ts";
-import { runScript } from "./run-script.ts";
+import { runBenchScript } from "./run-bench-script.ts";
 
 // Makes values by chance, thousands for each promise that has to hold for all of them, and looks for one that breaks it.
 // Exit code 1 when one was found.
 
-await runScript({
+await runBenchScript({
   name: "fuzz",
   help: {
     usage: ["bun run fuzz [NAME…] [--runs N] [--seed N]", "bun run fuzz NAME --seed N --path PATH"],

@@ -3,7 +3,7 @@ import type { Benchmark } from "./benchmark.ts";
 import { BENCHMARKS } from "./benchmarks/index.ts";
 import { judgeFigure, type Verdict } from "./figure.ts";
 import { PEER_COMPARISON } from "./peers/compare-peers.ts";
-import { runScript } from "./run-script.ts";
+import { runBenchScript } from "./run-bench-script.ts";
 import { Stage } from "./stage/stage.ts";
 import { formatTable } from "./table.ts";
 
@@ -11,7 +11,7 @@ const EXIT_OVER_BUDGET = 1;
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
 
-await runScript({
+await runBenchScript({
   name: "bench",
   help: {
     usage: [

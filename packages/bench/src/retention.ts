@@ -2,7 +2,7 @@ import { createRandom } from "../../core/test/support/fuzzed-history.ts";
 import { holdRetentionSession, type RetentionReport } from "../../core/test/support/retention-session.ts";
 import { chooseMisbehaviours } from "./retention/choose-misbehaviours.ts";
 import { judgeRetention } from "./retention/judge-retention.ts";
-import { runScript } from "./run-script.ts";
+import { runBenchScript } from "./run-bench-script.ts";
 import { parseSeededRuns } from "./seeded-runs.ts";
 import { Scratch } from "./stage/scratch.ts";
 
@@ -12,7 +12,7 @@ import { Scratch } from "./stage/scratch.ts";
 const USUAL_RUNS = 12;
 const SHOWN_PROBLEMS = 20;
 
-await runScript({
+await runBenchScript({
   name: "retention",
   help: {
     usage: ["bun run retention [--runs N] [--seed N]"],

@@ -1,4 +1,4 @@
-import { runScript } from "./run-script.ts";
+import { runBenchScript } from "./run-bench-script.ts";
 import {
   LEAST_PROGRAM_TURNS,
   parseSoakArguments,
@@ -22,7 +22,7 @@ import { Stage } from "./stage/stage.ts";
 const SESSION_TURNS = 2_000;
 const PROGRAM_TURNS = 1_000;
 
-await runScript({
+await runBenchScript({
   name: "soak",
   help: {
     usage: ["bun run soak [NAME…] [--turns N] [--seconds N | --long] [--seed N] [--window TOKENS]"],

@@ -8,7 +8,7 @@ import {
   type Host,
 } from "./build-targets.ts";
 import { embedRipgrep, provideRipgrep } from "./embed-ripgrep.ts";
-import { runScript } from "./run-script.ts";
+import { runBuildScript } from "./run-build-script.ts";
 import { DEFAULT_OUTPUT, PROGRAM_SETTINGS } from "./shipped-program.ts";
 import { writeThirdParty } from "./third-party.ts";
 
@@ -70,5 +70,5 @@ if (import.meta.main) {
       }
     },
   };
-  process.exitCode = await runScript(script, process.argv.slice(2));
+  process.exitCode = await runBuildScript(script, process.argv.slice(2));
 }

@@ -1,6 +1,6 @@
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { runScript } from "./run-script.ts";
+import { runBuildScript } from "./run-build-script.ts";
 import { BUNDLE_FILES, bundleProgram, DEFAULT_OUTPUT } from "./shipped-program.ts";
 
 /**
@@ -26,5 +26,5 @@ if (import.meta.main) {
       console.log(`${outputs.length} files, ${Math.round(bytes / 1024)} KB in ${DEFAULT_OUTPUT}`);
     },
   };
-  process.exitCode = await runScript(script, process.argv.slice(2));
+  process.exitCode = await runBuildScript(script, process.argv.slice(2));
 }

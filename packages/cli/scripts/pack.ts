@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { runScript } from "./run-script.ts";
+import { runBuildScript } from "./run-build-script.ts";
 import { DEFAULT_OUTPUT } from "./shipped-program.ts";
 import { stageLibrary } from "./stage-library.ts";
 import { stageProgram } from "./stage-program.ts";
@@ -49,5 +49,5 @@ if (import.meta.main) {
         console.log(`${path}  ${Math.round(Bun.file(path).size / 1024)} KB`);
     },
   };
-  process.exitCode = await runScript(script, process.argv.slice(2));
+  process.exitCode = await runBuildScript(script, process.argv.slice(2));
 }

@@ -183,7 +183,7 @@ function toLoopConfig(options: SessionOptions, parts: LoopParts): AgentLoopConfi
     systemPrompt: prompt.current.systemPrompt,
     effort: options.effort ?? config.effort,
     maxTurns: options.maxTurns ?? config.maxTurns,
-    maxRetries: parts.model.conditions ? parts.model.conditions.maxRetries : config.maxRetries,
+    maxRetries: config.maxRetries,
     maxCost: options.maxCost,
     approve: options.approve,
     changes: options.persist ? services.checkpoints : undefined,

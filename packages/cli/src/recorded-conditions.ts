@@ -1,5 +1,5 @@
 import { calibrationKey, readCalibration } from "@diligent/core/interactive";
-import type { Environment, LoadedConfig, Model } from "@diligent/core/run";
+import type { CompactionSettings, Environment, LoadedConfig, Model } from "@diligent/core/run";
 
 interface Surroundings {
   environment: Environment;
@@ -15,10 +15,13 @@ interface Surroundings {
 export function withConditions(model: Model, { environment, loaded, persist }: Surroundings): Model {
   if (model.conditions) return model;
   const { compaction = {}, knowledge, maxRetries } = loaded.config;
-  const { model: _, ...settings } = compaction;
+  const { enabled, reserveTokens, keepRecentTokens, pruning } = compaction;
   const isLearned = persist && model.provider !== "scripted";
   const conditions = {
-    compaction: settings,
+    compaction: { enabled, reserveTokens, keepRecentTokens, pruning } satisfies Record<
+      keyof CompactionSettings,
+      unknown
+    >,
     flushKnowledge: knowledge?.flushBeforeCompaction,
     maxRetries,
     calibration: isLearned ? readCalibration(environment, calibrationKey(model)) : undefined,

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createScriptedStream, scriptedModel } from "@diligent/core/scripted";
 import { type Reply, startSseServer } from "../../core/test/support/sse-server.ts";
 import { openRecording } from "../src/open-recording.ts";
 import { UsageError } from "../src/usage-error.ts";
@@ -151,6 +152,21 @@ describe("--record", () => {
     const failure = openRecording(file, { cwd, warn: () => {} }).catch((error: unknown) => error);
     expect(await failure).toEqual(new UsageError(complaint.replace("PROJECT", cwd)));
     expect(existsSync(join(cwd, "new"))).toBe(false);
+  });
+
+  test("warns when a second model answers, which the replay will not tell", async () => {
+    const { project: cwd } = createPlace();
+    const warnings: string[] = [];
+    const recording = await openRecording("run.json", { cwd, warn: (text) => warnings.push(text) });
+    const script = { version: 1 as const, turns: [{ text: "one" }, { text: "two" }] };
+    const stream = recording.wrap(createScriptedStream(script));
+    const messages = [{ role: "user" as const, content: "go", timestamp: 0 }];
+    for (const name of ["first.json", "second.json"])
+      await stream(scriptedModel(name, script), { systemPrompt: "", messages, tools: [] }, {}).result();
+    expect(warnings).toEqual([
+      `The recording ${join(cwd, "run.json")} tells the window, the price and the conditions of scripted/first.json ` +
+        "only: its replay goes by those, also where scripted/second.json has answered.",
+    ]);
   });
 
   test("leaves no file where no model could be chosen", async () => {

@@ -120,6 +120,41 @@ export interface ToolDefinition {
   inputSchema: Record<string, unknown>;
 }
 
+/**
+ * How old tool results are shortened, as it is configured and recorded. What is left out depends on the model's window.
+ * Positions are counted in results, from the newest back.
+ */
+export interface PruningConditions {
+  enabled?: boolean | undefined;
+  /** Characters above which a result keeps only its head and tail. */
+  softTrimChars?: number | undefined;
+  /** Characters of the head. */
+  softTrimHead?: number | undefined;
+  /** Characters of the tail. */
+  softTrimTail?: number | undefined;
+  /** The newest so many results are not cleared. */
+  hardClearAfter?: number | undefined;
+  /** The newest so many results are not touched; above zero, neither are those that the model has not seen yet. */
+  keepLast?: number | undefined;
+  /** Nothing is shortened before so many tokens can go at once. */
+  minimumTokens?: number | undefined;
+}
+
+/**
+ * How a conversation is kept within the model's window, as it is configured and recorded; counts are tokens. What is left
+ * out depends on the window. Both schemas are checked against it.
+ */
+export interface CompactionSettings {
+  /** False: nothing is shortened unless it is asked for by hand. */
+  enabled?: boolean | undefined;
+  /** Kept free for the answer and for errors of estimation: a request that would reach into it is shortened first. */
+  reserveTokens?: number | undefined;
+  /** What is newest and stays word for word when the older part is summarised. */
+  keepRecentTokens?: number | undefined;
+  /** How old tool results are shortened before anything is summarised. */
+  pruning?: PruningConditions | undefined;
+}
+
 /** No tokens at all. */
 export const EMPTY_USAGE: Readonly<Usage> = {
   inputTokens: 0,

@@ -31,6 +31,16 @@ test("of a very short name one letter is forgiven, or a swapped pair", () => {
   ]);
 });
 
+test("a very short name whose letters are all in other places is no swapped pair", () => {
+  expect(["slo", "osl", "lso", "ols", "los"].map((name) => nearestName(name, ["sol"]))).toEqual([
+    "sol",
+    "sol",
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
 test("of two equally near names the first is taken", () => {
   expect(nearestName("--max-tost", ["--max-test", "--max-cost"])).toBe("--max-test");
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, statSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { startRecording } from "../src/provider/recording.ts";
 import { createScriptedStream, scriptedModel } from "../src/provider/scripted.ts";
 import type { ProviderEvent } from "../src/provider/types.ts";
 import { ask, CONTEXT, done, MODEL, record, recordAll, USAGE } from "./support/recorded-replies.ts";
@@ -93,6 +94,32 @@ test("what decided how a run went is in the recording, and in the model that rep
     thinking: "none",
     conditions: { ...conditions, summarizer: small },
   });
+});
+
+test("another model beside the one that the recording stands for is told of once, one that summarises is not", async () => {
+  const told: string[] = [];
+  const recording = startRecording(
+    join(makeTempDir(), "run.json"),
+    () => {},
+    ({ recorded, other }) => told.push(`${recorded.id}, ${other.id}`),
+  );
+  const turns = ["one", "two", "three", "four", "five"].map((text) => ({ text }));
+  const stream = recording.wrap(createScriptedStream({ version: 1, turns }));
+  const ids: string[] = [];
+  for (const [id, purpose] of [
+    ["small", "summary"],
+    [MODEL.id],
+    ["small", "summary"],
+    ["other"],
+    ["third"],
+  ] as const) {
+    await ask(stream, purpose ? { purpose } : {}, { ...MODEL, id });
+    ids.push(`${id}: ${told.length}`);
+  }
+  expect([ids, told]).toEqual([
+    ["small: 0", "claude-test: 0", "small: 0", "other: 1", "third: 1"],
+    ["claude-test, other"],
+  ]);
 });
 
 test("the file is private and whole after every reply, and leaves no other behind", async () => {

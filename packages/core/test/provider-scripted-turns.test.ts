@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { createScriptedStream, type ScriptedStreamOptions } from "../src/provider/scripted.ts";
+import type { ScriptEvent } from "../src/provider/scripted-events.ts";
 import { findStart, findStartTurn } from "../src/provider/scripted-turns.ts";
 import type { AssistantMessage, Message } from "../src/types.ts";
+import { EMPTY_USAGE } from "../src/types.ts";
 import {
   ask,
   assistant,
@@ -94,6 +96,48 @@ describe("the ids of a script's tool calls", () => {
     const history = [user("a"), assistant([toolCall("call_1")]), toolResult("call_1")];
     const stream = scripted([{ toolCalls: [LS_CALL] }], { startAtTurn: 0 });
     expect(messageOf(await ask(stream, history)).content).toEqual([toolCall("call_1_2")]);
+  });
+});
+
+describe("a conversation that holds the ids already", () => {
+  const history = [user("a"), assistant([toolCall("mine")]), toolResult("mine"), user("b")];
+
+  test("gives calls whose ids the script names others, and leaves those beside them alone", async () => {
+    const calls = ["mine", "mine_2", "yours"].map((id) => ({ ...LS_CALL, id }));
+    const stream = scripted([{ toolCalls: calls }], { startAtTurn: 0 });
+    expect(messageOf(await ask(stream, history)).content).toEqual([
+      toolCall("mine_3"),
+      toolCall("mine_2"),
+      toolCall("yours"),
+    ]);
+  });
+
+  test("gives calls that are told event by event others, everywhere", async () => {
+    const events = (first: string): ScriptEvent[] => [
+      { type: "start" },
+      { type: "tool_call_start", id: first, name: "ls" },
+      { type: "tool_call_start", id: "yours", name: "ls" },
+      { type: "tool_call_delta", id: first, delta: "{}" },
+      { type: "tool_call_end", id: first, name: "ls", input: {} },
+      { type: "tool_call_end", id: "yours", name: "ls", input: {} },
+    ];
+    const call = (id: string) => ({ type: "tool_call" as const, id, name: "ls", input: {} });
+    const reply = {
+      content: [call("mine"), call("yours")],
+      usage: EMPTY_USAGE,
+      stopReason: "tool_use" as const,
+    };
+    const stream = scripted([{ events: events("mine"), reply }], { startAtTurn: 0 });
+    const played = await ask(stream, history);
+    expect(played.slice(0, -1)).toEqual(events("mine_2"));
+    expect(messageOf(played).content).toEqual([call("mine_2"), call("yours")]);
+  });
+
+  test("gives none that is longer than providers take", async () => {
+    const long = "a".repeat(128);
+    const stream = scripted([{ toolCalls: [{ ...LS_CALL, id: long }] }], { startAtTurn: 0 });
+    const holding = [user("a"), assistant([toolCall(long)]), toolResult(long)];
+    expect(messageOf(await ask(stream, holding)).content).toEqual([toolCall(`${"a".repeat(126)}_2`)]);
   });
 });
 

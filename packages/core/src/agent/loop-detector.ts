@@ -1,6 +1,9 @@
 import type { ToolCallBlock } from "../types.ts";
 
-/** A model that polls gets a different answer sooner or later; the same call with the same answer is no progress. */
+/**
+ * After the same answer to the same call so many times, the first included, the model is told. One that polls gets another
+ * answer sooner or later, and without one there is no progress.
+ */
 export const WARN_AFTER_REPEATS = 3;
 /** After the same answer so many times, the first included, the run ends: being told did not help. */
 export const STOP_AFTER_REPEATS = 5;

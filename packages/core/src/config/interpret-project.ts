@@ -2,7 +2,12 @@ import type { Environment } from "../infrastructure/environment.ts";
 import { ConfigError } from "./config-error.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { type ConfigDocument, readDocument, type VariableUse } from "./document.ts";
-import { type RestrictionContext, removeUntrustedSettings, removeUserSettings } from "./restrict-project.ts";
+import {
+  isUserSetting,
+  type RestrictionContext,
+  removeUntrustedSettings,
+  removeUserSettings,
+} from "./restrict-project.ts";
 import type { DiligentConfig } from "./schema.ts";
 import { validateDocument } from "./validate.ts";
 
@@ -65,8 +70,4 @@ export function interpretUntrusted(file: ConfigFile, context: RestrictionContext
     refused: [...own.ignored.map(nameInFile), ...document.leftOut.filter(isUserSetting)],
     extended: safe.extended,
   };
-}
-
-function isUserSetting(key: string): boolean {
-  return key.endsWith(".apiKey") || /^(?:sandboxWritable|inheritEnvironment|updateUrl)/.test(key);
 }

@@ -17,32 +17,47 @@ export interface RestrictedConfig {
   extended: string[];
 }
 
+// What no project file decides, whatever it is set to: what commands may reach on this machine, and who is asked for the
+// newest version.
+const USER_SETTINGS = ["sandboxWritable", "inheritEnvironment", "updateUrl"] as const;
+
+/** True for a setting, by its full name, that counts from no project file. */
+export function isUserSetting(key: string): boolean {
+  return isKey(key) || USER_SETTINGS.some((setting) => key.startsWith(setting));
+}
+
 /**
- * What no project file decides, trusted or not: keys, what commands may reach on this machine, who is asked for the newest
- * version, and to do without the sandbox that the user requires.
+ * Takes away what no project file decides, trusted or not: the settings above, keys, and to do without the sandbox that the
+ * user requires.
  */
 export function removeUserSettings(
   project: Readonly<DiligentConfig>,
   user: Readonly<DiligentConfig>,
 ): RestrictedConfig {
-  const { sandboxWritable, inheritEnvironment, updateUrl, provider, sandbox, ...rest } = project;
+  const { provider, sandbox, ...rest } = project;
   const isLax = user.sandbox === "required" && sandbox !== "required";
-  const config = sandbox === undefined || isLax ? rest : { ...rest, sandbox };
+  for (const setting of USER_SETTINGS) delete rest[setting];
   const refused = {
-    sandboxWritable,
-    inheritEnvironment,
-    updateUrl,
+    ...Object.fromEntries(USER_SETTINGS.map((setting) => [setting, project[setting]])),
     provider,
     sandbox: isLax ? sandbox : undefined,
   };
   const ignored = [...flattenSettings(refused).keys()].filter(
-    (key) => !key.startsWith("provider.") || key.endsWith(".apiKey"),
+    (key) => !key.startsWith("provider.") || isKey(key),
   );
   return {
-    config: provider === undefined ? config : { ...config, provider: withoutKeys(provider) },
+    config: {
+      ...rest,
+      ...(sandbox !== undefined && !isLax && { sandbox }),
+      ...(provider !== undefined && { provider: withoutKeys(provider) }),
+    },
     ignored,
     extended: [],
   };
+}
+
+function isKey(name: string): boolean {
+  return name.endsWith(".apiKey");
 }
 
 /** What a project may not decide before the user trusts it: whatever sends data elsewhere, or allows more than the user does. */

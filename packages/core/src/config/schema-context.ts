@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { CompactionSettings, PruningConditions } from "../types.ts";
 
 const isOn = (what: string) => z.boolean().optional().describe(what);
 
@@ -33,7 +34,7 @@ const PruningSettingsSchema = z.strictObject({
   minimumTokens: count(
     "Tokens that have to be gained before anything is shortened; by default 20000, and at most an eighth of the window.",
   ),
-});
+} satisfies Record<keyof PruningConditions, z.ZodType>);
 
 /** `compaction`: what is left out depends on the model's window, see `toContextLimits`. */
 export const CompactionSettingsSchema = z.strictObject({
@@ -50,4 +51,4 @@ export const CompactionSettingsSchema = z.strictObject({
     .optional()
     .describe("Id or alias of the model that writes summaries; by default the one in use."),
   pruning: PruningSettingsSchema.optional().describe("How old tool results are shortened."),
-});
+} satisfies Record<keyof CompactionSettings | "model", z.ZodType>);

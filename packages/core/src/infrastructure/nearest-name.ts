@@ -24,12 +24,14 @@ export function nearestNames(name: string, candidates: Iterable<string>, count =
 
 /** A pair that is swapped in so short a name counts as one. */
 function countEdits(name: string, candidate: string): number {
-  const isSwapped = name.length === 3 && name !== candidate && sortLetters(name) === sortLetters(candidate);
-  return isSwapped ? 1 : distance(name, candidate);
+  return candidate.length === 3 && hasSwappedPair(name, candidate) ? 1 : distance(name, candidate);
 }
 
-function sortLetters(name: string): string {
-  return [...name].sort().join("");
+/** True when two different letters of three, one beside the other, have changed places. */
+function hasSwappedPair(name: string, candidate: string): boolean {
+  if (name === candidate) return false;
+  const [first = "", second = "", third = ""] = candidate;
+  return name === second + first + third || name === first + third + second;
 }
 
 function fold(name: string): string {

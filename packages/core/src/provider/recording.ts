@@ -1,5 +1,6 @@
 import { WholeFile } from "../infrastructure/writing/whole-file.ts";
 import { RecordedReply } from "./recorded-turn.ts";
+import { renameStreamedCalls } from "./renamed-calls.ts";
 import { CALL_ID, type Script, type ScriptTurn } from "./scripted-schema.ts";
 import type { Model, ModelPrice, StreamFunction } from "./types.ts";
 
@@ -19,9 +20,14 @@ export interface Recording {
  * holds a reply before anybody is told that it has ended.
  * @param path absolute.
  * @param fail told once when the script could not be written any further.
+ * @param noteOther told once when another model answers than the one whose window, price and conditions a replay goes by.
  * @throws Error when it could not be made, also when there is such a file already.
  */
-export function startRecording(path: string, fail: (error: unknown) => void): Recording {
+export function startRecording(
+  path: string,
+  fail: (error: unknown) => void,
+  noteOther: (models: Record<"recorded" | "other", Model>) => void = () => {},
+): Recording {
   const recorded = new RecordedScript();
   const file = new WholeFile(path);
   let hasFailed = false;
@@ -40,8 +46,9 @@ export function startRecording(path: string, fail: (error: unknown) => void): Re
       const reply = new RecordedReply();
       const stream = streamFunction(model, context, options);
       const keep = (turn: ScriptTurn) => {
-        recorded.add(turn, { model, purpose: options.purpose });
+        const models = recorded.add(turn, { model, purpose: options.purpose });
         save();
+        if (models) noteOther(models);
       };
       stream.subscribe((event) => {
         reply.note(event);
@@ -53,19 +60,27 @@ export function startRecording(path: string, fail: (error: unknown) => void): Re
   };
 }
 
+type RecordedModels = Record<"recorded" | "other", Model>;
+
 class RecordedScript {
   private readonly turns: ScriptTurn[] = [];
   private readonly summaries: ScriptTurn[] = [];
   private readonly callIds = new Set<string>();
   /** The one that the script stands for: that of the first request, summaries aside where there is any other. */
   private model: Model | undefined;
+  private hasOther = false;
   private summarizer: Model | undefined;
 
-  add(turn: ScriptTurn, { model, purpose }: { model: Model; purpose: "summary" | undefined }): void {
+  /** @returns the one it stands for and another one, when such a one has answered for the first time. */
+  add(
+    turn: ScriptTurn,
+    { model, purpose }: { model: Model; purpose: "summary" | undefined },
+  ): RecordedModels | undefined {
     const isSummary = purpose === "summary";
     if (isSummary) this.summarizer ??= model;
     if (this.turns.length === 0 && (!isSummary || !this.model)) this.model = model;
     (isSummary ? this.summaries : this.turns).push(this.withOwnIds(turn));
+    return isSummary ? undefined : this.findOther(model);
   }
 
   /** A turn a line. Without a summary there are no `summaries`, as in a script that is written by hand. */
@@ -76,10 +91,16 @@ class RecordedScript {
     return `${facts},\n${lists.join(",\n")}}\n`;
   }
 
+  private findOther(other: Model): RecordedModels | undefined {
+    if (this.hasOther || !this.model || !isAnother(other, this.model)) return undefined;
+    this.hasOther = true;
+    return { recorded: this.model, other };
+  }
+
   private facts(): Partial<Script> {
     const { model, summarizer } = this;
     if (!model) return {};
-    const isOther = summarizer && (summarizer.id !== model.id || summarizer.provider !== model.provider);
+    const isOther = summarizer && isAnother(summarizer, model);
     const conditions = {
       ...model.conditions,
       ...(isOther && { summarizer: { ...sizeOf(summarizer), ...priceOf(summarizer) } }),
@@ -95,29 +116,9 @@ class RecordedScript {
   /** In a script an id stands once, and is one that every provider takes; a server may count anew for every reply. */
   private withOwnIds(turn: ScriptTurn): ScriptTurn {
     const { events, toolCalls } = turn;
-    if (events) return this.withOwnIdsIn(turn, events);
+    if (events) return renameStreamedCalls({ ...turn, events }, (id) => this.ownId(id));
     if (!toolCalls) return turn;
     return { ...turn, toolCalls: toolCalls.map((call) => ({ ...call, id: this.ownId(call.id) })) };
-  }
-
-  private withOwnIdsIn(turn: ScriptTurn, events: NonNullable<ScriptTurn["events"]>): ScriptTurn {
-    const ids = new Map<string, string>();
-    const named = <T extends { id: string }>(call: T): T => {
-      const id = ids.get(call.id) ?? this.ownId(call.id);
-      ids.set(call.id, id);
-      return { ...call, id };
-    };
-    const { reply } = turn;
-    return {
-      ...turn,
-      events: events.map((event) => ("id" in event ? named(event) : event)),
-      ...(reply && {
-        reply: {
-          ...reply,
-          content: reply.content.map((block) => (block.type === "tool_call" ? named(block) : block)),
-        },
-      }),
-    };
   }
 
   private ownId(id: string | undefined): string {
@@ -132,6 +133,10 @@ class RecordedScript {
     while (this.callIds.has(`recorded_${number}`)) number++;
     return `recorded_${number}`;
   }
+}
+
+function isAnother(model: Model, known: Model): boolean {
+  return model.id !== known.id || model.provider !== known.provider;
 }
 
 function listOf(name: "turns" | "summaries", turns: readonly ScriptTurn[]): string {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { CompactionSettings, PruningConditions } from "../types.ts";
 
 const dollars = z.number().min(0).exactOptional();
 const count = z.number().min(0).optional();
@@ -28,19 +29,18 @@ const pruningSchema = z.strictObject({
   hardClearAfter: count,
   keepLast: count,
   minimumTokens: count,
-});
+} satisfies Record<keyof PruningConditions, z.ZodType>);
+
+const compactionSchema = z.strictObject({
+  enabled: z.boolean().optional(),
+  reserveTokens: count,
+  keepRecentTokens: count,
+  pruning: pruningSchema.optional(),
+} satisfies Record<keyof CompactionSettings, z.ZodType>);
 
 /** What decided how a recorded run went, beside the replies; see `RunConditions`. */
 export const conditionsSchema = z.strictObject({
-  compaction: z
-    .strictObject({
-      enabled: z.boolean().optional(),
-      reserveTokens: count,
-      keepRecentTokens: count,
-      pruning: pruningSchema.optional(),
-    })
-    .optional()
-    .describe("The settings under compaction in the configuration."),
+  compaction: compactionSchema.optional().describe("The settings under compaction in the configuration."),
   flushKnowledge: z.boolean().optional().describe("The setting knowledge.flushBeforeCompaction."),
   maxRetries: z.int().min(0).optional().describe("The setting maxRetries."),
   calibration: z

@@ -22,6 +22,9 @@ const MAX_DELAY_MS = 2_147_483_647;
 
 const delay = z.number().min(0).max(MAX_DELAY_MS);
 
+/** Of an id of a tool call that every provider takes; see `CALL_ID`. */
+export const MAX_CALL_ID_CHARS = 128;
+
 /** An id of a tool call that every provider takes. */
 export const CALL_ID = /^[a-zA-Z0-9_-]{1,128}$/;
 

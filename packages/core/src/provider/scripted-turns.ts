@@ -1,8 +1,9 @@
 import type { AssistantMessage, Message } from "../types.ts";
 import { toolCallsOf } from "../types.ts";
 import { ProviderError } from "./errors.ts";
+import { renameStreamedCalls } from "./renamed-calls.ts";
 import type { NumberedScript, NumberedTurn } from "./scripted-calls.ts";
-import type { Script, ScriptTurn } from "./scripted-schema.ts";
+import { MAX_CALL_ID_CHARS, type Script, type ScriptTurn } from "./scripted-schema.ts";
 
 /** Takes the next turn for a request with these messages; an error when the script has none left. */
 export type TakeTurn = (
@@ -68,20 +69,38 @@ function isBrokenOff({ stopReason, rawStopReason }: AssistantMessage): boolean {
   return stopReason === "error" && rawStopReason === undefined;
 }
 
-/** A conversation that began with another script may hold the very ids that are to be given now. */
+/** A conversation that began with another script, or another model, may hold the very ids that are to be given now. */
 function withFreshIds({ turn, callIds }: NumberedTurn, messages: readonly Message[]): NumberedTurn {
-  // Streamed event by event, the calls of a reply have the ids that are in its events.
-  if (callIds.length === 0 || turn.events) return { turn, callIds };
-  const used = new Set(
-    assistantMessages(messages).flatMap((message) => toolCallsOf(message).map(({ id }) => id)),
+  const held = new Set(
+    assistantMessages(messages)
+      .flatMap(toolCallsOf)
+      .map(({ id }) => id),
   );
-  const fresh = callIds.map((id, index) => {
-    if (turn.toolCalls?.[index]?.id !== undefined) return id;
-    let candidate = id;
-    for (let count = 2; used.has(candidate); count++) candidate = `${id}_${count}`;
-    return candidate;
-  });
-  return { turn, callIds: fresh };
+  if (!callIds.some((id) => held.has(id))) return { turn, callIds };
+  const taken = new Set([...held, ...callIds]);
+  const fresh = new Map(callIds.map((id) => [id, held.has(id) ? freeId(id, taken) : id]));
+  const rename = (id: string) => fresh.get(id) ?? id;
+  const { events } = turn;
+  // Streamed event by event, the calls of a reply have the ids that are in its events.
+  return {
+    turn: events ? renameStreamedCalls({ ...turn, events }, rename) : turn,
+    callIds: callIds.map(rename),
+  };
+}
+
+/** The id with the first free number behind it, which is taken from then on. */
+function freeId(id: string, taken: Set<string>): string {
+  let count = 2;
+  while (taken.has(numbered(id, count))) count++;
+  const free = numbered(id, count);
+  taken.add(free);
+  return free;
+}
+
+/** No longer than an id may be. */
+function numbered(id: string, count: number): string {
+  const number = `_${count}`;
+  return id.slice(0, MAX_CALL_ID_CHARS - number.length) + number;
 }
 
 function assistantMessages(messages: readonly Message[]): AssistantMessage[] {

@@ -1,8 +1,15 @@
 import type { EventStream } from "../event-stream.ts";
-import type { AssistantMessage, Message, StopReason, ToolDefinition, Usage } from "../types.ts";
+import type {
+  AssistantMessage,
+  CompactionSettings,
+  Message,
+  StopReason,
+  ToolDefinition,
+  Usage,
+} from "../types.ts";
 import type { ProviderError } from "./errors.ts";
 
-export type { ToolDefinition } from "../types.ts";
+export type { PruningConditions, ToolDefinition } from "../types.ts";
 export { ProviderError, toProviderError } from "./errors.ts";
 
 /** How hard a model thinks before it answers. `off` asks it not to, where it can be asked. */
@@ -22,23 +29,6 @@ export interface ModelPrice {
   cacheWriteCostPer1M?: number;
 }
 
-/** How old tool results are shortened; see the settings of sessions. What is left out depends on the window. */
-export interface PruningConditions {
-  enabled?: boolean | undefined;
-  /** Characters above which a result keeps only its head and tail. */
-  softTrimChars?: number | undefined;
-  /** Characters of the head. */
-  softTrimHead?: number | undefined;
-  /** Characters of the tail. */
-  softTrimTail?: number | undefined;
-  /** The newest so many results are not cleared. */
-  hardClearAfter?: number | undefined;
-  /** The newest so many results are not touched. */
-  keepLast?: number | undefined;
-  /** Nothing is shortened before so many tokens can go at once. */
-  minimumTokens?: number | undefined;
-}
-
 /** The numbers of a model that decisions and costs hang on. */
 export type ModelFacts = ModelPrice &
   Partial<Pick<Model, "contextWindow" | "maxOutputTokens" | "maxInputTokens" | "longContext">>;
@@ -49,14 +39,7 @@ export type ModelFacts = ModelPrice &
  */
 export interface RunConditions {
   /** Settings of sessions for staying within the window. */
-  compaction?:
-    | {
-        enabled?: boolean | undefined;
-        reserveTokens?: number | undefined;
-        keepRecentTokens?: number | undefined;
-        pruning?: PruningConditions | undefined;
-      }
-    | undefined;
+  compaction?: CompactionSettings | undefined;
   /** True: before an automatic compaction the model is asked what is worth knowing. */
   flushKnowledge?: boolean | undefined;
   /** Attempts of a request after the first. */

@@ -2,8 +2,8 @@ import type { Model } from "../provider/types.ts";
 import type { Usage } from "../types.ts";
 import { extractFileOperations, formatFileOperations } from "./compaction/file-operations.ts";
 import { summarize } from "./compaction/summarize.ts";
-import { messagesOf } from "./context/compactor.ts";
 import type { Summarizer } from "./context/context-guard.ts";
+import { messagesOf } from "./context-builder.ts";
 import { contextEntries } from "./context-entries.ts";
 import type { SessionEntry } from "./types.ts";
 

@@ -52,6 +52,14 @@ export function contextMessages(path: readonly SessionEntry[]): ContextMessage[]
   ];
 }
 
+/** What entries tell a model, those aside that stand for others; no result is shortened. */
+export function messagesOf(entries: readonly SessionEntry[]): Message[] {
+  return entries.flatMap((entry) => {
+    if (entry.type === "branch_summary") return [summaries().toBranchSummaryMessage(entry)];
+    return entry.type === "message" ? [entry.message] : [];
+  });
+}
+
 function toMessage(entry: ContextEntry, forms: PrunedForms): Message {
   return entry.type === "message" ? applyPrunes(entry, forms) : summaries().toBranchSummaryMessage(entry);
 }

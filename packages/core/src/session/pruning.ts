@@ -1,23 +1,12 @@
-import type { ToolResultMessage } from "../types.ts";
+import type { PruningConditions, ToolResultMessage } from "../types.ts";
 import { contextMessages } from "./context-builder.ts";
 import { CLEARED_OUTPUT, trimOutput } from "./pruning/shortened-result.ts";
 import type { PruneEntry, SessionEntry } from "./types.ts";
 
-/** How old tool results are shortened; positions are counted in results, from the newest back. */
-export interface PruningSettings {
-  enabled: boolean;
-  /** Characters above which a result keeps only its head and tail. */
-  softTrimChars: number;
-  softTrimHead: number;
-  softTrimTail: number;
-  /** The newest so many results are not cleared. */
-  hardClearAfter: number;
-  /** The newest so many results are not touched; above zero, neither are those that the model has not seen yet. */
-  keepLast: number;
-}
-
-/** Pruning that is worth it: nothing is touched before `minimumTokens` can go at once. */
-export type PruningLimits = PruningSettings & { minimumTokens: number };
+/** The numbers that hold for one model. */
+export type PruningLimits = {
+  [Name in keyof PruningConditions]-?: NonNullable<PruningConditions[Name]>;
+};
 
 /** The ids of the results to be cleared and trimmed, and the characters that trimming leaves at each end. */
 export type PruningPlan = Pick<PruneEntry, "cleared" | "trimmed" | "trimHead" | "trimTail">;

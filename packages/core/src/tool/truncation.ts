@@ -1,6 +1,6 @@
-/** 50 KB is about 13k tokens: above that, two results crowd the task out of a small window. */
+/** Both limits hold for every tool's output, whatever the tool cuts itself. */
 export const MAX_OUTPUT_LINES = 2_000;
-/** In UTF-8. Both limits hold for every tool's output, whatever the tool cuts itself. */
+/** In UTF-8. 50 KB is about 13k tokens: above that, two results crowd the task out of a small window. */
 export const MAX_OUTPUT_BYTES = 50 * 1024;
 
 /** `text` is without the note about what was left out; see `truncationNote`. */

@@ -4,7 +4,7 @@ import type { Model } from "../../src/provider/types.ts";
 import { Calibrator } from "../../src/session/context/calibrator.ts";
 import { countContextTokens, findCountedReply } from "../../src/session/context/context-tokens.ts";
 import type { ContextWindow } from "../../src/session/context/context-window.ts";
-import { countFixedCharacters } from "../../src/session/context/has-room.ts";
+import { countFixedCharacters } from "../../src/session/context/fixed-part.ts";
 import { openContextWindow } from "../../src/session/context/open-context-window.ts";
 import { toContextLimits } from "../../src/session/context/settings.ts";
 import { buildSessionContext } from "../../src/session/context-builder.ts";

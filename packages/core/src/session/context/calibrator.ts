@@ -3,7 +3,8 @@ import type { AssistantMessage } from "../../types.ts";
 import { CHARACTERS_PER_TOKEN, IMAGE_CHARACTERS } from "../compaction/estimate-tokens.ts";
 import { type TokenCalibration, TokenEstimator } from "../compaction/token-estimator.ts";
 import { countImages, sumCharacters } from "./context-tokens.ts";
-import { countFixedCharacters, usageTokens } from "./has-room.ts";
+import { countFixedCharacters } from "./fixed-part.ts";
+import { usageTokens } from "./has-room.ts";
 
 const IMAGE_TOKENS = IMAGE_CHARACTERS / CHARACTERS_PER_TOKEN;
 

@@ -5,13 +5,12 @@ import { extractFileOperations } from "../compaction/file-operations.ts";
 import { type CutPointResult, findCutPoint } from "../compaction/find-cut-point.ts";
 import { summarize } from "../compaction/summarize.ts";
 import type { TokenEstimator } from "../compaction/token-estimator.ts";
-import { contextMessages } from "../context-builder.ts";
+import { contextMessages, messagesOf } from "../context-builder.ts";
 import type { SessionLog } from "../session-log.ts";
-import { toBranchSummaryMessage } from "../summary-message.ts";
 import type { CompactionEntry, SessionEntry } from "../types.ts";
 import type { CompactionOutcome } from "./context-guard.ts";
 import { estimateFixedTokens, estimateRequest, sumCharacters } from "./context-tokens.ts";
-import { countFixedCharacters, type FixedPart } from "./has-room.ts";
+import { countFixedCharacters, type FixedPart } from "./fixed-part.ts";
 import { openSummarizer, type SummarizerChoice } from "./open-summarizer.ts";
 import { type RoomShares, shareRoom } from "./room-shares.ts";
 import type { ContextLimits } from "./settings.ts";
@@ -145,14 +144,6 @@ export class Compactor {
   private toPlanTokens(tokens: number): number {
     return Math.floor((tokens * PLAN_RATIO) / this.parts.estimator.ratio);
   }
-}
-
-/** What entries tell a model, those aside that stand for others. */
-export function messagesOf(entries: readonly SessionEntry[]): Message[] {
-  return entries.flatMap((entry) => {
-    if (entry.type === "branch_summary") return [toBranchSummaryMessage(entry)];
-    return entry.type === "message" ? [entry.message] : [];
-  });
 }
 
 function isUserMessage(message: Message): message is UserMessage {

@@ -2,7 +2,8 @@ import { TokenEstimator } from "../compaction/token-estimator.ts";
 import { contextMessages } from "../context-builder.ts";
 import type { SessionEntry } from "../types.ts";
 import { countContextTokens, findCountedReply } from "./context-tokens.ts";
-import { countFixedCharacters, type FixedPart, usageTokens } from "./has-room.ts";
+import { countFixedCharacters, type FixedPart } from "./fixed-part.ts";
+import { usageTokens } from "./has-room.ts";
 import type { ContextLimits } from "./settings.ts";
 
 /** How full the model's window is; see `ContextUsage`, which also says with what. */

@@ -9,7 +9,7 @@ import type { ContextGlance } from "./context-glance.ts";
 import type { ContextUsage } from "./context-usage.ts";
 import type { ContextWindow } from "./context-window.ts";
 import { hasRoom } from "./has-room.ts";
-import { optionsFor } from "./run-conditions.ts";
+import { optionsFor, requestsFor } from "./run-conditions.ts";
 import { type CompactionSettings, type ContextLimits, toContextLimits } from "./settings.ts";
 
 /** A model and the way to ask it. */
@@ -61,15 +61,17 @@ export type CompactionOutcome =
 export class ContextGuard {
   /** As the next request begins. */
   systemPrompt: string;
+  private readonly agentConfig: AgentLoopConfig;
   private readonly options: GuardOptions;
   private readonly limits: ContextLimits;
   private window: Promise<ContextWindow> | undefined;
 
   constructor(
     private readonly log: SessionLog,
-    private readonly agentConfig: AgentLoopConfig,
+    agentConfig: AgentLoopConfig,
     options: GuardOptions = {},
   ) {
+    this.agentConfig = requestsFor(agentConfig);
     this.systemPrompt = agentConfig.systemPrompt;
     this.options = optionsFor(agentConfig, options);
     this.limits = toContextLimits(agentConfig.model, this.options.compaction);

@@ -2,7 +2,8 @@ import type { AssistantMessage, ImageBlock, Message } from "../../types.ts";
 import { CHARACTERS_PER_TOKEN, countCharacters, IMAGE_CHARACTERS } from "../compaction/estimate-tokens.ts";
 import type { TokenEstimator } from "../compaction/token-estimator.ts";
 import type { SessionEntry } from "../types.ts";
-import { countFixedCharacters, type FixedPart, usageTokens } from "./has-room.ts";
+import { countFixedCharacters, type FixedPart } from "./fixed-part.ts";
+import { usageTokens } from "./has-room.ts";
 
 // No tokenizer makes a token of more characters than twenty: a lower count leaves out what was cached, or most of it.
 const LEAST_TOKENS_PER_CHARACTER = 1 / 20;

@@ -4,7 +4,8 @@ import { type ContextMessage, contextMessages } from "../context-builder.ts";
 import type { SessionEntry } from "../types.ts";
 import type { Calibrator } from "./calibrator.ts";
 import { countContextTokens, findCountedReply } from "./context-tokens.ts";
-import { countFixedCharacters, type FixedPart, usageTokens } from "./has-room.ts";
+import { countFixedCharacters, type FixedPart } from "./fixed-part.ts";
+import { usageTokens } from "./has-room.ts";
 import type { ContextLimits } from "./settings.ts";
 
 /** What a part of a request is there for. */

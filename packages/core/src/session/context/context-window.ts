@@ -8,7 +8,7 @@ import type { CompactionOutcome, CompactOptions } from "./context-guard.ts";
 import { conversationOverflow, fixedPartOverflow } from "./context-overflow.ts";
 import { estimateFixedTokens, findAnsweredTokens, findCountedReply } from "./context-tokens.ts";
 import { type ContextUsage, describeContext } from "./context-usage.ts";
-import type { FixedPart } from "./has-room.ts";
+import type { FixedPart } from "./fixed-part.ts";
 import { Pruner } from "./pruner.ts";
 import { RequestMeter } from "./request-meter.ts";
 import type { ContextLimits } from "./settings.ts";

@@ -1,14 +1,13 @@
 import type { StreamContext } from "../../provider/types.ts";
 import type { Usage } from "../../types.ts";
 import { countCharacters } from "../compaction/estimate-tokens.ts";
+import { countFixedCharacters } from "./fixed-part.ts";
 import type { ContextLimits } from "./settings.ts";
 
-/** The part of a request that is the same in all of them. */
-export type FixedPart = Pick<StreamContext, "systemPrompt" | "tools">;
-
-/** A token has four characters on the average, and hardly ever less than one. */
+/** At the worst: a token has hardly ever less than one character. */
 export const MOST_TOKENS_PER_CHARACTER = 1;
-const LEAST_TOKENS_PER_CHARACTER = 1 / 4;
+// The average, by which `planPruning` counts what would be gained.
+const PRUNED_TOKENS_PER_CHARACTER = 1 / 4;
 
 /**
  * True when a request is so far from every limit that nothing has to be looked at more closely: true for every request
@@ -25,13 +24,8 @@ export function hasRoom(context: StreamContext, limits: ContextLimits): boolean 
     lastUsageTokens(context) <= maxRequestTokens / 2;
   const isPromptSmall = fixed * MOST_TOKENS_PER_CHARACTER <= maxFixedTokens;
   const isNothingToPrune =
-    !pruning.enabled || inMessages * LEAST_TOKENS_PER_CHARACTER < pruning.minimumTokens;
+    !pruning.enabled || inMessages * PRUNED_TOKENS_PER_CHARACTER < pruning.minimumTokens;
   return isFarFromFull && isPromptSmall && isNothingToPrune;
-}
-
-/** Characters of the part of a request that is the same in all of them: system prompt and tools. */
-export function countFixedCharacters({ systemPrompt, tools }: FixedPart): number {
-  return systemPrompt.length + (tools.length > 0 ? JSON.stringify(tools).length : 0);
 }
 
 /** Tokens of a request and its answer, as the provider counted them. */

@@ -3,16 +3,16 @@ import type { Message } from "../../types.ts";
 import { findCutPoint } from "../compaction/find-cut-point.ts";
 import { shouldCompact } from "../compaction/should-compact.ts";
 import type { TokenEstimator } from "../compaction/token-estimator.ts";
-import { contextMessages } from "../context-builder.ts";
+import { contextMessages, messagesOf } from "../context-builder.ts";
 import type { SessionLog } from "../session-log.ts";
-import { messagesOf } from "./compactor.ts";
 import {
   countContextTokens,
   estimateFixedTokens,
   findAnsweredTokens,
   sumCharacters,
 } from "./context-tokens.ts";
-import { countFixedCharacters, type FixedPart, MOST_TOKENS_PER_CHARACTER } from "./has-room.ts";
+import { countFixedCharacters, type FixedPart } from "./fixed-part.ts";
+import { MOST_TOKENS_PER_CHARACTER } from "./has-room.ts";
 import { type ContextLimits, limitsAfterRefusal, narrowLimits } from "./settings.ts";
 
 // Smaller windows are hardly to be found any more.

@@ -19,6 +19,12 @@ export function optionsFor(
   return { ...held, summarizer };
 }
 
+/** How requests are made to a model: under its `conditions` they are repeated as often as those say, whatever is configured. */
+export function requestsFor(config: AgentLoopConfig): AgentLoopConfig {
+  const { conditions } = config.model;
+  return conditions ? { ...config, maxRetries: conditions.maxRetries } : config;
+}
+
 /** A model that answers as this one does and is as large and as dear as another. */
 function standIn({ id, provider, thinking, ...own }: Model, facts: ModelFacts): Model {
   const { contextWindow, maxOutputTokens } = own;

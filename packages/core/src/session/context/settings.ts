@@ -1,17 +1,8 @@
-import type { Model, PruningConditions } from "../../provider/types.ts";
+import type { Model } from "../../provider/types.ts";
+import type { CompactionSettings } from "../../types.ts";
 import type { PruningLimits } from "../pruning.ts";
 
-/** What a user may set; counts are tokens. What is left out depends on the model's window. */
-export interface CompactionSettings {
-  /** False: nothing is shortened unless it is asked for by hand. */
-  enabled?: boolean | undefined;
-  /** Kept free for the answer and for errors of estimation: a request that would reach into it is shortened first. */
-  reserveTokens?: number | undefined;
-  /** What is newest and stays word for word when the older part is summarised. */
-  keepRecentTokens?: number | undefined;
-  /** How old tool results are shortened before anything is summarised. */
-  pruning?: PruningConditions | undefined;
-}
+export type { CompactionSettings } from "../../types.ts";
 
 /** The numbers that hold for one model; all are tokens. */
 export interface ContextLimits {

@@ -13,7 +13,7 @@ export interface BenchScript {
 }
 
 /** Runs a command, whose exit code is that of this process; an error is told in a line, with code 2. */
-export async function runScript({ name, help, main }: BenchScript): Promise<void> {
+export async function runBenchScript({ name, help, main }: BenchScript): Promise<void> {
   const argv = process.argv.slice(2);
   if (argv.includes("--help") || argv.includes("-h")) {
     console.log(formatHelpPage(help));

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, type Mock, spyOn, test } from "bun:test";
-import { runScript } from "../scripts/run-script.ts";
+import { runBuildScript } from "../scripts/run-build-script.ts";
 import { UsageError } from "../src/usage-error.ts";
 
 let printed: Mock<typeof console.log>;
@@ -28,7 +28,7 @@ async function run(...argv: string[]) {
       done.push(values);
     },
   };
-  const code = await runScript(script, argv);
+  const code = await runBuildScript(script, argv);
   return { code, done, stdout: printed.mock.calls.flat(), stderr: complained.mock.calls.flat() };
 }
 

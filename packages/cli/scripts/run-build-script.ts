@@ -17,7 +17,7 @@ export interface BuildScript<Name extends string> {
  * @param argv without the program.
  * @returns the exit code: 2 for such a call. What goes wrong in the work itself is thrown.
  */
-export async function runScript<Name extends string>(
+export async function runBuildScript<Name extends string>(
   { name, usage, options, main }: BuildScript<Name>,
   argv: readonly string[],
 ): Promise<number> {
