@@ -9,6 +9,9 @@ const DEFAULT_BASE_URL = "https://api.anthropic.com";
 
 let sdk: Promise<typeof AnthropicSdk> | undefined;
 
+/** Making one takes as long as the rest of a request. */
+const clients = new WeakMap<ProviderEndpoint, AnthropicSdk.Anthropic>();
+
 /** The SDK, loaded when it is first needed: it takes longer to load than everything else together. */
 export function loadAnthropicSdk(): Promise<typeof AnthropicSdk> {
   sdk ??= import("@anthropic-ai/sdk");
@@ -27,7 +30,8 @@ export async function sendAnthropicRequest(
   signal: AbortSignal,
 ): Promise<AsyncIterable<unknown>> {
   checkEndpoint(endpoint, ANTHROPIC_VENDOR);
-  const client = await createClient(endpoint);
+  const client = clients.get(endpoint) ?? (await createClient(endpoint));
+  clients.set(endpoint, client);
   // Not `messages.create`, which prints to the console about models that are to be retired.
   const request = client.post<Stream<unknown>>("/v1/messages", {
     body,

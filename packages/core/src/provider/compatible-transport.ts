@@ -7,7 +7,7 @@ import { PLAIN_TEXT, readServerSentEvents, type ServerSentEvent } from "./compat
 import { checkEndpoint } from "./endpoint.ts";
 import { ProviderError } from "./errors.ts";
 import { asRecord, parseJson } from "./json-value.ts";
-import { createOpenAIClient } from "./openai-client.ts";
+import { openOpenAIClient } from "./openai-client.ts";
 import { readBeginning } from "./sdk-answer.ts";
 
 // What comes after the stop reason, which is the usage and the end, comes at once. A server may leave the connection open
@@ -21,7 +21,7 @@ export async function sendCompatibleRequest(
   signal: AbortSignal,
 ): Promise<Response> {
   checkEndpoint(endpoint, vendor);
-  const client = await createOpenAIClient(endpoint);
+  const client = await openOpenAIClient(endpoint);
   // The SDK's own reader does not tell whether the stream was closed by `[DONE]`, nor what came in place of a stream.
   return client.chat.completions.create(body, { signal }).asResponse();
 }

@@ -52,13 +52,22 @@ function isTooDeep(text: string): boolean {
 /** The value with every lone surrogate in its strings and keys replaced: providers refuse text that is no Unicode. */
 export function toWellFormedJson(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(toWellFormedJson);
+  if (Array.isArray(value)) return value.every(isWellFormedJson) ? value : value.map(toWellFormedJson);
   return isRecord(value) ? toWellFormedRecord(value) : value;
 }
 
-/** The same object, its names and all texts in it without lone surrogates. */
+/** The same for an object; itself where there is nothing to replace, as nearly always. */
 export function toWellFormedRecord(record: Record<string, unknown>): Record<string, unknown> {
+  if (isWellFormedJson(record)) return record;
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => [key.toWellFormed(), toWellFormedJson(value)]),
+  );
+}
+
+function isWellFormedJson(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (Array.isArray(value)) return value.every(isWellFormedJson);
+  return (
+    !isRecord(value) || Object.keys(value).every((key) => key.isWellFormed() && isWellFormedJson(value[key]))
   );
 }

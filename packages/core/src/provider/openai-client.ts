@@ -4,14 +4,23 @@ import { HEADERS_TIMEOUT_MS } from "./sdk-answer.ts";
 
 let sdk: Promise<typeof OpenAISdk> | undefined;
 
+/** Making one takes as long as the rest of a request. */
+const clients = new WeakMap<ProviderEndpoint, OpenAISdk.OpenAI>();
+
 /** The SDK, loaded when it is first needed: it takes longer to load than everything else together. */
 export function loadOpenAISdk(): Promise<typeof OpenAISdk> {
   sdk ??= import("openai");
   return sdk;
 }
 
-/** A client of the SDK that repeats nothing, prints nothing and takes nothing from the environment. */
-export async function createOpenAIClient(endpoint: ProviderEndpoint): Promise<OpenAISdk.OpenAI> {
+/** A client of the SDK that repeats nothing, prints nothing and takes nothing from the environment; one for an endpoint. */
+export async function openOpenAIClient(endpoint: ProviderEndpoint): Promise<OpenAISdk.OpenAI> {
+  const client = clients.get(endpoint) ?? (await createClient(endpoint));
+  clients.set(endpoint, client);
+  return client;
+}
+
+async function createClient(endpoint: ProviderEndpoint): Promise<OpenAISdk.OpenAI> {
   const { OpenAI } = await loadOpenAISdk();
   return new OpenAI({
     apiKey: endpoint.apiKey,

@@ -1,6 +1,6 @@
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses";
 import { checkEndpoint, type ProviderEndpoint, toEndpoint } from "./endpoint.ts";
-import { createOpenAIClient } from "./openai-client.ts";
+import { openOpenAIClient } from "./openai-client.ts";
 import { OPENAI_VENDOR } from "./openai-errors.ts";
 import { toEvents } from "./sdk-answer.ts";
 
@@ -18,6 +18,6 @@ export async function sendOpenAIRequest(
   signal: AbortSignal,
 ): Promise<AsyncIterable<unknown>> {
   checkEndpoint(endpoint, OPENAI_VENDOR);
-  const client = await createOpenAIClient(endpoint);
+  const client = await openOpenAIClient(endpoint);
   return toEvents(await client.responses.create(body, { signal }).withResponse(), endpoint, OPENAI_VENDOR);
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { monotonicMs, sleep } from "../infrastructure/clock.ts";
+import { monotonicMs } from "../infrastructure/clock.ts";
 import { INTERRUPTED, NOT_STARTED } from "../result-texts.ts";
 import type { ToolCallBlock, ToolCallOutcome, ToolResultMessage } from "../types.ts";
 import { truncateResult, withDuration, withPreface } from "./finish-result.ts";
@@ -216,15 +216,17 @@ async function orAborted<T>(
   signal: AbortSignal,
   graceMs: number,
 ): Promise<T | undefined> {
-  const settled = new AbortController();
   const aborted = Promise.withResolvers<undefined>();
-  const onAbort = () => sleep(graceMs, settled.signal).then(() => aborted.resolve(undefined));
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const onAbort = () => {
+    timer = setTimeout(aborted.resolve, graceMs);
+  };
   if (signal.aborted) onAbort();
   else signal.addEventListener("abort", onAbort, { once: true });
   try {
     return await Promise.race([promise, aborted.promise]);
   } finally {
-    settled.abort();
+    clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
   }
 }

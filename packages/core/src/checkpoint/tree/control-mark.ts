@@ -25,16 +25,19 @@ export function markControl(absolute: string, stats: Stats, isOurs: (name: strin
 function lookInto(directory: string, isOurs: (name: string) => boolean): string[] {
   if (directory.toLowerCase().endsWith("/.git")) {
     const index = look(`${directory}/${INDEX}`)?.size ?? 0;
-    const named = [...OF_GIT, "refs/stash", "hooks"].map((name) => describe(`${directory}/${name}`));
-    return [...named, ...listInner(`${directory}/hooks`), `${INDEX} ${index}`];
+    const named = [...OF_GIT, "refs/stash"].map((name) => describe(`${directory}/${name}`));
+    return [...named, ...describeWithInner(`${directory}/hooks`), `${INDEX} ${index}`];
   }
   return listNames(directory)
     .filter((name) => !isOurs(name))
-    .flatMap((name) => [describe(`${directory}/${name}`), ...listInner(`${directory}/${name}`)]);
+    .flatMap((name) => describeWithInner(`${directory}/${name}`));
 }
 
-function listInner(directory: string): string[] {
-  return listNames(directory).map((name) => describe(`${directory}/${name}`));
+/** It, and what is right in it; links that lead to directories included. */
+function describeWithInner(path: string): string[] {
+  const stats = look(path);
+  const inner = stats === undefined || stats.isFile() ? [] : listNames(path);
+  return [toLine(path, stats), ...inner.map((name) => describe(`${path}/${name}`))];
 }
 
 function listNames(directory: string): string[] {
@@ -46,7 +49,10 @@ function listNames(directory: string): string[] {
 }
 
 function describe(path: string): string {
-  const stats = look(path);
+  return toLine(path, look(path));
+}
+
+function toLine(path: string, stats: Stats | undefined): string {
   return stats ? `${path} ${stats.mtimeMs} ${stats.size}` : path;
 }
 

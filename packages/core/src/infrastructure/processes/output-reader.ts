@@ -33,14 +33,10 @@ export class OutputReader {
    * arrives.
    */
   async settle(): Promise<boolean> {
-    const done = new AbortController();
-    const ended = this.finished.then(() => {
-      done.abort();
-      return true;
-    });
+    const ended = this.finished.then(() => true);
     for (let waitedMs = 0; waitedMs < SETTLE_LIMIT_MS; waitedMs += QUIET_MS) {
       const before = this.chunks;
-      if (await Promise.race([ended, sleep(QUIET_MS, done.signal).then(() => false)])) return true;
+      if (await Promise.race([ended, sleep(QUIET_MS).then(() => false)])) return true;
       if (this.chunks === before) break;
     }
     return false;

@@ -12,9 +12,12 @@ export interface ProcessIdentity {
   startTime?: string | undefined;
 }
 
+let own: ProcessIdentity | undefined;
+
 /** Of this very process. */
 export function ownIdentity(): ProcessIdentity {
-  return { pid: process.pid, startTime: readStartTime(process.pid) };
+  own ??= { pid: process.pid, startTime: readStartTime(process.pid) };
+  return own;
 }
 
 /** True while that very process runs; a zombie does not. Without a start time, while any process has its number. */

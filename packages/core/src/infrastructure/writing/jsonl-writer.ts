@@ -58,7 +58,7 @@ export class JsonlWriter {
   /** True when there is nothing in the file, also because somebody removed or emptied it. Opens it. */
   isEmpty(): boolean {
     try {
-      return fstatSync(this.open()).size === 0;
+      return this.open().size === 0;
     } catch (error) {
       throw describeWriteError(this.path, error);
     }
@@ -93,8 +93,7 @@ export class JsonlWriter {
   }
 
   private write(lines: readonly Buffer[]): number {
-    const file = this.open();
-    const { size } = fstatSync(file);
+    const { file, size } = this.open();
     this.noticeForeignWrite(file, size);
     const gap = this.atLineStart ? 0 : 1;
     const text = gap === 0 ? Buffer.concat(lines) : Buffer.concat([Buffer.of(NEWLINE), ...lines]);
@@ -108,14 +107,17 @@ export class JsonlWriter {
     return countWhole(lines, written - gap);
   }
 
-  private open(): number {
-    // A file that was removed while it was open would swallow what is written.
-    if (this.file !== undefined && fstatSync(this.file).nlink === 0) this.close();
-    if (this.file === undefined) {
-      this.file = openSync(this.path, OPEN_FLAGS, 0o600);
-      this.atLineStart = endsWithNewline(this.file);
+  private open(): { file: number; size: number } {
+    if (this.file !== undefined) {
+      const { nlink, size } = fstatSync(this.file);
+      if (nlink > 0) return { file: this.file, size };
+      // A file that was removed while it was open would swallow what is written.
+      this.close();
     }
-    return this.file;
+    const file = openSync(this.path, OPEN_FLAGS, 0o600);
+    this.file = file;
+    this.atLineStart = endsWithNewline(file);
+    return { file, size: fstatSync(file).size };
   }
 
   private noticeForeignWrite(file: number, size: number): void {
