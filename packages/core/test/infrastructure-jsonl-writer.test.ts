@@ -92,3 +92,27 @@ test("a file that was removed is made again, and is empty then", () => {
   writer.close();
   expect(readFileSync(path, "utf8")).toBe("2\n");
 });
+
+test("what is synced beside everything else may be appended to and closed meanwhile", async () => {
+  const path = join(makeTempDir(), "log.jsonl");
+  const writer = new JsonlWriter(path);
+  writer.append({ a: 1 });
+  const first = writer.syncBeside();
+  writer.append({ b: 2 });
+  const second = writer.syncBeside();
+  writer.close();
+  writer.append({ c: 3 });
+  writer.sync();
+  await Promise.all([first, second]);
+  writer.close();
+  expect(readFileSync(path, "utf8")).toBe('{"a":1}\n{"b":2}\n{"c":3}\n');
+});
+
+test("a file that cannot be synced is an error that names it, beside everything else too, until it can be", async () => {
+  const writer = new JsonlWriter("/dev/null");
+  writer.append({ a: 1 });
+  expect(writer.syncBeside()).rejects.toThrow("/dev/null");
+  expect(writer.syncBeside()).rejects.toThrow("/dev/null");
+  expect(() => writer.sync()).toThrow("/dev/null");
+  writer.close();
+});

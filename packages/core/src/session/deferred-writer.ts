@@ -98,9 +98,20 @@ export class DeferredWriter {
     return this.path;
   }
 
-  /** Waits for the disk; called at the end of each turn, since it takes longer than a write. */
+  /** Waits for the disk; called at the end of a run, since it takes longer than a write. */
   sync(): void {
     this.attempt("sync", () => this.file.sync());
+  }
+
+  /** Has the disk take what there is, beside everything else; called at the end of each turn. */
+  syncBeside(): void {
+    this.file.syncBeside().then(
+      () => this.failing.delete("sync"),
+      (error: unknown) => {
+        // Where nobody is told, the next `sync` tries it again and throws.
+        if (this.options.onFailure) this.noteFailure("sync", error);
+      },
+    );
   }
 
   close(): void {
@@ -136,15 +147,19 @@ export class DeferredWriter {
   }
 
   private attempt(what: string, work: () => void): void {
-    const { onFailure } = this.options;
     try {
       work();
       this.failing.delete(what);
     } catch (error) {
-      if (!onFailure || !(error instanceof Error)) throw error;
-      if (!this.failing.has(what)) onFailure(error);
-      this.failing.add(what);
+      this.noteFailure(what, error);
     }
+  }
+
+  private noteFailure(what: string, error: unknown): void {
+    const { onFailure } = this.options;
+    if (!onFailure || !(error instanceof Error)) throw error;
+    if (!this.failing.has(what)) onFailure(error);
+    this.failing.add(what);
   }
 }
 

@@ -57,7 +57,8 @@ export class SessionRun {
 
   private forward(event: AgentEvent): void {
     const { session, untold } = this.parts;
-    if (event.type === "turn_end") session.writer?.sync();
+    // The next request need not wait for the disk; the end of the run does.
+    if (event.type === "turn_end") session.writer?.syncBeside();
     if (event.type !== "agent_end") this.stream.push(event);
     else this.end(event);
     const saved = toKnowledgeEvent(event);
@@ -72,6 +73,7 @@ export class SessionRun {
     for (const { message } of late) this.keep(message);
     for (const steered of late) this.stream.push(toSteeringEvent(steered));
     flushSession(session);
+    session.writer?.sync();
     guard.endRun();
     onEnd();
     this.stream.push({ ...event, messages: [...event.messages, ...late.map(({ message }) => message)] });

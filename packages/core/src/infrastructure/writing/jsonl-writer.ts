@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  fdatasync,
   fdatasyncSync,
   fstatSync,
   openSync,
@@ -32,6 +33,8 @@ export class JsonlWriter {
   private file: number | undefined;
   private atLineStart = true;
   private isSynced = true;
+  /** Waits for the disk; the file stays open until it has ended. It never rejects. */
+  private syncing: Promise<void> | undefined;
   private expectedSize: number | undefined;
 
   /** The file is opened, and made with mode 0600 where it is missing, at the first append. */
@@ -78,7 +81,7 @@ export class JsonlWriter {
 
   /** Waits until the disk has what was appended. */
   sync(): void {
-    if (this.file === undefined || this.isSynced) return;
+    if (this.file === undefined || (this.isSynced && this.syncing === undefined)) return;
     try {
       fdatasyncSync(this.file);
       this.isSynced = true;
@@ -87,9 +90,34 @@ export class JsonlWriter {
     }
   }
 
+  /**
+   * As `sync`, beside everything else: a disk may take long. Resolves once it has what was appended before. Rejects as
+   * `sync` throws, which then tries it again.
+   */
+  async syncBeside(): Promise<void> {
+    while (this.syncing) await this.syncing;
+    const { file } = this;
+    if (file === undefined || this.isSynced) return;
+    this.isSynced = true;
+    let failure: unknown;
+    this.syncing = syncData(file)
+      .catch((error: unknown) => {
+        this.isSynced = false;
+        failure = error;
+      })
+      .finally(() => {
+        this.syncing = undefined;
+      });
+    await this.syncing;
+    if (failure !== undefined) throw describeWriteError(this.path, failure);
+  }
+
   close(): void {
-    if (this.file !== undefined) closeSync(this.file);
+    const { file, syncing } = this;
     this.file = undefined;
+    if (file === undefined) return;
+    if (syncing) void syncing.then(() => closeSync(file));
+    else closeSync(file);
   }
 
   private write(lines: readonly Buffer[]): number {
@@ -127,6 +155,12 @@ export class JsonlWriter {
     const count = readSync(file, added, 0, added.length, size - added.length);
     this.options.onForeignWrite(added.toString("utf8", 0, count));
   }
+}
+
+function syncData(file: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fdatasync(file, (error) => (error ? reject(error) : resolve()));
+  });
 }
 
 /** How many of the lines lie within so many bytes. */
