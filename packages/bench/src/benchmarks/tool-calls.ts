@@ -3,7 +3,7 @@ import type { Figure } from "../figure.ts";
 import { Series, takeTurns } from "../measure/series.ts";
 import { MessagesServer } from "../stage/messages-server.ts";
 import { runPrint } from "../stage/print-run.ts";
-import type { Stage } from "../stage/stage.ts";
+import type { Program, Stage } from "../stage/stage.ts";
 import { assertAllSucceeded, type CallKind, toolRounds } from "../stage/tool-rounds.ts";
 import { createUnboxedHome } from "../stage/unboxed-home.ts";
 
@@ -36,15 +36,19 @@ export const toolCalls: Benchmark = {
     using server = new MessagesServer();
     const unboxed = createUnboxedHome(stage.scratch);
     const homeOf = ({ isBoxed = false }: Calls) => (isBoxed ? undefined : unboxed);
-    const none = callsInARow(stage, server, { kind: "bash", count: 0, home: unboxed });
-    const subjects = CALLS.map((calls) => ({
-      ...calls,
-      series: callsInARow(stage, server, { kind: calls.kind, count: COUNT, home: homeOf(calls) }),
-    }));
-    await takeTurns([none, ...subjects.map(({ series }) => series)], stage.runs(RUNS));
+    const subjects = (await stage.programs()).flatMap((program) => {
+      const none = callsInARow(stage, server, { program, kind: "bash", count: 0, home: unboxed });
+      return CALLS.filter(({ budget }) => program === stage.checkout || budget !== undefined).map((calls) => {
+        const { kind } = calls;
+        const series = callsInARow(stage, server, { program, kind, count: COUNT, home: homeOf(calls) });
+        return { ...calls, program, none, series };
+      });
+    });
+    const series = subjects.flatMap((subject) => [subject.none, subject.series]);
+    await takeTurns([...new Set(series)], stage.runs(RUNS));
     return subjects.map(
-      ({ name, budget, series }): Figure => ({
-        name: `tool call, ${name}`,
+      ({ name, program, budget, none, series }): Figure => ({
+        name: `tool call, ${name}, ${program.name}`,
         unit: "ms",
         rule: { kind: "per_item", items: COUNT },
         measured: series.values,
@@ -55,16 +59,23 @@ export const toolCalls: Benchmark = {
   },
 };
 
-/** A whole run from the checkout with so many calls, in ms. */
+interface CallsOptions {
+  program: Program;
+  kind: CallKind;
+  count: number;
+  home: string | undefined;
+}
+
+/** A whole run with so many calls, in ms. */
 function callsInARow(
   stage: Stage,
   server: MessagesServer,
-  { kind, count, home }: { kind: CallKind; count: number; home: string | undefined },
+  { program, kind, count, home }: CallsOptions,
 ): Series {
   return new Series(async () => {
     server.begin(toolRounds(kind, count));
     const { wallMs } = await runPrint(stage, {
-      program: stage.checkout,
+      program,
       server,
       ...(home !== undefined && { home }),
     });
