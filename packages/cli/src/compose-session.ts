@@ -90,7 +90,7 @@ export async function composeSession(
   const earlier = await resuming?.findEarlierSession(paths.sessions, options);
   const wishes = { cwd, config, modelId: options.modelId, ...pickModel(earlier) };
   const { model: chosen, streamFunction, fallback } = await chooseModel(wishes);
-  const model = options.recording ? await underConditions(chosen, options) : chosen;
+  const model = options.recording || chosen.conditions ? await underConditions(chosen, options) : chosen;
   assertPriced(model, options.maxCost);
   const sessionId = earlier?.how === "continue" ? earlier.file.header.id : generateSessionId();
   const place = options.persist ? await preparePlace(root) : { isSaved: false, notices: [] };

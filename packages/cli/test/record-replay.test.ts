@@ -21,6 +21,8 @@ const PROMPT = ["-p", "--output-format", "stream-json", "--approval", "auto", "r
 const OLD_TEXT = "the old name\n";
 const KEY = "sk-secret-of-the-user";
 
+const LOOK = { toolCalls: [{ name: "ls", input: {} }] };
+
 const places: TemporaryProject[] = [];
 
 afterAll(() => {
@@ -99,7 +101,13 @@ test("what was learned and configured then decides, not what is now, and a repla
   const kept = { version: 1, models: [learned] };
   writeFileSync(join(state, "calibration.json"), JSON.stringify(kept), { mode: 0o600 });
   const models = [{ id: service.model, contextWindow: 40_000 }];
-  place.configure({ models, maxRetries: 1, compaction: { pruning: { keepLast: 0, minimumTokens: 100 } } });
+  other.configure({ maxTurns: 1, maxRetries: 3 });
+  place.configure({
+    models,
+    maxRetries: 1,
+    maxTurns: 20,
+    compaction: { pruning: { keepLast: 0, minimumTokens: 100 } },
+  });
   const text = Array.from({ length: 300 }, (_, line) => `line ${line} of words`).join("\n");
   for (const at of [place, other]) at.write("a.txt", text);
   const { headers, ...overloaded } = service.overloaded;
@@ -117,6 +125,7 @@ test("what was learned and configured then decides, not what is now, and a repla
   expect(JSON.parse(readFileSync(script, "utf8")).conditions).toMatchObject({
     compaction: { pruning: { keepLast: 0, minimumTokens: 100 } },
     maxRetries: 1,
+    maxTurns: 20,
     calibration: { ratio: 0.9, samples: 30 },
   });
   expect(server.requests).toHaveLength(7);
@@ -217,6 +226,18 @@ describe("--record", () => {
       "First answer.",
     ]);
   }, 30_000);
+});
+
+test.each([
+  [[], "max_turns", 2],
+  [["--max-turns", "1"], "max_turns", 1],
+])("a replay stops where its run stopped, or where it is told to: %j", async (limits, stopReason, turns) => {
+  const place = createPlace();
+  const script = { version: 1, conditions: { maxTurns: 2 }, turns: [LOOK, LOOK, { text: "Never said." }] };
+  place.write("stopped.json", script);
+  const args = ["-p", "--output-format", "stream-json", "--replay", "stopped.json", ...limits, "hi"];
+  const { exitCode, stdout } = await runDiligent(place, args);
+  expect([exitCode, parseLines(stdout).at(-1)]).toMatchObject([3, { type: "result", stopReason, turns }]);
 });
 
 test("--replay and --model exclude each other", async () => {

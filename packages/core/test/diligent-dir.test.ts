@@ -10,7 +10,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { ensureDiligentDir, resolvePaths } from "../src/infrastructure/diligent-dir.ts";
+import {
+  ensureDiligentDir,
+  findDiligentDirObstacle,
+  resolvePaths,
+} from "../src/infrastructure/diligent-dir.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
 const mode = (path: string) => statSync(path).mode & 0o777;
@@ -65,6 +69,28 @@ test.each([".diligent", ".diligent/sessions"])("a symbolic link at %s is not fol
   symlinkSync(elsewhere, join(project, link));
   await expect(ensureDiligentDir(project)).rejects.toThrow("is a symbolic link");
   expect(readdirSync(elsewhere).filter((name) => name === ".gitignore")).toEqual([]);
+});
+
+test("what is in the way is said as it is", async () => {
+  const say = async (plant: (path: string) => void) => {
+    const project = makeTempDir();
+    const path = join(project, ".diligent");
+    plant(path);
+    const obstacle = findDiligentDirObstacle(resolvePaths(project));
+    const thrown = await ensureDiligentDir(project).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    expect(obstacle).toBe(thrown);
+    return obstacle?.replace(path, "IT");
+  };
+  expect(await say((path) => symlinkSync("/no/such/place", path))).toBe(
+    "IT is a symbolic link that leads nowhere",
+  );
+  expect(await say((path) => symlinkSync(makeTempDir(), path))).toBe("IT is a symbolic link");
+  expect(await say((path) => symlinkSync("/dev/null", path))).toBe("IT is a symbolic link");
+  expect(await say((path) => writeFileSync(path, ""))).toBe("IT is a file, not a directory");
+  expect(await say(() => {})).toBeUndefined();
 });
 
 test("links that lead nowhere are neither followed nor in the way", async () => {

@@ -43,6 +43,8 @@ export const conditionsSchema = z.strictObject({
   compaction: compactionSchema.optional().describe("The settings under compaction in the configuration."),
   flushKnowledge: z.boolean().optional().describe("The setting knowledge.flushBeforeCompaction."),
   maxRetries: z.int().min(0).optional().describe("The setting maxRetries."),
+  maxTurns: z.int().min(1).optional().describe("The limit of --max-turns, else the setting maxTurns."),
+  maxCost: z.number().positive().optional().describe("The limit of --max-cost, in US dollars."),
   calibration: z
     .strictObject({ ratio: z.number().positive(), samples: z.int().min(0) })
     .optional()

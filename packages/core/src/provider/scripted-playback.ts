@@ -5,7 +5,7 @@ import { ProviderError } from "./errors.ts";
 import type { NumberedTurn } from "./scripted-calls.ts";
 import { toMessageBlocks, toReplyStop } from "./scripted-reply.ts";
 import { type PlayedStep, stepsOf } from "./scripted-steps.ts";
-import { scriptedUsage } from "./scripted-usage.ts";
+import { repliedUsage, scriptedUsage } from "./scripted-usage.ts";
 import type { ProviderEvent, ProviderResult } from "./types.ts";
 
 // Between so many chunks without a delay everything else in the process gets its turn, a Ctrl+C above all.
@@ -31,7 +31,7 @@ export async function playTurn(request: PlayedRequest, numbered: NumberedTurn): 
     const content = await streamSteps(request, numbered);
     if (request.signal?.aborted) finishAborted(request, content);
     else if (turn.error) fail(request, { ...turn, error: turn.error }, content);
-    else if (turn.reply) push(request, turn.reply);
+    else if (turn.reply) push(request, { ...turn.reply, usage: repliedUsage(turn.reply, turn) });
     else finish(request, { content, ...toReplyStop(turn) }, turn.usage);
   } catch (error) {
     request.stream.push({

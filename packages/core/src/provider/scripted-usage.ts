@@ -1,4 +1,6 @@
 import type { ContentBlock, Message, Usage } from "../types.ts";
+import { EMPTY_USAGE } from "../types.ts";
+import type { ScriptReply } from "./scripted-events.ts";
 import type { ScriptTurn } from "./scripted-schema.ts";
 import type { StreamContext } from "./types.ts";
 
@@ -19,6 +21,18 @@ export function scriptedUsage(
     cacheReadTokens: scripted.cacheReadTokens ?? 0,
     cacheWriteTokens: scripted.cacheWriteTokens ?? 0,
   };
+}
+
+/**
+ * What a reply used that is told event by event. Where none of them reports any, as of a request that was stopped, zeros
+ * mean that nothing was reported: it is not counted, here or there.
+ */
+export function repliedUsage(
+  { usage }: Pick<ScriptReply, "usage">,
+  { events = [] }: Pick<ScriptTurn, "events">,
+): Usage {
+  const isReported = events.some(({ type }) => type === "usage") || Object.values(usage).some(Boolean);
+  return isReported ? usage : EMPTY_USAGE;
 }
 
 /** Tokens of a request: characters of system prompt, messages and tools, divided by four. */

@@ -44,6 +44,10 @@ export interface RunConditions {
   flushKnowledge?: boolean | undefined;
   /** Attempts of a request after the first. */
   maxRetries?: number | undefined;
+  /** Model replies after which a run stops. */
+  maxTurns?: number | undefined;
+  /** US dollars at which a run stops. */
+  maxCost?: number | undefined;
   /** What was known of the model's tokenizer at the beginning: tokens of one character, from so many requests. */
   calibration?: { ratio: number; samples: number } | undefined;
   /** Of the model that writes summaries, where it is another one. */

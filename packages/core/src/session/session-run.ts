@@ -5,7 +5,7 @@ import type { AgentEvent, AgentLoopConfig } from "../agent/types.ts";
 import { now } from "../infrastructure/clock.ts";
 import type { Message, UserMessage } from "../types.ts";
 import type { ContextGuard } from "./context/context-guard.ts";
-import { requestsFor } from "./context/run-conditions.ts";
+import { runConfigFor } from "./context/run-conditions.ts";
 import { buildPathContext } from "./context-builder.ts";
 import { toKnowledgeEvent } from "./knowledge-event.ts";
 import { noteModel } from "./note-model.ts";
@@ -43,7 +43,7 @@ export class SessionRun {
     const { agentConfig, guard, session, steering } = this.parts;
     guard.startRun();
     const loop = agentLoop(buildPathContext(session.log.path()).messages, {
-      ...requestsFor(agentConfig),
+      ...runConfigFor(agentConfig),
       systemPrompt: guard.systemPrompt,
       signal,
       sessionId: session.header.id,

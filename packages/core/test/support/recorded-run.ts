@@ -20,6 +20,7 @@ import { makeTempDir } from "./temp-dir.ts";
 import { createText } from "./varied-text.ts";
 
 const PROMPTS = 8;
+const MAX_TURNS = 12;
 // Repeated at once, and always told the same.
 const AT_ONCE = { sleep: async () => {}, random: () => 0 };
 
@@ -67,7 +68,7 @@ export async function recordRun(
     inputCostPer1M: 3,
     outputCostPer1M: 15,
     longContext: { inputCostPer1M: 6, outputCostPer1M: 22, aboveInputTokens: 8_000 },
-    conditions,
+    conditions: { maxTurns: MAX_TURNS, ...conditions },
   };
   const stream = withRetry(recording.wrap(service.connect(server.url)), AT_ONCE);
   const small = { ...model, id: "small", contextWindow: 9_000, maxOutputTokens: 900, inputCostPer1M: 1 };
@@ -91,7 +92,7 @@ async function holdRun(
     cwd: project,
     paths: await ensureDiligentDir(project),
     context: { calibrationPlace: environment, ...context },
-    agentConfig: { model, streamFunction, systemPrompt: "Test.", tools: createTestTools(), maxTurns: 12 },
+    agentConfig: { model, streamFunction, systemPrompt: "Test.", tools: createTestTools(), maxTurns: 1 },
   });
   const events: AgentEvent[] = [];
   for (let prompt = 0; prompt < PROMPTS; prompt++) {

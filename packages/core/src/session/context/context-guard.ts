@@ -9,7 +9,7 @@ import type { ContextGlance } from "./context-glance.ts";
 import type { ContextUsage } from "./context-usage.ts";
 import type { ContextWindow } from "./context-window.ts";
 import { hasRoom } from "./has-room.ts";
-import { optionsFor, requestsFor } from "./run-conditions.ts";
+import { optionsFor, runConfigFor } from "./run-conditions.ts";
 import { type CompactionSettings, type ContextLimits, toContextLimits } from "./settings.ts";
 
 /** A model and the way to ask it. */
@@ -71,7 +71,7 @@ export class ContextGuard {
     agentConfig: AgentLoopConfig,
     options: GuardOptions = {},
   ) {
-    this.agentConfig = requestsFor(agentConfig);
+    this.agentConfig = runConfigFor(agentConfig);
     this.systemPrompt = agentConfig.systemPrompt;
     this.options = optionsFor(agentConfig, options);
     this.limits = toContextLimits(agentConfig.model, this.options.compaction);

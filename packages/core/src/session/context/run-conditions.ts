@@ -19,10 +19,15 @@ export function optionsFor(
   return { ...held, summarizer };
 }
 
-/** How requests are made to a model: under its `conditions` they are repeated as often as those say, whatever is configured. */
-export function requestsFor(config: AgentLoopConfig): AgentLoopConfig {
+/**
+ * What a run with a model is held with: under its `conditions` requests are repeated as often, and the run stops where
+ * those say, whatever is configured.
+ */
+export function runConfigFor(config: AgentLoopConfig): AgentLoopConfig {
   const { conditions } = config.model;
-  return conditions ? { ...config, maxRetries: conditions.maxRetries } : config;
+  if (!conditions) return config;
+  const { maxRetries, maxTurns, maxCost } = conditions;
+  return { ...config, maxRetries, maxTurns, maxCost };
 }
 
 /** A model that answers as this one does and is as large and as dear as another. */

@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import type { Model } from "@diligent/core/run";
+import { withConditions } from "../src/recorded-conditions.ts";
+
+const MODEL: Model = { id: "claude-test", provider: "anthropic", contextWindow: 1000, maxOutputTokens: 100 };
+const HERE = { environment: {}, loaded: { config: { maxTurns: 7, maxRetries: 3 } }, persist: false };
+
+/** The limits that a model is held under. */
+function limitsOf({ conditions: { maxRetries, maxTurns, maxCost } = {} }: Model) {
+  return { maxRetries, maxTurns, maxCost };
+}
+
+test("a recording holds the limits of the command line, else those of the configuration", () => {
+  expect(limitsOf(withConditions(MODEL, HERE))).toEqual({
+    maxRetries: 3,
+    maxTurns: 7,
+    maxCost: undefined,
+  });
+  expect(limitsOf(withConditions(MODEL, { ...HERE, maxTurns: 2, maxCost: 0.5 }))).toEqual({
+    maxRetries: 3,
+    maxTurns: 2,
+    maxCost: 0.5,
+  });
+});
+
+test("a replay goes by the limits of its recording, those of the command line aside", () => {
+  const conditions = { maxTurns: 4, maxCost: 1, compaction: { enabled: false } };
+  const recorded = { ...MODEL, provider: "scripted", conditions };
+  expect(withConditions(recorded, HERE)).toEqual(recorded);
+  expect(withConditions(recorded, { ...HERE, maxTurns: 9 })).toEqual({
+    ...recorded,
+    conditions: { ...conditions, maxTurns: 9 },
+  });
+});
