@@ -1,9 +1,7 @@
+import type { Settling } from "./settling.ts";
+
 // Text that streams looks smooth at 20 frames a second, and every further frame costs 40 bytes. Keys do not wait for it.
 const FRAME_MS = 50;
-// Who drags a window's edge changes the size in many steps. Drawn for one of them while the terminal is at the next, a frame
-// would land in the wrong rows; so it waits until no further step comes, but not for ever.
-const SETTLE_MS = 30;
-const LONGEST_SETTLE_MS = 500;
 
 /** Decides when the next frame is drawn, from `start` to `stop`. */
 export class FrameClock {
@@ -41,13 +39,13 @@ export class FrameClock {
   }
 
   /** Notes that the size has changed, while frames are drawn. Calls `draw` when it has settled. */
-  noteResize(draw: () => void): void {
+  noteResize(draw: () => void, { quietMs, longestMs }: Settling): void {
     if (!this.isStarted) return;
     const now = performance.now();
     this.resizes++;
     if (this.resizes === 1) this.resizingSince = now;
     this.endSettling();
-    const waitMs = Math.max(0, Math.min(SETTLE_MS, this.resizingSince + LONGEST_SETTLE_MS - now));
+    const waitMs = Math.max(0, Math.min(quietMs, this.resizingSince + longestMs - now));
     this.settling = setTimeout(draw, waitMs);
   }
 

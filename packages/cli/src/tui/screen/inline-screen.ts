@@ -24,8 +24,8 @@ export interface InlineScreenOptions {
  * Overlays of pi-tui are not drawn: a dialog takes the place of another child. Images are not drawn either.
  *
  * Limits. When the terminal gets smaller and the live region, wrapped by the terminal, does not fit into it any more, its first
- * rows stay in the scrollback as a remainder; so does the whole of it where the terminal may have changed its size before it
- * read the last finished lines. Where it is not known what the terminal does with its rows (see `Rewrap`), as little as
+ * rows stay in the scrollback as a remainder (in tmux also where empty rows below it would have made room); so does the whole
+ * of it where the terminal may have changed its size before it read the last finished lines. Where it is not known what the terminal does with its rows (see `Rewrap`), as little as
  * possible is taken for ours, so that a remainder stays rather than that a finished line is lost. A terminal that answers no
  * question cannot tell that it is behind; there a change of the size while finished lines are on their way may cost some.
  */
@@ -41,7 +41,7 @@ export class InlineScreen extends TuiMainScreen {
     const watched = new WatchedTerminal(terminal, {
       onResize: () => {
         this.#painter.noteResize();
-        this.#clock.noteResize(() => this.renderNow(true));
+        this.#clock.noteResize(() => this.renderNow(true), this.#replies.settling);
       },
       afterInput: () => this.#input.noteEnd(),
     });
@@ -137,9 +137,10 @@ export class InlineScreen extends TuiMainScreen {
     this.#painter.forget();
   }
 
-  /** What stays in the terminal is not what was going on a frame ago. */
+  /** What stays in the terminal is not what was going on a frame ago, nor cut to a size that has changed since. */
   #drawLast(): void {
-    if (!this.#painter.isDrawn || this.#clock.isSettling) return;
+    if (!this.#painter.isDrawn) return;
+    this.#clock.endSettling();
     try {
       this.doRender();
     } catch {

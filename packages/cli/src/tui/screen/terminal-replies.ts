@@ -1,6 +1,7 @@
 import type { LiveRegion } from "./frame.ts";
 import { PLACE_QUERY, readPlace } from "./region-top.ts";
-import { DEVICE_QUERY, detectRewrap, type Rewrap, readDevice } from "./rewrap.ts";
+import { DEVICE_QUERY, detectRewrap, type Rewrap, readDevice, type TerminalTraits } from "./rewrap.ts";
+import { detectSettling, type Settling } from "./settling.ts";
 import type { WatchedTerminal } from "./watched-terminal.ts";
 
 /** Where the cursor is behind the frame that drew `region`. */
@@ -36,9 +37,11 @@ export class TerminalReplies {
   }
 
   get rewrap(): Rewrap {
-    const { TERM: term, TERM_PROGRAM: termProgram } = this.environment;
-    const { hasAnswered } = this.terminal;
-    return detectRewrap({ term, termProgram, device: this.device, hasAnswered });
+    return detectRewrap(this.traits);
+  }
+
+  get settling(): Settling {
+    return detectSettling(this.traits);
   }
 
   /** What to write once when a terminal is started, in raw mode: else it would show the reply like something typed. */
@@ -69,5 +72,11 @@ export class TerminalReplies {
     const cursorRow = this.isBehind ? readPlace(input) : undefined;
     const region = cursorRow === undefined ? undefined : this.asked.shift();
     return cursorRow === undefined || region === undefined ? undefined : { kind: "place", region, cursorRow };
+  }
+
+  private get traits(): TerminalTraits {
+    const { TERM: term, TERM_PROGRAM: termProgram } = this.environment;
+    const { hasAnswered } = this.terminal;
+    return { term, termProgram, device: this.device, hasAnswered };
   }
 }
