@@ -1,4 +1,5 @@
 import { parseFaultArguments } from "./faults/arguments.ts";
+import { createProgress } from "./faults/progress.ts";
 import { FAULT_TRIALS } from "./faults/trials/index.ts";
 import { tryFaults } from "./faults/try-faults.ts";
 import { runBenchScript } from "./run-bench-script.ts";
@@ -26,13 +27,14 @@ async function main(argv: readonly string[]): Promise<number> {
   );
   const trials = FAULT_TRIALS.filter(({ name }) => names.length === 0 || names.includes(name));
   const total = trials.reduce((sum, trial) => sum + runs(trial), 0);
+  const progress = createProgress(process.stderr);
   const { tally, skipped, failures } = await tryFaults({
     trials,
     runs,
     seed,
-    onTried: (done, { name }) => process.stderr.write(`\r${done} of ${total}: ${name.padEnd(20)}`),
+    onTried: (done, { name }) => progress.show(`${done} of ${total}: ${name}`),
   });
-  process.stderr.write("\n");
+  progress.end();
   console.log(`${trials.length} trials, ${total} disturbed runs, seed ${seed}\n\n${tally.format()}`);
   for (const line of skipped) console.log(`not tried: ${line}`);
   for (const line of [...tally.problems, ...failures.map((text) => `the trial failed: ${text}`)]) {

@@ -51,8 +51,11 @@ export interface CliIo {
   onSignal(listener: (signal: SignalName) => void): () => void;
   /** Registers what is to be done before the program ends in good order; it gets half a second. */
   onExit(cleanUp: () => Promise<void> | void): void;
-  /** Registers what is to be done however the program ends, but by other signals: it is called at the very last, cannot wait. */
-  onAnyExit(cleanUp: () => void): void;
+  /**
+   * Registers what is to be done however the program ends, but by other signals: it is called at the very last, cannot wait.
+   * The returned function takes that back.
+   */
+  onAnyExit(cleanUp: () => void): () => void;
   /** The terminal for a screen of one's own; it is loaded when it is asked for. */
   openTerminal(): Promise<CliTerminal>;
   /** Ends the program at once, whatever is still going on. */

@@ -27,7 +27,7 @@ export function createProcessIo(): ProcessIo {
   const stdout = new DescriptorOutput(1);
   const stderr = new DescriptorOutput(2);
   const cleanUps: (() => Promise<void> | void)[] = [];
-  const lastCleanUps: (() => void)[] = [];
+  const lastCleanUps = new Set<() => void>();
   const listeners = new Set<(signal: SignalName) => void>();
   const exit = (code: number) => {
     // Behind the listener that kills children, of whose work something is cleaned up.
@@ -55,7 +55,10 @@ export function createProcessIo(): ProcessIo {
       return () => listeners.delete(listener);
     },
     onExit: (each) => void cleanUps.push(each),
-    onAnyExit: (each) => void lastCleanUps.push(each),
+    onAnyExit(cleanUp) {
+      lastCleanUps.add(cleanUp);
+      return () => lastCleanUps.delete(cleanUp);
+    },
     async openTerminal() {
       const { ProcessTerminal } = await import("@earendil-works/pi-tui/dist/terminal.js");
       return { terminal: new ProcessTerminal(), host: process, readSize };

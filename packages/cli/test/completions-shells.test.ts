@@ -51,6 +51,8 @@ const OFFERED: Readonly<Record<string, string[]>> = {
   "diligent -p sess": [],
   "diligent -c sess": [],
   "diligent --fork 2": ["2"],
+  "diligent --fork=": ["1", "12", "2"],
+  "diligent --continue=1": ["1", "12"],
   // In a prompt there are options and files; behind -- only files.
   "diligent fix sess": [],
   "diligent fix sessions h": ["hay.txt"],
@@ -71,7 +73,9 @@ for (const [shell, offer] of SHELLS) {
       const place = { script: await writeScript(shell), directory };
       const lines = Object.keys(OFFERED);
       const lists = await offer(place, lines);
-      expect(Object.fromEntries(lines.map((line, index) => [line, lists[index]]))).toEqual(OFFERED);
+      // Fish offers a value behind `=` together with its option.
+      const values = lists.map((list) => list.map((word) => word.replace(/^--[a-z-]+=/, "")));
+      expect(Object.fromEntries(lines.map((line, index) => [line, values[index]]))).toEqual(OFFERED);
       // What sessions are called is shown, and is nothing to run.
       expect(existsSync(join(directory, "canary"))).toBe(false);
     }, 30_000);

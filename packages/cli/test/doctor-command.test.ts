@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkPlace } from "../src/commands/doctor/check-disk.ts";
+import { resolvePaths } from "@diligent/core/light";
+import { checkPlace, checkProjectPlace } from "../src/commands/doctor/check-disk.ts";
 import { checkEndpoint } from "../src/commands/doctor/check-endpoint.ts";
 import { runCli } from "../src/run-cli.ts";
 import { VERSION } from "../src/version.ts";
@@ -135,9 +136,24 @@ test("below a file no directory can be made", () => {
   expect(checkPlace("state", join(path, "state"))).toEqual({
     name: "state",
     status: "warning",
-    message: `${path} is no directory`,
+    message: `${path} is a file, not a directory`,
     hint: "nothing would be saved there",
   });
+});
+
+test("a file or a link in the place of a directory is called what it is", () => {
+  const place = createPlace();
+  const paths = resolvePaths(place.project);
+  const hint = "nothing would be saved there";
+  symlinkSync("/no/such/place", paths.root);
+  const message = `${paths.root} is a symbolic link that leads nowhere`;
+  expect(checkProjectPlace(paths)).toEqual({ name: "project", status: "warning", message, hint });
+  expect(checkPlace("state", join(paths.root, "state"))).toEqual({
+    name: "state",
+    ...{ status: "warning", message, hint },
+  });
+  const file = place.write("state", "");
+  expect(checkPlace("state", file).message).toBe(`${file} is a file, not a directory`);
 });
 
 test("a broken configuration is named, and the rest is looked at all the same", async () => {

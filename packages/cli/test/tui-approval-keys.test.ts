@@ -54,6 +54,16 @@ const REJECTED = { type: "answer", answer: { response: "reject", endTurn: true }
 const REST = "a always in this session · p always in this project";
 
 describe("the answers to a question are named by the keys that give them", () => {
+  test("but for Ctrl+Z, which suspends and leaves the question and what is written as they are", () => {
+    for (const keys of [[], ["m", "x"], ["e"]]) {
+      const question = new Question({});
+      question.press(...keys);
+      const { dialog } = question.view;
+      expect(question.press("ctrl+z")).toEqual([{ type: "suspend" }]);
+      expect(question.view.dialog).toEqual(dialog);
+    }
+  });
+
   test("as they are by default", () => {
     expect(new Question({}).keys).toBe(`y yes · ${REST} · n no · m no, with a message · e edit`);
   });

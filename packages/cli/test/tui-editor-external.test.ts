@@ -10,6 +10,9 @@ afterAll(place.remove);
 
 let scripts = 0;
 
+/** What would be called if the program ended now. */
+const lastCleanUps = new Set<() => void>();
+
 /** A program that does with its last argument, the file, what the lines of shell say; `$1` are the words before. */
 function makeEditor(...lines: string[]): string {
   const path = join(place.top, `editor ${++scripts}`);
@@ -20,7 +23,7 @@ function makeEditor(...lines: string[]): string {
 async function edit(
   text: string,
   variables: Record<string, string>,
-  more: { temporaryDirectory?: string } = {},
+  { whileLent = () => {}, ...more }: { temporaryDirectory?: string; whileLent?: () => void } = {},
 ) {
   const calls: string[] = [];
   const result = await editExternally(text, {
@@ -30,10 +33,16 @@ async function edit(
     async lendTerminal(run) {
       calls.push("lent");
       try {
-        return await run(new AbortController().signal);
+        const running = run(new AbortController().signal);
+        whileLent();
+        return await running;
       } finally {
         calls.push("returned");
       }
+    },
+    onAnyExit(cleanUp) {
+      lastCleanUps.add(cleanUp);
+      return () => lastCleanUps.delete(cleanUp);
     },
     temporaryDirectory: place.temporary,
     ...more,
@@ -53,6 +62,19 @@ test("the text goes to the editor in a private file and comes back changed; the 
   expect(readFileSync(join(place.top, "mode"), "utf8").trim()).toBe("600");
   expect(readFileSync(join(place.top, "path"), "utf8")).toStartWith(place.temporary);
   expect(readdirSync(place.temporary)).toEqual([]);
+});
+
+test("the file is removed too when the program ends while the editor is open", async () => {
+  const seen: number[] = [];
+  const look = () => seen.push(readdirSync(place.temporary).length);
+  const whileLent = () => {
+    look();
+    for (const cleanUp of lastCleanUps) cleanUp();
+    look();
+  };
+  await edit("mine", { EDITOR: "true" }, { whileLent });
+  expect(seen).toEqual([1, 0]);
+  expect(lastCleanUps.size).toBe(0);
 });
 
 test("$VISUAL goes before $EDITOR, and may have words of its own", async () => {

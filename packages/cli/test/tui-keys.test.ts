@@ -124,6 +124,7 @@ describe("keybindings.json", () => {
     const { editorKeys, problems, warnings } = await load(`{
   "tui.editor.undo": "ctrl+z",
   "approval.once": "n",
+  "list.sort": "ctrl+z",
   "list.up": "alt+n",
   "app.model": "ctrl+m",
   "tui.input.submit": [],
@@ -131,11 +132,12 @@ describe("keybindings.json", () => {
 }`);
     expect(problems).toEqual([]);
     expect(warnings).toEqual([
-      'FILE:7:3: key "tui.input.submit": it is set more than once, the last one counts',
+      'FILE:8:3: key "tui.input.submit": it is set more than once, the last one counts',
+      'FILE:4:3: key "list.sort": ctrl+z stands for app.suspend and for list.sort',
       'FILE:2:3: key "tui.editor.undo": ctrl+z stands for app.suspend and for tui.editor.undo',
       'FILE:3:3: key "approval.once": n stands for approval.once and for approval.reject',
-      'FILE:5:3: key "app.model": most terminals send ctrl+m as enter',
-      'FILE:7:3: key "tui.input.submit": no key sends a prompt any more',
+      'FILE:6:3: key "app.model": most terminals send ctrl+m as enter',
+      'FILE:8:3: key "tui.input.submit": no key sends a prompt any more',
     ]);
     expect(editorKeys["tui.editor.undo"]).toEqual(["ctrl+z"]);
   });

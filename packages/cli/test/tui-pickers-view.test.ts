@@ -63,6 +63,13 @@ describe("keys in a list", () => {
     expect(dialogOf(press(open(), "a", "ctrl+u").view)?.filter).toBe("");
   });
 
+  test("Ctrl+Z suspends, and the list, its question and its line are still there afterwards", () => {
+    for (const dialog of [{}, { question: "Sure?" }, { input: { label: "Name", text: "a" } }]) {
+      const before = open(dialog);
+      expect(press(before, "ctrl+z")).toEqual({ view: before, effects: [{ type: "suspend" }] });
+    }
+  });
+
   test("that match nothing choose nothing", () => {
     const { view, effects } = press(open(), "x", "y", "z", "down", "enter");
     expect(effects).toEqual([]);

@@ -35,7 +35,7 @@ test("what the shell has done in a run is taken back from outside, untracked fil
   expect(existsSync(join(place.project, "untracked"))).toBe(false);
   expect(await undo()).toEqual({
     stdout: [
-      "Took back the changes of the last prompt: 5 paths.",
+      "Took back the changes of the last prompt that made any: 5 paths.",
       "  ± a.txt",
       "  − made",
       "  − made/new",

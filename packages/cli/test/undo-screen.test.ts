@@ -40,7 +40,9 @@ describe("on the screen", () => {
     await program.say("second");
     program.take();
     await program.run("/undo");
-    expect(program.take()).toEqual(["Took back the changes of the last prompt: one path.\n  ± a.txt"]);
+    expect(program.take()).toEqual([
+      "Took back the changes of the last prompt that made any: one path.\n  ± a.txt",
+    ]);
     expect(read()).toBe("two\n");
     await program.run("/undo");
     expect(read()).toBe("one\n");
@@ -247,7 +249,7 @@ test("in the line prompt /undo and /redo do the same", async () => {
   await program.shown("All done.");
   await program.shown("diligent> ");
   program.type("/undo\r");
-  await program.shown("Took back the changes of the last prompt: one path.");
+  await program.shown("Took back the changes of the last prompt that made any: one path.");
   await program.shown("± a.txt");
   expect(read()).toBe("one\n");
   program.type("/redo\r");

@@ -10,7 +10,7 @@ const NOTHING: Restoration = {
   ...{ wasCutOff: false, isDryRun: false },
 };
 const ONE: Restoration = { ...NOTHING, restored: [{ path: "a", how: "added" }] };
-const HEAD = ["Took back the changes of the last prompt: one path.", "  + a"];
+const HEAD = ["Took back the changes of the last prompt that made any: one path.", "  + a"];
 
 describe("what came of it", () => {
   test("names what came back, but not in every way", () => {

@@ -14,7 +14,7 @@ export type {
   SessionChange,
 } from "./checkpoint/types.ts";
 export { now } from "./infrastructure/clock.ts";
-export { type DiligentPaths, resolvePaths } from "./infrastructure/diligent-dir.ts";
+export { type DiligentPaths, findDiligentDirObstacle, resolvePaths } from "./infrastructure/diligent-dir.ts";
 export { type Environment, homeDirectory, processEnvironment } from "./infrastructure/environment.ts";
 export { nearestName, nearestNames } from "./infrastructure/nearest-name.ts";
 export { findProjectRoot } from "./infrastructure/places/project-root.ts";

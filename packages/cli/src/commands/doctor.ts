@@ -7,7 +7,7 @@ import { UsageError } from "../usage-error.ts";
 import { writeLine } from "../write-line.ts";
 import { type Check, type CheckStatus, warning } from "./doctor/check.ts";
 import { checkConfiguration } from "./doctor/check-configuration.ts";
-import { checkPlace } from "./doctor/check-disk.ts";
+import { checkPlace, checkProjectPlace } from "./doctor/check-disk.ts";
 import { checkEndpoint } from "./doctor/check-endpoint.ts";
 import { checkModel } from "./doctor/check-model.ts";
 import { checkProgram } from "./doctor/check-program.ts";
@@ -66,7 +66,7 @@ async function checkAll(cwd: string, { modelId, isOffline }: Questions, io: CliI
     ...(await checkTools({ environment, root })),
     await checkSandbox(configuration.loaded?.config ?? {}, { environment, platform, root }),
     checkTerminal(io),
-    checkPlace("project", resolvePaths(root).root),
+    checkProjectPlace(resolvePaths(root)),
     state === undefined
       ? warning("state", "there is no home directory to keep it in")
       : checkPlace("state", state),

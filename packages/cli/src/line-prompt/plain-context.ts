@@ -60,6 +60,8 @@ export function createPlainContext(parts: PlainContextParts): CommandContext {
     },
     nextApprovalMode() {},
     lendTerminal: () => Promise.reject(new Error("That needs a screen of its own.")),
+    // For what borrows a terminal, which there is none of.
+    onAnyExit: () => () => {},
     writeRaw() {},
     columns: () => Number.POSITIVE_INFINITY,
     quit: parts.quit,

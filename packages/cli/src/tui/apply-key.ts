@@ -10,6 +10,9 @@ const TWICE_MS = 1_000;
 /** The view after a key, and what it asks for. Pure. */
 export function applyKey(view: View, key: KeyPress, context: KeyContext): KeyOutcome {
   const before: View = { ...view, hint: undefined };
+  // Before every dialog, which is still there afterwards.
+  if (context.keymap.matches(key.name, "app.suspend"))
+    return { view: { ...before, armed: undefined }, effects: [{ type: "suspend" }] };
   if (before.dialog?.type === "approval") return applyApprovalKey(before, before.dialog, { key, context });
   if (before.dialog?.type === "picker") return applyPickerKey(before, before.dialog, { key, context });
   const { keymap, isPromptEmpty } = context;
@@ -25,7 +28,6 @@ export function applyKey(view: View, key: KeyPress, context: KeyContext): KeyOut
 }
 
 const PLAIN_ACTIONS: readonly (readonly [ActionId, Effect])[] = [
-  ["app.suspend", { type: "suspend" }],
   ["app.approvalMode", { type: "nextApprovalMode" }],
   ["app.expandResult", { type: "showResult" }],
   ["app.externalEditor", { type: "externalEditor" }],

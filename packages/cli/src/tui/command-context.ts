@@ -28,6 +28,7 @@ export interface ContextParts {
   /** Sends what was typed. */
   submit(text: string): void;
   lendTerminal: CommandContext["lendTerminal"];
+  onAnyExit: CommandContext["onAnyExit"];
   writeRaw(sequence: string): void;
   columns(): number;
   quit(): void;
@@ -67,6 +68,7 @@ export function createCommandContext(parts: ContextParts): CommandContext {
     },
     nextApprovalMode: () => void nextApprovalMode(parts),
     lendTerminal: parts.lendTerminal,
+    onAnyExit: parts.onAnyExit,
     writeRaw: parts.writeRaw,
     columns: parts.columns,
     quit: parts.quit,

@@ -76,6 +76,7 @@ export class Interaction {
       environment,
       submit: (text) => this.lines.submit(text),
       lendTerminal: (run) => display.lend(run),
+      onAnyExit: (cleanUp) => io.onAnyExit(cleanUp),
       writeRaw: (sequence) => terminal.write(sequence),
       columns: () => terminal.columns,
       quit,

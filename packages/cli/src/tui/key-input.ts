@@ -73,10 +73,15 @@ export class KeyInput {
     if (name === undefined && question?.isEditing) commandField.handleInput(data);
     else if (name === undefined && question?.isUnfocused) editor.handleInput(data);
     else if (dialog && name === undefined) painter.change((view) => applyText(view, dialog, readText(data)));
-    // A completion list has its own Escape, Enter and arrows.
-    else if (name === undefined || (editor.isCompleting && !dialog)) editor.handleInput(data);
+    else if (name === undefined || (editor.isCompleting && !dialog && !this.suspends(name)))
+      editor.handleInput(data);
     else this.press(name, data);
     screen.requestRender();
+  }
+
+  /** A completion list has its own Escape, Enter and arrows, but nothing of its own for this. */
+  private suspends(name: string): boolean {
+    return this.parts.context.keymap.matches(name, "app.suspend");
   }
 
   private press(name: string, data: string): void {

@@ -14,8 +14,8 @@ const SIGNS = { added: "+", removed: "−", changed: "±" } as const;
 
 const HEADS: Readonly<Record<Restoration["move"], readonly [done: string, planned: string, told: string]>> = {
   undo: [
-    "Took back the changes of the last prompt",
-    "Would take back the changes of the last prompt",
+    "Took back the changes of the last prompt that made any",
+    "Would take back the changes of the last prompt that made any",
     "taken back",
   ],
   redo: ["Brought back what was taken back", "Would bring back what was taken back", "brought back again"],

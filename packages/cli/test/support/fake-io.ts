@@ -43,7 +43,7 @@ export class FakeIo implements CliIo {
 
   readonly onExit = () => {};
 
-  readonly onAnyExit = () => {};
+  readonly onAnyExit = () => () => {};
 
   readonly openTerminal = async () => {
     const { VirtualTerminal } = await import("./virtual-terminal.ts");

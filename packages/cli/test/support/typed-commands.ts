@@ -93,6 +93,7 @@ export class TypedCommands {
       environment: this.io.environment,
       submit: (text) => void this.say(text),
       lendTerminal: (run) => run(new AbortController().signal),
+      onAnyExit: this.io.onAnyExit,
       writeRaw: (sequence) => this.raw.push(sequence),
       columns: () => this.columns,
       quit: () => {

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemErrorCode } from "./system-error.ts";
 
@@ -55,8 +55,8 @@ function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
-    if (systemErrorCode(error) === "EEXIST") throw new Error(`${directory} is a file, not a directory`);
-    throw error;
+    const obstacle = systemErrorCode(error) === "EEXIST" ? findObstacle(directory) : undefined;
+    throw obstacle === undefined ? error : new Error(obstacle);
   }
 }
 
@@ -69,13 +69,34 @@ function unlessThere(make: () => void): void {
   }
 }
 
-/** A link that a repository brings along, or another user's directory, would take the conversation elsewhere; what is ours becomes private. */
-function checkOwnDirectory(directory: string): void {
-  const stats = lstatSync(directory);
-  if (stats.isSymbolicLink()) throw new Error(`${directory} is a symbolic link`);
+/**
+ * Why `.diligent/` and its folders cannot be used as they are, in words for the user; undefined where nothing is in the way,
+ * or nothing is there yet. @throws Error of the file system where they cannot be looked at.
+ */
+export function findDiligentDirObstacle({ root, sessions, knowledge }: DiligentPaths): string | undefined {
+  for (const directory of [root, sessions, knowledge]) {
+    const obstacle = findObstacle(directory);
+    if (obstacle !== undefined) return obstacle;
+  }
+  return undefined;
+}
+
+/** A link that a repository brings along, or another user's directory, would take the conversation elsewhere. */
+function findObstacle(directory: string): string | undefined {
+  const stats = lstatSync(directory, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  if (stats.isSymbolicLink())
+    return `${directory} is a symbolic link${existsSync(directory) ? "" : " that leads nowhere"}`;
+  if (!stats.isDirectory()) return `${directory} is a file, not a directory`;
   const userId = process.getuid?.();
-  if (userId !== undefined && stats.uid !== userId) throw new Error(`${directory} belongs to another user`);
-  if ((stats.mode & OTHERS) !== 0) makePrivate(directory);
+  return userId === undefined || stats.uid === userId ? undefined : `${directory} belongs to another user`;
+}
+
+/** What is ours becomes private. @throws Error where it is no directory of ours. */
+function checkOwnDirectory(directory: string): void {
+  const obstacle = findObstacle(directory);
+  if (obstacle !== undefined) throw new Error(obstacle);
+  if ((lstatSync(directory).mode & OTHERS) !== 0) makePrivate(directory);
 }
 
 function makePrivate(directory: string): void {

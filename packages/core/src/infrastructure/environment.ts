@@ -1,4 +1,5 @@
 import { homedir, tmpdir, userInfo } from "node:os";
+import { isAbsolute } from "node:path";
 
 /** Environment variables by name, as a process has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -8,17 +9,19 @@ export function processEnvironment(): Environment {
   return process.env;
 }
 
-/** The user's home directory, or undefined where there is none. */
+/** The user's home directory, absolute; undefined where there is none. A `HOME` that is relative counts as if it were not set. */
 export function homeDirectory(environment: Environment = process.env): string | undefined {
-  const home = environment.HOME || homedir();
-  return home === "" || home === "/" ? undefined : home;
+  const named = environment.HOME || homedir();
+  const home = isAbsolute(named) ? named : (processAccount().home ?? "");
+  return isAbsolute(home) && home !== "/" ? home : undefined;
 }
 
 /** Whom this process belongs to, as the system knows it whatever the environment says. */
 export function processAccount(): { home: string | undefined; isAdministrator: boolean } {
   const isAdministrator = process.getuid?.() === 0;
   try {
-    return { home: userInfo().homedir, isAdministrator };
+    const home = userInfo().homedir; // Bun looks at HOME for it.
+    return { home: isAbsolute(home) ? home : undefined, isAdministrator };
   } catch {
     return { home: undefined, isAdministrator }; // In a container its number may belong to nobody.
   }

@@ -105,8 +105,8 @@ function formatOption(condition: string, { spellings, help, value }: CompletedOp
 /** `-x`: a value and no file; `-r`: a value, files are offered. */
 function formatValue(value: CompletedOption["value"]): string {
   if (!value) return "-f";
-  // The next word is its value only if it looks like one.
-  if (value.isOptional) return "";
+  // Without `-r` it is only offered behind `=`: the next word is its value only if it looks like one.
+  if (value.isOptional) return "-f -k -a '(__diligent_sessions)'";
   if (value.from === "any") return "-x";
   if (value.from === "file") return "-r -F";
   if (value.from === "session") return "-x -k -a '(__diligent_sessions)'";

@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemErrorText } from "@diligent/core/interactive";
+import { type DiligentPaths, findDiligentDirObstacle } from "@diligent/core/light";
 import { formatSize } from "../../session-text.ts";
 import { type Check, ok, warning } from "./check.ts";
 
@@ -12,6 +13,17 @@ const OTHERS_MAY_WRITE = 0o022;
 // directory of anybody's.
 const KERNEL_FILE_SYSTEMS: ReadonlySet<number> = new Set([0x9fa0, 0x62656572, 0x63677270, 0x27e0eb]);
 
+/** Whether sessions can be kept in a project. */
+export function checkProjectPlace(paths: DiligentPaths): Check {
+  const name = "project";
+  try {
+    const obstacle = findDiligentDirObstacle(paths);
+    return obstacle === undefined ? checkPlace(name, paths.root) : unusable(name, obstacle);
+  } catch (error) {
+    return unusable(name, `${paths.root} cannot be used: ${systemErrorText(error)}`);
+  }
+}
+
 /**
  * Whether something can be kept in a directory, which need not be there yet, and how much. Nothing is written.
  * @param name what it is to the user.
@@ -19,8 +31,9 @@ const KERNEL_FILE_SYSTEMS: ReadonlySet<number> = new Set([0x9fa0, 0x62656572, 0x
 export function checkPlace(name: string, directory: string): Check {
   const existing = findExisting(directory);
   try {
+    if (!existsSync(existing)) return unusable(name, `${existing} is a symbolic link that leads nowhere`);
+    if (!statSync(existing).isDirectory()) return unusable(name, `${existing} is a file, not a directory`);
     accessSync(existing, constants.W_OK | constants.X_OK);
-    if (!statSync(existing).isDirectory()) return unusable(name, `${existing} is no directory`);
     const { bavail, bsize, blocks, type } = statfsSync(existing);
     if (KERNEL_FILE_SYSTEMS.has(type))
       return unusable(name, `${directory} cannot be made: nothing is kept below ${existing}`);
@@ -45,6 +58,16 @@ function formatSpace(bytes: number): string {
   return bytes < GIGABYTE ? formatSize(bytes) : `${Math.round(bytes / GIGABYTE)} GB`;
 }
 
+/** The path, or the last of those above it, of which there is something: a link that leads nowhere is. */
 function findExisting(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : findExisting(dirname(path));
+  return isThere(path) || dirname(path) === path ? path : findExisting(dirname(path));
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // Below a file, or where it may not be looked: what is above tells more.
+    return false;
+  }
 }

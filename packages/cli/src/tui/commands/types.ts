@@ -52,6 +52,8 @@ export interface CommandContext {
   nextApprovalMode(): void;
   /** Lends the terminal to another program while `run` lasts; that has to end when the signal is aborted. */
   lendTerminal<T>(run: (ended: AbortSignal) => Promise<T>): Promise<T>;
+  /** See `CliIo.onAnyExit`. */
+  onAnyExit(cleanUp: () => void): () => void;
   /** Writes to the terminal past the screen, what moves no cursor. */
   writeRaw(sequence: string): void;
   /** Of the screen. */

@@ -7,7 +7,8 @@ import { findUserProgram, type UserProgram } from "../user-program.ts";
 import { cleanText } from "./clean-text.ts";
 
 /** Where the editor is found and who lends it the terminal; `cwd` is where it is started. */
-export interface ExternalEditorOptions extends Pick<CommandContext, "environment" | "lendTerminal"> {
+export interface ExternalEditorOptions
+  extends Pick<CommandContext, "environment" | "lendTerminal" | "onAnyExit"> {
   cwd: string;
   /** The project, real: no program and no temporary file of ours in it. */
   root: string;
@@ -21,8 +22,8 @@ export type EditedText = { text: string } | { error: string };
 const UNSET = "Set $VISUAL or $EDITOR to an editor, such as EDITOR=nano";
 
 /**
- * Lets the user write a text in `$VISUAL` or `$EDITOR`: in a private temporary file that is removed afterwards. An editor
- * that ends with a code above 0 has changed nothing.
+ * Lets the user write a text in `$VISUAL` or `$EDITOR`: in a private temporary file that is removed afterwards, and
+ * when the program ends meanwhile. An editor that ends with a code above 0 has changed nothing.
  */
 export async function editExternally(text: string, options: ExternalEditorOptions): Promise<EditedText> {
   const { environment, root } = options;
@@ -31,6 +32,11 @@ export async function editExternally(text: string, options: ExternalEditorOption
   const found = findUserProgram(line, { kind: "editor", advice: UNSET, environment, root });
   if ("error" in found) return found;
   let directory: string | undefined;
+  const remove = () => {
+    if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
+  };
+  // Whoever leaves does not wait for the editor.
+  const forget = options.onAnyExit(remove);
   try {
     directory = makeDirectory(options);
     const path = join(directory, "prompt.md");
@@ -40,7 +46,8 @@ export async function editExternally(text: string, options: ExternalEditorOption
   } catch (error) {
     return { error: `The editor ${found.name} could not be used: ${systemErrorText(error)}` };
   } finally {
-    if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
+    remove();
+    forget();
   }
 }
 

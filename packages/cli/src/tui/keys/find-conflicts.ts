@@ -35,6 +35,7 @@ export function allActions(): { id: string; keys: readonly string[]; label: stri
 }
 
 function placesOf(id: string): Place[] {
+  if (id === "app.suspend") return ["prompt", "approval", "list"];
   const also: Place[] = ALSO_IN_APPROVALS.test(id) ? ["approval"] : [];
   if (id.startsWith("approval.")) return ["approval"];
   return [isAction(id) && id.startsWith("list.") ? "list" : "prompt", ...also];

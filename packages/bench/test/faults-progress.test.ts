@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { createProgress } from "../src/faults/progress.ts";
+
+function record(isTTY?: boolean): string {
+  let text = "";
+  const output = { ...(isTTY !== undefined && { isTTY }), write: (more: string) => (text += more) };
+  const progress = createProgress(output);
+  progress.show("1 of 2: edits");
+  progress.show("2 of 2: log");
+  progress.end();
+  return text;
+}
+
+test("progress is one line of a terminal that is written over", () => {
+  expect(record(true)).toBe("\r1 of 2: edits\r2 of 2: log  \n");
+});
+
+test("a file or a pipe gets no progress", () => {
+  expect([record(), record(false)]).toEqual(["", ""]);
+});
