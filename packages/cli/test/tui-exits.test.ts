@@ -130,15 +130,6 @@ describe("while a command runs that ignores SIGTERM, nothing of it is left", () 
     expectWholeSession();
   });
 
-  test("and no prompt is begun that is sent meanwhile", async () => {
-    await using program = await startBusy();
-    process.kill(childOf(program), "SIGTERM");
-    program.send("and then?\r");
-    await program.waitFor("code 143");
-    await expectRestored(program);
-    expectWholeSession();
-  });
-
   test("within a second of the second Ctrl+C", async () => {
     await using program = await startBusy();
     program.send("\x03");
