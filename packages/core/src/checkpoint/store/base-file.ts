@@ -4,6 +4,8 @@ import type { Slices } from "../slices.ts";
 import type { TreeEntry } from "../tree-entry.ts";
 
 const ENTRIES_AT_ONCE = 500;
+// Compressed sooner than it is handed to a thread.
+const SMALL_BYTES = 64 * 1024;
 
 /** Writes what was in a project, compressed: a line `[path, ENTRY]` each. @throws errors of the file system. */
 export async function writeBase(
@@ -21,10 +23,14 @@ export async function writeBase(
     if (slices.isDue) await slices.pause();
   }
   pieces.push(Buffer.from(lines.join("\n")));
-  writeFileSync(path, await Bun.zstdCompress(Buffer.concat(pieces), { level: 1 }), {
-    mode: 0o600,
-    flag: "wx",
-  });
+  writeFileSync(path, await compress(Buffer.concat(pieces)), { mode: 0o600, flag: "wx" });
+}
+
+function compress(content: Buffer): Buffer | Promise<Buffer> {
+  const options = { level: 1 };
+  return content.length < SMALL_BYTES
+    ? Bun.zstdCompressSync(content, options)
+    : Bun.zstdCompress(content, options);
 }
 
 /** Undefined when it cannot be read: it is gone, or was cut off. */

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { systemErrorCode } from "../system-error.ts";
 
 interface ProcessRow {
   pid: number;
@@ -15,20 +16,32 @@ export function hasProcessTable(): boolean {
   return process.platform === "linux";
 }
 
+/** What was found of a tree. */
+export interface FoundTree {
+  /** Their numbers. */
+  processes: number[];
+  /**
+   * False where something was on the move just then that may be a part of it: it ended, and may have left something behind,
+   * or was becoming another program, when nothing tells whose it is.
+   */
+  isCertain: boolean;
+}
+
 /**
  * The living processes that belong to a tree: members of the given groups (or of sessions of that number), processes
  * whose environment contains `mark`, and whatever descends from any of these. Zombies, threads of the kernel and this
  * process are left out. A process that left its group, dropped its environment and lost its parent cannot be found.
  */
-export function findProcessTree(groups: ReadonlySet<number>, mark: string): number[] {
-  const rows = readProcessTable();
+export function findProcessTree(groups: ReadonlySet<number>, mark: string): FoundTree {
+  const reader = new ProcessReader();
+  const rows = reader.readTable();
   const found = new Set<number>();
-  for (const row of rows) {
-    if (groups.has(row.group) || groups.has(row.session) || hasMark(row.pid, mark)) found.add(row.pid);
+  for (const { pid, group, session } of rows) {
+    if (groups.has(group) || groups.has(session) || reader.hasMark(pid, mark)) found.add(pid);
   }
   addDescendants(rows, found);
   found.delete(process.pid);
-  return [...found];
+  return { processes: [...found], isCertain: reader.isCertain };
 }
 
 function addDescendants(rows: readonly ProcessRow[], found: Set<number>): void {
@@ -38,34 +51,43 @@ function addDescendants(rows: readonly ProcessRow[], found: Set<number>): void {
   }
 }
 
-function readProcessTable(): ProcessRow[] {
-  return readdirSync("/proc").flatMap((name) => {
-    const first = name.charCodeAt(0);
-    if (first < 0x30 || first > 0x39) return [];
-    const row = readProcessRow(Number(name));
-    return row === undefined ? [] : [row];
-  });
+class ProcessReader {
+  /** See `FoundTree`. */
+  isCertain = true;
+
+  readTable(): ProcessRow[] {
+    return readdirSync("/proc").flatMap((name) => {
+      const first = name.charCodeAt(0);
+      if (first < 0x30 || first > 0x39) return [];
+      const row = toRow(Number(name), this.read(Number(name), "stat"));
+      return row === undefined ? [] : [row];
+    });
+  }
+
+  hasMark(pid: number, mark: string): boolean {
+    if (pid === process.pid) return false;
+    const environment = this.read(pid, "environ");
+    if (environment === "") this.isCertain = false;
+    return environment?.includes(mark) ?? false;
+  }
+
+  private read(pid: number, name: "stat" | "environ"): string | undefined {
+    try {
+      return readFileSync(`/proc/${pid}/${name}`, "latin1");
+    } catch (error) {
+      // Somebody else's tells nothing about ours; what has ended since the list was read may have left something behind.
+      if (!["EACCES", "EPERM"].includes(systemErrorCode(error) ?? "")) this.isCertain = false;
+      return undefined;
+    }
+  }
 }
 
-function readProcessRow(pid: number): ProcessRow | undefined {
-  const stat = readProcessFile(pid, "stat");
+/** Undefined for what does not live, and for threads of the kernel. */
+function toRow(pid: number, stat = ""): ProcessRow | undefined {
   // The name in parentheses may itself hold spaces and parentheses. After it: state, parent, group, session, terminal and
   // its foreground, flags.
   const [state, parent, group, session, , , flags] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 7);
   if (state === undefined || flags === undefined || state === "Z" || state === "X") return undefined;
   if ((Number(flags) & KERNEL_THREAD) !== 0) return undefined;
   return { pid, parent: Number(parent), group: Number(group), session: Number(session) };
-}
-
-function hasMark(pid: number, mark: string): boolean {
-  return pid !== process.pid && readProcessFile(pid, "environ").includes(mark);
-}
-
-function readProcessFile(pid: number, name: "stat" | "environ"): string {
-  try {
-    return readFileSync(`/proc/${pid}/${name}`, "latin1");
-  } catch {
-    // It has ended since the list was read, or belongs to somebody else.
-    return "";
-  }
 }

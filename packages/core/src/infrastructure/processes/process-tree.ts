@@ -35,7 +35,9 @@ const EMPTY_LOOKS = 2;
 export async function endTree(find: () => ProcessTree): Promise<boolean> {
   const begin = monotonicMs();
   const tree = find();
-  let left = targetsOf(tree);
+  const first = look(tree);
+  if (first.targets.length === 0 && first.isCertain) return true;
+  let left = first.targets;
   for (const target of left) {
     if (tree.keepers?.includes(target)) continue;
     signalProcess(target, "SIGTERM");
@@ -49,7 +51,7 @@ export async function endTree(find: () => ProcessTree): Promise<boolean> {
     if (elapsedMs >= TERM_GRACE_MS) for (const target of left) signalProcess(target, "SIGKILL");
     const boundaryMs = elapsedMs < TERM_GRACE_MS ? TERM_GRACE_MS : LIMIT_MS;
     await sleep(Math.min(pauseMs, Math.max(1, boundaryMs - elapsedMs)));
-    left = targetsOf(find());
+    left = look(find()).targets;
     emptyLooks = left.length === 0 ? emptyLooks + 1 : 0;
   }
   return true;
@@ -62,7 +64,7 @@ function nextPause(pauseMs: number, emptyLooks: number): number {
 /** Kills all that `find` finds, without waiting for it to be gone. */
 export function endTreeNow(find: () => ProcessTree): void {
   for (let round = 0; round < LAST_ROUNDS; round++) {
-    const targets = targetsOf(find());
+    const { targets } = look(find());
     if (targets.length === 0) return;
     for (const target of targets) signalProcess(target, "SIGKILL");
   }
@@ -77,13 +79,24 @@ export function isGroupAlive({ leader, leaderExited }: ProcessGroup): boolean {
 
 /** True when something of the tree runs. */
 export function isTreeAlive(tree: ProcessTree): boolean {
-  return targetsOf(tree).length > 0;
+  return look(tree).targets.length > 0;
 }
 
-/** What to signal: processes, or, as negative numbers, whole groups where single processes cannot be listed. */
-function targetsOf({ groups, mark }: ProcessTree): number[] {
-  if (hasProcessTable()) return findProcessTree(new Set(groups), mark);
-  return groups.map((group) => -group).filter((group) => signalProcess(group, 0));
+interface Look {
+  /** What to signal: processes, or, as negative numbers, whole groups where single processes cannot be listed. */
+  targets: number[];
+  /** Nothing of the tree can have escaped it. */
+  isCertain: boolean;
+}
+
+function look({ groups, mark }: ProcessTree): Look {
+  if (!hasProcessTable())
+    return {
+      targets: groups.map((group) => -group).filter((group) => signalProcess(group, 0)),
+      isCertain: true,
+    };
+  const { processes, isCertain } = findProcessTree(new Set(groups), mark);
+  return { targets: processes, isCertain };
 }
 
 /** Sends a signal (0 only asks); false when there is no such process or it is not ours to signal. */
