@@ -3,8 +3,8 @@ const QUIET_MS = 1_000;
 // A command has been started by then, and most of them run on.
 const STARTED_MS = 10;
 // It takes some 10 ms: worth that where so much is held, and again once so much has come.
-const MUCH_BYTES = 80_000_000;
-const MORE_BYTES = 8_000_000;
+const MUCH_BYTES = 70_000_000;
+const MORE_BYTES = 4_000_000;
 
 /**
  * Has the runtime free what a turn has left behind once nothing has moved for a second. It would else keep tens of
