@@ -8,6 +8,7 @@ const SYSTEM_DIRECTORIES: readonly string[] = ["/usr/local/bin", "/usr/bin", "/b
 const DEFAULT_PATH = SYSTEM_DIRECTORIES.join(delimiter);
 
 const resolved = new Map<string, string | undefined>();
+const cleaned = new Map<string, string>();
 
 /** Where a program is looked for that we start ourselves. */
 export interface ExecutableSearch {
@@ -43,12 +44,19 @@ function findExecutable(name: string, path: string, outside: string): string | u
 }
 
 /**
- * PATH for a child: without the relative and empty entries, and without the project's top and the working directory
- * themselves, where a cloned `git` or `ls` could lie in wait. The project's `node_modules/.bin`, which `bunx` and
- * `bun run` put in front unasked, moves to the end. Other directories in the project (an activated virtual
+ * PATH for a child, looked up once as programs are: without the relative and empty entries, and without the project's top
+ * and the working directory themselves, where a cloned `git` or `ls` could lie in wait. The project's `node_modules/.bin`,
+ * which `bunx` and `bun run` put in front unasked, moves to the end. Other directories in the project (an activated virtual
  * environment) are there because the user put them there, and stay.
  */
 export function cleanPath(path: string | undefined, project: { root: string; cwd: string }): string {
+  const key = [path, project.root, project.cwd].join("\0");
+  const known = cleaned.get(key) ?? computeCleanPath(path, project);
+  cleaned.set(key, known);
+  return known;
+}
+
+function computeCleanPath(path: string | undefined, project: { root: string; cwd: string }): string {
   const root = realPathOf(project.root);
   const unwanted = [root, realPathOf(project.cwd)];
   const places = (path || DEFAULT_PATH)

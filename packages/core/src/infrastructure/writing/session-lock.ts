@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { now } from "../clock.ts";
 import { isProcessAlive, ownIdentity, type ProcessIdentity } from "../processes/process-identity.ts";
@@ -49,7 +49,7 @@ export class SessionLock {
     if (!held.delete(this.path)) return;
     process.off("exit", this.releaseAtExit);
     try {
-      if (parseIdentity(this.read() ?? "")?.pid === process.pid) rmSync(this.path, { force: true });
+      if (parseIdentity(this.read() ?? "")?.pid === process.pid) unlinkSync(this.path);
     } catch {
       // A file system that has become read-only: the lock ends with this process.
     }
