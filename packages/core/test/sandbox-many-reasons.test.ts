@@ -1,31 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { followInside } from "../src/sandbox/control/follow-inside.ts";
 import { makeCutOff } from "./support/cut-off-session.ts";
-import { makeKeptProject } from "./support/kept-project.ts";
+import { HOOKS, INCLUDE, makeKeptRepository } from "./support/kept-repository.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
-const HOOKS = (path: string) => `[core]\n\thooksPath = ${path}\n`;
-const INCLUDE = (path: string) => `[include]\n\tpath = ${path}\n`;
-
-function makeProject(settings = "") {
-  const place = makeKeptProject();
-  const repository = (path: string, text: string) => {
-    for (const name of ["objects", "refs", "hooks"])
-      mkdirSync(place.at(`${path}/${name}`), { recursive: true });
-    place.put(`${path}/HEAD`, "ref: refs/heads/main\n");
-    place.put(`${path}/config`, text);
-  };
-  repository(".git", settings);
-  const link = (path: string, target: string) => {
-    mkdirSync(dirname(place.at(path)), { recursive: true });
-    symlinkSync(target, place.at(path));
-  };
-  return { ...place, repository, link };
-}
-
-type Project = ReturnType<typeof makeProject>;
+type Project = ReturnType<typeof makeKeptRepository>;
 
 interface Way {
   setUp: () => Project;
@@ -37,7 +18,7 @@ interface Way {
 const WAYS: Record<string, Way> = {
   "settings that are included a second time, by new ones": {
     setUp: () => {
-      const place = makeProject(INCLUDE("../a") + INCLUDE("../b"));
+      const place = makeKeptRepository(INCLUDE("../a") + INCLUDE("../b"));
       place.put("b", HOOKS("tools"));
       return place;
     },
@@ -48,7 +29,7 @@ const WAYS: Record<string, Way> = {
     moved: ["a", "tools/pre-commit"],
   },
   "hooks that a new repository without a tree names as well": {
-    setUp: () => makeProject(HOOKS("tools")),
+    setUp: () => makeKeptRepository(HOOKS("tools")),
     plant: (place) => {
       place.repository("x", HOOKS("../tools"));
       place.put("tools/pre-commit", "CANARY\n");
@@ -56,13 +37,13 @@ const WAYS: Record<string, Way> = {
     moved: ["tools/pre-commit", "x/HEAD"],
   },
   "hooks in a directory that becomes a repository itself": {
-    setUp: () => makeProject(HOOKS("tools")),
+    setUp: () => makeKeptRepository(HOOKS("tools")),
     plant: (place) => place.repository("tools", ""),
     moved: ["tools/HEAD", "tools/config", "tools/hooks", "tools/objects", "tools/refs"],
   },
   "what sends a repository without a tree elsewhere, named by new settings": {
     setUp: () => {
-      const place = makeProject();
+      const place = makeKeptRepository();
       place.repository("r", "");
       return place;
     },
@@ -74,7 +55,7 @@ const WAYS: Record<string, Way> = {
   },
   "the same in a repository below one that is new": {
     setUp: () => {
-      const place = makeProject();
+      const place = makeKeptRepository();
       place.repository("p/modules/r", "");
       return place;
     },
@@ -103,7 +84,7 @@ describe("what is a control file by something old goes, whatever new thing makes
 
 describe("what the user has stays", () => {
   test("where a link called .git leads to it", async () => {
-    const place = makeProject();
+    const place = makeKeptRepository();
     for (const path of ["src/config/a.ts", "src/hooks/b.ts", "src/branches/c.ts"]) place.put(path);
     await place.run(() => place.link("x/.git", "../src"));
     expect([place.moved(), readdirSync(place.at("src")).toSorted()]).toEqual([
@@ -113,7 +94,7 @@ describe("what the user has stays", () => {
   });
 
   test("where a link on the way of a control file that is a link leads to it", async () => {
-    const place = makeProject();
+    const place = makeKeptRepository();
     place.put("real/CLAUDE");
     place.put("docs/CLAUDE", "mine\n");
     place.link("mid", "real");
@@ -127,7 +108,7 @@ describe("what the user has stays", () => {
   });
 
   test("where settings name it that took the place of what a link leads to", async () => {
-    const place = makeProject(INCLUDE("../more"));
+    const place = makeKeptRepository(INCLUDE("../more"));
     place.put("src/hooks/mine");
     place.put("c/more", HOOKS("tools"));
     place.link("more", "c/more");
@@ -139,7 +120,7 @@ describe("what the user has stays", () => {
   });
 
   test("where a link that led nowhere comes to lead to it", async () => {
-    const place = makeProject();
+    const place = makeKeptRepository();
     place.put("src/hooks/mine");
     place.link(".github", "mid/hub");
     place.put("src/hub/workflows/ci.yml");
@@ -148,7 +129,7 @@ describe("what the user has stays", () => {
   });
 
   test("where the directory around a repository becomes one", async () => {
-    const place = makeProject();
+    const place = makeKeptRepository();
     place.repository("modules/foo/.git", "");
     await place.run(() => {
       for (const name of ["objects", "refs"]) mkdirSync(place.at(name));
@@ -163,14 +144,14 @@ describe("the way to hooks is followed as git goes it", () => {
   const FROM_OUTSIDE = "from outside the project, by a link";
   test(FROM_OUTSIDE, async () => {
     const alias = join(makeTempDir(), "alias");
-    const place = makeProject(HOOKS(join(alias, "tools")));
+    const place = makeKeptRepository(HOOKS(join(alias, "tools")));
     symlinkSync(place.root, alias);
     await place.run(() => place.put("tools/pre-commit", "CANARY\n"));
     expect(existsSync(place.at("tools"))).toBe(false);
   });
 
   test("back from where a link leads", async () => {
-    const place = makeProject(HOOKS("a/../tools"));
+    const place = makeKeptRepository(HOOKS("a/../tools"));
     place.put("a/mine");
     await place.run(() => {
       renameSync(place.at("a"), place.at("a2"));
@@ -195,7 +176,7 @@ describe("the way to hooks is followed as git goes it", () => {
 });
 
 test("after a session that was killed, settings of nothing but names hide nothing", () => {
-  const place = makeProject();
+  const place = makeKeptRepository();
   const { tidy } = makeCutOff(place, () => {
     place.put("x/.git/config", HOOKS("a").repeat(60));
     place.put("CLAUDE.md", "CANARY\n");
@@ -205,7 +186,7 @@ test("after a session that was killed, settings of nothing but names hide nothin
 
 describe("what was made behind a link while that was away goes when the link is put back", () => {
   const setUp = () => {
-    const place = makeProject(HOOKS("a/hooks"));
+    const place = makeKeptRepository(HOOKS("a/hooks"));
     place.put("real/mine");
     place.link("a", "real");
     return place;
@@ -230,7 +211,7 @@ describe("what was made behind a link while that was away goes when the link is 
 });
 
 test("a directory that goes takes what is to go in it along", async () => {
-  const place = makeProject(HOOKS("tools"));
+  const place = makeKeptRepository(HOOKS("tools"));
   await place.run(() => {
     place.repository("tools/b", "");
     place.put("tools/pre-commit", "CANARY\n");

@@ -12,20 +12,10 @@ import {
 import { dirname, join } from "node:path";
 import { ControlRemedies } from "../src/sandbox/control/control-remedies.ts";
 import { makeCutOff } from "./support/cut-off-session.ts";
-import { makeKeptProject } from "./support/kept-project.ts";
+import { HOOKS, makeKeptRepository } from "./support/kept-repository.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
-const HOOKS = (path: string) => `[core]\n\thooksPath = ${path}\n`;
-
-function makeProject(settings: string) {
-  const place = makeKeptProject();
-  for (const name of ["objects", "refs", "hooks"]) mkdirSync(place.at(`.git/${name}`), { recursive: true });
-  place.put(".git/HEAD", "ref: refs/heads/main\n");
-  place.put(".git/config", settings);
-  return place;
-}
-
-type Project = ReturnType<typeof makeProject>;
+type Project = ReturnType<typeof makeKeptRepository>;
 
 /** Settings that are included from a directory which git would take for a repository after these. */
 const PLANTS: Record<string, { plant: (place: Project) => void; moved: string }> = {
@@ -47,7 +37,7 @@ const PLANTS: Record<string, { plant: (place: Project) => void; moved: string }>
 
 describe("what old settings name only from a new repository stays the user's", () => {
   const setUp = () => {
-    const place = makeProject("[include]\n\tpath = ../conf/config\n");
+    const place = makeKeptRepository("[include]\n\tpath = ../conf/config\n");
     place.put("conf/config", HOOKS("mine"));
     place.put("conf/mine/notes");
     return place;
@@ -78,7 +68,7 @@ describe("what old settings name only from a new repository stays the user's", (
 });
 
 test("hooks that settings in a new repository name as they did before stay", () => {
-  const place = makeProject("[include]\n\tpath = ../conf/config\n");
+  const place = makeKeptRepository("[include]\n\tpath = ../conf/config\n");
   place.put("conf/config", HOOKS("mine"));
   place.put("mine/pre-commit");
   const [repository] = Object.values(PLANTS);
@@ -103,23 +93,23 @@ describe("what settings named before goes when it comes about", () => {
     place.put("more", "CANARY\n");
   };
   test("though the user's git replaces the settings while a command runs", async () => {
-    const place = makeProject(settings);
+    const place = makeKeptRepository(settings);
     await place.run(() => plant(place));
     expect(place.moved()).toEqual(["more", "tools/pre-commit"]);
   });
   test("though it has replaced them since a session was killed", () => {
-    const place = makeProject(settings);
+    const place = makeKeptRepository(settings);
     const { tidy } = makeCutOff(place, () => plant(place));
     expect([tidy(), place.moved()]).toEqual([true, ["more", "tools/pre-commit"]]);
   });
   test("but what the user's new settings name stays", async () => {
-    const place = makeProject("");
+    const place = makeKeptRepository("");
     place.put("src/hooks/mine");
     await place.run(() => replaceSettings(place, HOOKS("src/hooks")));
     expect([place.moved(), readdirSync(place.at("src/hooks"))]).toEqual([[], ["mine"]]);
   });
   test("and what only a command's settings named does not count as named", () => {
-    const place = makeProject("");
+    const place = makeKeptRepository("");
     place.put("src/hooks/mine");
     for (let commands = 0; commands < 2; commands += 1) {
       place.begin();

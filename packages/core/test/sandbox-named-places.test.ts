@@ -1,32 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readlinkSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { readNamingSettings } from "../src/sandbox/control/git-settings.ts";
 import { makeCutOff } from "./support/cut-off-session.ts";
-import { makeKeptProject } from "./support/kept-project.ts";
+import { HOOKS, INCLUDE, makeKeptRepository } from "./support/kept-repository.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
 
-/** A kept project with a repository that has these settings, and what else is in it. */
-function makeRepository(settings: string, files: Record<string, string> = {}) {
-  const place = makeKeptProject();
-  const repository = (path: string, text: string) => {
-    for (const name of ["objects", "refs", "hooks"])
-      mkdirSync(place.at(`${path}/${name}`), { recursive: true });
-    place.put(`${path}/HEAD`, "ref: refs/heads/main\n");
-    place.put(`${path}/config`, text);
-  };
-  repository(".git", settings);
-  for (const [path, text] of Object.entries(files)) place.put(path, text);
-  const link = (path: string, target: string) => {
-    mkdirSync(dirname(place.at(path)), { recursive: true });
-    symlinkSync(target, place.at(path));
-  };
-  const areThere = (...paths: string[]) => paths.filter((path) => existsSync(place.at(path)));
-  return { ...place, repository, link, areThere };
+/** A kept repository that tells which of several paths are there. */
+function makeRepository(settings: string, files?: Record<string, string>) {
+  const place = makeKeptRepository(settings, files);
+  return { ...place, areThere: (...paths: string[]) => paths.filter((path) => existsSync(place.at(path))) };
 }
-
-const HOOKS = (path: string) => `[core]\n\thooksPath = ${path}\n`;
-const INCLUDE = (path: string) => `[include]\n\tpath = ${path}\n`;
 
 describe("a link on the way to what the settings name", () => {
   test("is what goes, however far above, and wherever it leads", async () => {

@@ -45,7 +45,8 @@ export function buildPathContext(path: readonly SessionEntry[]): SessionContext 
  */
 export function contextMessages(path: readonly SessionEntry[]): ContextMessage[] {
   const { summary, summarized, kept } = contextEntries(path);
-  const forms = collectPrunes(path);
+  // In a long session nearly all of it is summarized, and this is asked for several times a request.
+  const forms = collectPrunes(path, summarized.length);
   return [
     ...(summary ? [{ entry: summary, message: summaries().toSummaryMessage(summary, summarized) }] : []),
     ...kept.map((entry) => ({ entry, message: toMessage(entry, forms) })),

@@ -38,12 +38,20 @@ export function contextEntries(path: readonly SessionEntry[]): ContextEntries {
 
 /** The position of the first kept entry, or that of the compaction itself when nothing is known to be kept. */
 function findFirstKept(path: readonly SessionEntry[], at: number, firstKeptEntryId: string): number {
-  const before = path.slice(0, at);
-  const found = before.findLastIndex(({ id }) => id === firstKeptEntryId);
-  if (found >= 0) return found;
+  // It lies near the end: whoever begins there has not far to look.
+  const findBefore = (isMeant: (entry: SessionEntry) => boolean) => {
+    for (let position = at - 1; position >= 0; position--) {
+      const entry = path[position];
+      if (entry && isMeant(entry)) return position;
+    }
+    return undefined;
+  };
   // Its own line may be damaged: then the one that follows it still names it.
-  const following = before.findLastIndex(({ parentId }) => parentId === firstKeptEntryId);
-  return following >= 0 ? following : at;
+  return (
+    findBefore(({ id }) => id === firstKeptEntryId) ??
+    findBefore(({ parentId }) => parentId === firstKeptEntryId) ??
+    at
+  );
 }
 
 function isInContext(entry: SessionEntry): entry is ContextEntry {

@@ -8,11 +8,15 @@ const DEFAULT_TRIM_CHARS = 1_500;
 /** How each pruned result is shown, by the id of its entry. */
 export type PrunedForms = ReadonlyMap<string, "cleared" | TrimSizes>;
 
-/** What the prune entries of a branch say together: the latest sizes count, and what was cleared stays so. */
-export function collectPrunes(path: readonly SessionEntry[]): PrunedForms {
+/**
+ * What the prune entries of a branch say together: the latest sizes count, and what was cleared stays so.
+ * @param from the position from which on results are of interest: what prunes them comes behind them.
+ */
+export function collectPrunes(path: readonly SessionEntry[], from = 0): PrunedForms {
   const forms = new Map<string, "cleared" | TrimSizes>();
-  for (const entry of path) {
-    if (entry.type !== "prune") continue;
+  for (let position = from; position < path.length; position++) {
+    const entry = path[position];
+    if (entry?.type !== "prune") continue;
     const {
       cleared,
       trimmed,
