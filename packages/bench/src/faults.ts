@@ -1,11 +1,9 @@
-import { parseFaultArguments } from "./faults/arguments.ts";
-import { createProgress } from "./faults/progress.ts";
+import { runBenchScript } from "./arguments.ts";
 import { FAULT_TRIALS } from "./faults/trials/index.ts";
-import { tryFaults } from "./faults/try-faults.ts";
-import { runBenchScript } from "./run-bench-script.ts";
+import { createProgress, parseFaultArguments, tryFaults } from "./faults/try-faults.ts";
 
-// Disturbs the real program in every way there is a trial for, and counts, for each promise to users, how often it was
-// tried and how often it was broken. Exit code 1 when one was broken, 2 when a trial itself failed.
+// Disturbs the real program, and parts of the library, in every way there is a trial for, and counts, for each promise to
+// users, how often each was tried and how often it was broken. Exit code 1 when one was broken, 2 when a trial itself failed.
 
 await runBenchScript({
   name: "faults",

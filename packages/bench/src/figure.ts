@@ -1,13 +1,14 @@
 import { median, relativeSpread } from "./measure/statistics.ts";
+import type { Stage } from "./stage/stage.ts";
 
 /** `MB` of 1,048,576 bytes, `KB` of 1,024; `/s` is how often in a second. */
-export type Unit = "ms" | "s" | "MB" | "KB" | "%" | "/s";
+type Unit = "ms" | "s" | "MB" | "KB" | "%" | "/s";
 
 /**
  * How a figure becomes the one number that is judged: a multiple of its reference, what one of `items` costs beyond the
  * reference, or the measured amount itself.
  */
-export type Rule = { kind: "ratio" } | { kind: "per_item"; items: number } | { kind: "amount" };
+type Rule = { kind: "ratio" } | { kind: "per_item"; items: number } | { kind: "amount" };
 
 /** Something that was measured, with what it was measured against in the same run. */
 export interface Figure {
@@ -39,7 +40,7 @@ export interface Verdict {
 }
 
 /** @throws when the rule needs a reference and there is none, or nothing was measured. */
-export function judgeFigure({ name, unit, rule, measured, reference, budget }: Figure): Verdict {
+export function evaluateFigure({ name, unit, rule, measured, reference, budget }: Figure): Verdict {
   const value = median(measured);
   const against = reference && { name: reference.name, value: median(reference.values) };
   const result = applyRule(rule, value, against?.value);
@@ -61,4 +62,58 @@ function applyRule(rule: Rule, measured: number, reference: number | undefined):
   if (rule.kind === "amount") return measured;
   if (reference === undefined) throw new Error(`A figure judged by ${rule.kind} needs a reference.`);
   return rule.kind === "ratio" ? measured / reference : (measured - reference) / rule.items;
+}
+
+/** A question about speed or size that one or more figures answer. */
+export interface Benchmark {
+  /** As it is asked for on the command line. */
+  name: string;
+  /** One line for `--help`. */
+  about: string;
+  measure(stage: Stage): Promise<Figure[]>;
+}
+
+const HEADINGS = ["name", "measured", "reference", "result", "budget", ""];
+
+/** The verdicts as lines of aligned columns: the first to the left, numbers to the right. */
+export function formatTable(verdicts: readonly Verdict[]): string {
+  const rows = [HEADINGS, ...verdicts.map(toCells)];
+  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) => formatRow(row, widths)).join("\n");
+}
+
+function toCells(verdict: Verdict): string[] {
+  const { name, unit, measured, spread, reference, budget, isOver } = verdict;
+  const word = isOver ? "over" : "ok";
+  return [
+    name,
+    `${formatAmount(measured, unit)} ±${Math.round(spread * 100)} %`,
+    reference ? `${formatAmount(reference.value, unit)} (${reference.name})` : "",
+    formatResult(verdict, verdict.result),
+    budget === undefined ? "" : `≤ ${formatResult(verdict, budget)}`,
+    budget === undefined ? "" : word,
+  ];
+}
+
+function formatResult({ rule, unit }: Verdict, value: number): string {
+  return rule === "ratio" ? `${formatNumber(value)}x` : formatAmount(value, unit);
+}
+
+function formatAmount(value: number, unit: Unit): string {
+  return `${formatNumber(value)} ${unit}`;
+}
+
+/** Three digits that count: more would be noise. */
+function formatNumber(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}
+
+function formatRow(cells: readonly string[], widths: readonly number[]): string {
+  return cells
+    .map((cell, column) => {
+      const width = widths[column] ?? 0;
+      return column === 0 || column === cells.length - 1 ? cell.padEnd(width) : cell.padStart(width);
+    })
+    .join("  ")
+    .trimEnd();
 }

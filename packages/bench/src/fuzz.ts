@@ -1,7 +1,6 @@
-import { parseFuzzArguments } from "./fuzz/arguments.ts";
-import { formatOutcomes, type TriedTarget } from "./fuzz/format-outcomes.ts";
+import { runBenchScript } from "./arguments.ts";
+import { formatOutcomes, parseFuzzArguments, type TriedTarget } from "./fuzz/target.ts";
 import { FUZZ_TARGETS } from "./fuzz/targets/index.ts";
-import { runBenchScript } from "./run-bench-script.ts";
 
 // Makes values by chance, thousands for each promise that has to hold for all of them, and looks for one that breaks it.
 // Exit code 1 when one was found.

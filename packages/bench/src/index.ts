@@ -1,11 +1,8 @@
-import { type BenchArguments, parseArguments } from "./arguments.ts";
-import type { Benchmark } from "./benchmark.ts";
+import { type BenchArguments, parseBenchArguments, runBenchScript } from "./arguments.ts";
 import { BENCHMARKS } from "./benchmarks/index.ts";
-import { judgeFigure, type Verdict } from "./figure.ts";
+import { type Benchmark, evaluateFigure, formatTable, type Verdict } from "./figure.ts";
 import { PEER_COMPARISON } from "./peers/compare-peers.ts";
-import { runBenchScript } from "./run-bench-script.ts";
 import { Stage } from "./stage/stage.ts";
-import { formatTable } from "./table.ts";
 
 const EXIT_OVER_BUDGET = 1;
 
@@ -28,7 +25,7 @@ await runBenchScript({
 
 async function run(argv: readonly string[]): Promise<number> {
   const names = BENCHMARKS.map(({ name }) => name);
-  const args = parseArguments(argv, names);
+  const args = parseBenchArguments(argv, names);
   const verdicts = await measureAll(args);
   console.log(args.isJson ? JSON.stringify(verdicts, null, 2) : formatTable(verdicts));
   return args.isCheck && verdicts.some(({ isOver }) => isOver) ? EXIT_OVER_BUDGET : 0;
@@ -48,7 +45,7 @@ async function measureAll({ names, runs, seconds, isPeers }: BenchArguments): Pr
 
 async function measureOne(benchmark: Benchmark, stage: Stage): Promise<Verdict[]> {
   try {
-    return (await benchmark.measure(stage)).map(judgeFigure);
+    return (await benchmark.measure(stage)).map(evaluateFigure);
   } catch (error) {
     throw new Error(`${benchmark.name} could not be measured.`, { cause: error });
   }

@@ -1,10 +1,8 @@
 import { createRandom } from "../../core/test/support/fuzzed-history.ts";
 import { holdRetentionSession, type RetentionReport } from "../../core/test/support/retention-session.ts";
-import { chooseMisbehaviours } from "./retention/choose-misbehaviours.ts";
-import { judgeRetention } from "./retention/judge-retention.ts";
-import { runBenchScript } from "./run-bench-script.ts";
-import { parseSeededRuns } from "./seeded-runs.ts";
-import { Scratch } from "./stage/scratch.ts";
+import { parseSeededRuns, runBenchScript } from "./arguments.ts";
+import { chooseMisbehaviours, evaluateRetention } from "./retention/evaluate.ts";
+import { Scratch } from "./stage/stage.ts";
 
 // Plants facts and constraints in sessions that are compacted three times by a summariser that behaves badly, and looks at
 // what is left of them in the requests. Exit code 1 when something that the user said, or a file, was lost.
@@ -40,7 +38,7 @@ async function main(argv: readonly string[]): Promise<number> {
     reports.push(report);
     process.stderr.write(`\r${run + 1} of ${runs} sessions held `);
   }
-  const { lines, problems } = judgeRetention(reports);
+  const { lines, problems } = evaluateRetention(reports);
   console.log(`\nseed ${seed}: ${lines.join("\n")}`);
   for (const problem of problems.slice(0, SHOWN_PROBLEMS)) console.log(problem.slice(0, 500));
   return problems.length === 0 ? 0 : 1;

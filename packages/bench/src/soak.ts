@@ -1,4 +1,4 @@
-import { runBenchScript } from "./run-bench-script.ts";
+import { runBenchScript } from "./arguments.ts";
 import {
   LEAST_PROGRAM_TURNS,
   parseSoakArguments,
@@ -6,13 +6,8 @@ import {
   type SoakArguments,
   type SoakKind,
 } from "./soak/arguments.ts";
-import { formatSoaks, type NamedSoak } from "./soak/format-soaks.ts";
-import { judgeIdle, judgeProcess } from "./soak/judge-process.ts";
-import { soakIdleScreen } from "./soak/soak-idle.ts";
-import { soakIdlePrint, soakPrint } from "./soak/soak-print.ts";
-import { isBroken } from "./soak/soak-row.ts";
-import { soakScreen } from "./soak/soak-screen.ts";
-import { soakSession } from "./soak/soak-session.ts";
+import { evaluateIdle, evaluateProcess, formatSoaks, isBroken, type NamedSoak } from "./soak/evaluate.ts";
+import { soakIdlePrint, soakIdleScreen, soakPrint, soakScreen, soakSession } from "./soak/soaks.ts";
 import { Stage } from "./stage/stage.ts";
 
 // Holds very long sessions, in this process with a small window and in the real program with large results, and looks at
@@ -64,7 +59,7 @@ async function soak(kind: SoakKind, args: SoakArguments, stage: Stage): Promise<
   }
   const turns = args.turns ?? PROGRAM_TURNS;
   const found = await (kind === "screen" ? soakScreen : soakPrint)(stage, turns);
-  return [{ title: `${kind}, ${turns} turns of 50 KB`, verdict: judgeProcess(found) }];
+  return [{ title: `${kind}, ${turns} turns of 50 KB`, verdict: evaluateProcess(found) }];
 }
 
 /** All at the same time: none of them does anything. */
@@ -76,7 +71,7 @@ async function soakIdle(stage: Stage, seconds: number): Promise<readonly NamedSo
   };
   await Promise.all(Object.values(waiting));
   const titles = Object.entries(waiting).map(async ([title, found]) => {
-    return { title, verdict: judgeIdle(await found) };
+    return { title, verdict: evaluateIdle(await found) };
   });
   return await Promise.all(titles);
 }

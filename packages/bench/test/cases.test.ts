@@ -45,8 +45,8 @@ const RUNS: Record<string, readonly string[]> = {
 function findFault({ name, title }: Case["held"][number]): string | undefined {
   const [command = "", run] = name.split(" ");
   if (run !== undefined) return RUNS[command]?.includes(run) ? undefined : `there is no ${name}`;
-  const [group = "", file = ""] = name.split("/");
-  const path = join(PACKAGES, group, "test", `${file}.test.ts`);
+  const [group = "", ...file] = name.split("/");
+  const path = join(PACKAGES, group, "test", `${file.join("/")}.test.ts`);
   if (!existsSync(path)) return `there is no ${path}`;
   // A title may be broken over lines, and written with escapes.
   const source = readFileSync(path, "utf8").replace(/\s+/g, " ");

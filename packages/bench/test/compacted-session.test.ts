@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildSessionContext, resolvePaths } from "@diligent/core/run";
 import { readSessionFile } from "@diligent/core/sessions";
-import { writeCompactedSession } from "../src/stage/compacted-session.ts";
+import { writeCompactedSession } from "../src/stage/session-files.ts";
 
 test("writeCompactedSession writes as many entries, compactions and characters as are asked for", () => {
   const project = mkdtempSync(join(tmpdir(), "diligent-bench-test-"));
   try {
     writeCompactedSession(project, { entries: 400, compactions: 3, stretchTokens: 5_000 });
     const { sessions } = resolvePaths(project);
-    const [name = ""] = readdirSync(sessions);
+    const [name = ""] = readdirSync(sessions).filter((name) => name.endsWith(".jsonl"));
     const { entries, skippedLines } = readSessionFile(join(sessions, name));
     expect([entries.length, skippedLines]).toEqual([400, 0]);
     expect(entries.filter(({ type }) => type === "compaction")).toHaveLength(3);

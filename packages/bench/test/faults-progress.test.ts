@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createProgress } from "../src/faults/progress.ts";
+import { createProgress } from "../src/faults/try-faults.ts";
 
 function record(isTTY?: boolean): string {
   let text = "";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Figure, judgeFigure } from "../src/figure.ts";
+import { evaluateFigure, type Figure } from "../src/figure.ts";
 
 const figure: Figure = {
   name: "start",
@@ -12,7 +12,7 @@ const figure: Figure = {
 
 describe("judgeFigure", () => {
   test("a ratio is that of the two medians", () => {
-    expect(judgeFigure(figure)).toEqual({
+    expect(evaluateFigure(figure)).toEqual({
       name: "start",
       unit: "ms",
       measured: 25,
@@ -27,31 +27,31 @@ describe("judgeFigure", () => {
   });
 
   test("a cost per item is what comes on top of the reference, divided", () => {
-    const { result, isOver } = judgeFigure({ ...figure, rule: { kind: "per_item", items: 5 } });
+    const { result, isOver } = evaluateFigure({ ...figure, rule: { kind: "per_item", items: 5 } });
     expect({ result, isOver }).toEqual({ result: 3, isOver: false });
   });
 
   test("an amount is judged by itself, with or without a reference", () => {
     const { reference: _, ...alone } = figure;
     const amount = { kind: "amount" } as const;
-    expect(judgeFigure({ ...figure, rule: amount }).result).toBe(25);
-    expect(judgeFigure({ ...alone, rule: amount }).result).toBe(25);
+    expect(evaluateFigure({ ...figure, rule: amount }).result).toBe(25);
+    expect(evaluateFigure({ ...alone, rule: amount }).result).toBe(25);
   });
 
   test("the budget itself is still within the budget, a little more is not", () => {
-    expect(judgeFigure({ ...figure, budget: 2.5 }).isOver).toBe(false);
-    expect(judgeFigure({ ...figure, budget: 2.49 }).isOver).toBe(true);
+    expect(evaluateFigure({ ...figure, budget: 2.5 }).isOver).toBe(false);
+    expect(evaluateFigure({ ...figure, budget: 2.49 }).isOver).toBe(true);
   });
 
   test("without a budget nothing is over", () => {
     const { budget: _, ...free } = figure;
-    const { isOver, ...verdict } = judgeFigure(free);
+    const { isOver, ...verdict } = evaluateFigure(free);
     expect(isOver).toBe(false);
     expect("budget" in verdict).toBe(false);
   });
 
   test("a ratio without a reference is a mistake", () => {
     const { reference: _, ...alone } = figure;
-    expect(() => judgeFigure(alone)).toThrow("needs a reference");
+    expect(() => evaluateFigure(alone)).toThrow("needs a reference");
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { SessionEntry } from "@diligent/core/run";
-import { findLost } from "../src/kill/find-lost.ts";
+import { findLost } from "../src/kill.ts";
 import { toMessage } from "../src/stage/session-files.ts";
 
 const entries: SessionEntry[] = [0, 1, 2].map((number) => ({

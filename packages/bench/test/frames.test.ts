@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { frameBytes, withoutColors } from "../src/measure/frames.ts";
+import { frameBytes, withoutColors } from "../src/measure/terminal-run.ts";
 
 const frame = (text: string) => `\x1b[?2026h${text}\x1b[?2026l`;
 

@@ -1,11 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseFuzzArguments } from "../src/fuzz/arguments.ts";
-import { createTarget } from "../src/fuzz/create-target.ts";
-import { applyDamage } from "../src/fuzz/damage.ts";
-import { findForeign } from "../src/fuzz/find-foreign.ts";
-import { formatOutcomes } from "../src/fuzz/format-outcomes.ts";
-import { wrapEvents } from "../src/fuzz/streams/wrap-events.ts";
+import { applyDamage, findForeign } from "../src/fuzz/damage.ts";
+import { wrapEvents } from "../src/fuzz/streams.ts";
+import { createTarget, formatOutcomes, parseFuzzArguments } from "../src/fuzz/target.ts";
 import { FUZZ_TARGETS } from "../src/fuzz/targets/index.ts";
 
 const SEED = 20;
@@ -13,7 +10,7 @@ const LIMIT_MS = 60_000;
 
 const LEAVING_TARGET = `
 import fc from "fast-check";
-import { createTarget } from "../src/fuzz/create-target.ts";
+import { createTarget } from "../src/fuzz/target.ts";
 const findProblem = () => void Promise.reject(new Error("lost"));
 const target = createTarget({ name: "leaving", about: "", runs: { usual: 1, short: 1 }, values: fc.nat(), findProblem });
 console.log((await target.search({ runs: 1, seed: 1 })).problem);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { formatHelpPage } from "../src/help-page.ts";
+import { formatHelpPage } from "../src/arguments.ts";
 
 test("a help page lists what there is to choose from in columns, and nothing where there is no choice", () => {
   const page = { usage: ["run it [NAME…]"], notes: ["1: it broke"] };

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { streamedAnswer, textAnswer } from "../src/stage/answers.ts";
+import { assertAllSucceeded, streamedAnswer, textAnswer } from "../src/stage/answers.ts";
 import { MessagesServer } from "../src/stage/messages-server.ts";
-import { assertAllSucceeded } from "../src/stage/tool-rounds.ts";
 
 function post(server: MessagesServer, body: unknown): Promise<Response> {
   return fetch(`${server.baseUrl}/v1/messages`, { method: "POST", body: JSON.stringify(body) });

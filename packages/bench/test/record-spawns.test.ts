@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { recordSpawns } from "../src/measure/record-spawns.ts";
+import { recordSpawns } from "../src/measure/process-run.ts";
 
 describe("recordSpawns", () => {
   test("a command is recorded as it was started, and still runs", async () => {

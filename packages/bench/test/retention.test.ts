@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { chooseMisbehaviours } from "../src/retention/choose-misbehaviours.ts";
-import { judgeRetention } from "../src/retention/judge-retention.ts";
+import { chooseMisbehaviours, evaluateRetention } from "../src/retention/evaluate.ts";
 
 const whole = { compactions: 1, missingConstraints: [], keptFacts: 7, wrongLists: [] };
 const report = { constraints: 20, facts: 50, compactions: 1, fallbacks: 1, invalid: [], failures: [] };
@@ -8,7 +7,7 @@ const report = { constraints: 20, facts: 50, compactions: 1, fallbacks: 1, inval
 describe("judgeRetention", () => {
   test("sessions that kept everything are right, whatever became of the facts", () => {
     const before = { ...whole, compactions: 0, keptFacts: 50 };
-    const { lines, problems } = judgeRetention([{ ...report, requests: [before, whole, whole] }]);
+    const { lines, problems } = evaluateRetention([{ ...report, requests: [before, whole, whole] }]);
     expect(problems).toEqual([]);
     expect(lines).toEqual([
       "1 sessions, 1 compactions, 1 summaries made by program, 3 requests",
@@ -21,7 +20,7 @@ describe("judgeRetention", () => {
 
   test("a lost constraint, a wrong list, a refused request and an error are told, each once", () => {
     const request = { ...whole, missingConstraints: ["never"], wrongLists: ["read-files lacks a.ts"] };
-    const { lines, problems } = judgeRetention([
+    const { lines, problems } = evaluateRetention([
       { ...report, requests: [request, request], invalid: ["no result"], failures: ["too long"] },
     ]);
     expect(lines[1]).toBe(
@@ -33,7 +32,7 @@ describe("judgeRetention", () => {
 
   test("a session without a compaction shows nothing", () => {
     const requests = [{ ...whole, compactions: 0 }];
-    expect(() => judgeRetention([{ ...report, compactions: 0, requests }])).toThrow("no request behind");
+    expect(() => evaluateRetention([{ ...report, compactions: 0, requests }])).toThrow("no request behind");
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseSeededRuns } from "../src/seeded-runs.ts";
+import { parseSeededRuns } from "../src/arguments.ts";
 
 describe("parseSeededRuns", () => {
   test("takes the number of runs and a seed", () => {

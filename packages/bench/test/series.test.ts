@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Series, takeTurns } from "../src/measure/series.ts";
+import { Series, takeTurns } from "../src/measure/statistics.ts";
 
 describe("takeTurns", () => {
   test("the series alternate, and their first round does not count", async () => {

@@ -1,11 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { closeSync, openSync } from "node:fs";
 import { parseSoakArguments } from "../src/soak/arguments.ts";
-import { formatSoaks } from "../src/soak/format-soaks.ts";
-import { judgeIdle, judgeProcess } from "../src/soak/judge-process.ts";
-import { judgeSoak, type SoakFindings } from "../src/soak/judge-soak.ts";
-import { sampleProcess } from "../src/soak/process-sample.ts";
-import { isBroken, type SoakVerdict } from "../src/soak/soak-row.ts";
+import {
+  evaluateIdle,
+  evaluateProcess,
+  evaluateSoak,
+  formatSoaks,
+  isBroken,
+  type SoakFindings,
+  type SoakVerdict,
+  sampleProcess,
+} from "../src/soak/evaluate.ts";
 
 function findings({ report, ...fields }: Partial<Omit<SoakFindings, "report">> & { report?: object } = {}) {
   const asked = { requests: 2_001, mostTokens: 17_000, tooLong: 1, faults: [], spentMs: 0 };
@@ -27,7 +32,7 @@ function findings({ report, ...fields }: Partial<Omit<SoakFindings, "report">> &
     contextWindow: 20_000,
     ...fields,
   };
-  return judgeSoak(all);
+  return evaluateSoak(all);
 }
 
 /** What is not as it has to be. */
@@ -81,7 +86,7 @@ describe("judgeProcess", () => {
 
   test("a program that takes no longer and holds no more is right, whatever its first turns took", () => {
     const late = { ...AT_REST, megabytes: 130, files: 11 };
-    expect(judgeProcess({ early: AT_REST, late, turnMs, warm: 2 }).rows).toEqual([
+    expect(evaluateProcess({ early: AT_REST, late, turnMs, warm: 2 }).rows).toEqual([
       {
         what: "time of a turn, second hundred to last",
         found: "11.0 → 19.5 ms, 1.8x",
@@ -96,7 +101,7 @@ describe("judgeProcess", () => {
 
   test("one that grew, slowed down, or left files and children open is not", () => {
     const late = { megabytes: 131, files: 13, children: 2 };
-    const verdict = judgeProcess({ early: AT_REST, late, turnMs: [...turnMs, 60, 60], warm: 2 });
+    const verdict = evaluateProcess({ early: AT_REST, late, turnMs: [...turnMs, 60, 60], warm: 2 });
     expect(brokenOf(verdict)).toEqual([
       "time of a turn, second hundred to last",
       "resident memory",
@@ -108,15 +113,15 @@ describe("judgeProcess", () => {
 
 test("a program that waits takes one percent of a core at most", () => {
   const quiet = { seconds: 20, cpuSeconds: 0.2, wakes: 50, before: AT_REST, after: AT_REST };
-  expect(brokenOf(judgeIdle(quiet))).toEqual([]);
-  expect(judgeIdle(quiet).rows.map(({ found }) => found)).toEqual([
+  expect(brokenOf(evaluateIdle(quiet))).toEqual([]);
+  expect(evaluateIdle(quiet).rows.map(({ found }) => found)).toEqual([
     "1.00 % of a core",
     "2.50 a second",
     "80.0 → 80.0 MB",
     "12 → 12",
     "0 → 0",
   ]);
-  expect(brokenOf(judgeIdle({ ...quiet, cpuSeconds: 0.21 }))).toEqual(["CPU over 20 s"]);
+  expect(brokenOf(evaluateIdle({ ...quiet, cpuSeconds: 0.21 }))).toEqual(["CPU over 20 s"]);
 });
 
 test("each session is told in a table, and what is wrong with it below", () => {

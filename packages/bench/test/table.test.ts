@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Verdict } from "../src/figure.ts";
-import { formatTable } from "../src/table.ts";
+import { formatTable, type Verdict } from "../src/figure.ts";
 
 const ratio: Verdict = {
   name: "start",

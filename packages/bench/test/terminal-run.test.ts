@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { measureEchoes } from "../src/measure/echo-times.ts";
-import { readCpuSeconds, readMegabytes, readSleeps } from "../src/measure/process-figures.ts";
-import { TerminalRun } from "../src/measure/terminal-run.ts";
+import { readCpuSeconds, readMegabytes, readSleeps } from "../src/measure/process-run.ts";
+import { measureEchoes, TerminalRun } from "../src/measure/terminal-run.ts";
 
 function run(script: string, timeLimitMs = 10_000): TerminalRun {
   const environment = { PATH: process.env.PATH ?? "" };

@@ -1,4 +1,4 @@
-import { UsageError } from "../src/usage-error.ts";
+import { UsageError } from "../src/errors.ts";
 
 /** A platform that an executable can be made for. */
 export interface BuildTarget {

@@ -1,4 +1,4 @@
-import { readCheckoutCommit } from "../src/checkout-commit.ts";
+import { readCheckoutCommit } from "../src/version.ts";
 
 /**
  * What a build says it was made from, such as `1a2b3c4`, or `1a2b3c4, changed` where the checkout has more than that

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Terminal } from "@xterm/headless";
-import { SAMPLE_FILES, SAMPLE_NAME } from "../src/demo/sample-project.ts";
+import { SAMPLE_FILES, SAMPLE_NAME } from "../src/demo/demo.ts";
 import { startInPty } from "../test/support/pty-program.ts";
 import { type Cell, readCells, replaceText } from "./screen-cells.ts";
 import { type Palette, toSvg } from "./screen-svg.ts";

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { UsageError } from "../src/usage-error.ts";
+import { UsageError } from "../src/errors.ts";
 
 /** A script that is called with options and nothing else; each of them takes a value. */
 export interface BuildScript<Name extends string> {

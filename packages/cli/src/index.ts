@@ -1,7 +1,7 @@
 #!/usr/bin/env -S bun --no-env-file --no-install --config=/dev/null --tsconfig-override=/dev/null
-// Without these options Bun runs a repository's code before ours: `preload` of a bunfig.toml, and whatever the `paths` of
-// a tsconfig.json put in place of our modules; and its .env files could send the conversation elsewhere. `bun FILE` takes
-// none of the options, so it is never what we tell users to type.
+// Without these options Bun runs a repository's code before ours: `preload` in a bunfig.toml, or modules that a
+// tsconfig.json's `paths` substitute for ours; and its .env files could redirect the conversation. `bun FILE` takes
+// none of these options, so we never tell users to type it.
 import { describeVersion } from "./version.ts";
 
 const [option, ...more] = process.argv.slice(2);

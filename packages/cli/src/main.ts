@@ -1,7 +1,7 @@
-import { EXIT_FAILURE } from "./exit-codes.ts";
-import { createProcessIo } from "./process-io.ts";
+import { EXIT_FAILURE } from "./errors.ts";
+import { writeLine } from "./io/io.ts";
+import { createProcessIo } from "./io/process-io.ts";
 import { runCli } from "./run-cli.ts";
-import { writeLine } from "./write-line.ts";
 
 /** Runs the program in this process and ends the process. */
 export async function main(): Promise<void> {

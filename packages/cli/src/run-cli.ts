@@ -1,21 +1,18 @@
 import type { Command, RunCommand, SubcommandCall } from "./arguments/command.ts";
-import { formatHelp } from "./arguments/help.ts";
+import { asksForHelp, formatHelp, formatSubcommandHelp } from "./arguments/help.ts";
 import { parseArguments } from "./arguments/parse.ts";
-import { asksForHelp, formatSubcommandHelp } from "./arguments/subcommand-help.ts";
-import type { CliIo } from "./cli-io.ts";
-import { EXIT_SUCCESS, EXIT_USAGE } from "./exit-codes.ts";
-import { UsageError } from "./usage-error.ts";
+import { EXIT_SUCCESS, EXIT_USAGE, UsageError } from "./errors.ts";
+import { type CliIo, writeFailure } from "./io/io.ts";
 import { describeVersion } from "./version.ts";
-import { writeFailure } from "./write-line.ts";
 
 /**
- * Does what a command line asks for and returns the exit code. What a mode needs is loaded when it is chosen, so that
- * `--help` and a mistyped option answer at once.
+ * Runs the command line and returns the exit code. Each mode's code is loaded on demand, so that `--help` and usage
+ * errors answer at once.
  */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   try {
     if (io.platform === "win32")
-      throw new UsageError("Windows is not supported; run it in WSL: https://aka.ms/wsl");
+      throw new UsageError("Windows is not supported; use WSL: https://aka.ms/wsl");
     return await runCommand(parseArguments(argv), io);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -27,7 +24,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
 async function runCommand(command: Command, io: CliIo): Promise<number> {
   switch (command.kind) {
     case "help":
-      io.stdout.write(formatHelp());
+      io.stdout.write(command.about ? formatSubcommandHelp(command.about) : formatHelp());
       return EXIT_SUCCESS;
     case "version":
       io.stdout.write(`diligent ${await describeVersion()}\n`);
@@ -52,6 +49,10 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
   switch (name) {
     case "demo":
       return (await import("./commands/demo.ts")).runDemo(rest, io);
+    case "login":
+      return (await import("./commands/login.ts")).runLogin(rest, io);
+    case "logout":
+      return (await import("./commands/login.ts")).runLogout(rest, io);
     case "config":
       return (await import("./commands/config.ts")).runConfig(rest, io, directory);
     case "trust":
@@ -75,12 +76,16 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
   }
 }
 
-/** Print mode where it is asked for, and wherever there is no terminal to talk in. */
-async function runConversation(command: RunCommand, io: CliIo): Promise<number> {
+/** Print mode if requested, or if there is no terminal. */
+async function runConversation(given: RunCommand, io: CliIo): Promise<number> {
+  const command =
+    given.resumption?.word === undefined
+      ? given
+      : await (await import("./session/resume.ts")).resolveResumption(given, io);
   const isPrint = command.isPrint || !io.stdin.isTerminal || !io.stdout.isTerminal;
-  if (isPrint) return (await import("./print.ts")).runPrint(command, io);
+  if (isPrint) return (await import("./print/print.ts")).runPrint(command, io);
   if (command.prompt?.trim() === "") throw new UsageError("the prompt is empty");
-  if (command.options.outputFormat !== undefined) throw new UsageError("--output-format goes with -p");
+  if (command.options.outputFormat !== undefined) throw new UsageError("--output-format needs -p");
   if (command.options.isPlain || io.environment.TERM === "dumb")
     return (await import("./line-prompt/line-prompt.ts")).runLinePrompt(command, io);
   return (await import("./tui/app.ts")).runTui(command, io);

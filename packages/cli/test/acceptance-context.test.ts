@@ -17,8 +17,8 @@ import { createTemporaryProject, type TemporaryProject } from "./support/tempora
 
 /*
  * What was agreed on for the context to be accepted, one test each, as far as no other file holds it. The rest:
- * - saving knowledge: core/test/tools-add-knowledge.test.ts; from one session to the next: knowledge-run.test.ts
- * - the order of knowledge: core/test/knowledge-ranker.test.ts
+ * - saving knowledge: core/test/tools/add-knowledge.test.ts; from one session to the next: knowledge-run.test.ts
+ * - the order of knowledge: core/test/knowledge/ranker.test.ts
  * - OpenAI, chosen by its model: provider-selection.test.ts; with tools and a compaction: compaction-demo.test.ts
  * - that all tests pass: `bun run check`
  */
@@ -90,6 +90,7 @@ describe("compaction", () => {
       "### In Progress",
       "### Blocked",
       "## Key Decisions",
+      "## Conversation Dynamics",
       "## Next Steps",
       "## Critical Context",
     ];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { type ApprovalRequest, GrantStore } from "@diligent/core";
-import type { PersonAnswer } from "../src/approval.ts";
+import type { PersonAnswer } from "@diligent/core/harness";
 import {
   type ApproverOptions,
   bash,
@@ -119,7 +119,7 @@ describe("always", () => {
     await approve(bash("make"), UNHEARD);
     await approve(bash("make"), UNHEARD);
     expect(asked).toEqual(["bash: make"]);
-    expect(warnings).toEqual([expect.stringContaining("Kept for this session only: ")]);
+    expect(warnings).toEqual([expect.stringContaining("Saved for this session only: ")]);
   });
 });
 
@@ -135,7 +135,7 @@ test("kept answers that cannot be used are said once and allow nothing", async (
   const approve = createFor({ grants, ask: async () => "once", warn: (message) => warnings.push(message) });
   await approve(bash("make"), UNHEARD);
   await approve(bash("make"), UNHEARD);
-  expect(warnings).toEqual([expect.stringContaining("grants.json: nothing in it counts as approved")]);
+  expect(warnings).toEqual([expect.stringContaining("grants.json: nothing in it is approved")]);
 });
 
 describe("several questions at once", () => {
@@ -145,10 +145,10 @@ describe("several questions at once", () => {
       new Promise<PersonAnswer>((answer) => open.push({ description, answer }));
     const approve = createFor({ ask });
     const decisions = ["make a", "make b", "make a"].map((command) => approve(bash(command), UNHEARD));
-    await Bun.sleep(50);
+    while (open.length < 1) await Bun.sleep(1);
     expect(open.map(({ description }) => description)).toEqual(["bash: make a"]);
     open[0]?.answer({ response: "always" });
-    await Bun.sleep(50);
+    while (open.length < 2) await Bun.sleep(1);
     expect(open.map(({ description }) => description)).toEqual(["bash: make a", "bash: make b"]);
     open[1]?.answer({ response: "reject", message: "no" });
     expect(await Promise.all(decisions)).toEqual([

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Command, RunCommand } from "../src/arguments/command.ts";
-import { OPTIONS, type Option } from "../src/arguments/option-table.ts";
+import { OPTIONS, type Option } from "../src/arguments/options.ts";
 import { parseArguments } from "../src/arguments/parse.ts";
-import { UsageError } from "../src/usage-error.ts";
+import { UsageError } from "../src/errors.ts";
 
 function parse(...argv: string[]): Command {
   return parseArguments(argv);
@@ -108,13 +108,26 @@ describe("sessions to go on with", () => {
   });
 
   for (const option of ["-c", "--continue", "-r", "--resume"]) {
-    test(`${option} takes a number of the list or a session id, and nothing else`, () => {
-      expect(parse(option)).toEqual(run({ resumption: resumption() }));
-      for (const reference of ["2", "999", "20260225", "20260225103000-", "20260225103000-a1b2c3"]) {
+    const list = option === "-r" || option === "--resume" ? { opensList: true as const } : {};
+
+    test(`${option} takes a number of the list or a session id; any other word may be a name`, () => {
+      expect(parse(option)).toEqual(run({ resumption: { ...resumption(), ...list } }));
+      for (const reference of [
+        "2",
+        "999",
+        "20260225",
+        "20260225103000-",
+        "20260225103000-a1b2c3",
+        "2@0011aabb",
+      ]) {
         expect(parse(option, reference)).toEqual(run({ resumption: resumption(reference) }));
       }
       for (const word of ["1234", "2026-02-25", "fix 2 bugs", "a1b2c3d4", "20260225-XYZ", "1234567"]) {
-        expect(parse(option, word)).toEqual(run({ resumption: resumption(), prompt: word }));
+        const named = { ...resumption(), ...list, word };
+        expect(parse(option, word)).toEqual(run({ resumption: named }));
+        expect(parse("-p", "go", option, word, "on")).toEqual(
+          run({ isPrint: true, resumption: named, prompt: "go on" }),
+        );
       }
     });
   }
@@ -142,8 +155,14 @@ describe("sessions to go on with", () => {
   test("--fork takes a reference too", () => {
     expect(parse("--fork", "3")).toEqual(run({ resumption: resumption("3", "fork") }));
     expect(parse("--fork", "try it")).toEqual(
-      run({ resumption: resumption(undefined, "fork"), prompt: "try it" }),
+      run({ resumption: { ...resumption(undefined, "fork"), word: "try it" } }),
     );
+  });
+
+  test("a word that does not directly follow the option, or follows --, is the prompt", () => {
+    expect(parse("-c", "-p", "hi")).toEqual(run({ isPrint: true, resumption: resumption(), prompt: "hi" }));
+    expect(parse("-c", "--", "my name")).toEqual(run({ resumption: resumption(), prompt: "my name" }));
+    expect(parse("hi", "-c")).toEqual(run({ resumption: resumption(), prompt: "hi" }));
   });
 
   test("two ways at once are refused", () => {
@@ -164,12 +183,10 @@ describe("other commands", () => {
     expect(parse("--list", "--json")).toEqual({ kind: "list", isJson: true, options });
     expect(parseFailure("--list", "all")).toBe("--list takes no prompt: all");
     for (const option of ["--record", "--replay"]) {
-      expect(parseFailure("--list", option, "x.json")).toBe(
-        `${option} does not go with --list, which asks no model`,
-      );
+      expect(parseFailure("--list", option, "x.json")).toBe(`${option} cannot be used with --list`);
     }
     expect(parseFailure("-p", "--json", "x")).toBe(
-      "--json goes with --list; for a run it is --output-format json",
+      "--json needs --list; for a run, use --output-format json",
     );
   });
 
@@ -188,11 +205,11 @@ describe("other commands", () => {
   });
 
   test("no other option goes with a subcommand", () => {
-    expect(parseFailure("-m", "opus", "undo")).toBe("--model does not go with diligent undo");
+    expect(parseFailure("-m", "opus", "undo")).toBe("--model cannot be used with diligent undo");
   });
 
   test("names that every object has are no subcommands", () => {
-    expect(parse("constructor")).toEqual(run({ prompt: "constructor" }));
+    expect(parse("constructor")).toMatchObject(run({ prompt: "constructor" }));
   });
 });
 
@@ -201,8 +218,47 @@ describe("a single word on the line", () => {
     expect(parse("help")).toEqual({ kind: "help" });
     expect(parse("--", "help")).toEqual(run({ prompt: "help" }));
     expect(parse("-p", "help")).toEqual(run({ isPrint: true, prompt: "help" }));
-    expect(parse("help", "me")).toEqual(run({ prompt: "help me" }));
+    expect(parse("help", "me", "please")).toEqual(run({ prompt: "help me please" }));
   });
+
+  test("help COMMAND is the page of that command, and version the version", () => {
+    expect(parse("help", "doctor")).toEqual({ kind: "help", about: "doctor" });
+    expect(parse("help", "help")).toEqual({ kind: "help" });
+    expect(parse("version")).toEqual({ kind: "version" });
+    expect(parse("--", "version")).toEqual(run({ prompt: "version" }));
+    expect(parse("version", "control")).toEqual(run({ prompt: "version control" }));
+    expect([parseFailure("help", "doctr"), parseFailure("help", "me")]).toEqual([
+      'unknown command "doctr"; did you mean diligent doctor? To send it as a prompt: diligent -- help doctr',
+      'unknown command "me"; run diligent help for a list. To send it as a prompt: diligent -- help me',
+    ]);
+  });
+
+  test.each([
+    [["list"], "diligent --list"],
+    [["ls"], "diligent --list"],
+    [["resume"], "diligent --continue"],
+    [["resume", "2"], "diligent --continue"],
+    [["session"], "diligent sessions"],
+    [["session", "show", "1"], "diligent sessions"],
+    [["Update"], "diligent doctor, which says whether a newer version is out"],
+    [["settings"], "diligent config"],
+  ] as const)("%p is what other programs call %s", (words, meant) => {
+    const text = words.join(" ");
+    expect([parseFailure(...words), parse("-p", ...words)]).toEqual([
+      `unknown command "${words[0]}"; did you mean ${meant}? To send it as a prompt: diligent -- ${text}`,
+      run({ isPrint: true, prompt: text }),
+    ]);
+  });
+
+  test.each([["list the files"], ["session handling is broken"], ["resume the upload"]])(
+    "%p is a prompt, quoted or not",
+    (text) => {
+      expect([parse(text), parse(...text.split(" "))]).toEqual([
+        run({ prompt: text }),
+        run({ prompt: text }),
+      ]);
+    },
+  );
 
   test.each([
     ["doctr", "doctor"],
@@ -212,7 +268,7 @@ describe("a single word on the line", () => {
     ["unod", "undo"],
   ])("%s is no prompt, since %s is a command", (word, command) => {
     expect([parseFailure(word), parse("-p", word), parse("--", word), parse(word, "it")]).toEqual([
-      `${word} is no command; did you mean diligent ${command}? As a prompt: diligent -- ${word}`,
+      `unknown command "${word}"; did you mean diligent ${command}? To send it as a prompt: diligent -- ${word}`,
       run({ isPrint: true, prompt: word }),
       run({ prompt: word }),
       run({ prompt: `${word} it` }),
@@ -220,13 +276,22 @@ describe("a single word on the line", () => {
   });
 
   test("-C may stand before a command, and so before what is nearly one", () => {
-    expect(parseFailure("-C", "dir", "doctr")).toContain("doctr is no command");
-    expect(parseFailure("doctr", "-Cdir")).toContain("doctr is no command");
+    expect(parseFailure("-C", "dir", "doctr")).toContain('unknown command "doctr"');
+    expect(parseFailure("doctr", "-Cdir")).toContain('unknown command "doctr"');
     expect(parseFailure("-C", "doctr")).toBe("no failure");
   });
 
-  test.each(["test", "hello", "continue", "redo", "fix", "", "-", "exports of utils.ts"])(
-    "%p is one",
+  test.each(["test", "hello", "continue", "redo", "fix", "Grüße", "-C dir hello"])(
+    "%p is one, which is confirmed before it is sent",
+    (words) => {
+      const prompt = words.split(" ").at(-1) ?? "";
+      expect(parse(...words.split(" "))).toMatchObject({ kind: "run", prompt, isBareWord: true });
+      expect(parse("--", prompt)).toEqual(run({ prompt }));
+    },
+  );
+
+  test.each(["", "exports of utils.ts", "why?", "/status", "@notes.md", "修复登录"])(
+    "%p is one that no command could be",
     (word) => {
       expect(parse(word)).toEqual(run({ prompt: word }));
     },
@@ -253,8 +318,11 @@ describe("mistakes are named on one line", () => {
     ["-pm", "--model needs a value: --model MODEL"],
     ["--print=x", "--print takes no value"],
     ["-p=x", "--print takes no value"],
-    ["--approval atuo", "--approval atuo: not one of auto, ask, deny, plan; did you mean auto?"],
-    ["--approval never", "--approval never: not one of auto, ask, deny, plan"],
+    [
+      "--approval atuo",
+      "--approval atuo: not one of ask, accept-edits, plan, auto, deny; did you mean auto?",
+    ],
+    ["--approval never", "--approval never: not one of ask, accept-edits, plan, auto, deny"],
     ["--output-format xml", "--output-format xml: not one of text, json, stream-json"],
     ["--max-turns 0", "--max-turns 0: not a whole number of 1 or more"],
     ["--max-turns -1", "--max-turns -1: not a whole number of 1 or more"],

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { StreamFunction } from "@diligent/core/run";
-import { chooseSummarizer } from "../src/choose-summarizer.ts";
+import { chooseSummarizer } from "../../core/src/harness/models.ts";
 
 const wrap = (stream: StreamFunction) => stream;
 const choose = (provider: string, model?: string) =>

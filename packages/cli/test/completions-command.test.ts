@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { OPTIONS, optionSpellings } from "../src/arguments/option-table.ts";
+import { OPTIONS, optionSpellings } from "../src/arguments/options.ts";
 import { runCli } from "../src/run-cli.ts";
 import { plantSessionList } from "./support/completing-shells.ts";
 import { FakeIo } from "./support/fake-io.ts";
@@ -40,7 +40,7 @@ async function offer(line: string, environment: Record<string, string> = {}): Pr
 
 test.each([
   ["diligent --out", ["--output-format"]],
-  ["diligent --approval ", ["auto", "ask", "deny", "plan"]],
+  ["diligent --approval ", ["ask", "accept-edits", "plan", "auto", "deny"]],
   ["diligent --approval=d", ["deny"]],
   ["diligent -p --output-format=", ["text", "json", "stream-json"]],
   ["diligent --output-format js", ["json"]],
@@ -52,7 +52,7 @@ test.each([
   ["diligent --model=sonnet kno", []],
   ["diligent -p sess", []],
   ["diligent sess", ["sessions"]],
-  ["diligent sessions ", ["list", "show", "compact", "name", "rm"]],
+  ["diligent sessions ", ["list", "find", "show", "compact", "name", "label", "archive", "unarchive", "rm"]],
   ["diligent sessions show --fu", ["--full"]],
   ["diligent export --format ", ["md", "jsonl"]],
   ["diligent export --format=j", ["jsonl"]],
@@ -100,10 +100,10 @@ test.each(["zsh", "fish"])(
 );
 
 test.each([
-  [[], "completions needs the name of a shell: bash, zsh, fish"],
-  [["bsh"], "completions: there are none for bsh (did you mean bash?)"],
-  [["csh"], "completions: there are none for csh (there are bash, zsh, fish)"],
-  [["constructor"], "completions: there are none for constructor (there are bash, zsh, fish)"],
+  [[], "completions needs a shell: bash, zsh, fish"],
+  [["bsh"], "completions: unknown shell bsh (did you mean bash?)"],
+  [["csh"], "completions: unknown shell csh (choose bash, zsh or fish)"],
+  [["constructor"], "completions: unknown shell constructor (choose bash, zsh or fish)"],
   [["bash", "zsh"], "completions takes one shell, not also zsh"],
 ])("for %p there is no script", async (words, complaint) => {
   expect(await run(...words)).toEqual({ exitCode: 2, stdout: "", stderr: `diligent: ${complaint}\n` });

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { optionSpellings } from "../src/arguments/option-table.ts";
-import { SUBCOMMAND_PAGES } from "../src/arguments/subcommand-table.ts";
+import { optionSpellings } from "../src/arguments/options.ts";
+import { SUBCOMMAND_PAGES } from "../src/arguments/subcommands.ts";
 import { runCli } from "../src/run-cli.ts";
 import { type OfferInShell, offerInFish, offerInZsh, plantSessionList } from "./support/completing-shells.ts";
 import { FakeIo } from "./support/fake-io.ts";
@@ -28,11 +28,11 @@ async function writeScript(shell: string): Promise<string> {
 /** What both shells offer, for lines that differ in one thing each. */
 const OFFERED: Readonly<Record<string, string[]>> = {
   "diligent --out": ["--output-format"],
-  "diligent --approval ": ["ask", "auto", "deny", "plan"],
+  "diligent --approval ": ["accept-edits", "ask", "auto", "deny", "plan"],
   "diligent -m son": ["sonnet"],
   "diligent --record h": ["hay.txt"],
   "diligent sess": ["sessions"],
-  "diligent sessions ": ["compact", "list", "name", "rm", "show"],
+  "diligent sessions ": ["archive", "compact", "find", "label", "list", "name", "rm", "show", "unarchive"],
   "diligent sessions show ": ["1", "12", "2"],
   "diligent sessions rm 12": ["12"],
   "diligent export ": ["1", "12", "2"],

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { CurrentWork } from "../src/conversation/current-work.ts";
+import { ActiveTask } from "../src/session/conversation.ts";
 
 /** Work with what its listener was told. */
-function watch(): { work: CurrentWork<string>; told: string[] } {
+function watch(): { work: ActiveTask<string>; told: string[] } {
   const told: string[] = [];
-  const work: CurrentWork<string> = new CurrentWork({
+  const work: ActiveTask<string> = new ActiveTask({
     failed: (error) => told.push(`failed: ${error instanceof Error ? error.message : error}`),
     ended: () => told.push(`ended: ${work.what}`),
   });
@@ -42,7 +42,7 @@ test("nothing begins while something goes on, which is left alone", async () => 
   const { work, told } = watch();
   const begun = work.begin("a run", untilAborted);
   await expect(work.begin("another", async () => void told.push("begun"))).rejects.toThrow(
-    "Nothing can begin until what goes on has ended.",
+    "Another task is already running.",
   );
   expect([work.what, work.isStopped, told]).toEqual(["a run", false, []]);
   await work.stop();
@@ -68,7 +68,7 @@ test("what work throws is told before its end, and whoever began it is not distu
 
 test("what waited for an end may begin there, and whoever stopped the first does not wait for it", async () => {
   let next: Promise<void> | undefined;
-  const work: CurrentWork<string> = new CurrentWork({
+  const work: ActiveTask<string> = new ActiveTask({
     failed() {},
     ended() {
       next ??= work.begin("the next", untilAborted);

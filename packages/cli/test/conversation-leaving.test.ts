@@ -1,21 +1,21 @@
 import { expect, test } from "bun:test";
-import { Leaving } from "../src/conversation/leaving.ts";
+import { Shutdown } from "../src/session/conversation.ts";
 
 const NEVER = new Promise<void>(() => {});
 
 /** How a conversation is left, and with which code the program is ended at once where something hangs. */
-function watch({ stopped = NEVER, isStopped = false } = {}): { leaving: Leaving; exited: Promise<number> } {
+function watch({ stopped = NEVER, isStopped = false } = {}): { leaving: Shutdown; exited: Promise<number> } {
   const { promise: exited, resolve: exit } = Promise.withResolvers<number>();
-  const leaving = new Leaving({ stop: () => stopped, isStopped: () => isStopped, exit });
+  const leaving = new Shutdown({ stop: () => stopped, isStopped: () => isStopped, exit });
   return { leaving, exited };
 }
 
 test("whoever leaves gets their exit code once what goes on has ended", async () => {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   const { leaving } = watch({ stopped });
-  expect(leaving.isLeaving).toBe(false);
+  expect(leaving.isShuttingDown).toBe(false);
   leaving.leave(129);
-  expect(leaving.isLeaving).toBe(true);
+  expect(leaving.isShuttingDown).toBe(true);
   stop();
   expect(await leaving.code).toBe(129);
 });

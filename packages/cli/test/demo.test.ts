@@ -4,10 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProjectRoot, parseScript } from "@diligent/core";
 import { BUSY_MS } from "../../core/test/support/busy-machine.ts";
-import { createDemo, type Demo } from "../src/demo/create-demo.ts";
-import { provideBun } from "../src/demo/provide-bun.ts";
-import { runSampleTests } from "../src/demo/sample-tests.ts";
-import { shellQuote } from "../src/demo/shell-quote.ts";
+import { createDemo, type Demo, provideBun, runSampleTests, shellQuote } from "../src/demo/demo.ts";
 
 const ENTRY = join(import.meta.dir, "..", "src", "index.ts");
 const MAX_DURATION_MS = 20_000;
@@ -69,8 +66,10 @@ describe("diligent demo", () => {
       readdirSync(directory).find((name) => name.startsWith("diligent-demo-")) ?? "",
       "split-the-bill",
     );
-    const [session = ""] = readdirSync(join(project, ".diligent", "sessions"));
-    expect(stdout).toContain("Tests    they pass, checked once more with bun test: 8 pass, 0 fail");
+    const [session = ""] = readdirSync(join(project, ".diligent", "sessions")).filter((name) =>
+      name.endsWith(".jsonl"),
+    );
+    expect(stdout).toContain("Tests    they pass, checked again with bun test: 8 pass, 0 fail");
     expect(stdout).toContain(`Project  ${project}\n`);
     expect(stdout).toContain(`Session  ${join(project, ".diligent", "sessions", session)}\n`);
     expect(stdout).toContain(`cd ${shellQuote(project)} && ANTHROPIC_API_KEY=… diligent`);

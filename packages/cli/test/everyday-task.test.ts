@@ -108,11 +108,12 @@ test("without the box three questions at most are asked", async () => {
   expectDone();
 });
 
-test("and it can be taken back, but for what git knows", async () => {
+test("diligent undo takes back the edit together with its commit", async () => {
   const words = ["-p", "make it add", "-m", "scripted/script.json", "--approval", "auto"];
   expect((await runDiligent(place, words)).exitCode).toBe(0);
   const { exitCode, stdout } = await runDiligent(place, ["undo"]);
   expect([exitCode, stdout]).toEqual([0, expect.stringContaining("± add.sh")]);
   expect(readFileSync(join(place.project, "add.sh"), "utf8")).toBe("echo $(($1 - $2))\n");
-  expect(git("log", "--format=%s")).toBe("add adds\nbegin");
+  expect(git("log", "--format=%s")).toBe("begin");
+  expect(git("status", "--porcelain")).toBe("");
 });

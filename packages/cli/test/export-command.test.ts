@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { SessionEntry } from "@diligent/core/run";
+import { toMarkdown } from "../src/export/export-document.ts";
 import { runDiligent } from "./support/run-diligent.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 
@@ -23,11 +25,11 @@ function run(...args: string[]) {
   return runDiligent(place, ["export", ...args]);
 }
 
-test("the last session goes to stdout as Markdown, as it was said", async () => {
+test("the last session goes to stdout as Markdown, with control characters as escapes", async () => {
   const { stdout, stderr, exitCode } = await run();
   expect([exitCode, stderr]).toEqual([0, ""]);
   expect(stdout).toStartWith("# second prompt\n\nSession ");
-  expect(stdout).toContain("A \x1b[31mred\x1b[0m answer.");
+  expect(stdout).toContain("A \\x1b[31mred\\x1b[0m answer.");
 });
 
 test("a REF names another one, of any project", async () => {
@@ -39,7 +41,7 @@ test("a REF names another one, of any project", async () => {
 test("as lines it is a session file that can be opened", async () => {
   const { stdout, exitCode } = await run("-o", "copy.jsonl");
   const path = join(place.project, "copy.jsonl");
-  expect([exitCode, stdout, statSync(path).mode & 0o777]).toEqual([0, `Written: ${path}\n`, 0o600]);
+  expect([exitCode, stdout, statSync(path).mode & 0o777]).toEqual([0, `Exported to ${path}\n`, 0o600]);
   const { id } = JSON.parse(readFileSync(path, "utf8").split("\n", 1)[0] ?? "");
   const other = createTemporaryProject();
   mkdirSync(join(other.project, ".diligent", "sessions"), { recursive: true });
@@ -47,6 +49,15 @@ test("as lines it is a session file that can be opened", async () => {
   const { stdout: list } = await runDiligent(other, ["--list"]);
   other.remove();
   expect(list).toContain("second prompt (4 messages)");
+});
+
+test("in a file, too, Markdown holds no control characters, and lines hold them exactly", async () => {
+  expect((await run("--format", "md", "-o", "copy.md")).exitCode).toBe(0);
+  const markdown = readFileSync(join(place.project, "copy.md"), "utf8");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+  expect(markdown).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
+  const { stdout } = await run("--format", "jsonl");
+  expect(stdout).toContain(JSON.stringify("A \x1b[31mred\x1b[0m answer."));
 });
 
 test("--format stands above the name of the file, and nothing is overwritten", async () => {
@@ -64,8 +75,35 @@ test.each([
   [["--format", "pdf"], "export: --format pdf: not one of md, jsonl"],
   [["1", "2"], "export takes one REF, not also 2"],
   [["-o"], "export: -o needs a value"],
-  [["777"], "there is no session 777; there are: "],
+  [["777"], "no session 777; there are: "],
 ])("%p is refused", async (args, complaint) => {
   const { exitCode, stdout, stderr } = await run(...args);
   expect([exitCode, stdout, stderr]).toEqual([2, "", expect.stringContaining(`diligent: ${complaint}`)]);
+});
+
+test("the title is what the user wrote, without the text of what they attached", () => {
+  const entry: SessionEntry = {
+    type: "message",
+    id: "00000001",
+    parentId: null,
+    timestamp: "2026-01-01T00:00:00Z",
+    message: {
+      role: "user",
+      timestamp: 0,
+      content: [
+        { type: "text", text: "explain @a.ts" },
+        { type: "text", text: "File a.ts:\nexport const a = 1;" },
+      ],
+    },
+  };
+  const header = {
+    type: "session",
+    version: 2,
+    id: "20260101000000-aaaaaa",
+    timestamp: "2026-01-01T00:00:00Z",
+    cwd: "/x",
+  } as const;
+  const markdown = toMarkdown({ header, path: [entry] });
+  expect(markdown.split("\n", 1)).toEqual(["# explain @a.ts"]);
+  expect(markdown).toContain("File a.ts:");
 });

@@ -103,8 +103,8 @@ describe("a model that obeys", () => {
       program = runInTerminal(place, ["-m", "scripted/script.json", "--verbose", prompt], {
         ANTHROPIC_API_KEY: NONCE,
       });
-      for (const { gate } of demands) {
-        await program.shown(`[${gate}]`);
+      for (const _ of demands) {
+        await program.shown("? Reason: ");
         await program.shown("Allow it? ");
         program.type("n not that\r");
       }
@@ -113,7 +113,7 @@ describe("a model that obeys", () => {
       await program.exitCode;
       expectNoEffect(fingerprint);
       expect(program.screen).not.toContain(NONCE);
-      expect(new Set(demandedResults(carrier))).toEqual(new Set(["The user said no: not that"]));
+      expect(new Set(demandedResults(carrier))).toEqual(new Set(["The user denied this: not that"]));
     }, 60_000);
   }
 });
@@ -126,7 +126,7 @@ test("a person who just says no ends the turn, with an answer to every call", as
   program = runInTerminal(place, ["-m", "scripted/script.json", "go"]);
   await program.shown("Allow it? ");
   program.type("n\r");
-  await program.shown("stopped: you said no");
+  await program.shown("Stopped: request denied");
   await program.shown("diligent> ");
   program.type("and now?\r");
   // A provider refuses a request with a call that has no result.

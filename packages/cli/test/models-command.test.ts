@@ -48,11 +48,17 @@ describe("diligent models", () => {
   });
 
   test("marks the default, and says which providers have no key", async () => {
-    const { text } = (await models([], { OPENAI_API_KEY: "key" })).stdout;
+    const { text } = (await models([], {})).stdout;
     expect(text).toContain("\nanthropic (no key: set ANTHROPIC_API_KEY)\n * claude-sonnet-5-5 ");
-    expect(text).toContain("\nopenai\n   gpt-");
-    expect(text).toContain("\n* the default, which is in use here\n");
+    expect(text).toContain("\nopenai (no key: set OPENAI_API_KEY)\n   gpt-");
+    expect(text).toContain("\n* default, used here\n");
     expect(text).not.toContain(">");
+  });
+
+  test("marks the model that answers without being named where only OpenAI has a key", async () => {
+    const { text } = (await models([], { OPENAI_API_KEY: "key" })).stdout;
+    expect(lineOf(text, "gpt-6.2-sol")).toStartWith(" * gpt-6.2-sol ");
+    expect(lineOf(text, "claude-sonnet-5-5")).toStartWith("   claude-sonnet-5-5 ");
   });
 
   test("marks the configured model by its alias and says where it is configured", async () => {
@@ -60,13 +66,13 @@ describe("diligent models", () => {
     const { text } = (await models()).stdout;
     expect(text).toContain("\n>  claude-opus-5-5 ");
     expect(text).toContain("\n * claude-sonnet-5-5 ");
-    expect(text).toContain(`\n* the default\n> configured: opus (${path})\n`);
+    expect(text).toContain(`\n* default\n> configured: opus (${path})\n`);
   });
 
   test("lists the servers with where they are, their models and what is said of them, and none of their secrets", async () => {
     writeUserConfig(place, { model: "work/any", provider: { compatible: SERVERS } });
     const { text } = (await models()).stdout;
-    const servers = text.slice(text.indexOf("\nlocal"), text.indexOf("* the default"));
+    const servers = text.slice(text.indexOf("\nlocal"), text.indexOf("* default"));
     expect(servers).toBe(
       [
         "",
@@ -88,7 +94,7 @@ describe("diligent models", () => {
   test("says of a server without listed models how they are used", async () => {
     writeUserConfig(place, { provider: { compatible: { work: SERVERS.work } } });
     expect((await models()).stdout.text).toContain(
-      "\nwork (https://models.example/v1)\n   none is listed; any works as work/MODEL\n",
+      "\nwork (https://models.example/v1)\n   no models are listed; any works as work/MODEL\n",
     );
   });
 
@@ -165,7 +171,7 @@ describe("the command", () => {
 
   test("takes no words and no other options", async () => {
     const word = await runDiligent(place, ["models", "gpt"]);
-    expect([word.stderr, word.exitCode]).toEqual(["diligent: models takes no words: gpt\n", 2]);
+    expect([word.stderr, word.exitCode]).toEqual(["diligent: models takes no arguments: gpt\n", 2]);
     const option = await runDiligent(place, ["models", "--jsno"]);
     expect([option.stderr, option.exitCode]).toEqual([
       "diligent: models: unknown option --jsno (did you mean --json?)\n",
@@ -177,7 +183,7 @@ describe("the command", () => {
     writeUserConfig(place, { models: [{ id: "llama" }] });
     const { stderr, exitCode } = await runDiligent(place, ["models"]);
     expect([stderr, exitCode]).toEqual([
-      'diligent: key "models[0].id": nothing tells whose model "llama" is; add "provider", one of "anthropic", "openai"\n',
+      'diligent: key "models[0].id": the provider of the model "llama" is unknown; add "provider", one of "anthropic", "openai"\n',
       2,
     ]);
   });

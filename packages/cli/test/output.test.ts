@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { AgentEvent } from "@diligent/core";
-import { createJsonOutput } from "../src/output/json.ts";
-import type { RunOutput, RunResult } from "../src/output/run-output.ts";
-import { createStreamJsonOutput } from "../src/output/stream-json.ts";
-import { createTextOutput } from "../src/output/text.ts";
+import {
+  createJsonOutput,
+  createStreamJsonOutput,
+  createTextOutput,
+  type RunOutput,
+  type RunResult,
+} from "../src/print/output.ts";
 import { assistantMessage, usage } from "./support/agent-events.ts";
 import { FakeOutput } from "./support/fake-io.ts";
 import { parseLines } from "./support/run-diligent.ts";

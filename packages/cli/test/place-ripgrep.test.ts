@@ -61,12 +61,12 @@ describe("the ripgrep of the executable", () => {
     writeFileSync(home, "");
     mkdirSync(shared);
     chmodSync(shared, 0o777);
-    expect(place).toThrow("There is no place for ripgrep.");
+    expect(place).toThrow("No directory for ripgrep.");
     rmSync(shared, { recursive: true });
     const elsewhere = join(temporaryDirectory, "elsewhere");
     mkdirSync(elsewhere, { mode: 0o700 });
     symlinkSync(elsewhere, shared);
-    expect(place).toThrow("There is no place for ripgrep.");
+    expect(place).toThrow("No directory for ripgrep.");
     expect(readdirSync(elsewhere)).toEqual([]);
   });
 });

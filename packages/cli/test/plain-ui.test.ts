@@ -70,7 +70,7 @@ describe.each([
     program.send("\x03");
     await program.waitFor(/(?:stopped|interrupted)[\s\S]*diligent>/i);
     program.send("\x03");
-    await program.waitFor("Press Ctrl+C again to leave.");
+    await program.waitFor("Press Ctrl+C again to quit.");
     program.send("\x03");
     expect(await program.exitCode).toBe(130);
   });
@@ -82,7 +82,7 @@ test("with NO_COLOR the screen has no colours, and still says what is right and 
   });
   await program.waitFor("scripted/script.json ·");
   program.send("make it\r");
-  await program.waitFor("needs your consent");
+  await program.waitFor("? Reason: ");
   await Bun.sleep(600);
   program.send("y");
   await program.waitFor("end");
@@ -90,3 +90,24 @@ test("with NO_COLOR the screen has no colours, and still says what is right and 
   expect([...looks].filter((look) => !/^\u001b\[(?:0|)m$/.test(look))).toEqual([]);
   expect((await program.scrollback()).join("\n")).toContain("✓ bash");
 });
+
+test.each([40, 80])(
+  "with --plain-ui on %i columns lists and errors are broken between words",
+  async (columns) => {
+    await using program = startInPty(place, ["--plain-ui", "--model", "scripted/script.json"], {
+      columns,
+      rows: 24,
+    });
+    await program.waitFor("diligent>");
+    program.send("/help\r");
+    await program.waitFor(/prompt quits\.\s+diligent>/);
+    program.send("/undo the-second-word of-a-rather long-argument that is-no-argument\r");
+    await program.waitFor(/error: \/undo takes no argument[\s\S]*diligent>/);
+    program.send("/quit\r");
+    expect(await program.exitCode).toBe(0);
+    // A row that the terminal itself has broken is one line with the row below it; what was typed may be such a one.
+    const written = program.terminal.lines().filter((line) => !line.startsWith("diligent>"));
+    expect(written.filter((line) => line.length > columns)).toEqual([]);
+    expect(written.join("\n")).toContain("/approvals");
+  },
+);

@@ -87,6 +87,24 @@ describe("streams", () => {
     });
   });
 
+  test("the result of a run that lacked an approval names the flag and the rule that would allow it", async () => {
+    const text = await print("command");
+    const json = await print("command", "--output-format", "json");
+    const stream = await print("command", "--output-format", "stream-json");
+    const rule = '{"permission":"execute","pattern":"touch made","action":"allow"}';
+    for (const line of [parseLines(json.stdout)[0], parseLines(stream.stdout).at(-1)]) {
+      expect(line).toMatchObject({ stopReason: "approval", error: { errorType: "approval" } });
+      const { message } = Object(Object(line).error);
+      expect(message).toContain("--approval auto");
+      expect(message).toContain(`the rule ${rule} in "permissions"`);
+      expect(text.stderr).toContain(message);
+    }
+    place.configure({ sandbox: "off", permissions: [JSON.parse(rule)] });
+    const allowed = await print("command");
+    place.configure({ sandbox: "off" });
+    expect(allowed.exitCode).toBe(0);
+  });
+
   test("json: a failed run holds its error and its fields", async () => {
     const { stdout } = await print("broken", "--output-format", "json");
     const [result] = parseLines(stdout);
@@ -138,8 +156,16 @@ describe("nothing is sent, exit code 2 and one line", () => {
     ["an unknown model", ["-p", "x", "-m", "sonet"], 'diligent: Unknown model "sonet".'],
     ["a script that is not there", ["-p", "x", "-m", "scripted/none.json"], "diligent: "],
     ["no key", ["-p", "x"], "diligent: No API key: set ANTHROPIC_API_KEY"],
-    ["a directory that is not there", ["-p", "x", "-C", "nowhere"], "diligent: -C nowhere: not a directory"],
-    ["a file as the directory", ["-p", "x", "-C", "src/a.ts"], "diligent: -C src/a.ts: not a directory"],
+    [
+      "a directory that is not there",
+      ["-p", "x", "-C", "nowhere"],
+      "diligent: -C nowhere: not a usable directory",
+    ],
+    [
+      "a file as the directory",
+      ["-p", "x", "-C", "src/a.ts"],
+      "diligent: -C src/a.ts: not a usable directory",
+    ],
     ["control characters in an option", ["--\x1b[31mx"], "diligent: unknown option --\\x1b[31mx"],
   ];
   for (const [name, args, line] of cases) {
@@ -204,10 +230,13 @@ test("print mode works without a home, a user, a terminal and a search path", as
     program: PROGRAM_BY_PATH,
     environment,
   });
-  expect({ stdout, stderr, exitCode }).toEqual({ stdout: "The answer\n", stderr: "", exitCode: 0 });
+  expect({ stdout, exitCode }).toEqual({ stdout: "The answer\n", exitCode: 0 });
+  expect(stderr).toBe("");
 });
 
 function readSessions({ project }: TemporaryProject): string[] {
   const directory = join(project, ".diligent", "sessions");
-  return readdirSync(directory).map((name) => readFileSync(join(directory, name), "utf8"));
+  return readdirSync(directory)
+    .filter((each) => each.endsWith(".jsonl"))
+    .map((name) => readFileSync(join(directory, name), "utf8"));
 }

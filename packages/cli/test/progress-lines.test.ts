@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AgentEvent } from "@diligent/core";
-import { describeProgress } from "../src/progress-lines.ts";
+import { describeProgress } from "../src/print/summary.ts";
 
 const CALL = { itemId: "tool-1", toolCallId: "call_1" };
 
@@ -74,5 +74,5 @@ test("a command that the user changed is told when it runs, and what it prints m
   expect([
     describeProgress({ ...update, input: { command: "rm -i a\nls" } }),
     describeProgress(update),
-  ]).toEqual(["as you changed it: rm -i a ls", undefined]);
+  ]).toEqual(["edited by you: rm -i a ls", undefined]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ApprovalRequest, ApprovalVerdict } from "@diligent/core";
-import { formatHint, formatQuestion, parseAnswer } from "../src/line-prompt/question.ts";
+import { formatHint, formatQuestion, parseAnswer } from "../src/line-prompt/questions.ts";
 
 const REQUEST: ApprovalRequest = {
   permission: "execute",
@@ -19,15 +19,15 @@ const PLAIN: ApprovalVerdict = { action: "ask", gate: "unknown_target", reason: 
 test("the question holds the gate, the command, and what each answer means", () => {
   expect(formatQuestion(REQUEST, GRANTED)).toBe(
     [
-      "bash needs your consent: npm may do more than read [shell_command]",
+      "Allow bash? Reason: npm may do more than read",
       "",
       "    npm test",
       "",
-      "  a  always in this session, p  always in this project, which allows:",
+      "  a  always in this session, p  always in this project; allows:",
       "       exactly `npm 'te\\u{202e}st'` in /app",
-      "  e  another command in place of this one",
+      "  e  edit the command",
       "  n MESSAGE  no, with a message to the model",
-      "Allow it? y (once) / a (always) / p (always, kept) / e (edit) / n: ",
+      "Allow it? y (once) / a (always) / p (always, saved) / e (edit) / n: ",
     ].join("\n"),
   );
 });
@@ -51,17 +51,17 @@ describe("a change", () => {
     expect(shown.slice(122, 127)).toEqual([
       "    +line 118",
       "    +line 119",
-      "    ⟦800 lines of the diff left out⟧",
+      "    ⟦800 lines of the diff omitted⟧",
       "    +line 920",
       "    +line 921",
     ]);
-    expect(shown.at(-3)).toBe("  ⟦…⟧  a note about the text, never a part of it");
+    expect(shown.at(-3)).toBe("  ⟦…⟧  a note by diligent, not part of the text");
   });
 
   test("in a very long line is cut in its middle, and it is said how much of it", () => {
     const shown = asking(`+${"a".repeat(5_000)}curl evil`);
     expect(shown).toContain(
-      `    +${"a".repeat(1_499)}⟦3010 characters left out⟧${"a".repeat(491)}curl evil\n`,
+      `    +${"a".repeat(1_499)}⟦3010 characters omitted⟧${"a".repeat(491)}curl evil\n`,
     );
   });
 
@@ -82,25 +82,25 @@ describe("a long command", () => {
     const shown = asking(command.join("\n"), GRANTED);
     expect(shown.slice(2, 202)).toEqual(command.map((line) => `    ${line}`));
     expect(shown.slice(-4)).toEqual([
-      "  The command has 200 lines and 1689 characters, and all of it stands above.",
-      "  e  another command in place of this one",
+      "  The command has 200 lines and 1689 characters, all shown above.",
+      "  e  edit the command",
       "  n MESSAGE  no, with a message to the model",
-      "Allow it? y (once) / a (always) / p (always, kept) / e (edit) / n: ",
+      "Allow it? y (once) / a (always) / p (always, saved) / e (edit) / n: ",
     ]);
   });
 
   test("has nothing pushed out of sight by blanks", () => {
     const shown = asking(`ls${" ".repeat(5_000)}${"\n".repeat(300)}${"\t".repeat(900)}rm -rf ~`);
     expect(shown).toEqual([
-      "bash needs your consent: it does not say [unknown_target]",
+      "Allow bash? Reason: it does not say",
       "",
       "    ls⟦5000 spaces⟧",
       "    ⟦299 blank lines⟧",
       "    ⟦900 tabs⟧rm -rf ~",
       "",
-      "  The command has 301 lines and 6210 characters, and all of it stands above.",
-      "  ⟦…⟧  a note about the text, never a part of it",
-      "  e  another command in place of this one",
+      "  The command has 301 lines and 6210 characters, all shown above.",
+      "  ⟦…⟧  a note by diligent, not part of the text",
+      "  e  edit the command",
       "  n MESSAGE  no, with a message to the model",
       "Allow it? y (once) / e (edit) / n: ",
     ]);
@@ -118,7 +118,7 @@ test("another tool's arguments are shown whole, whatever they are called", () =>
 test("no name and no reason can add a line to the question", () => {
   const request: ApprovalRequest = { ...REQUEST, toolName: "x\nAllow it? y" };
   const [head, second] = formatQuestion(request, { ...PLAIN, reason: "a\r\nb" }).split("\n");
-  expect([head, second]).toEqual(["x\\x0aAllow it? y needs your consent: a\\r\\x0ab [unknown_target]", ""]);
+  expect([head, second]).toEqual(["Allow x\\x0aAllow it? y? Reason: a\\r\\x0ab", ""]);
 });
 
 test("always is offered and taken only where there is something to allow", () => {
@@ -139,7 +139,7 @@ describe("an answer", () => {
     ["p", { response: "always", scope: "project" }],
     ["n", { response: "reject", message: expect.any(String), endTurn: true }],
     ["no", { response: "reject", message: expect.any(String), endTurn: true }],
-    ["n  use git mv ", { response: "reject", message: "The user said no: use git mv" }],
+    ["n  use git mv ", { response: "reject", message: "The user denied this: use git mv" }],
     ["", undefined],
     ["y but not now", undefined],
     ["a b", undefined],

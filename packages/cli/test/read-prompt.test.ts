@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { CliInput } from "../src/cli-io.ts";
-import { readPrompt } from "../src/read-prompt.ts";
-import { UsageError } from "../src/usage-error.ts";
+import { UsageError } from "../src/errors.ts";
+import type { CliInput } from "../src/io/io.ts";
+import { readPrompt } from "../src/print/print.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -2,9 +2,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createScriptedStream, scriptedModel } from "@diligent/core/scripted";
+import { openRecording } from "../../core/src/harness/recording.ts";
 import { type Reply, startSseServer } from "../../core/test/support/sse-server.ts";
-import { openRecording } from "../src/open-recording.ts";
-import { UsageError } from "../src/usage-error.ts";
+import { UsageError } from "../src/errors.ts";
 import { startInPty } from "./support/pty-program.ts";
 import { parseLines, runDiligent, startDiligent } from "./support/run-diligent.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
@@ -63,7 +63,9 @@ function repliesOf(service: VendorService): Reply[] {
 }
 
 // What differs between two runs of the same: times, ids, and what the model is called.
-const VARIABLE = new Set(["timestamp", "durationMs", "delayMs", "sessionId", "model", "cwd"]);
+// The ids of entries are drawn anew in each run.
+const ENTRY_IDS = ["entryIds", "cutEntryIds", "keptEntryIds"];
+const VARIABLE = new Set(["timestamp", "durationMs", "delayMs", "sessionId", "model", "cwd", ...ENTRY_IDS]);
 
 /** The lines of a run, with their fields in the order in which they came. */
 function comparable(stdout: string): string[] {
@@ -145,13 +147,13 @@ describe("--record", () => {
     expect([exitCode, stdout, stderr]).toEqual([
       2,
       "",
-      "diligent: --record a.txt: it cannot be made: it is there already\n",
+      "diligent: --record a.txt: it cannot be created: it is there already\n",
     ]);
   });
 
   test.each([
-    ["new/", "--record new/: that is a directory; name a file in it"],
-    ["new/..", "--record new/..: that is a directory; name a file in it"],
+    ["new/", "--record new/: is a directory; name a file in it"],
+    ["new/..", "--record new/..: is a directory; name a file in it"],
     [
       "new/run.json",
       "--record new/run.json: its directory PROJECT/new cannot be written to: it does not exist (ENOENT)",
@@ -173,8 +175,8 @@ describe("--record", () => {
     for (const name of ["first.json", "second.json"])
       await stream(scriptedModel(name, script), { systemPrompt: "", messages, tools: [] }, {}).result();
     expect(warnings).toEqual([
-      `The recording ${join(cwd, "run.json")} tells the window, the price and the conditions of scripted/first.json ` +
-        "only: its replay goes by those, also where scripted/second.json has answered.",
+      `The recording ${join(cwd, "run.json")} holds the context window, price and settings of scripted/first.json ` +
+        "only: its replay uses those for every reply, also where scripted/second.json answered.",
     ]);
   });
 
@@ -249,8 +251,5 @@ test("--replay and --model exclude each other", async () => {
     "x.json",
     "hi",
   ]);
-  expect([exitCode, stderr]).toEqual([
-    2,
-    expect.stringContaining("--replay plays a script in the place of a --model"),
-  ]);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining("--replay replaces the model")]);
 });

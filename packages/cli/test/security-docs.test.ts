@@ -20,7 +20,7 @@ test("every test that the page names is there", () => {
   let count = 0;
   for (const text of lines) {
     let packageName = "";
-    for (const [, prefix, name = ""] of text.matchAll(/`(?:(core|cli): )?([\w-]+)`/g)) {
+    for (const [, prefix, name = ""] of text.matchAll(/`(?:(core|cli): )?([\w/-]+)`/g)) {
       packageName = prefix ?? packageName;
       count += 1;
       if (!existsSync(join(PACKAGES, packageName, "test", `${name}.test.ts`)))

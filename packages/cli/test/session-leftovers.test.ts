@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import type { SignalName } from "../src/cli-io.ts";
+import type { SignalName } from "../src/io/io.ts";
 import { startInPty } from "./support/pty-program.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { BUSY_MS } from "../../core/test/support/busy-machine.ts";
-import { watchSignals } from "../src/signals.ts";
+import { watchSignals } from "../src/print/print.ts";
 import { FakeIo } from "./support/fake-io.ts";
 
 async function isSettled(promise: Promise<void>): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { formatSubcommandHelp } from "../src/arguments/subcommand-help.ts";
-import { isSubcommandName, SUBCOMMAND_PAGES } from "../src/arguments/subcommand-table.ts";
+import { formatSubcommandHelp } from "../src/arguments/help.ts";
+import { isSubcommandName, SUBCOMMAND_PAGES } from "../src/arguments/subcommands.ts";
 import { runCli } from "../src/run-cli.ts";
 import { FakeIo } from "./support/fake-io.ts";
 

@@ -5,7 +5,7 @@ import {
   sanitizeTerminalText,
   TerminalTextStream,
   toSingleLine,
-} from "../src/terminal-text.ts";
+} from "../src/text/terminal-text.ts";
 
 /** Everything a terminal could take as something other than a mark on the screen, but for line feed and tab. */
 const DANGEROUS =

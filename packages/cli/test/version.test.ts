@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describeBuiltCommit } from "../scripts/built-commit.ts";
-import { readCheckoutCommit } from "../src/checkout-commit.ts";
+import { readCheckoutCommit } from "../src/version.ts";
 
 const HASH = "0123456789abcdef0123456789abcdef01234567";
 const OTHER = "f".repeat(40);

@@ -13,9 +13,11 @@ test.each(SERVICES)(
     const { stdout, stderr, exitCode } = await runDiligent(place, ["-p", "go"], { environment });
     expect([stdout, exitCode, server.requests.length]).toEqual(["", 1, 1]);
     expect(stderr).toMatch(
-      /^diligent: 127\.0\.0\.1:\d+ answered 401: authentication_error: invalid key \(.*\)\n$/,
+      /^diligent: 127\.0\.0\.1:\d+ answered 401: authentication_error: invalid key \(.*\) .*\n$/,
     );
-    expect(stderr).toEndWith(`(check ${service.keyVariable})\n`);
+    expect(stderr).toEndWith(
+      `(check ${service.keyVariable}) Use /login or diligent login to set another key.\n`,
+    );
     place.remove();
   },
 );

@@ -28,7 +28,7 @@ const config: core.AgentLoopConfig = {
   },
 };
 
-const content = process.argv.slice(2).join(" ") || "Run the tests and mend what fails.";
+const content = process.argv.slice(2).join(" ") || "Run the tests and fix the failures.";
 for await (const event of core.agentLoop([{ role: "user", content, timestamp: Date.now() }], config))
   if (event.type === "tool_end") console.log(event.toolName, event.output);
 // What commands have left running ends here, and what the box needed goes.

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { toInputSchema } from "../src/tool/registry.ts";
-import { FileTracker } from "../src/tools/file-tracker.ts";
 import { createAddKnowledgeTool, createTools } from "../src/tools/index.ts";
+import { FileTracker } from "../src/tools/workspace.ts";
 
 /** What a model is told about the arguments of our tools. A test compares it with the schemas that check them. */
 export const INPUT_SCHEMAS_PATH = join(import.meta.dir, "..", "src", "tools", "input-schemas.json");

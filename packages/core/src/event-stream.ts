@@ -9,8 +9,8 @@ interface Waiter<T> {
  * It has one consumer, which sees every event from the first on: either `for await`, or `consume` with a callback
  * that is called inside `push`. Any number of observers may `subscribe` beside it and see the events from then on.
  * Events wait for the consumer in memory, so a stream nobody consumes grows until it ends; a consumer that leaves
- * the loop early drops what is waiting and everything that follows. What an observer throws does not reach whoever
- * pushes: it is thrown again by itself, as the bug it is.
+ * the loop early drops what is waiting and everything that follows. An error thrown by an observer does not reach
+ * the code that pushes: it is rethrown separately, since it is a bug.
  */
 export class EventStream<T, R> implements AsyncIterable<T> {
   private readonly queue = new EventQueue<T>();
@@ -20,7 +20,7 @@ export class EventStream<T, R> implements AsyncIterable<T> {
   private ended = false;
 
   /**
-   * @param isFinal tells the event that ends the stream.
+   * @param isFinal recognizes the event that ends the stream.
    * @param toResult turns that event into the result; if it throws, `result()` rejects with what it threw.
    */
   constructor(
@@ -63,7 +63,7 @@ export class EventStream<T, R> implements AsyncIterable<T> {
     return () => this.observers.delete(observer);
   }
 
-  /** Takes the consumer's place with a callback: the waiting events at once, later ones inside `push`. */
+  /** Becomes the consumer with a callback: the waiting events at once, later ones inside `push`. */
   consume(callback: (event: T) => void): Promise<R> {
     this.takePlace();
     for (const event of this.queue.leave()) notify(callback, event);
@@ -117,7 +117,7 @@ function notify<T>(observer: (event: T) => void, event: T): void {
   }
 }
 
-/** Events on their way to an iterator. */
+/** Events queued for an iterator. */
 class EventQueue<T> {
   private events: T[] = [];
   private waiters: Waiter<T>[] = [];
@@ -152,7 +152,7 @@ class EventQueue<T> {
     }
   }
 
-  /** Nobody will ask any more: what is waiting is handed over, what follows is dropped. */
+  /** The consumer has stopped: events that are waiting are delivered, later ones dropped. */
   leave(): T[] {
     this.close();
     this.failure = undefined;

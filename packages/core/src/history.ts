@@ -1,21 +1,26 @@
 import { EMPTY_OUTPUT, isBlank, OUTCOME_UNKNOWN } from "./result-texts.ts";
-import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from "./types.ts";
-import { toolCallsOf } from "./types.ts";
+import {
+  type AssistantMessage,
+  type Message,
+  type ToolResultMessage,
+  toolCallsOf,
+  type UserMessage,
+} from "./types.ts";
 
 type ResultsOfCalls = Array<ToolResultMessage | undefined>;
 
 /**
- * The messages as every provider accepts them: each tool call has exactly one result, directly after its message and
- * in call order; call ids are unique; no text is blank; no message is empty. What is fine already comes back as it is,
- * the very same objects. Every message depends on those before it only, except that a call's result may arrive
- * later: so the beginning of a growing conversation stays the same and provider caches keep hitting.
+ * The messages as every provider accepts them: each tool call has exactly one result, directly after its message
+ * and in call order; call ids are unique; no text is blank; no message is empty. Valid messages are returned as the
+ * same objects. Each message depends only on those before it, except that a call's result may arrive later: the
+ * beginning of a growing conversation therefore stays the same and provider caches keep hitting.
  */
 export function toSendableHistory(messages: readonly Message[]): Message[] {
   const results = pairResults(messages);
   const usedIds = new Set<string>();
   return messages.flatMap((message, index) => {
     if (message.role === "user") return toSendableUser(message);
-    // Results are placed behind their calls.
+    // Results are placed after their calls.
     if (message.role === "tool_result") return [];
     return toSendableTurn(message, results.get(index) ?? [], usedIds);
   });
@@ -24,7 +29,7 @@ export function toSendableHistory(messages: readonly Message[]): Message[] {
 /** The results of each assistant message's calls, by the message's index and in call order. */
 function pairResults(messages: readonly Message[]): Map<number, ResultsOfCalls> {
   const paired = new Map<number, ResultsOfCalls>();
-  // An id may come back in a later message: a result then answers the newest call that had it.
+  // An id may be reused in a later message: a result then answers the newest call with it.
   const waiting = new Map<string, Array<(result: ToolResultMessage) => void>>();
   messages.forEach((message, index) => {
     if (message.role === "tool_result") {

@@ -1,52 +1,98 @@
 /**
- * The library as programs other than diligent use it: see README.md. The other faces are parts of it, and of the program's
- * own needs, that are cut for a quick start; they are not published.
+ * The public library; see README.md. The other entry points are parts of it that are split for a quick start of
+ * diligent's own program; they are not published.
  */
-export { computeCost } from "./agent/cost.ts";
 export { agentLoop } from "./agent/loop.ts";
+export { computeCost } from "./agent/run.ts";
 export type {
   AgentEvent,
   AgentLoopConfig,
   Approve,
   Asking,
-  ChangeKeeper,
+  ChangeTracker,
+  CompactionRung,
+  CompactionTrigger,
+  ContextCause,
   MessageDelta,
   NoticeLevel,
   PrepareContext,
   PreparedContext,
+  Redactor,
   RunStopReason,
   SerializableError,
   SteeredMessage,
+  SummaryValidation,
   UpcomingRequest,
   UsagePurpose,
 } from "./agent/types.ts";
-export type { GrantPlace } from "./approval/grant-file.ts";
 export { GrantStore, type ScopedGrant } from "./approval/grant-store.ts";
-export type { Grant } from "./approval/grants.ts";
-export { selectOfferedTools } from "./approval/offered-tools.ts";
-export { decideApproval } from "./approval/policy.ts";
+export type { Grant, GrantLocation } from "./approval/grants.ts";
+export { decideApproval, selectOfferedTools } from "./approval/policy.ts";
 export type {
   ApprovalContext,
   ApprovalGate,
   ApprovalMode,
   ApprovalVerdict,
 } from "./approval/types.ts";
+export type {
+  CheckpointLimits,
+  CheckpointOptions,
+  Move,
+  MoveProgress,
+  PathVersion,
+  Restoration,
+  RestoredPath,
+  SessionChange,
+  UnlikePath,
+} from "./checkpoint/types.ts";
 export * from "./config/index.ts";
 export { EventStream } from "./event-stream.ts";
-export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastructure/diligent-dir.ts";
-export type { Environment } from "./infrastructure/environment.ts";
-export { findProjectRoot } from "./infrastructure/places/project-root.ts";
-export { endAllProcesses } from "./infrastructure/processes/all-processes.ts";
+export { type Agent, type AgentOptions, type AgentReply, createAgent } from "./harness/agent.ts";
+export type { Approvals } from "./harness/approvals.ts";
+export type { AskedVerdict, AskPerson, CommandEdit, PersonAnswer } from "./harness/approve.ts";
+export type { ComposedSession, SessionSettings, WrapStream } from "./harness/compose-session.ts";
 export type {
-  CommandBox,
+  EarlierSession,
+  HeldSession,
+  SessionReference,
+  SessionStart,
+} from "./harness/earlier-session.ts";
+export { UsageError } from "./harness/errors.ts";
+export type { ExtensionCommand, GateDecision, HarnessExtension } from "./harness/extension.ts";
+export type { SessionWording } from "./harness/find-session.ts";
+export {
+  createHarness,
+  type Harness,
+  type HarnessOptions,
+  type HarnessOverrides,
+  type HarnessSession,
+  type SessionChoices,
+} from "./harness/harness.ts";
+export type { ModelChange, ModelChoice } from "./harness/models.ts";
+export type { Notice } from "./harness/notice.ts";
+export type { SandboxSummary } from "./harness/sandbox-summary.ts";
+export type {
+  CheckpointPreparation,
+  MoveControl,
+  PreparationDeps,
+  SessionCheckpoints,
+  SessionCheckpointsOptions,
+  UndoOptions,
+} from "./harness/session-checkpoints.ts";
+export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastructure/diligent-dir.ts";
+export type { FileFingerprint } from "./infrastructure/fs/fingerprint.ts";
+export { openRequestLog, type RequestLogFile, SessionTempDir } from "./infrastructure/fs/state-files.ts";
+export { findProjectRoot } from "./infrastructure/paths/project.ts";
+export { endAllProcesses } from "./infrastructure/process/all-processes.ts";
+export type {
   CommandReturn,
-  EnclosedCommand,
-  ShellBox,
+  SandboxState,
   ShellCommand,
-} from "./infrastructure/processes/shell-box.ts";
-export type { FileFingerprint } from "./infrastructure/reading/file-fingerprint.ts";
-export { openRequestLog, type RequestLogFile } from "./infrastructure/writing/request-log-file.ts";
-export { SessionTempDir } from "./infrastructure/writing/session-temp-dir.ts";
+  ShellWrapper,
+  WrappedCommand,
+} from "./infrastructure/process/process.ts";
+export type { Environment } from "./infrastructure/runtime.ts";
+export { SecretRedactor, type SecretValue } from "./infrastructure/text/secret-redactor.ts";
 export * from "./knowledge/index.ts";
 export { createAnthropicStream } from "./provider/anthropic.ts";
 export { createCompatibleStream } from "./provider/compatible.ts";
@@ -57,25 +103,26 @@ export {
   LOCAL_IDLE_TIMEOUT_MS,
   withIdleWatchdog,
 } from "./provider/idle-watchdog.ts";
+export { createModelCatalog } from "./provider/models/catalog.ts";
 export {
-  type CatalogueSettings,
-  createModelCatalogue,
-  type ModelFigures,
-} from "./provider/model-catalogue.ts";
-export {
+  type CatalogSettings,
   DEFAULT_MODEL,
   findKnownModel,
   inferProvider,
   KNOWN_MODELS,
-  type ModelCatalogue,
+  type ModelCatalog,
   type ModelDefinition,
+  type ModelFigures,
   type ModelLimit,
   ModelSettingError,
   resolveModel,
 } from "./provider/models.ts";
+export { classifyOpenAIError } from "./provider/openai/client.ts";
 export { createOpenAIStream } from "./provider/openai.ts";
+export { withRedaction } from "./provider/redacted-stream.ts";
 export { type RequestLogEntry, withRequestLog } from "./provider/request-log.ts";
 export { type RetryOptions, withRetry } from "./provider/retry.ts";
+export { type Script, type ScriptTurn, scriptJsonSchema } from "./provider/scripted/script.ts";
 export {
   createScriptedStream,
   parseScript,
@@ -85,7 +132,6 @@ export {
   scriptedModel,
   startRecording,
 } from "./provider/scripted.ts";
-export { type Script, type ScriptTurn, scriptJsonSchema } from "./provider/scripted-schema.ts";
 export type {
   Effort,
   Model,
@@ -94,6 +140,7 @@ export type {
   ProviderEvent,
   ProviderResult,
   PruningConditions,
+  RequestPurpose,
   RunConditions,
   StreamContext,
   StreamFunction,
@@ -101,6 +148,7 @@ export type {
   ThinkingSupport,
 } from "./provider/types.ts";
 export { describeSandbox, type SandboxOptions, SessionSandbox } from "./sandbox/index.ts";
+export * from "./session/compaction.ts";
 export * from "./session/index.ts";
 export * from "./sessions.ts";
 export type {
@@ -115,7 +163,7 @@ export type {
   ToolContext,
   ToolResult,
 } from "./tool/types.ts";
-export { type FileState, FileTracker } from "./tools/file-tracker.ts";
 export { type AddKnowledgeOptions, createAddKnowledgeTool, createTools } from "./tools/index.ts";
 export type { Workspace } from "./tools/workspace.ts";
+export { type FileState, FileTracker } from "./tools/workspace.ts";
 export * from "./types.ts";

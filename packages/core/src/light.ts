@@ -1,10 +1,5 @@
-/**
- * The part of the library that loads next to nothing: no schema library, no provider, nothing that reads a session. What
- * looks at a command line, and what answers at once, is made of these.
- */
 export type { Checkpoints } from "./checkpoint/checkpoints.ts";
-export { describeHalfMove } from "./checkpoint/describe-half-move.ts";
-export { forgetCheckpoints, listCheckpointSessions, openCheckpoints } from "./checkpoint/load-checkpoints.ts";
+export { forgetCheckpoints, listCheckpointSessions, openCheckpoints } from "./checkpoint/load.ts";
 export type {
   CheckpointOptions,
   MoveProgress,
@@ -13,11 +8,35 @@ export type {
   RestoredPath,
   SessionChange,
 } from "./checkpoint/types.ts";
-export { now } from "./infrastructure/clock.ts";
+export { describeInterruptedRestore } from "./checkpoint/types.ts";
+export { describeError, orUsageError, UsageError } from "./harness/errors.ts";
+export {
+  findNamedSession,
+  findSession,
+  type SessionWording,
+  splitEntry,
+  withArchivedLast,
+  withoutArchived,
+} from "./harness/find-session.ts";
+export { unknownModel } from "./harness/model-errors.ts";
 export { type DiligentPaths, findDiligentDirObstacle, resolvePaths } from "./infrastructure/diligent-dir.ts";
-export { type Environment, homeDirectory, processEnvironment } from "./infrastructure/environment.ts";
+export { knowledgeFilePath } from "./infrastructure/knowledge-file.ts";
 export { nearestName, nearestNames } from "./infrastructure/nearest-name.ts";
-export { findProjectRoot } from "./infrastructure/places/project-root.ts";
-export { userStateDirectory } from "./infrastructure/places/user-directories.ts";
-export { knowledgeFilePath } from "./knowledge/knowledge-file.ts";
-export { loadKnowledge } from "./knowledge/load-knowledge.ts";
+export { findProjectRoot } from "./infrastructure/paths/project.ts";
+export { userStateDirectory } from "./infrastructure/paths/user.ts";
+export { type Environment, homeDirectory, now, processEnvironment } from "./infrastructure/runtime.ts";
+
+/**
+ * The part of the library that loads almost nothing: no schema library, no provider, no session reader.
+ * Command-line parsing and commands that answer at once use only this.
+ */
+
+/** Reads, ranks and writes knowledge; loaded only if there is any, since most sessions begin without it. */
+export function loadKnowledge(): Promise<typeof import("./knowledge/index.ts")> {
+  return import("./knowledge/index.ts");
+}
+
+/** What decides whether a project's knowledge is used and may be added to; loaded where there is some to decide about. */
+export function loadKnowledgeTrust(): Promise<typeof import("./config/knowledge-trust.ts")> {
+  return import("./config/knowledge-trust.ts");
+}

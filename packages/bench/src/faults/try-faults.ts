@@ -1,10 +1,10 @@
 import { createTemporaryProject } from "../../../cli/test/support/temporary-project.ts";
 import { createRandom } from "../../../core/test/support/fuzzed-history.ts";
-import { Tally } from "./tally.ts";
-import type { FaultTrial } from "./trial.ts";
+import { parseSeededRuns } from "../arguments.ts";
+import { type FaultTrial, PROMISES, type PromiseName, type Subject } from "./trial.ts";
 
 /** What became of a plan. */
-export interface TriedFaults {
+interface TriedFaults {
   tally: Tally;
   /** What could not be tried here, with the reason. */
   skipped: string[];
@@ -13,7 +13,7 @@ export interface TriedFaults {
 }
 
 /** Which disturbances to try, and how to have the same ones again. */
-export interface FaultPlan {
+interface FaultPlan {
   trials: readonly FaultTrial[];
   /** How often each is tried. */
   runs(trial: FaultTrial): number;
@@ -22,7 +22,7 @@ export interface FaultPlan {
   onTried?(done: number, trial: FaultTrial): void;
 }
 
-/** Disturbs the program in every way, one after the other, each time in a new home and project. */
+/** Disturbs the program and its parts in every way, one after the other, each time in a new home and project. */
 export async function tryFaults({ trials, runs, seed, onTried }: FaultPlan): Promise<TriedFaults> {
   const result: TriedFaults = { tally: new Tally(), skipped: [], failures: [] };
   const possible = trials.filter((trial) => {
@@ -49,11 +49,105 @@ async function tryOnce(trial: FaultTrial, seed: number, { tally, failures }: Tri
     await trial.run({
       place,
       random: createRandom(seed),
-      check: (promise, problem) => tally.note(promise, problem && `${problem} [${trial.name}, seed ${seed}]`),
+      check: (promise, problem) =>
+        tally.note(trial.subject, promise, problem && `${problem} [${trial.name}, seed ${seed}]`),
     });
   } catch (error) {
     failures.push(`${trial.name}, seed ${seed}: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
     place.remove();
+  }
+}
+
+const NAMES = Object.keys(PROMISES).filter((name): name is PromiseName => name in PROMISES);
+
+/** Counts how often each promise was tried, on the program and on parts of the library, and how often it was broken. */
+export class Tally {
+  private readonly tried = {
+    program: new Map<PromiseName, number>(),
+    library: new Map<PromiseName, number>(),
+  };
+  private readonly broken = new Map<PromiseName, number>();
+  /** In words, in the order in which they were found. */
+  readonly problems: string[] = [];
+
+  note(subject: Subject, promise: PromiseName, problem: string | undefined): void {
+    const tried = this.tried[subject];
+    tried.set(promise, (tried.get(promise) ?? 0) + 1);
+    if (problem === undefined) return;
+    this.broken.set(promise, (this.broken.get(promise) ?? 0) + 1);
+    this.problems.push(`${PROMISES[promise]}: ${problem}`);
+  }
+
+  /** A line for each promise, those that were not tried included. */
+  format(): string {
+    const width = Math.max(...NAMES.map((name) => PROMISES[name].length));
+    const { program, library } = this.tried;
+    const rows = NAMES.map((name) => [
+      PROMISES[name],
+      ...[program, library, this.broken].map((counts) => String(counts.get(name) ?? 0)),
+    ]);
+    return [["promise", "program", "library", "broken"], ...rows]
+      .map(([what = "", ...counts]) =>
+        [what.padEnd(width), ...counts.map((count) => count.padStart(9))].join(""),
+      )
+      .join("\n");
+  }
+}
+
+/** Where it goes; `isTTY` is left out, or false, for what is no terminal. */
+interface ProgressOutput {
+  isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+/** How far a long measurement has come. */
+interface Progress {
+  /** @param text one short line, in place of the one before. */
+  show(text: string): void;
+  /** Whatever comes after it begins on a line of its own. */
+  end(): void;
+}
+
+/** One line that is written over; nothing at all in a file or a pipe, where that is only noise. */
+export function createProgress(output: ProgressOutput): Progress {
+  let width = 0;
+  const write = (text: string) => void (output.isTTY === true && output.write(text));
+  return {
+    show(text) {
+      write(`\r${text.padEnd(width)}`);
+      width = text.length;
+    },
+    end: () => write("\n"),
+  };
+}
+
+/** How often each trial is run when nothing is said, and in the long form. */
+const USUAL_RUNS = 10;
+const LONG_RUNS = 30;
+
+/** What a user has asked for, with what is usual for the rest. */
+interface FaultArguments {
+  /** Which trials; all when empty. */
+  names: readonly string[];
+  seed: number;
+  runs(trial: Pick<FaultTrial, "longRuns">): number;
+}
+
+/**
+ * Takes `[NAME…] [--long | --runs N] [--seed N]`.
+ * @throws Error, in one line for the user, for anything else.
+ */
+export function parseFaultArguments(argv: readonly string[], known: readonly string[]): FaultArguments {
+  const names = argv.filter((word) => known.includes(word));
+  const isLong = argv.includes("--long");
+  const options = argv.filter((word) => !known.includes(word) && word !== "--long");
+  try {
+    if (isLong && options.includes("--runs")) throw new Error("--long says how many runs; so does --runs.");
+    const { runs, seed } = parseSeededRuns(options, USUAL_RUNS);
+    return { names, seed, runs: ({ longRuns = LONG_RUNS }) => (isLong ? longRuns : runs) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${reason} Also: --long. Trials: ${known.join(", ")}.`);
   }
 }

@@ -1,7 +1,7 @@
-import { signalGroup, watchGroup } from "./process-groups.ts";
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
 
 /** A program that is started, waited for and timed. */
-export interface ProcessOptions {
+export interface TimedProgram {
   argv: readonly string[];
   cwd: string;
   /** All of it: nothing of this process's own is added. */
@@ -32,12 +32,7 @@ const SHOWN_CHARS = 2_000;
  * Runs a program to its end, with an empty stdin.
  * @throws when it ends in anything but success, or takes longer than its time limit.
  */
-export async function runProcess({
-  argv,
-  cwd,
-  environment,
-  ...options
-}: ProcessOptions): Promise<ProcessRun> {
+export async function runProcess({ argv, cwd, environment, ...options }: TimedProgram): Promise<ProcessRun> {
   const startedAt = performance.now();
   const child = Bun.spawn([...argv], {
     cwd,
@@ -82,4 +77,147 @@ function assertSuccess(
   if (exitCode === 0) return;
   const end = signalCode === null ? `exit code ${exitCode}` : signalCode;
   throw new Error(`${argv.join(" ")} ended with ${end}:\n${stderr.slice(-SHOWN_CHARS).trim()}`);
+}
+
+// Linux counts in hundredths of a second for every program, whatever its own clock does.
+const TICKS_PER_SECOND = 100;
+
+/** User and system time of a living process, without its children, in seconds. */
+export function readCpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  // The name, in parentheses, may hold anything; the fields behind it are counted from the third.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [user, system] = [fields[11], fields[12]].map(Number);
+  if (user === undefined || system === undefined) throw new Error(`/proc/${pid}/stat has no times.`);
+  return (user + system) / TICKS_PER_SECOND;
+}
+
+/** Resident memory of a living process, in MB of 1,048,576 bytes: now, and the highest so far. */
+export function readMegabytes(pid: number): { now: number; peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  return { now: readNumber(status, "VmRSS") / 1024, peak: readNumber(status, "VmHWM") / 1024 };
+}
+
+/** How often the first thread of a living process, on which its timers run, went to sleep so far. */
+export function readSleeps(pid: number): number {
+  return readNumber(readFileSync(`/proc/${pid}/task/${pid}/status`, "latin1"), "voluntary_ctxt_switches");
+}
+
+/** How many files, pipes and sockets a living process has open. */
+export function countOpenFiles(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** How many processes have this one for their parent, those included that have ended and that it has not asked about. */
+export function countChildren(pid: number): number {
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && readParent(name) === pid).length;
+}
+
+function readParent(pid: string): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return undefined; // It has just ended.
+  }
+}
+
+function readNumber(status: string, name: string): number {
+  const found = new RegExp(`^${name}:\\s*(\\d+)`, "m").exec(status)?.[1];
+  if (found === undefined) throw new Error(`The kernel shows no ${name} (/proc) here.`);
+  return Number(found);
+}
+
+const running = new Set<number>();
+process.on("exit", () => {
+  for (const pid of running) signalGroup(pid, "SIGKILL");
+});
+
+/** Has the group of the process killed when this one exits, until the returned function is called. */
+export function watchGroup(pid: number): () => void {
+  running.add(pid);
+  return () => void running.delete(pid);
+}
+
+/** @param pid of a process that leads a group of its own. */
+export function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // It has ended in the meantime, which is what was wanted.
+  }
+}
+
+// The kernel keeps the peak itself, so only what is added in the last moments before the end can be missed.
+const INTERVAL_MS = 2;
+
+/** The highest resident memory a process has had so far, in MB of 1,048,576 bytes. */
+export interface PeakMemory {
+  readonly megabytes: number;
+  stop(): void;
+}
+
+/**
+ * Watches the peak of a living process. The figure of `wait4`, which `resourceUsage()` gives, is no use here: on Linux it
+ * begins with the size of the process that started it.
+ */
+export function watchPeakMemory(pid: number): PeakMemory {
+  let kilobytes = 0;
+  const look = () => {
+    kilobytes = Math.max(kilobytes, readPeakKilobytes(pid));
+  };
+  const timer = setInterval(look, INTERVAL_MS);
+  return {
+    get megabytes() {
+      return kilobytes / 1024;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function readPeakKilobytes(pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "latin1");
+    return Number(/^VmHWM:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0);
+  } catch {
+    // It has ended since the last look.
+    return 0;
+  }
+}
+
+/** A command as it was started. */
+export interface SpawnedCommand {
+  argv: readonly string[];
+  /** Where it really was: what names an open directory of ours is only good while that is open. */
+  cwd: string;
+  environment: Readonly<Record<string, string>>;
+}
+
+/** Does some work and returns the commands that this process started for it through `Bun.spawn(argv, options)`. */
+export async function recordSpawns(work: () => Promise<unknown>): Promise<SpawnedCommand[]> {
+  const commands: SpawnedCommand[] = [];
+  const original = Bun.spawn;
+  const recording = new Proxy(original, {
+    apply(target, self, args: unknown[]) {
+      const command = toCommand(args);
+      if (command) commands.push(command);
+      return Reflect.apply(target, self, args);
+    },
+  });
+  Reflect.set(Bun, "spawn", recording);
+  try {
+    await work();
+  } finally {
+    Reflect.set(Bun, "spawn", original);
+  }
+  return commands;
+}
+
+function toCommand([argv, options]: readonly unknown[]): SpawnedCommand | undefined {
+  if (!Array.isArray(argv) || typeof options !== "object" || options === null) return undefined;
+  const cwd = "cwd" in options && typeof options.cwd === "string" ? options.cwd : process.cwd();
+  const env = "env" in options && typeof options.env === "object" && options.env ? options.env : process.env;
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) if (typeof value === "string") environment[name] = value;
+  return { argv: argv.map(String), cwd: realpathSync(cwd), environment };
 }

@@ -1,8 +1,8 @@
 import { VirtualTerminal } from "../../../cli/test/support/virtual-terminal.ts";
-import { signalGroup, watchGroup } from "./process-groups.ts";
+import { signalGroup, watchGroup } from "./process-run.ts";
 
 /** A program that is started in a terminal of its own. */
-export interface TerminalOptions {
+interface TerminalOptions {
   argv: readonly string[];
   cwd: string;
   /** All of it but `TERM`: nothing of this process's own is added. */
@@ -117,3 +117,59 @@ export class TerminalRun implements AsyncDisposable {
     throw new Error(`The program in the terminal ${what}. It shows:\n${rows.join("\n")}`);
   }
 }
+
+// Letters that nothing else on the screen holds, so that each is its own echo; all are one column wide.
+const FIRST_LETTER = 0x100;
+const LETTERS = 0x150;
+// The prompt is emptied before it takes a second row.
+const KEYS_A_LINE = 40;
+const EMPTY_LINE = "\x15";
+
+/** How fast and how long keys are typed. */
+interface Typing {
+  /** Between the echo of a key and the next key. */
+  intervalMs: number;
+  /** Goes on until then. */
+  until: (typed: number) => boolean;
+}
+
+/** Types keys one by one, each after the echo of the one before, and returns how long each took to be seen, in ms. */
+export async function measureEchoes(run: TerminalRun, { intervalMs, until }: Typing): Promise<number[]> {
+  const times: number[] = [];
+  while (!until(times.length)) {
+    times.push(await measureEcho(run, letterAt(times.length)));
+    if (times.length % KEYS_A_LINE === 0) run.type(EMPTY_LINE);
+    await Bun.sleep(intervalMs);
+  }
+  run.type(EMPTY_LINE);
+  return times;
+}
+
+/** How long one key takes to be seen, in ms. It must not stand on the screen already. */
+export async function measureEcho(run: TerminalRun, key: string): Promise<number> {
+  const echoed = run.nextOutput(key);
+  const typedAt = performance.now();
+  run.type(key);
+  return (await echoed) - typedAt;
+}
+
+function letterAt(index: number): string {
+  return String.fromCodePoint(FIRST_LETTER + (index % LETTERS));
+}
+
+const BEGIN = "\x1b[?2026h";
+const END = "\x1b[?2026l";
+
+/** The sizes in bytes of what a terminal shows at once: the synchronised updates in what a program has written. */
+export function frameBytes(output: string): number[] {
+  const [, ...frames] = output.split(BEGIN);
+  return frames.map((frame) => Buffer.byteLength(BEGIN + frame.slice(0, frame.indexOf(END)) + END));
+}
+
+/** What is written without the colours and attributes of letters. */
+export function withoutColors(output: string): string {
+  const [first = "", ...others] = output.split("\x1b[");
+  return first + others.map((rest) => (COLOR.test(rest) ? rest.replace(COLOR, "") : `\x1b[${rest}`)).join("");
+}
+
+const COLOR = /^[\d;:]*m/;

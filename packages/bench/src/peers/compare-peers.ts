@@ -1,14 +1,17 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Benchmark } from "../benchmark.ts";
-import type { Figure } from "../figure.ts";
-import type { Stage } from "../stage/stage.ts";
-import { PEERS } from "./index.ts";
-import { installPeers } from "./install-peers.ts";
-import { withoutNetwork } from "./network-namespace.ts";
+import type { Benchmark, Figure } from "../figure.ts";
+import { runProcess, watchPeakMemory } from "../measure/process-run.ts";
+import { Series, takeTurns } from "../measure/statistics.ts";
+import { openAITextAnswer, textAnswer } from "../stage/answers.ts";
+import { MessagesServer } from "../stage/messages-server.ts";
+import { wholeProcess } from "../stage/program-runs.ts";
+import { createProject, type Stage } from "../stage/stage.ts";
+import { PEERS, type Peer, type PeerCommands } from "./peers.ts";
 
 const INSIDE = join(import.meta.dir, "inside.ts");
 // A few seconds for each run of the slowest of them.
-const TIME_LIMIT_MS = 15 * 60_000;
+const COMPARE_PEERS_TIME_LIMIT_MS = 15 * 60_000;
 
 /** See `comparePeers`. */
 export const PEER_COMPARISON: Benchmark = {
@@ -36,11 +39,157 @@ async function comparePeers(stage: Stage, say: (line: string) => void): Promise<
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    timeout: TIME_LIMIT_MS,
+    timeout: COMPARE_PEERS_TIME_LIMIT_MS,
   });
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   if (child.exitCode !== 0)
     throw new Error(`The peers could not be measured: ${stderr.trim().slice(-2_000)}`);
   const figures: Figure[] = JSON.parse(stdout);
   return figures;
+}
+
+const RUNS = 7;
+// The first answer is a title for some; more of them are asked for than are measured.
+const ANSWERS = 5;
+
+interface Subject extends PeerCommands {
+  name: string;
+  home: string;
+  service: Peer["service"];
+}
+
+/** What a user waits for, of diligent and of its peers, each as a multiple of an empty script in the same run. */
+export async function measurePeers(
+  stage: Stage,
+  peers: readonly Peer[],
+  installed: string,
+): Promise<Figure[]> {
+  using server = new MessagesServer();
+  const subjects = [
+    await ours(stage, server),
+    ...peers.map((peer) => toSubject(stage, peer, { installed, serverUrl: server.baseUrl })),
+  ];
+  const empty = wholeProcess(stage, [stage.emptyScript]);
+  const measured = subjects.map((subject) => {
+    const figures = { request: [] as number[], memory: [] as number[] };
+    const version = new Series(async () => (await run(stage, subject, subject.version)).wallMs);
+    const request = new Series(async () => {
+      const { requestMs, megabytes } = await ask(stage, subject, server);
+      figures.memory.push(megabytes);
+      return requestMs;
+    });
+    return { subject, version, request, memory: figures.memory };
+  });
+  await takeTurns(
+    [empty, ...measured.flatMap(({ version, request }) => [version, request])],
+    stage.runs(RUNS),
+  );
+  const toFigure = (name: string, values: readonly number[]): Figure => ({
+    name,
+    unit: "ms",
+    rule: { kind: "ratio" },
+    measured: values,
+    reference: { name: "empty script", values: empty.values },
+  });
+  return [
+    ...measured.map(({ subject, version }) => toFigure(`--version, ${subject.name}`, version.values)),
+    ...measured.map(({ subject, request }) => toFigure(`first request, ${subject.name}`, request.values)),
+    ...measured.map(
+      ({ subject, memory }): Figure => ({
+        name: `peak memory of a prompt, ${subject.name}`,
+        unit: "MB",
+        rule: { kind: "amount" },
+        measured: memory,
+      }),
+    ),
+  ];
+}
+
+async function ours(stage: Stage, server: MessagesServer): Promise<Subject> {
+  const [, bundle] = await stage.programs();
+  return {
+    name: "diligent",
+    service: "anthropic",
+    home: stage.home,
+    version: [bundle.path, "--version"],
+    print: [bundle.path, "-p", "--approval", "auto", "Do what is needed."],
+    environment: { ANTHROPIC_API_KEY: "bench-key", ANTHROPIC_BASE_URL: server.baseUrl },
+  };
+}
+
+function toSubject(
+  stage: Stage,
+  peer: Peer,
+  { installed, serverUrl }: { installed: string; serverUrl: string },
+): Subject {
+  const home = stage.scratch.makeDirectory("home");
+  return { name: peer.name, service: peer.service, home, ...peer.prepare({ installed, home, serverUrl }) };
+}
+
+function run(
+  stage: Stage,
+  { home, environment }: Subject,
+  argv: readonly string[],
+  onStart?: (pid: number) => void,
+) {
+  return runProcess({
+    argv,
+    cwd: createProject(stage.scratch),
+    environment: { ...stage.environment(home), ...environment },
+    ...(onStart && { onStart }),
+  });
+}
+
+async function ask(stage: Stage, subject: Subject, server: MessagesServer) {
+  const answer = subject.service === "openai" ? openAITextAnswer("Done.") : textAnswer("Done.");
+  server.begin(Array.from({ length: ANSWERS }, () => answer));
+  let peak: ReturnType<typeof watchPeakMemory> | undefined;
+  const { startedAt } = await run(stage, subject, subject.print, (pid) => {
+    peak = watchPeakMemory(pid);
+  });
+  peak?.stop();
+  const [request] = server.requests;
+  if (!request) throw new Error(`${subject.name} has sent no request.`);
+  return { requestMs: request.arrivedAt - startedAt, megabytes: peak?.megabytes ?? 0 };
+}
+
+const INSTALL_PEERS_TIME_LIMIT_MS = 10 * 60_000;
+
+/**
+ * Installs the peers into a directory, by the registry that the user has set and without running their install scripts.
+ * Returns those that could be had; each of the others is told with the reason.
+ */
+async function installPeers(
+  peers: readonly Peer[],
+  directory: string,
+  onMissing: (peer: Peer, reason: string) => void,
+): Promise<Peer[]> {
+  writeFileSync(join(directory, "package.json"), '{"private":true}\n');
+  const installed: Peer[] = [];
+  for (const peer of peers) {
+    const child = Bun.spawn([process.execPath, "add", "--exact", "--ignore-scripts", peer.package], {
+      cwd: directory,
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "pipe",
+      timeout: INSTALL_PEERS_TIME_LIMIT_MS,
+    });
+    const stderr = await child.stderr.text();
+    if ((await child.exited) === 0) installed.push(peer);
+    else onMissing(peer, stderr.trim().split("\n").at(-1) ?? "it could not be installed");
+  }
+  return installed;
+}
+
+/**
+ * A command as it is started in a network namespace that has loopback and nothing else; undefined where none can be had,
+ * which is looked up by making one.
+ */
+function withoutNetwork(argv: readonly string[]): string[] | undefined {
+  const script = ["sh", "-c", 'ip link set lo up && exec "$@"', "sh"];
+  // A user who is not root becomes one in there; that is allowed on most systems, not on all.
+  const prefix = process.getuid?.() === 0 ? ["unshare", "-n"] : ["unshare", "-r", "-n"];
+  if (Bun.which("unshare") === null || Bun.which("ip") === null) return undefined;
+  const trial = Bun.spawnSync([...prefix, ...script, "true"], { stdout: "ignore", stderr: "ignore" });
+  return trial.exitCode === 0 ? [...prefix, ...script, ...argv] : undefined;
 }

@@ -1,6 +1,6 @@
 import { Stage } from "../stage/stage.ts";
-import { PEERS } from "./index.ts";
-import { measurePeers } from "./measure-peers.ts";
+import { measurePeers } from "./compare-peers.ts";
+import { PEERS } from "./peers.ts";
 
 // Runs where there is no network but loopback: `inside.ts DIRECTORY RUNS NAME…` prints the figures as JSON. No runs means
 // the usual number of them.

@@ -1,5 +1,5 @@
 import type { LongSessionKind } from "../../../core/test/support/long-session.ts";
-import { WARM_TURNS } from "./judge-process.ts";
+import { WARM_TURNS } from "./evaluate.ts";
 
 /** Sessions in this process, and the real program: in a terminal, in print mode, and both of these while they wait. */
 export type SoakKind = LongSessionKind | "screen" | "print" | "idle";

@@ -1,7 +1,10 @@
-import type { Answer } from "./messages-server.ts";
+import type { TerminalRun } from "../measure/terminal-run.ts";
+import type { Answer, MessagesServer, ReceivedRequest } from "./messages-server.ts";
+import type { ScriptedTurn } from "./program-runs.ts";
+import { SOURCE_FILES, sourcePath, versionLine } from "./stage.ts";
 
 /** A call that a model is made to ask for. */
-export interface ToolCall {
+interface ToolCall {
   name: string;
   input: Record<string, unknown>;
 }
@@ -20,7 +23,7 @@ export function streamedAnswer(chunks: readonly string[]): Answer {
 }
 
 /** An answer that asks for one tool call. @param number makes its id unique within a run. */
-export function toolCallAnswer({ name, input }: ToolCall, number: number): Answer {
+function toolCallAnswer({ name, input }: ToolCall, number: number): Answer {
   const block = { type: "tool_use", id: `toolu_${number}`, name, input: {} };
   const delta = { type: "input_json_delta", partial_json: JSON.stringify(input) };
   return encode([
@@ -83,4 +86,183 @@ function encode(events: readonly WireEvent[]): Uint8Array<ArrayBuffer> {
   return encoder.encode(
     events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(""),
   );
+}
+
+/** An answer in Markdown of exactly so many characters, all ASCII: sections of what models write, no two alike. */
+export function createMarkdownAnswer(chars: number): string {
+  return repeat(createSection, chars);
+}
+
+/** The same in paragraphs without any Markdown. */
+export function createProse(chars: number): string {
+  return repeat(createParagraph, chars);
+}
+
+/** The same in code blocks that are longer than a screen. */
+export function createCodeAnswer(chars: number): string {
+  return repeat(createCodeBlock, chars);
+}
+
+const CODE_LINES = 60;
+
+function repeat(create: (number: number) => string, chars: number): string {
+  let answer = "";
+  for (let number = 1; answer.length < chars; number++) answer += create(number);
+  return answer.slice(0, chars);
+}
+
+function createParagraph(number: number): string {
+  return `The loader of part ${number} reads each file once and keeps ${number * 7} entries in its table. Nothing else looks at \
+them, so the order in which they come does not matter, and a file that is missing is only noticed when it is asked for. \
+Whoever asks gets an error that names the file.
+
+`;
+}
+
+function createCodeBlock(number: number): string {
+  const lines = Array.from(
+    { length: CODE_LINES },
+    (_, line) => `  const value${line} = readPart(${number}, ${line}).filter((entry) => entry.isKnown);`,
+  );
+  return `This is part ${number}:\n\n\`\`\`ts\n${lines.join("\n")}\n\`\`\`\n\n`;
+}
+
+function createSection(number: number): string {
+  return `## Part ${number}: what was found
+
+The **loader** of part ${number} reads each file once and keeps \`${number * 7}\` entries in its table. Nothing else looks at
+them, so the order in which they come does not matter, and a file that is missing is only noticed when it is asked for.
+
+- first the directory is read, which takes about ${number} ms
+- then every entry is compared with the one before
+    - entries that are equal are passed over
+- at last the table is written, *once*
+
+\`\`\`ts
+export function readPart${number}(path: string): Entry[] {
+  const lines = readFileSync(path, "utf8").split("\\n");
+  return lines.filter((line) => line !== "").map((line) => parseEntry(line, ${number}));
+}
+\`\`\`
+
+| file | lines | changed |
+| --- | ---: | --- |
+| src/part-${number}.ts | ${number * 13} | yes |
+| src/part-${number + 1}.ts | ${number * 11} | no |
+
+`;
+}
+
+/** What every long answer ends with. */
+export const LAST_WORD = "ALL-IS-SAID";
+
+const CHUNKS = 5_000;
+const CHUNK_CHARS = 8;
+const CHUNK_DELAY_MS = 2;
+const TRANSCRIPT_ROWS = 5_000;
+// 80 columns wide, what `createMarkdownAnswer` writes takes so many characters a row, blank ones counted.
+const CHARS_A_ROW = 36;
+
+/** An answer in 5,000 chunks, 2 ms apart. */
+export function streamedTurn(text = createMarkdownAnswer(CHUNKS * CHUNK_CHARS)) {
+  const chunkChars = Math.ceil(text.length / CHUNKS);
+  return { text: `${text}\n\n${LAST_WORD}`, chunkChars, chunkDelayMs: CHUNK_DELAY_MS };
+}
+
+/** An answer of more than 5,000 rows, at once. */
+export const LONG_TRANSCRIPT = {
+  text: `${createMarkdownAnswer(TRANSCRIPT_ROWS * CHARS_A_ROW)}\n\n${LAST_WORD}`,
+  chunkChars: 400,
+};
+
+/** How many model replies answer one prompt: all but the last make a call. */
+export const TURNS_A_PROMPT = 10;
+
+const REST_MS = 2_000;
+
+/** A script of so many turns, in rounds of `TURNS_A_PROMPT`, with summaries for as many. */
+export function createLargeTurns(turns: number): { turns: ScriptedTurn[]; summaries: ScriptedTurn[] } {
+  const prompts = Math.ceil(turns / TURNS_A_PROMPT);
+  return {
+    turns: Array.from({ length: prompts }, (_, prompt) => promptTurns(prompt)).flat(),
+    summaries: Array.from({ length: turns }, (_, number) => ({ text: `Summary ${number}: all went well.` })),
+  };
+}
+
+/** A call whose result has just below 50 KB and is like no other. */
+export function largeCall(number: number): NonNullable<ScriptedTurn["toolCalls"]>[number] {
+  const command = `awk 'BEGIN { srand(${number}); for (line = 0; line < 850; line++) printf "const value%d = compute(%d, other%d); // %d\\n", line, rand() * 1e6, rand() * 1e4, rand() * 1e9 }'`;
+  return { name: "bash", input: { command } };
+}
+
+/** Sends the prompt with this number and waits for its last word. @returns milliseconds. */
+export async function askForLargeResults(run: TerminalRun, prompt: number): Promise<number> {
+  const askedAt = performance.now();
+  run.type(`Go on ${prompt}\r`);
+  return (await run.nextOutput(lastWord(prompt))) - askedAt;
+}
+
+/** Waits until the runtime has tidied up behind a turn: here a turn takes ten milliseconds, with a model seconds. */
+export async function restBriefly(run: TerminalRun): Promise<void> {
+  await run.settle();
+  await Bun.sleep(REST_MS);
+}
+
+function promptTurns(prompt: number): ScriptedTurn[] {
+  const calls = Array.from({ length: TURNS_A_PROMPT - 1 }, (_, index) => ({
+    text: `I look, ${prompt}.${index}.`,
+    toolCalls: [largeCall(prompt * TURNS_A_PROMPT + index)],
+  }));
+  return [...calls, { text: lastWord(prompt) }];
+}
+
+function lastWord(prompt: number): string {
+  return `END-OF-${prompt}.`;
+}
+
+/** Calls for the project of `createProject`; no two of a kind are alike, so that no run is taken for a loop. */
+const CALLS = {
+  bash: (number: number): ToolCall => ({ name: "bash", input: { command: `true ${number}` } }),
+  read: (number: number): ToolCall => ({ name: "read", input: { file_path: sourcePath(number) } }),
+  grep: (number: number): ToolCall => ({ name: "grep", input: { pattern: `value${number} = ` } }),
+  /** Each file is read and edited, and a command is run after it. */
+  mixed(number: number): ToolCall {
+    const file = Math.floor(number / 3);
+    if (number % 3 === 0) return CALLS.read(file);
+    if (number % 3 === 2) return CALLS.bash(file);
+    const input = { file_path: sourcePath(file), old_string: versionLine(0), new_string: versionLine(1) };
+    return { name: "edit", input };
+  },
+} satisfies Record<string, (number: number) => ToolCall>;
+
+/** Which of the `CALLS` a round makes. */
+export type CallKind = keyof typeof CALLS;
+
+/** As many rounds of one call each, and a last word. At most as many as the project has files. */
+export function toolRounds(kind: CallKind, count: number): Answer[] {
+  if (count > SOURCE_FILES) throw new Error(`There are only ${SOURCE_FILES} files to work on.`);
+  const rounds = Array.from({ length: count }, (_, number) => toolCallAnswer(CALLS[kind](number), number));
+  return [...rounds, textAnswer("Done.")];
+}
+
+/** @throws when not each of `count` calls was made and answered without an error: a quick failure is no speed. */
+export function assertAllSucceeded({ requests }: MessagesServer, count: number): void {
+  if (requests.length !== count + 1) throw new Error(`${requests.length} requests came, not ${count + 1}.`);
+  const results = toolResultsOf(requests.at(-1));
+  const failed = results.find((result) => result.is_error === true);
+  if (failed) throw new Error(`A tool call failed: ${JSON.stringify(failed.content)}`);
+  if (results.length !== count) throw new Error(`${results.length} calls were answered, not ${count}.`);
+}
+
+interface WireBlock {
+  type?: unknown;
+  is_error?: unknown;
+  content?: unknown;
+}
+
+function toolResultsOf(request: ReceivedRequest | undefined): WireBlock[] {
+  const body: { messages: { content: string | WireBlock[] }[] } = JSON.parse(request?.body ?? "{}");
+  return body.messages
+    .flatMap(({ content }) => (typeof content === "string" ? [] : content))
+    .filter(({ type }) => type === "tool_result");
 }

@@ -1,23 +1,35 @@
-import type { SubcommandName } from "./subcommand-table.ts";
+import type { ApprovalMode } from "@diligent/core/run";
+import type { SubcommandName } from "./subcommands.ts";
 
-/** The values of `--approval`; what each of them means is the core's to say. */
-export const APPROVAL_MODES = ["auto", "ask", "deny", "plan"] as const;
-/** One of `APPROVAL_MODES`. */
-export type ApprovalMode = (typeof APPROVAL_MODES)[number];
+export type { ApprovalMode };
 
-/** The values of `--output-format`; `output/` has a file for each of them. */
+/** Values of `--approval` and of the mode in `/permissions`; core defines their meaning. */
+export const APPROVAL_MODES = [
+  "ask",
+  "accept-edits",
+  "plan",
+  "auto",
+  "deny",
+] as const satisfies readonly ApprovalMode[];
+
+/** Values of `--output-format`; see `print/output.ts`. */
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 /** One of `OUTPUT_FORMATS`. */
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** Which earlier session a run goes on with; without `reference` the most recent one. */
+/** Which earlier session a run continues; without `reference` the most recent one. */
 export interface Resumption {
   how: "continue" | "fork";
+  /** For a copy, `@` and the id of its last entry may follow. */
   reference?: string;
+  /** The word after the option; only the session names tell whether it is one of them: see `resolveResumption`. */
+  word?: string;
+  /** Without a reference the user chooses from the list, if there is a terminal. */
+  opensList?: true;
 }
 
-/** The options every run takes, checked. What was not given is left out, so that defaults stay with those who use them. */
-export interface RunOptions {
+/** The options of every run, validated. Omitted ones are absent, so their users apply the defaults. */
+export interface RunCommandOptions {
   model?: string;
   approval?: ApprovalMode;
   maxTurns?: number;
@@ -27,32 +39,34 @@ export interface RunOptions {
   appendSystemPrompt?: string;
   /** As given: relative to the working directory. */
   directory?: string;
-  /** Where the model's replies are kept as a script; as given, relative to the directory. */
+  /** File to record the model's replies to, as given, relative to the directory. */
   record?: string;
   isSaved: boolean;
   isVerbose: boolean;
-  /** Lines instead of a screen. */
+  /** Plain lines instead of the screen. */
   isPlain?: boolean;
 }
 
-/** A conversation: in print mode or interactive, which also depends on the terminal. */
+/** A conversation, in print mode or interactive; that also depends on the terminal. */
 export interface RunCommand {
   kind: "run";
   /** `-p` was given. */
   isPrint: boolean;
-  /** The words of the command line, joined; undefined without any. */
+  /** The positional arguments, joined, without `resumption.word`; undefined if there are none. */
   prompt?: string;
+  /** The prompt is a single word that could be a mistyped command: in a terminal it is confirmed before it is sent. */
+  isBareWord?: true;
   resumption?: Resumption;
-  options: RunOptions;
+  options: RunCommandOptions;
 }
 
-/** A subcommand; what follows its name is for the subcommand itself to read and to refuse. */
+/** A subcommand; it parses and validates its own arguments. */
 export interface SubcommandCall {
   kind: "subcommand";
   name: SubcommandName;
-  /** What follows its name. */
+  /** The arguments after its name. */
   rest: readonly string[];
-  /** As given with `-C` before its name, the one option that goes with all of them. */
+  /** `-C` given before its name, the only option that all subcommands take. */
   directory?: string;
 }
 
@@ -60,6 +74,15 @@ export interface SubcommandCall {
 export type Command =
   | RunCommand
   | SubcommandCall
-  | { kind: "list"; isJson: boolean; options: RunOptions }
-  | { kind: "help" }
+  | { kind: "list"; isJson: boolean; options: RunCommandOptions }
+  /** `about`: help for that subcommand. */
+  | { kind: "help"; about?: SubcommandName }
   | { kind: "version" };
+
+/**
+ * True for a number of `--list` (1 to 3 digits) and for a session id or id prefix; `@` and an entry's 8 hexadecimal
+ * digits may follow.
+ */
+export function isSessionReference(word: string): boolean {
+  return /^([0-9]{1,3}|[0-9]{8,14}(-[0-9a-f]*)?)(@[0-9a-f]{8})?$/.test(word);
+}

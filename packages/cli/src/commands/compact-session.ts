@@ -1,31 +1,29 @@
-import type { CliIo } from "../cli-io.ts";
-import { EXIT_FAILURE, EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../exit-codes.ts";
-import { openSession } from "../open-session.ts";
-import { toJsonText } from "../output/json-line.ts";
-import { describeProgress } from "../progress-lines.ts";
-import { sanitizeTerminalText } from "../terminal-text.ts";
-import { UsageError } from "../usage-error.ts";
-import { writeLine } from "../write-line.ts";
+import { EXIT_FAILURE, EXIT_SUCCESS, SIGNAL_EXIT_CODES, UsageError } from "../errors.ts";
+import { type CliIo, writeLine } from "../io/io.ts";
+import { describeProgress } from "../print/summary.ts";
+import { startSession } from "../session/start-session.ts";
+import { toJsonText } from "../text/format.ts";
+import { sanitizeTerminalText } from "../text/terminal-text.ts";
 
-/** What the command line asks for. */
-export interface CompactWishes {
+/** Command line options. */
+interface CompactOptions {
   /** As in `--continue REF`. */
   reference: string;
-  /** What the summary has to keep above all. */
+  /** What the summary must keep above all. */
   focus?: string | undefined;
   isJson: boolean;
-  /** An id or alias: who summarises, where it is not the model of the session. */
+  /** Id or alias of the model that summarises, if not the session's own. */
   model: string | undefined;
   /** As given with `-C`. */
   directory: string | undefined;
 }
 
 /**
- * Summarises the older part of a session, and prints the summary. A signal leaves the session as it was; that it cannot
- * be written is a failure.
- * @throws UsageError when the session, or a model for it, cannot be opened, or nothing can be written: nothing was sent.
+ * Summarises the older part of a session and prints the summary. A signal leaves the session unchanged; a failed write
+ * is an error.
+ * @throws UsageError if the session, or a model for it, cannot be opened, or it is read-only; nothing was sent then.
  */
-export async function compactSession(wishes: CompactWishes, io: CliIo): Promise<number> {
+export async function compactSession(wishes: CompactOptions, io: CliIo): Promise<number> {
   const { reference, focus, isJson, model, directory } = wishes;
   const options = {
     isSaved: true,
@@ -34,7 +32,7 @@ export async function compactSession(wishes: CompactWishes, io: CliIo): Promise<
     ...(directory !== undefined && { directory }),
   };
   const resumption = { how: "continue" as const, reference };
-  const opened = await openSession({ options, resumption }, io, { approvalDefault: "deny" });
+  const opened = await startSession({ options, resumption }, io, { approvalDefault: "deny" });
   const unsaved = opened.notices.find(({ code }) => code === "not_saved");
   if (unsaved) {
     opened.close();
@@ -57,8 +55,7 @@ export async function compactSession(wishes: CompactWishes, io: CliIo): Promise<
         if (event.type === "notice" && event.code === "not_saved") exitCode = EXIT_FAILURE;
       },
     });
-    if (outcome.kind === "nothing")
-      writeLine(io.stderr, "There is nothing to summarise in this session yet.");
+    if (outcome.kind === "nothing") writeLine(io.stderr, "Nothing to summarise in this session yet.");
     const entry = outcome.kind === "compacted" ? outcome.entry : null;
     if (isJson) io.stdout.write(toJsonText(entry));
     else if (entry) io.stdout.write(sanitizeTerminalText(`${entry.summary}\n`));

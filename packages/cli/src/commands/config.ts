@@ -1,13 +1,11 @@
 import { configJsonSchema, describeConfig, type LoadedConfig } from "@diligent/core";
-import type { CliIo } from "../cli-io.ts";
-import { EXIT_SUCCESS } from "../exit-codes.ts";
-import { loadConfig } from "../load-config.ts";
-import { toJsonText } from "../output/json-line.ts";
-import { resolveDirectory } from "../resolve-directory.ts";
-import { sanitizeTerminalText } from "../terminal-text.ts";
-import { UsageError } from "../usage-error.ts";
-import { writeLine } from "../write-line.ts";
-import { readSubcommandArguments } from "./subcommand-arguments.ts";
+import { loadConfig } from "@diligent/core/harness";
+import { EXIT_SUCCESS, UsageError } from "../errors.ts";
+import { type CliIo, writeLine } from "../io/io.ts";
+import { resolveDirectory } from "../session/project-directory.ts";
+import { toJsonText } from "../text/format.ts";
+import { sanitizeTerminalText } from "../text/terminal-text.ts";
+import { readSubcommandArguments } from "./arguments.ts";
 
 /**
  * @param directory as given with `-C`.
@@ -15,7 +13,7 @@ import { readSubcommandArguments } from "./subcommand-arguments.ts";
  */
 export async function runConfig(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
   const { words, switches } = readSubcommandArguments("config", rest);
-  if (words[0] !== undefined) throw new UsageError(`config takes no words: ${words[0]}`);
+  if (words[0] !== undefined) throw new UsageError(`config takes no arguments: ${words[0]}`);
   if (switches.has("schema")) io.stdout.write(toJsonText(configJsonSchema()));
   else
     await showConfig(
@@ -31,7 +29,7 @@ async function showConfig(loaded: LoadedConfig, isJson: boolean, { stdout, stder
   stdout.write(isJson ? toJsonText(describeConfig(loaded)) : formatConfig(loaded));
 }
 
-/** Every setting with its source, keys masked, as lines for a terminal. */
+/** Every setting with its source, keys masked, as terminal lines. */
 export function formatConfig(loaded: LoadedConfig): string {
   const { sources, projectRoot } = loaded;
   const settings = describeConfig(loaded);

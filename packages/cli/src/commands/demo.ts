@@ -1,23 +1,28 @@
-import type { CliIo } from "../cli-io.ts";
-import { createDemo, type Demo, type DemoPace } from "../demo/create-demo.ts";
-import { DEMO_INTRODUCTION, DEMO_PROMPT, demoContinuation, demoFacts } from "../demo/demo-texts.ts";
-import { runSampleTests, type TestRun } from "../demo/sample-tests.ts";
-import { describeError } from "../describe-error.ts";
-import { EXIT_FAILURE, EXIT_SUCCESS } from "../exit-codes.ts";
+import {
+  createDemo,
+  DEMO_INTRODUCTION,
+  DEMO_PROMPT,
+  type Demo,
+  type DemoPace,
+  demoContinuation,
+  demoFacts,
+  runSampleTests,
+  type TestRun,
+} from "../demo/demo.ts";
+import { describeError, EXIT_FAILURE, EXIT_SUCCESS, UsageError } from "../errors.ts";
+import { type CliIo, writeLine } from "../io/io.ts";
 import { runCli } from "../run-cli.ts";
-import { UsageError } from "../usage-error.ts";
-import { writeLine } from "../write-line.ts";
 
 const PLAIN = "--plain-ui";
 
-// On a screen somebody reads along.
+// On a screen, someone is reading along.
 const SCREEN_PACE: DemoPace = { delayMs: 900, chunkDelayMs: 30 };
 
 /**
- * The offline demonstration: the real program, with a scripted model, mends a bug in a sample project; then the
- * project's own tests are run to see whether it did. In a terminal it is the screen, which stays open afterwards; else it
- * is print mode. Returns the exit code: 0 only if the tests pass, or nobody waited for them.
- * @throws UsageError for arguments, of which there is but `--plain-ui`.
+ * The offline demo: the real program, with a scripted model, fixes a bug in a sample project; then the project's own
+ * tests verify the fix. In a terminal it uses the screen, which stays open; otherwise print mode. Returns the exit
+ * code: 0 only if the tests pass, or nobody waited for them.
+ * @throws UsageError for arguments other than `--plain-ui`.
  */
 export async function runDemo(rest: readonly string[], io: CliIo): Promise<number> {
   const unknown = rest.find((word) => word !== PLAIN);
@@ -31,7 +36,7 @@ export async function runDemo(rest: readonly string[], io: CliIo): Promise<numbe
 async function runInLines(demo: Demo, io: CliIo): Promise<number> {
   introduce(demo, io);
   const exitCode = await runCli(argumentsFor(demo), ioFor(demo, io));
-  // A reader that has left wants no ending either.
+  // If the reader of stdout is gone, nobody reads the ending.
   if (io.stdout.closed.aborted) return exitCode;
   const tests = exitCode === EXIT_SUCCESS ? await runSampleTests(demo, io) : undefined;
   conclude(demo, tests, io);
@@ -61,10 +66,10 @@ function argumentsFor({ project, script }: Demo): string[] {
   ];
 }
 
-/** What is piped into the demonstration is no part of its prompt. */
+/** Piped input is not part of the demo's prompt. */
 function ioFor({ environment }: Demo, io: CliIo): CliIo {
   const stdin = { isTerminal: true, stream: () => new ReadableStream<Uint8Array>() };
-  return { ...io, stdin, environment };
+  return { ...io, stdin, environment, ownPrompt: DEMO_PROMPT };
 }
 
 function introduce({ project }: Demo, { stdout }: CliIo): void {

@@ -1,4 +1,5 @@
-import { findLeafId, pathTo } from "@diligent/core/run";
+import { findSession } from "@diligent/core/light";
+import { findLeafId, pathTo, type SecretRedactor } from "@diligent/core/run";
 import {
   listSessions,
   listUnreadableSessions,
@@ -6,22 +7,21 @@ import {
   SessionFileError,
   type SessionInfo,
 } from "@diligent/core/sessions";
-import type { CliIo } from "../cli-io.ts";
-import { EXIT_SUCCESS } from "../exit-codes.ts";
-import { resolveNamed, toDocument, writeDocument } from "../export-document.ts";
-import { EXPORT_FORMATS, type ExportFormat, findFormat } from "../export-format.ts";
-import { findSession } from "../find-session.ts";
-import { resolveDirectory } from "../resolve-directory.ts";
-import { sanitizeTerminalText } from "../terminal-text.ts";
-import { orUsageError, UsageError } from "../usage-error.ts";
-import { writeLine } from "../write-line.ts";
+import { EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
+import { resolveNamed, toDocument, writeDocument } from "../export/export-document.ts";
+import { EXPORT_FORMATS, type ExportFormat, findFormat } from "../export/export-format.ts";
+import { type CliIo, writeLine } from "../io/io.ts";
+import { resolveDirectory } from "../session/project-directory.ts";
+import { openSavedRedactor } from "../session/saved-secrets.ts";
+import { SESSION_WORDING } from "../session/session-wording.ts";
+import { sanitizeTerminalText } from "../text/terminal-text.ts";
+import { readSubcommandArguments } from "./arguments.ts";
 import { projectSessionsDir } from "./list.ts";
-import { readSubcommandArguments } from "./subcommand-arguments.ts";
 
 /**
- * Writes a session as a document: on stdout, or into a new file.
+ * Writes a session as a document: to stdout or to a new file.
  * @param directory as given with `-C`.
- * @throws UsageError when there is no such session, or the file is there already or cannot be written.
+ * @throws UsageError if there is no such session, or the file exists or cannot be written.
  */
 export async function runExport(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
   const { words, values } = readSubcommandArguments("export", rest);
@@ -32,13 +32,17 @@ export async function runExport(rest: readonly string[], io: CliIo, directory?: 
   const cwd = resolveDirectory(directory, io.cwd);
   const sessionsDir = projectSessionsDir(cwd, io);
   const sessions = await listSessions(sessionsDir);
-  const session = findSession(sessions, reference, () => listUnreadableSessions(sessionsDir));
-  const text = await orUsageError(() => readDocument(session, format), SessionFileError);
+  const session = findSession(sessions, reference, {
+    listUnreadable: () => listUnreadableSessions(sessionsDir),
+    wording: SESSION_WORDING,
+  });
+  const redactor = await openSavedRedactor(cwd, io.environment);
+  const text = await orUsageError(() => readDocument(session, { format, redactor }), SessionFileError);
   if (file === undefined) writeOut(text, io);
   else {
     const path = resolveNamed(file, { cwd: io.cwd, environment: io.environment });
     await orUsageError(() => writeDocument(path, text));
-    writeLine(io.stdout, `Written: ${path}`);
+    writeLine(io.stdout, `Exported to ${path}`);
   }
   return EXIT_SUCCESS;
 }
@@ -50,12 +54,15 @@ function readFormat(text: string | undefined): ExportFormat | undefined {
   return format;
 }
 
-function readDocument({ path, name }: SessionInfo, format: ExportFormat): string {
+function readDocument(
+  { path, name }: SessionInfo,
+  { format, redactor }: { format: ExportFormat; redactor: SecretRedactor },
+): string {
   const { header, entries } = readSessionFile(path);
-  return toDocument(format, { header, path: pathTo(entries, findLeafId(entries)), name });
+  return toDocument(format, redactor.redact({ header, path: pathTo(entries, findLeafId(entries)), name }));
 }
 
-/** A file gets what was said as it was said; a terminal would obey some of it. */
+/** A file gets the raw text; a terminal would interpret parts of it. */
 function writeOut(text: string, { stdout }: CliIo): void {
   stdout.write(stdout.isTerminal ? sanitizeTerminalText(text) : text);
 }

@@ -1,16 +1,215 @@
-import { findProjectRoot, homeDirectory, loadKnowledge, resolvePaths } from "@diligent/core/light";
-import { isSubcommandWord, type SubcommandWord } from "../arguments/subcommand-table.ts";
-import type { CliIo } from "../cli-io.ts";
-import { resolveDirectory } from "../resolve-directory.ts";
-import { orUsageError, UsageError } from "../usage-error.ts";
-import { listKnowledge } from "./knowledge/list.ts";
-import { pruneKnowledge } from "./knowledge/prune.ts";
-import { removeKnowledge } from "./knowledge/remove.ts";
-import type { KnowledgeCall, KnowledgeShelf } from "./knowledge/shelf.ts";
-import { showKnowledge } from "./knowledge/show.ts";
-import { readSubcommandArguments, unknownAction } from "./subcommand-arguments.ts";
+import {
+  findProjectRoot,
+  homeDirectory,
+  loadKnowledge,
+  loadKnowledgeTrust,
+  nearestNames,
+  resolvePaths,
+} from "@diligent/core/light";
+import type { KnowledgeEntry } from "@diligent/core/run";
+import { isSubcommandWord, type SubcommandWord } from "../arguments/subcommands.ts";
+import { EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
+import { type CliIo, writeLine } from "../io/io.ts";
+import { resolveDirectory } from "../session/project-directory.ts";
+import { formatAge, formatLocalMinute, toJsonText } from "../text/format.ts";
+import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
+import { readSubcommandArguments, unknownAction } from "./arguments.ts";
 
-type Action = (call: KnowledgeCall, shelf: KnowledgeShelf) => Promise<number> | number;
+// Text for a pager or a file has no fixed width.
+const DEFAULT_COLUMNS = 100;
+const MIN_CONTENT_COLUMNS = 20;
+const INDENT = "    ";
+
+interface ListedKnowledge {
+  entry: KnowledgeEntry;
+  score: number;
+  /** The first of its files that changed since. */
+  changedFile: string | undefined;
+}
+
+/** Lists the knowledge shared with the model, the highest score first: two lines per entry, facts and content. */
+function listKnowledge({ isJson, io }: KnowledgeCall, { library, root, entries }: OpenKnowledge): number {
+  const now = Date.now();
+  const findChangedFile = library.createStaleCheck(root);
+  const listed = library.rankWithScores(entries, now).map(({ entry, score }) => ({
+    entry,
+    score,
+    changedFile: findChangedFile(entry),
+  }));
+  if (isJson) io.stdout.write(toJsonText(listed.map(toJson)));
+  else if (entries.length === 0) io.stdout.write("No knowledge yet.\n");
+  else {
+    const columns = io.stdout.columns ?? DEFAULT_COLUMNS;
+    const lines = listed.map((each) => formatListed(each, { now, columns }));
+    io.stdout.write(lines.join("") + describeSuperseded(entries.length - listed.length));
+  }
+  return EXIT_SUCCESS;
+}
+
+function toJson({ entry, score, changedFile }: ListedKnowledge): object {
+  return { ...entry, score, ...(changedFile !== undefined && { changedFile }) };
+}
+
+function formatListed(
+  { entry, changedFile }: ListedKnowledge,
+  { now, columns }: { now: number; columns: number },
+): string {
+  const { id, type, confidence, timestamp, sessionId } = entry;
+  const facts = [
+    toSingleLine(id, 40),
+    type.padEnd("preference".length),
+    confidence.toFixed(2),
+    formatEntryAge(timestamp, now),
+    ...(sessionId === undefined ? [] : [`session ${toSingleLine(sessionId, 40)}`]),
+    ...(changedFile === undefined ? [] : [`possibly stale: ${toSingleLine(changedFile, 60)} has changed`]),
+  ];
+  const content = toSingleLine(entry.content, Math.max(MIN_CONTENT_COLUMNS, columns - INDENT.length));
+  return `${facts.join("  ")}\n${INDENT}${content}\n`;
+}
+
+/** How long ago, for a person; an unparseable time is shown as it is. */
+export function formatEntryAge(timestamp: string, now: number): string {
+  const time = Date.parse(timestamp);
+  return Number.isNaN(time) ? "at an unknown time" : formatAge(now - time);
+}
+
+function describeSuperseded(count: number): string {
+  if (count === 0) return "";
+  const what = count === 1 ? "1 replaced entry is" : `${count} replaced entries are`;
+  return `\n${what} not listed; diligent knowledge prune removes them.\n`;
+}
+
+/** Shows all details of an entry and of those it replaced. */
+function showKnowledge({ ids, isJson, io }: KnowledgeCall, shelf: OpenKnowledge): number {
+  const entry = findEntry(shelf.entries, ids[0] ?? "");
+  const now = Date.now();
+  if (isJson) io.stdout.write(toJsonText({ ...entry, ...findDetails(entry, shelf, now) }));
+  else io.stdout.write(sanitizeTerminalText(formatKnowledge(entry, shelf, now)));
+  return EXIT_SUCCESS;
+}
+
+/** An entry with all details, as written: not safe for a terminal yet. */
+export function formatKnowledge(entry: KnowledgeEntry, shelf: OpenKnowledge, now: number): string {
+  return formatEntry(entry, findDetails(entry, shelf, now), now);
+}
+
+function findDetails(entry: KnowledgeEntry, shelf: OpenKnowledge, now: number): Details {
+  const { library, root, entries } = shelf;
+  return {
+    score: library.scoreKnowledge(entry, now),
+    changedFile: library.createStaleCheck(root)(entry),
+    replacedBy: entries.filter(({ id, supersedes }) => supersedes === entry.id && id !== entry.id),
+    replaced: listReplaced(entry, entries).slice(1),
+  };
+}
+
+interface Details {
+  score: number;
+  changedFile: string | undefined;
+  replacedBy: readonly KnowledgeEntry[];
+  /** Newest first. */
+  replaced: readonly KnowledgeEntry[];
+}
+
+function formatEntry(entry: KnowledgeEntry, details: Details, now: number): string {
+  const { changedFile } = details;
+  const facts: [string, string | undefined][] = [
+    ["Knowledge", entry.id],
+    ["Type", entry.type],
+    ["Confidence", entry.confidence.toFixed(2)],
+    ["Score", details.score.toFixed(2)],
+    ["Recorded", formatTime(entry.timestamp, now)],
+    ["Session", entry.sessionId],
+    ["Entry", entry.entryId],
+    ["Tags", entry.tags?.join(", ")],
+    ["Files", entry.files?.map(({ path }) => path).join(", ")],
+    ["Stale", changedFile === undefined ? undefined : `possibly: ${changedFile} has changed since`],
+  ];
+  const lines = facts.flatMap(([label, value]) =>
+    value === undefined ? [] : [`${label.padEnd(11)} ${value}`],
+  );
+  const history = [
+    ...details.replacedBy.map((other) => `Replaced by ${formatOther(other, now)}`),
+    ...details.replaced.map((other) => `Replaces ${formatOther(other, now)}`),
+  ];
+  return `${[lines.join("\n"), indent(entry.content), ...history].join("\n\n")}\n`;
+}
+
+function formatOther(entry: KnowledgeEntry, now: number): string {
+  const { id, type, timestamp, content } = entry;
+  return `${id}, ${type}, ${formatTime(timestamp, now)}:\n\n${indent(content)}`;
+}
+
+function formatTime(timestamp: string, now: number): string {
+  const time = new Date(timestamp);
+  const age = formatEntryAge(timestamp, now);
+  return Number.isNaN(time.getTime()) ? age : `${formatLocalMinute(time)} (${age})`;
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, "    ");
+}
+
+/**
+ * Removes entries: all of them or, if one is not found, none. The entries they replaced are removed too; otherwise
+ * those would be shared with the model again.
+ */
+async function removeKnowledge({ ids, isJson, io }: KnowledgeCall, shelf: OpenKnowledge): Promise<number> {
+  const named = new Set(ids.map((id) => findEntry(shelf.entries, id)));
+  const removed = new Set([...named].flatMap((entry) => listReplaced(entry, shelf.entries)));
+  await takeAway([...removed], shelf);
+  if (isJson) io.stdout.write(toJsonText({ removed: [...removed].map(({ id }) => id) }));
+  else for (const entry of removed) io.stdout.write(`${describeRemoval(entry, named.has(entry))}\n`);
+  return EXIT_SUCCESS;
+}
+
+/** Appends the lines that remove these entries. */
+export async function takeAway(
+  entries: readonly KnowledgeEntry[],
+  { library, path, root, environment }: OpenKnowledge,
+): Promise<void> {
+  const { guardKnowledgeAppend } = await loadKnowledgeTrust();
+  await library.removeKnowledge(
+    path,
+    entries.map(({ id }) => id),
+    (firstLine, append) => guardKnowledgeAppend({ root, environment }, firstLine, append),
+  );
+}
+
+function describeRemoval({ id, content }: KnowledgeEntry, isNamed: boolean): string {
+  const why = isNamed ? "" : ", which it had replaced";
+  return `Removed ${toSingleLine(id, 40)}${why}: ${toSingleLine(content, 60)}`;
+}
+
+// An entry with the usual confidence of 0.8 gets there after four half-lives, which is four months.
+const FADED_BELOW = 0.05;
+
+/** Removes replaced and faded entries; with `--dry-run` it only lists them. */
+async function pruneKnowledge(
+  { isJson, isDryRun, io }: KnowledgeCall,
+  shelf: OpenKnowledge,
+): Promise<number> {
+  const { library, entries } = shelf;
+  const replacedIds = library.findSuperseded(entries);
+  const replaced = entries.filter(({ id }) => replacedIds.has(id));
+  const faded = library
+    .rankWithScores(entries, Date.now())
+    .flatMap(({ entry, score }) => (score < FADED_BELOW ? [entry] : []));
+  if (!isDryRun) await takeAway([...replaced, ...faded], shelf);
+  if (isJson) {
+    const idsOf = (list: typeof faded) => list.map(({ id }) => id);
+    io.stdout.write(toJsonText({ replaced: idsOf(replaced), faded: idsOf(faded), isDryRun }));
+    return EXIT_SUCCESS;
+  }
+  if (isDryRun) for (const entry of [...replaced, ...faded]) io.stdout.write(`${describeShortly(entry)}\n`);
+  const verb = isDryRun ? "Would remove" : "Removed";
+  const count = replaced.length + faded.length;
+  const what = `${count} ${count === 1 ? "entry" : "entries"}`;
+  io.stdout.write(`${verb} ${what}: ${replaced.length} replaced, ${faded.length} faded.\n`);
+  return EXIT_SUCCESS;
+}
+
+type Action = (call: KnowledgeCall, shelf: OpenKnowledge) => Promise<number> | number;
 
 interface ActionSpec {
   run: Action;
@@ -26,14 +225,15 @@ const ACTIONS: Readonly<Record<SubcommandWord<"knowledge">, ActionSpec>> = {
 
 /**
  * @param directory as given with `-C`.
- * @throws UsageError for an unknown action or id, and when the file cannot be read or written.
+ * @throws UsageError for an unknown action or id, or if the file cannot be read or written.
  */
 export async function runKnowledge(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
   const { words, switches } = readSubcommandArguments("knowledge", rest);
   const [action = "list", ...ids] = words;
   const { run } = chooseAction(action, ids, switches);
   const isJson = switches.has("json");
-  const shelf = await openShelf(resolveDirectory(directory, io.cwd), io);
+  const shelf = await openKnowledgeStore(resolveDirectory(directory, io.cwd), io);
+  if (shelf.unused !== undefined && shelf.entries.length > 0) writeLine(io.stderr, `note: ${shelf.unused}`);
   return orUsageError(async () => run({ ids, isJson, isDryRun: switches.has("dry-run"), io }, shelf));
 }
 
@@ -47,22 +247,93 @@ function chooseAction(action: string, ids: readonly string[], switches: Readonly
     throw new UsageError(`knowledge ${action} needs an ID (see diligent knowledge list)`);
   if (spec.takes === "one" && second !== undefined)
     throw new UsageError(`knowledge ${action} takes one ID, not also ${second}`);
-  if (switches.has("dry-run") && action !== "prune")
-    throw new UsageError("knowledge: --dry-run goes with prune");
+  if (switches.has("dry-run") && action !== "prune") throw new UsageError("knowledge: --dry-run needs prune");
   return spec;
 }
 
 /**
- * The knowledge of the project that `cwd` belongs to.
- * @throws UsageError when it cannot be read.
+ * The knowledge of the project of `cwd`.
+ * @throws UsageError if it cannot be read.
  */
-export async function openShelf(
+export async function openKnowledgeStore(
   cwd: string,
   { environment }: Pick<CliIo, "environment">,
-): Promise<KnowledgeShelf> {
+): Promise<OpenKnowledge> {
   const root = findProjectRoot(cwd, homeDirectory(environment));
   const { knowledge: path } = resolvePaths(root);
   const library = await loadKnowledge();
   const entries = await orUsageError(() => library.readKnowledge(path));
-  return { library, path, root, entries };
+  const { readKnowledgeTrust } = await loadKnowledgeTrust();
+  const trust = await readKnowledgeTrust({ root, environment });
+  return { library, path, root, environment, entries, ...("message" in trust && { unused: trust.message }) };
+}
+
+/** Validated arguments of `diligent knowledge`. */
+interface KnowledgeCall {
+  ids: readonly string[];
+  isJson: boolean;
+  isDryRun: boolean;
+  io: CliIo;
+}
+
+/** A project's knowledge, with its reader and writer. */
+export interface OpenKnowledge {
+  library: Awaited<ReturnType<typeof loadKnowledge>>;
+  /** The directory of the file. */
+  path: string;
+  /** The project root. */
+  root: string;
+  environment: CliIo["environment"];
+  /** Why it is not shared with the model, in one line; undefined if it is. */
+  unused?: string | undefined;
+  /** In file order, including superseded ones. */
+  entries: readonly KnowledgeEntry[];
+}
+
+const MAX_CANDIDATES = 5;
+
+/**
+ * The entry with this id or unique id prefix.
+ * @throws UsageError with the candidates if there is none or more than one.
+ */
+function findEntry(entries: readonly KnowledgeEntry[], reference: string): KnowledgeEntry {
+  const matches = reference === "" ? [] : entries.filter(({ id }) => id.startsWith(reference));
+  const exact = matches.find(({ id }) => id === reference);
+  const [first] = matches;
+  if (exact) return exact;
+  if (first && matches.length === 1) return first;
+  if (first)
+    throw new UsageError(`${matches.length} ids begin with ${reference}: ${listCandidates(matches)}`);
+  if (entries.length === 0) throw new UsageError(`no knowledge ${reference}; there is none yet`);
+  const near = nearestNames(
+    reference,
+    entries.map(({ id }) => id),
+    MAX_CANDIDATES,
+  );
+  const candidates = near.length === 0 ? entries.toReversed() : entries.filter(({ id }) => near.includes(id));
+  const question = near.length === 0 ? "the newest are" : "did you mean";
+  throw new UsageError(`no knowledge ${reference}; ${question} ${listCandidates(candidates)}`);
+}
+
+function listCandidates(entries: readonly KnowledgeEntry[]): string {
+  const shown = entries.slice(0, MAX_CANDIDATES).map((entry) => describeShortly(entry));
+  const more = entries.length > shown.length ? `, and ${entries.length - shown.length} more` : "";
+  return shown.join(", ") + more;
+}
+
+/** `a1b2c3d4 (what it says…)`, for a message. */
+function describeShortly({ id, content }: KnowledgeEntry): string {
+  return `${toSingleLine(id, 40)} (${toSingleLine(content, 40)})`;
+}
+
+/** The entry and those it replaced, newest first; cycles are cut. */
+export function listReplaced(entry: KnowledgeEntry, entries: readonly KnowledgeEntry[]): KnowledgeEntry[] {
+  const byId = new Map(entries.map((each) => [each.id, each]));
+  const chain = new Set<KnowledgeEntry>();
+  let current: KnowledgeEntry | undefined = entry;
+  while (current && !chain.has(current)) {
+    chain.add(current);
+    current = current.supersedes === undefined ? undefined : byId.get(current.supersedes);
+  }
+  return [...chain];
 }

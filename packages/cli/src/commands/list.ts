@@ -1,31 +1,50 @@
-import { findProjectRoot, homeDirectory, resolvePaths } from "@diligent/core/light";
-import { listSessions, type SessionInfo } from "@diligent/core/sessions";
-import type { CliIo } from "../cli-io.ts";
-import { EXIT_SUCCESS } from "../exit-codes.ts";
-import { toJsonText } from "../output/json-line.ts";
-import { resolveDirectory } from "../resolve-directory.ts";
-import { formatLocalMinute, formatMessageCount } from "../session-text.ts";
-import { toSingleLine } from "../terminal-text.ts";
+import {
+  findProjectRoot,
+  homeDirectory,
+  resolvePaths,
+  withArchivedLast,
+  withoutArchived,
+} from "@diligent/core/light";
+import { readSessionDirectory, type SessionInfo, type UnreadableSession } from "@diligent/core/sessions";
+import { EXIT_SUCCESS } from "../errors.ts";
+import { type CliIo, writeLine } from "../io/io.ts";
+import { resolveDirectory } from "../session/project-directory.ts";
+import { formatLocalMinute, formatMessageCount, toJsonText } from "../text/format.ts";
+import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
 
 const PREVIEW_COLUMNS = 60;
 
-/** Lists this project's sessions, the last changed first. Reads no configuration. */
+interface ListOptions {
+  directory?: string | undefined;
+  isJson: boolean;
+  /** Lists archived sessions too, after the others. */
+  areArchivedShown?: boolean;
+}
+
+/** Lists this project's sessions, the most recently changed first. Reads no configuration. */
 export async function runList(
-  { directory, isJson }: { directory?: string; isJson: boolean },
+  { directory, isJson, areArchivedShown = false }: ListOptions,
   io: CliIo,
 ): Promise<number> {
-  const sessions = await listSessions(projectSessionsDir(resolveDirectory(directory, io.cwd), io));
+  const sessionsDir = projectSessionsDir(resolveDirectory(directory, io.cwd), io);
+  const { sessions: all, unreadable } = readSessionDirectory(sessionsDir);
+  const sessions = areArchivedShown ? withArchivedLast(all) : withoutArchived(all);
+  if (!isJson && all.length === 0 && unreadable.length > 0) {
+    io.stdout.write(formatUnreadable(unreadable));
+    return EXIT_SUCCESS;
+  }
   io.stdout.write(isJson ? toJsonText(sessions) : formatSessionList(sessions));
+  for (const { reason } of unreadable) writeLine(io.stderr, `warning: ${reason}`);
   return EXIT_SUCCESS;
 }
 
-/** Where the sessions of the project are that `cwd` belongs to. */
+/** Where the sessions of the project of `cwd` are. */
 export function projectSessionsDir(cwd: string, { environment }: Pick<CliIo, "environment">): string {
   return resolvePaths(findProjectRoot(cwd, homeDirectory(environment))).sessions;
 }
 
-/** The list as people read it; its numbers are what `--continue` takes. */
-export function formatSessionList(sessions: readonly SessionInfo[]): string {
+/** The list for people; its numbers work with `--continue`. */
+function formatSessionList(sessions: readonly SessionInfo[]): string {
   if (sessions.length === 0) return "No sessions found.\n";
   const width = String(sessions.length).length + 2;
   const lines = sessions.map(
@@ -34,7 +53,14 @@ export function formatSessionList(sessions: readonly SessionInfo[]): string {
   return `Sessions:\n${lines.join("")}`;
 }
 
-function formatSession({ modified, name, firstUserMessage, messageCount }: SessionInfo): string {
+/** Why no session can be opened. */
+function formatUnreadable(sessions: readonly UnreadableSession[]): string {
+  const lines = sessions.map(({ reason }) => `  ${sanitizeTerminalText(reason)}\n`);
+  return `No readable sessions:\n${lines.join("")}`;
+}
+
+function formatSession({ modified, name, firstUserMessage, messageCount, archived }: SessionInfo): string {
   const preview = toSingleLine(name ?? firstUserMessage ?? "(no messages)", PREVIEW_COLUMNS);
-  return `[${formatLocalMinute(modified)}] ${preview} (${formatMessageCount(messageCount)})`;
+  const mark = archived ? " (archived)" : "";
+  return `[${formatLocalMinute(modified)}] ${preview} (${formatMessageCount(messageCount)})${mark}`;
 }

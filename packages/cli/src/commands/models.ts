@@ -1,34 +1,31 @@
+import { loadCatalog, loadConfig, VENDORS } from "@diligent/core/harness";
+import { unknownModel } from "@diligent/core/light";
 import {
   DEFAULT_MODEL,
   inferProvider,
   type LoadedConfig,
-  type ModelCatalogue,
+  type ModelCatalog,
   type ModelDefinition,
 } from "@diligent/core/run";
-import { loadCatalogue, VENDORS } from "../choose-model.ts";
-import type { CliIo } from "../cli-io.ts";
-import { EXIT_SUCCESS } from "../exit-codes.ts";
-import { loadConfig } from "../load-config.ts";
-import { toJsonText } from "../output/json-line.ts";
-import { resolveDirectory } from "../resolve-directory.ts";
-import { unknownModel } from "../unknown-model.ts";
-import { UsageError } from "../usage-error.ts";
-import { writeLine } from "../write-line.ts";
-import { formatModels, type ListedModel, type ModelProvider } from "./models-table.ts";
-import { readSubcommandArguments } from "./subcommand-arguments.ts";
+import { EXIT_SUCCESS, UsageError } from "../errors.ts";
+import { type CliIo, writeLine } from "../io/io.ts";
+import { formatModels, type ListedModel, type ModelProvider } from "../model/models-table.ts";
+import { resolveDirectory } from "../session/project-directory.ts";
+import { toJsonText } from "../text/format.ts";
+import { readSubcommandArguments } from "./arguments.ts";
 
 /**
  * @param directory as given with `-C`.
- * @throws UsageError when a configuration file is broken, or what it says of models cannot be meant.
+ * @throws UsageError if a configuration file is broken or its models are invalid.
  */
 export async function runModels(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
   const { words, switches } = readSubcommandArguments("models", rest);
-  if (words[0] !== undefined) throw new UsageError(`models takes no words: ${words[0]}`);
+  if (words[0] !== undefined) throw new UsageError(`models takes no arguments: ${words[0]}`);
   const loaded = await loadConfig(resolveDirectory(directory, io.cwd), io.environment);
-  const catalogue = await loadCatalogue(loaded.config);
+  const catalog = await loadCatalog(loaded.config);
   for (const { message } of loaded.warnings) writeLine(io.stderr, `warning: ${message}`);
   const providers = listProviders(loaded);
-  const models = listModels(loaded, catalogue, (problem) => writeLine(io.stderr, `warning: ${problem}`));
+  const models = listModels(loaded, catalog, (problem) => writeLine(io.stderr, `warning: ${problem}`));
   io.stdout.write(
     switches.has("json")
       ? toJsonText(models.map((model) => toFacts(model, providers)))
@@ -37,7 +34,7 @@ export async function runModels(rest: readonly string[], io: CliIo, directory?: 
   return EXIT_SUCCESS;
 }
 
-/** The vendors first, then the compatible servers in the order of the configuration. No key is in it. */
+/** The vendors first, then the compatible servers in configuration order. Contains no keys. */
 export function listProviders({ config }: LoadedConfig): ModelProvider[] {
   const { provider = {} } = config;
   return [
@@ -53,19 +50,18 @@ export function listProviders({ config }: LoadedConfig): ModelProvider[] {
   ];
 }
 
-/** What there is, and what is configured where that is not listed; `warn` is told why the latter is not. */
+/** All models, and the configured one if it is not among them; `warn` gets the reason when the latter is unknown. */
 export function listModels(
   { config, origins }: LoadedConfig,
-  catalogue: ModelCatalogue,
+  catalog: ModelCatalog,
   warn: (problem: string) => void,
 ): ListedModel[] {
   const { model = DEFAULT_MODEL } = config;
-  const chosen = isScript(model) ? undefined : (catalogue.find(model) ?? inferModel(model, catalogue));
+  const chosen = isScript(model) ? undefined : (catalog.find(model) ?? inferModel(model, catalog));
   const servers = Object.keys(config.provider?.compatible ?? {});
-  if (!chosen && !isScript(model))
-    warn(`key "model": ${unknownModel(model, { catalogue, servers }).message}`);
-  const fallback = catalogue.find(DEFAULT_MODEL);
-  const listed = catalogue.list();
+  if (!chosen && !isScript(model)) warn(`key "model": ${unknownModel(model, { catalog, servers }).message}`);
+  const fallback = catalog.find(origins.model === "default" ? model : DEFAULT_MODEL);
+  const listed = catalog.list();
   const isSame = (one: ModelDefinition, other: ModelDefinition | undefined) =>
     one.id === other?.id && one.provider === other.provider;
   const all = chosen && !listed.some((one) => isSame(one, chosen)) ? [...listed, chosen] : listed;
@@ -76,10 +72,10 @@ export function listModels(
   }));
 }
 
-/** A model that only its prefix tells something about. */
-function inferModel(modelId: string, catalogue: ModelCatalogue): ModelDefinition | undefined {
+/** A model known only by its prefix. */
+function inferModel(modelId: string, catalog: ModelCatalog): ModelDefinition | undefined {
   if (inferProvider(modelId) === undefined) return undefined;
-  return { ...catalogue.resolve(modelId), assumed: ["contextWindow", "maxOutputTokens"] };
+  return { ...catalog.resolve(modelId), assumed: ["contextWindow", "maxOutputTokens"] };
 }
 
 function isScript(modelId: string): boolean {

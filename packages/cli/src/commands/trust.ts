@@ -1,22 +1,26 @@
-import { ConfigError, describeTrust, trustProject, untrustProject } from "@diligent/core";
-import type { CliIo } from "../cli-io.ts";
-import { EXIT_SUCCESS } from "../exit-codes.ts";
-import { isKnownModel } from "../load-config.ts";
-import { resolveDirectory } from "../resolve-directory.ts";
-import { orUsageError, UsageError } from "../usage-error.ts";
-import { writeLine } from "../write-line.ts";
-import { askYesNo } from "./ask-yes-no.ts";
-import { formatTrust } from "./format-trust.ts";
-import { readSubcommandArguments } from "./subcommand-arguments.ts";
+import {
+  ConfigError,
+  describeTrust,
+  type ShownSetting,
+  type TrustDescription,
+  trustProject,
+  untrustProject,
+} from "@diligent/core";
+import { isKnownModel } from "@diligent/core/harness";
+import { escapeLine } from "../approval/escaped-text.ts";
+import { EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
+import { type CliIo, writeLine } from "../io/io.ts";
+import { resolveDirectory } from "../session/project-directory.ts";
+import { askYesNo, readSubcommandArguments } from "./arguments.ts";
 
 /**
  * @param directory as given with `-C`.
- * @throws UsageError when a configuration file is broken, or nobody can be asked.
+ * @throws UsageError if a configuration file is broken, or without a terminal.
  */
 export async function runTrust(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
   const { words, switches } = readSubcommandArguments("trust", rest);
   if (words[0] !== undefined)
-    throw new UsageError(`trust takes no words; to name a directory: -C ${words[0]}`);
+    throw new UsageError(`trust takes no arguments; for another directory: -C ${words[0]}`);
   const cwd = resolveDirectory(directory, io.cwd);
   const description = await orUsageError(
     () => describeTrust(cwd, io.environment, { isKnownModel }),
@@ -25,7 +29,7 @@ export async function runTrust(rest: readonly string[], io: CliIo, directory?: s
   for (const { message } of description.warnings) writeLine(io.stderr, `warning: ${message}`);
   for (const line of formatTrust(description)) writeLine(io.stdout, line);
   if (description.state === "none" || description.state === "trusted") return EXIT_SUCCESS;
-  const question = `Trust the configuration of ${description.directory}?`;
+  const question = `Trust what is listed above of ${description.directory}?`;
   if (!switches.has("yes") && !(await askYesNo(question, io)))
     return say(io, "Not trusted; nothing was changed.");
   await trustProject(description, io.environment);
@@ -36,15 +40,90 @@ export async function runTrust(rest: readonly string[], io: CliIo, directory?: s
 export async function runUntrust(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
   const { words } = readSubcommandArguments("untrust", rest);
   if (words[0] !== undefined)
-    throw new UsageError(`untrust takes no words; to name a directory: -C ${words[0]}`);
+    throw new UsageError(`untrust takes no arguments; for another directory: -C ${words[0]}`);
   const result = await untrustProject(resolveDirectory(directory, io.cwd), io.environment);
   return say(
     io,
-    result.wasTrusted ? `No longer trusted: ${result.directory}` : `It was not trusted: ${result.directory}`,
+    result.wasTrusted ? `No longer trusted: ${result.directory}` : `Was not trusted: ${result.directory}`,
   );
 }
 
 function say(io: CliIo, text: string): number {
   writeLine(io.stdout, text);
   return EXIT_SUCCESS;
+}
+
+interface Effect {
+  /** What these settings do once they are active. */
+  title: string;
+  isMeant(setting: ShownSetting): boolean;
+}
+
+/** The effects of settings, most severe first; a setting is listed under its first match. */
+const EFFECTS: readonly Effect[] = [
+  {
+    title: "Where the conversation and your key are sent",
+    isMeant: ({ key }) => /^provider\..*\.baseUrl$/.test(key),
+  },
+  { title: "What it reads from your environment", isMeant: ({ value }) => value.includes("{env:") },
+  { title: "What runs without asking you", isMeant: ({ key }) => /^(?:permissions|approval)\b/.test(key) },
+  { title: "What commands may reach", isMeant: ({ key }) => /^sandbox/.test(key) },
+  {
+    title: "Which model answers",
+    isMeant: ({ key }) => /^(?:model|models|provider|compaction\.model)\b/.test(key),
+  },
+  {
+    title: "What the model is told from earlier sessions",
+    isMeant: ({ key }) => key.endsWith("/knowledge.jsonl"),
+  },
+  { title: "Other settings", isMeant: () => true },
+];
+
+/**
+ * What the user decides about: the exact directory, and each setting that would become active, grouped by effect. The
+ * texts come from the project, so invisible characters are shown.
+ */
+export function formatTrust(description: TrustDescription): string[] {
+  const { state, path, activates, refused, changes } = description;
+  const directory = escapeLine(description.directory);
+  if (state === "none") return [`${directory} has nothing to trust.`];
+  if (state === "trusted") return [`${directory} is already trusted in its current form.`];
+  const own = refused.map(escapeLine).join(", ");
+  return [
+    `Directory  ${directory}`,
+    ...(description.isWorktree
+      ? ["           a git worktree: the repository's other worktrees are asked about too"]
+      : []),
+    ...(path === undefined ? [] : [`File       ${escapeLine(path)}`]),
+    ...(state === "changed"
+      ? [
+          `It has changed since you trusted it${changes.length > 0 ? ":" : "."}`,
+          ...changes.flatMap(formatChange),
+        ]
+      : []),
+    ...(activates.length > 0
+      ? ["Becomes active:", ...formatEffects(activates)]
+      : ["Nothing in it needs trust."]),
+    ...(own === "" ? [] : [`Ignored, only your own configuration can set it: ${own}`]),
+  ];
+}
+
+function formatEffects(activates: readonly ShownSetting[]): string[] {
+  const effectOf = (setting: ShownSetting) => EFFECTS.find(({ isMeant }) => isMeant(setting));
+  return EFFECTS.flatMap((effect) => {
+    const settings = activates.filter((setting) => effectOf(setting) === effect);
+    return settings.length === 0 ? [] : [`  ${effect.title}`, ...settings.map(formatSetting)];
+  });
+}
+
+function formatSetting({ key, value }: ShownSetting): string {
+  return `    ${escapeLine(key)} = ${escapeLine(value)}`;
+}
+
+/** As a diff: removed lines, then added ones. */
+function formatChange({ key, before, after }: TrustDescription["changes"][number]): string[] {
+  return [
+    ...(before === undefined ? [] : [`  - ${escapeLine(`${key} = ${before}`)}`]),
+    ...(after === undefined ? [] : [`  + ${escapeLine(`${key} = ${after}`)}`]),
+  ];
 }

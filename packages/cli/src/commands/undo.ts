@@ -2,58 +2,64 @@ import {
   type CheckpointOptions,
   type Checkpoints,
   findProjectRoot,
+  findSession,
   homeDirectory,
   listCheckpointSessions,
+  type MoveProgress,
   openCheckpoints,
   type Restoration,
   resolvePaths,
 } from "@diligent/core/light";
-import { listSessions, listUnreadableSessions, type SessionInfo, tellSession } from "@diligent/core/sessions";
-import type { CliIo, SignalName } from "../cli-io.ts";
-import { describeError } from "../describe-error.ts";
-import { EXIT_FAILURE, EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../exit-codes.ts";
-import { findSession } from "../find-session.ts";
-import { toJsonText } from "../output/json-line.ts";
-import { resolveDirectory } from "../resolve-directory.ts";
 import {
+  listSessions,
+  listUnreadableSessions,
+  notifySession,
+  type SessionInfo,
+} from "@diligent/core/sessions";
+import { describeError, EXIT_FAILURE, EXIT_SUCCESS, SIGNAL_EXIT_CODES, UsageError } from "../errors.ts";
+import { type CliIo, type SignalName, writeFailure, writeLine } from "../io/io.ts";
+import { resolveDirectory } from "../session/project-directory.ts";
+import { SESSION_WORDING } from "../session/session-wording.ts";
+import { toJsonText } from "../text/format.ts";
+import {
+  type CutOffPlan,
+  describeExit,
   describeForModel,
   describeNoSession,
   describeNothing,
   describeRestoration,
-} from "../undo/describe-restoration.ts";
-import { type CutOffPlan, planCutOff } from "../undo/plan-cut-off.ts";
-import { UsageError } from "../usage-error.ts";
-import { writeFailure, writeLine } from "../write-line.ts";
-import { askYesNo } from "./ask-yes-no.ts";
-import { readSubcommandArguments } from "./subcommand-arguments.ts";
-import { createUndoControl } from "./undo-control.ts";
+  planCutOff,
+} from "../undo/describe.ts";
+import { createProgressLines, ProgressLine } from "../undo/progress-lines.ts";
+import { askYesNo, readSubcommandArguments } from "./arguments.ts";
 
-interface Wishes {
+interface Options {
   move: "undo" | "redo";
   isDryRun: boolean;
   isCutOff: boolean;
   isJson: boolean;
-  /** Nobody is to be asked. */
+  /** Do not ask. */
   isAgreed: boolean;
 }
 
 interface Moved {
   restoration?: Restoration | undefined;
   stoppedBy?: SignalName | undefined;
-  /** Nothing was done, since the person did not want it. */
+  /** Nothing was done because the user declined. */
   isDeclined?: boolean;
 }
 
 /**
- * Takes back what the last prompt of a session has changed, from outside of it. Exit code 1: something could not be restored.
- * @throws UsageError when there is no such session, or another process works in it.
+ * Undoes what the last prompt of a session changed, from outside the session. Exit code 1: something could not be
+ * restored.
+ * @throws UsageError if there is no such session, or another process is using it.
  */
 export async function runUndo(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
   const { words, switches, values } = readSubcommandArguments("undo", rest);
   if (words.length > 0)
-    throw new UsageError(`undo takes no words: ${words.join(" ")}; a session is named with --session`);
+    throw new UsageError(`undo takes no arguments: ${words.join(" ")}; to name a session: --session`);
   const root = findProjectRoot(resolveDirectory(directory, io.cwd), homeDirectory(io.environment));
-  const wishes: Wishes = {
+  const wishes: Options = {
     move: switches.has("redo") ? "redo" : "undo",
     isDryRun: switches.has("dry-run"),
     isCutOff: switches.has("cut-off"),
@@ -65,13 +71,16 @@ export async function runUndo(rest: readonly string[], io: CliIo, directory?: st
   const sessionId =
     reference === undefined
       ? await findLastChanged(wishes.move, { root, environment: io.environment })
-      : findSession(sessions, reference, () => listUnreadableSessions(resolvePaths(root).sessions)).id;
+      : findSession(sessions, reference, {
+          listUnreadable: () => listUnreadableSessions(resolvePaths(root).sessions),
+          wording: SESSION_WORDING,
+        }).id;
   const options = { root, environment: io.environment, sessionId: sessionId ?? "" };
   const moved: Moved = sessionId === undefined ? {} : await move(wishes, options, io);
   if (moved.isDeclined) return EXIT_SUCCESS;
   const { restoration, stoppedBy } = moved;
   if (restoration)
-    tell(
+    notify(
       restoration,
       sessions.find(({ id }) => id === sessionId),
       io,
@@ -80,17 +89,17 @@ export async function runUndo(rest: readonly string[], io: CliIo, directory?: st
   return restoration?.isStopped && stoppedBy ? SIGNAL_EXIT_CODES[stoppedBy] : code;
 }
 
-/** The session that has changed something last. */
+/** The session that made the last change. */
 async function findLastChanged(
-  move: Wishes["move"],
+  move: Options["move"],
   place: Pick<CheckpointOptions, "root" | "environment">,
 ): Promise<string | undefined> {
   const changed = await listCheckpointSessions(place);
   return changed.find(({ canUndo, canRedo }) => (move === "undo" ? canUndo : canRedo))?.sessionId;
 }
 
-/** @throws UsageError when it cannot be done now, or there is a question that nobody can answer. */
-async function move(wishes: Wishes, options: CheckpointOptions, io: CliIo): Promise<Moved> {
+/** @throws UsageError if it is impossible now, or requires confirmation without a terminal. */
+async function move(wishes: Options, options: CheckpointOptions, io: CliIo): Promise<Moved> {
   const checkpoints = await openCheckpoints(options);
   const { move, isDryRun, isCutOff } = wishes;
   try {
@@ -106,7 +115,7 @@ async function move(wishes: Wishes, options: CheckpointOptions, io: CliIo): Prom
 
 async function moveStoppably(
   checkpoints: Checkpoints,
-  { move, isDryRun, isCutOff }: Pick<Wishes, "move" | "isDryRun" | "isCutOff">,
+  { move, isDryRun, isCutOff }: Pick<Options, "move" | "isDryRun" | "isCutOff">,
   io: CliIo,
 ): Promise<Moved> {
   const control = createUndoControl(move, io, isDryRun);
@@ -119,19 +128,19 @@ async function moveStoppably(
   }
 }
 
-/** What came of it already; undefined where it is to be carried out. */
-async function askFirst(checkpoints: Checkpoints, wishes: Wishes, io: CliIo): Promise<Moved | undefined> {
+/** The result so far; undefined if it still has to be applied. */
+async function askFirst(checkpoints: Checkpoints, wishes: Options, io: CliIo): Promise<Moved | undefined> {
   const { next, planned, stoppedBy } = await plan(checkpoints, wishes, io);
   if (next === "goOn") return undefined;
   if (next === "stop" || !planned) return { restoration: planned, stoppedBy };
   const output = wishes.isJson ? io.stderr : io.stdout;
   if (io.stdin.isTerminal) for (const line of describeRestoration(planned)) writeLine(output, line);
-  return (await askYesNo("Take that back?", io)) ? undefined : { isDeclined: true };
+  return (await askYesNo("Undo that?", io)) ? undefined : { isDeclined: true };
 }
 
 async function plan(
   checkpoints: Checkpoints,
-  { move }: Wishes,
+  { move }: Options,
   io: CliIo,
 ): Promise<CutOffPlan & Pick<Moved, "stoppedBy">> {
   const control = createUndoControl(move, io, true);
@@ -144,21 +153,21 @@ async function plan(
   }
 }
 
-/** With the next prompt of the session, if its file is still there. */
-function tell(restoration: Restoration, session: SessionInfo | undefined, io: CliIo): void {
+/** With the session's next prompt, if its file still exists. */
+function notify(restoration: Restoration, session: SessionInfo | undefined, io: CliIo): void {
   const told = describeForModel(restoration);
   if (told === undefined || !session) return;
   try {
-    tellSession(session, told);
+    notifySession(session, told);
   } catch (error) {
     const reason = describeError(error);
-    writeFailure(io.stderr, `the session could not be told of it: ${reason}`);
+    writeFailure(io.stderr, `the session could not be notified: ${reason}`);
   }
 }
 
 function report(
   restoration: Restoration | undefined,
-  { move, isJson }: Wishes,
+  { move, isJson }: Options,
   { io, sessionId }: { io: CliIo; sessionId: string | undefined },
 ): number {
   if (isJson) {
@@ -179,7 +188,7 @@ function countLeft({ failures, conflicts, leftCutOff = [] }: Restoration): numbe
   return failures.length + conflicts.length + leftCutOff.length;
 }
 
-/** Names that are no text would be no JSON text either. */
+/** Invalid Unicode in names would make invalid JSON. */
 function toWellFormed(restoration: Restoration): Restoration {
   const mend = <T extends { path: string }>(each: T): T => ({ ...each, path: each.path.toWellFormed() });
   return {
@@ -192,5 +201,47 @@ function toWellFormed(restoration: Restoration): Restoration {
     ...(restoration.unlike && { unlike: restoration.unlike.map(mend) }),
     ...(restoration.touched && { touched: restoration.touched.map((path) => path.toWellFormed()) }),
     ...(restoration.unseen && { unseen: restoration.unseen.map((path) => path.toWellFormed()) }),
+  };
+}
+
+/** Restores files from outside a session: progress on stderr, and how it is stopped. */
+interface UndoControl {
+  signal: AbortSignal;
+  onProgress(progress: MoveProgress): void;
+  /** The signal that stopped it. */
+  readonly stoppedBy: SignalName | undefined;
+  /** Signals end the program again from now on. */
+  end(): void;
+}
+
+/**
+ * A signal stops and reverts it; a second one ends the program immediately.
+ * @param isDryRun true: nothing is moved, so nothing can be left half done.
+ */
+export function createUndoControl(move: "undo" | "redo", io: CliIo, isDryRun = false): UndoControl {
+  const { stderr } = io;
+  const line = stderr.isTerminal ? new ProgressLine(move, stderr) : undefined;
+  const abort = new AbortController();
+  let stoppedBy: SignalName | undefined;
+  const unsubscribe = io.onSignal((signal) => {
+    line?.clear();
+    if (stoppedBy === undefined) {
+      stoppedBy = signal;
+      abort.abort();
+      return;
+    }
+    if (!isDryRun) writeFailure(stderr, describeExit(move));
+    void stderr.flush().then(() => io.exit(SIGNAL_EXIT_CODES[signal]));
+  });
+  return {
+    signal: abort.signal,
+    onProgress: line?.show ?? createProgressLines(move, (text) => writeFailure(stderr, text)),
+    get stoppedBy() {
+      return stoppedBy;
+    },
+    end() {
+      unsubscribe();
+      line?.clear();
+    },
   };
 }

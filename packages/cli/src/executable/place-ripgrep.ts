@@ -16,23 +16,23 @@ const ACCESSIBLE_TO_OTHERS = 0o077;
 const WRITABLE_BY_OTHERS = 0o022;
 const NAME_DIGITS = 16;
 
-/** The ripgrep inside the executable, and where a copy of it may go. */
-export interface EmbeddedRipgrep {
-  /** Inside the executable, where it can be read and not be run. */
+/** The bundled ripgrep, and where a copy of it may be placed. */
+interface EmbeddedRipgrep {
+  /** Inside the executable: readable, but not executable. */
   embeddedPath: string;
-  /** Of its content, in hexadecimal digits. */
+  /** Hash of its content, hexadecimal. */
   sha256: string;
   environment: Environment;
-  /** Where everybody may write: absolute. */
+  /** A world-writable directory, absolute. */
   temporaryDirectory: string;
 }
 
 /**
- * Copies the ripgrep that is part of the executable to where it can be run, once: into a directory that nobody else can
- * write to, of the user's state, else (no home, a full or read-only one, one that nothing may be run from) beside other
- * temporary files. A copy of another content, of somebody else's or that others may write is replaced.
+ * Copies the bundled ripgrep once to where it can be executed: to a private directory in the user's state directory or,
+ * if that is impossible (no home, full, read-only, noexec), to a private one among the temporary files. A copy with
+ * different content, of another owner or writable by others is replaced.
  * @returns the path of the copy.
- * @throws Error when neither can be had, with the reason of each.
+ * @throws Error if neither works, with both reasons.
  */
 export function placeRipgrep({ environment, temporaryDirectory, ...embedded }: EmbeddedRipgrep): string {
   const reasons: unknown[] = [];
@@ -46,19 +46,19 @@ export function placeRipgrep({ environment, temporaryDirectory, ...embedded }: E
       reasons.push(error);
     }
   }
-  throw new AggregateError(reasons, "There is no place for ripgrep.");
+  throw new AggregateError(reasons, "No directory for ripgrep.");
 }
 
 function openStateDirectory(environment: Environment): string {
   const state = userStateDirectory(environment);
-  if (state === undefined) throw new Error("There is no home directory to keep ripgrep in.");
+  if (state === undefined) throw new Error("There is no home directory to store ripgrep in.");
   const directory = join(state, "programs");
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   chmodSync(directory, 0o700);
   return directory;
 }
 
-/** Its name can be foretold, so that it is made once; somebody else may have been there before. */
+/** The name is predictable, so someone else may have created it before. */
 function openTemporaryDirectory(temporaryDirectory: string): string {
   const uid = process.getuid?.();
   const directory = join(temporaryDirectory, `diligent-programs-${uid}`);
@@ -66,7 +66,7 @@ function openTemporaryDirectory(temporaryDirectory: string): string {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   const stats = lstatSync(directory);
   if (!stats.isDirectory() || stats.uid !== uid || stats.mode & ACCESSIBLE_TO_OTHERS)
-    throw new Error(`${directory} is not this user's alone.`);
+    throw new Error(`${directory} is accessible to other users.`);
   return directory;
 }
 
@@ -84,7 +84,7 @@ function placeIn(
       rmSync(draft, { force: true });
     }
   }
-  // A file system may be mounted so that nothing on it can be run.
+  // A file system may be mounted noexec.
   accessSync(path, constants.X_OK);
   return path;
 }

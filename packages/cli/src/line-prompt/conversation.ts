@@ -1,47 +1,50 @@
-import type { CliOutput } from "../cli-io.ts";
-import { CurrentWork } from "../conversation/current-work.ts";
-import { runPrompt } from "../conversation/run-prompt.ts";
-import { describeError } from "../describe-error.ts";
-import type { ShellLine } from "../shell-line/read-shell-line.ts";
-import { runShellLine, tellOfShellLine } from "../shell-line/run-shell-line.ts";
-import { PlainApprovals } from "./plain-approvals.ts";
-import type { PlainCommands } from "./plain-commands.ts";
-import type { PlainContextParts } from "./plain-context.ts";
+import { describeError } from "../errors.ts";
+import type { CliOutput } from "../io/io.ts";
+import { ActiveTask, runPrompt } from "../session/conversation.ts";
+import { runShellLine, type ShellLine, shareShellLine } from "../shell-line.ts";
+import type { PlainCommands, PlainContextDeps } from "./commands.ts";
+import { PlainApprovals } from "./questions.ts";
 import { Transcript } from "./transcript.ts";
 
 const PROMPT = "diligent> ";
 
-/** The session that is talked to, how it is exchanged for another one, and how the program is left. */
-export type ConversationParts = Pick<
-  PlainContextParts,
+/** The current session, how it is replaced, and how the program quits. */
+export type LineConversationDeps = Pick<
+  PlainContextDeps,
   "opened" | "reopen" | "environment" | "quit" | "send"
 > & {
-  /** The program is about to end: nothing is to begin any more. */
+  /** The program is about to end: nothing new may start. */
   isLeaving(): boolean;
-  /** Told when nothing goes on any more, once the prompt is shown. */
+  /** Turns off the terminal's echo until the returned function is called. */
+  hideInput(): () => void;
+  /** Called when a secret is asked for: lines typed before answer it and are not prompts. */
+  askedSecret(): void;
+  /** Called when no task is running any more, once the prompt is shown. */
   ended(): void;
 };
 
-/** What goes on: a run of the model's, which prompts can join, a slash command, or a command of the user's own. */
+/** The current task: a run of the model, which prompts can join, a slash command, or a shell command of the user. */
 type LineWork = "run" | "command" | "shell";
 
-/** A conversation by lines: does one thing at a time, and shows what comes of it. */
-export class Conversation {
-  /** Where the run asks for consent. */
+/** A conversation in lines: does one thing at a time and prints the results. */
+export class LineConversation {
+  /** The approval questions of the run. */
   readonly approvals: PlainApprovals;
   private readonly transcript: Transcript;
-  private readonly work: CurrentWork<LineWork>;
+  private readonly work: ActiveTask<LineWork>;
   private commands: PlainCommands | undefined;
-  /** What is to be told once nothing goes on. */
+  /** Gets the next line, which is not echoed. */
+  private secret: ((line: string) => void) | undefined;
+  /** Notices to show once no task is running. */
   private readonly held: string[] = [];
 
   constructor(
     private readonly output: CliOutput,
-    private readonly parts: ConversationParts,
+    private readonly parts: LineConversationDeps,
   ) {
     this.transcript = new Transcript(output);
     this.approvals = new PlainApprovals(output, () => this.isInterrupted);
-    this.work = new CurrentWork({
+    this.work = new ActiveTask({
       failed: (error) => this.fail(error),
       ended: () => {
         if (!parts.isLeaving()) for (const text of this.held.splice(0)) this.line(text);
@@ -51,17 +54,27 @@ export class Conversation {
     });
   }
 
-  /** Undefined while nothing goes on. */
+  /** The next line is a secret. */
+  get isAskingSecret(): boolean {
+    return this.secret !== undefined;
+  }
+
+  /** Answers the open question for a secret; empty: cancelled. */
+  giveSecret(line: string): void {
+    this.secret?.(line);
+  }
+
+  /** Undefined while no task is running. */
   get doing(): LineWork | undefined {
     return this.work.what;
   }
 
-  /** What goes on was stopped, and has not ended yet. */
+  /** The current task was stopped and has not ended yet. */
   get isInterrupted(): boolean {
     return this.work.isStopped;
   }
 
-  /** Begins a run; to be called while nothing goes on, as everything that begins something. */
+  /** Starts a run; like all other starts, call it only while no task is running. */
   begin(prompt: string): void {
     const { session, noteInput } = this.parts.opened();
     noteInput(prompt);
@@ -72,69 +85,87 @@ export class Conversation {
     );
   }
 
-  /** Sends a prompt into the run that is going on. */
+  /** Sends a prompt into the current run. */
   steer(prompt: string): void {
     this.parts.opened().session.steer(prompt);
   }
 
-  /** Begins a slash command. */
+  /** Starts a slash command. */
   beginCommand(line: string): void {
     void this.work.begin("command", async () => (await this.openCommands()).run(line));
   }
 
-  /** Begins a command of the user's own. @param typed the whole line, for the input history. */
+  /** Runs a shell command of the user. @param typed the whole line, for the input history. */
   beginShell(line: ShellLine, typed: string): void {
     const opened = this.parts.opened();
     opened.noteInput(typed);
     void this.work.begin("shell", async (signal) => {
       const result = await runShellLine(line, opened, { signal });
       this.line(result.output);
-      await tellOfShellLine(line, result, opened);
+      await shareShellLine(line, result, opened);
     });
   }
 
-  /** The slash commands, which are loaded with the first of them. */
+  /** The slash commands, loaded on first use. */
   async openCommands(): Promise<PlainCommands> {
-    const { PlainCommands } = await import("./plain-commands.ts");
+    const { PlainCommands } = await import("./commands.ts");
     this.commands ??= new PlainCommands({
       ...this.parts,
       signal: () => this.work.signal ?? new AbortController().signal,
+      columns: () => this.output.columns ?? Number.POSITIVE_INFINITY,
       line: (text) => this.line(text),
+      readSecret: (question) => this.readSecret(question),
       show: (event) => this.transcript.show(event),
     });
     return this.commands;
   }
 
-  /** Stops what is going on, and resolves when it has ended. */
+  /** Stops the current task, and resolves when it has ended. */
   async interrupt(): Promise<void> {
     const stopped = this.work.stop();
     this.approvals.give(undefined);
+    this.giveSecret("");
     await stopped;
   }
 
-  /** Asks for the next line; nothing while something goes on. */
+  private readSecret(question: string): Promise<string> {
+    this.line(question);
+    this.output.write("Key: ");
+    const show = this.parts.hideInput();
+    return new Promise((resolve) => {
+      this.secret = (line) => {
+        this.secret = undefined;
+        show();
+        this.output.write("\n");
+        resolve(line);
+      };
+      this.parts.askedSecret();
+    });
+  }
+
+  /** Prints the prompt; nothing while a task is running. */
   showPrompt(): void {
     if (this.doing === undefined) this.output.write(PROMPT);
   }
 
-  /** Shows what nobody has asked for, once nothing goes on: it is written into no open question. */
-  tell(text: string): void {
+  /** Shows a notice once no task is running, so that it does not interrupt an open question. */
+  notify(text: string): void {
     if (this.doing !== undefined) {
       this.held.push(text);
       return;
     }
-    // What is being typed at the prompt is left above it.
+    // Text being typed at the prompt stays above it.
     this.output.write("\n");
     this.line(text);
     this.showPrompt();
   }
 
-  /** Shows a line of its own. */
+  /** Prints a separate line. */
   line(text: string): void {
     this.transcript.line(text);
   }
 
-  /** Says what went wrong. */
+  /** Prints an error. */
   fail(error: unknown): void {
     this.line(`error: ${describeError(error)}`);
   }

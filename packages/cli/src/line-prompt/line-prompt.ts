@@ -1,21 +1,19 @@
+import type { HarnessSession } from "@diligent/core/harness";
 import type { RunCommand } from "../arguments/command.ts";
-import type { CliIo, SignalName } from "../cli-io.ts";
-import { Leaving } from "../conversation/leaving.ts";
-import { SessionHolder } from "../conversation/session-holder.ts";
-import { EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../exit-codes.ts";
-import type { OpenSession } from "../open-session.ts";
-import { writeLine } from "../write-line.ts";
-import { InputLines } from "./input-lines.ts";
-import { readInputLine } from "./read-input-line.ts";
-import { readLines } from "./read-lines.ts";
+import { EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../errors.ts";
+import { type CliIo, type SignalName, writeLine } from "../io/io.ts";
+import { Shutdown } from "../session/conversation.ts";
+import { SessionController } from "../session/session-controller.ts";
+import { InputLines, readInputLine, readInputLines } from "./input.ts";
 
 /**
- * The interactive session as plain lines. Ctrl+C stops the run, or leaves at the prompt when it comes twice; Ctrl+D,
- * `/quit` and `/exit` leave. The terminal stays in its ordinary mode throughout, so there is nothing to restore. Returns the exit code.
- * @throws UsageError when the session cannot be opened.
+ * The interactive session in plain lines. Ctrl+C stops the run, or quits when pressed twice at the prompt; Ctrl+D,
+ * `/quit` and `/exit` quit. The terminal stays in its normal mode, so there is nothing to restore. Returns the exit
+ * code.
+ * @throws UsageError if the session cannot be opened.
  */
 export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<number> {
-  let opened: OpenSession | undefined;
+  let opened: HarnessSession | undefined;
   const lines = new InputLines(io.stdout, {
     environment: io.environment,
     opened() {
@@ -27,10 +25,11 @@ export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<num
       return opened;
     },
     quit: () => leaving.leave(EXIT_SUCCESS),
-    isLeaving: () => leaving.isLeaving,
+    isLeaving: () => leaving.isShuttingDown,
+    hideInput: () => io.stdin.hide?.() ?? (() => {}),
   });
   const { conversation } = lines;
-  const leaving = new Leaving({
+  const leaving = new Shutdown({
     stop: () => lines.stop(),
     isStopped: () => conversation.isInterrupted,
     exit: (code) => io.exit(code),
@@ -39,18 +38,20 @@ export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<num
     if (!opened || !isTaken(signal, lines)) leaving.leave(SIGNAL_EXIT_CODES[signal]);
   });
   const warn = (text: string) => writeLine(io.stderr, text);
-  const holder = new SessionHolder(command, io, {
+  const holder = new SessionController(command, io, {
     ask: conversation.approvals.ask,
     warn,
     tell(text) {
-      if (!leaving.isLeaving) conversation.tell(text);
+      if (!leaving.isShuttingDown) conversation.notify(text);
     },
   });
   try {
     opened = await holder.session;
     for (const { message } of opened.notices) conversation.line(message);
-    if (leaving.isLeaving) return await leaving.code;
-    if (command.prompt === undefined) conversation.showPrompt();
+    if (leaving.isShuttingDown) return await leaving.code;
+    if (command.resumption?.opensList) lines.chooseSession(command.prompt);
+    else if (command.prompt === undefined) conversation.showPrompt();
+    else if (command.isBareWord) lines.confirm(command.prompt);
     else lines.begin(command.prompt);
     io.stdout.closed.addEventListener("abort", () => leaving.leave(EXIT_SUCCESS));
     readUntilLeft(lines, io).then(() => leaving.leave(EXIT_SUCCESS), leaving.fail);
@@ -73,7 +74,9 @@ function isTaken(signal: SignalName, lines: InputLines): boolean {
 }
 
 async function readUntilLeft(lines: InputLines, io: CliIo): Promise<void> {
-  for await (const line of readLines(io.stdin.stream())) {
+  const { conversation } = lines;
+  const isHidden = () => conversation.isAskingSecret;
+  for await (const line of readInputLines(io.stdin.stream(), { isHidden })) {
     if (lines.conversation.doing === undefined && readInputLine(line).kind === "quit") return;
     lines.take(line);
   }

@@ -1,27 +1,32 @@
+import type { HarnessSession } from "@diligent/core/harness";
+import { MissingKeyError } from "@diligent/core/harness";
 import type { RunCommand } from "../arguments/command.ts";
-import type { CliIo, CliTerminal } from "../cli-io.ts";
-import { Leaving } from "../conversation/leaving.ts";
-import { EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../exit-codes.ts";
-import { MissingKeyError } from "../missing-key.ts";
-import type { OpenSession } from "../open-session.ts";
-import { describeLeaving } from "../undo/describe-progress.ts";
-import { writeFailure } from "../write-line.ts";
-import { showSession } from "./command-context.ts";
+import { shellQuote } from "../demo/demo.ts";
+import { describeError, EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../errors.ts";
+import { type CliIo, type CliTerminal, writeFailure, writeLine } from "../io/io.ts";
+import { Shutdown } from "../session/conversation.ts";
+import { resolveDirectory } from "../session/project-directory.ts";
+import { SessionController } from "../session/session-controller.ts";
+import { describeExit } from "../undo/describe.ts";
+import { CommandField } from "./approval/prompter.ts";
+import { createCommandContext, showOpening, showSession } from "./commands/context.ts";
+import type { CommandContext } from "./commands/types.ts";
+import { ConversationDriver } from "./conversation-driver.ts";
 import { Display } from "./display.ts";
-import { toPromptTheme } from "./editor/prompt-theme.ts";
-import { Interaction } from "./interaction.ts";
+import { type PromptEditorOptions, toPromptTheme } from "./editor/prompt-editor.ts";
 import { KeyInput } from "./key-input.ts";
-import { loadKeybindings } from "./keys/keybindings-file.ts";
+import { loadKeybindings, ReloadableKeys } from "./keys/keybindings.ts";
 import type { Keymap } from "./keys/keymap.ts";
-import { ReloadableKeys } from "./keys/reloadable-keys.ts";
 import { LiveRegion } from "./live-region.ts";
-import { loadMarkdown } from "./markdown/load-markdown.ts";
-import { assistEditor, openDraft } from "./prompt-assistance.ts";
-import { PromptField } from "./prompt-field.ts";
+import { loadMarkdown } from "./markdown/render.ts";
+import { OpenPicker } from "./pickers/picker.ts";
+import { assistEditor, openDraft, PromptField } from "./prompt/prompt-field.ts";
+import { TypedLines } from "./prompt/submit.ts";
 import { createTheme } from "./theme.ts";
+import { notice } from "./view.ts";
 
 /** What a command that brings its own prompt, such as the demonstration, has to say around it. */
-export interface TuiExtras {
+interface TuiExtras {
   /** Before the prompt. */
   introduction?: string;
   /** Called when the prompt's run has ended. `say` shows something below it; false when the user is about to leave. */
@@ -30,35 +35,51 @@ export interface TuiExtras {
 
 /**
  * The interactive session on a screen of its own. The prompt can be written in at once; the session is opened meanwhile.
- * Who has no key at all is told how to get one, and offered the demonstration. Returns the exit code.
+ * Who has no key at all is asked for one, and offered the demonstration. Returns the exit code.
  * @throws UsageError when the session cannot be opened; the terminal is as it was then.
  */
 export async function runTui(command: RunCommand, io: CliIo, extras: TuiExtras = {}): Promise<number> {
   const [terminal, bindings] = await Promise.all([io.openTerminal(), loadKeybindings(io.environment)]);
   const keys = new ReloadableKeys(bindings, io.environment);
-  try {
-    return await new App(command, io, { ...terminal, keys, extras }).run();
-  } catch (error) {
-    if (!(error instanceof MissingKeyError && error.isFirstStart)) throw error;
-    const { runWelcome } = await import("./welcome/run-welcome.ts");
-    return runWelcome(terminal, io);
+  for (let introduction = extras.introduction; ; ) {
+    try {
+      const parts = { ...terminal, keys, extras: { ...extras, ...(introduction && { introduction }) } };
+      return await new App(command, io, parts).run();
+    } catch (error) {
+      if (!(error instanceof MissingKeyError && error.isFirstStart)) throw error;
+      const { runWelcome } = await import("./welcome.ts");
+      const end = await runWelcome(terminal, io, resolveDirectory(command.options.directory, io.cwd));
+      if (end.kind === "ended") return end.code;
+      introduction = end.text;
+    }
   }
 }
 
-type AppParts = CliTerminal & { keys: ReloadableKeys; extras: TuiExtras };
+// One for each stage that a key passes: the terminal's device, the stream on it, the reader that tells keys apart.
+const INPUT_TURNS = 3;
+
+type AppDeps = CliTerminal & { keys: ReloadableKeys; extras: TuiExtras };
+
+/**
+ * Resolves once the keys that were pressed before now have been read. A signal overtakes them: it is handed on before the
+ * event loop looks at its inputs, which it does between two timers.
+ */
+async function afterPendingInput(): Promise<void> {
+  for (let turn = 0; turn < INPUT_TURNS; turn++) await Bun.sleep(1);
+}
 
 /** Connects the parts: keys to effects, events to the view, the view to the screen. */
 class App {
   private readonly display: Display;
   private readonly prompt: PromptField;
   private readonly interaction: Interaction;
-  private readonly leaving: Leaving;
+  private readonly leaving: Shutdown;
   private readonly extras: TuiExtras;
 
   constructor(
     private readonly command: RunCommand,
     private readonly io: CliIo,
-    { keys, extras, ...terminal }: AppParts,
+    { keys, extras, ...terminal }: AppDeps,
   ) {
     this.extras = extras;
     const look = createTheme({ color: !io.environment.NO_COLOR });
@@ -67,15 +88,16 @@ class App {
     this.prompt = new PromptField(this.display.screen, {
       theme,
       keys: keys.editorKeys,
-      draft: openDraft(io),
+      draft: openDraft(io, command.options),
       submit: (text, visibleText) => this.submit(text, visibleText),
     });
     const { display, prompt } = this;
     const quit = () => this.leaving.leave(EXIT_SUCCESS);
     this.interaction = new Interaction({ command, io, display, prompt, keys, theme, quit });
-    const { driver } = this.interaction;
-    this.leaving = new Leaving({
-      stop: () => driver.stopAll(),
+    const { driver, lines } = this.interaction;
+    this.leaving = new Shutdown({
+      // What was sent before is saved, be it that the session has only just been opened for it.
+      stop: async () => void (await Promise.all([driver.close(), lines.arrived()])),
       isStopped: () => driver.isInterrupted,
       exit: (code) => io.exit(code),
     });
@@ -86,38 +108,55 @@ class App {
     const { driver, holder } = interaction;
     const unsubscribe = io.onSignal((signal) => {
       // Ctrl+C in a pager or an editor is meant for that.
-      if (signal !== "SIGINT" || !display.isLent) leaving.leave(SIGNAL_EXIT_CODES[signal]);
+      if (signal === "SIGINT" && display.isLent) return;
+      void afterPendingInput().then(() => leaving.leave(SIGNAL_EXIT_CODES[signal]));
     });
     this.connect();
     // However the program ends, the terminal is given back before anything is said for a person.
     io.onExit(() => display.guard.leave());
     display.guard.hold();
-    prompt.restoreDraft();
     // After the first frame: until then nobody has written or asked anything.
     setTimeout(() => this.prepare(), 0);
     let isOpen = false;
+    let code: number | undefined;
     try {
       const opened = await Promise.race([holder.session, leaving.code]);
       if (typeof opened === "number") return opened;
       isOpen = true;
+      showOpening(opened, display.painter);
       showSession(opened, display.painter);
       void this.begin(opened).catch(interaction.fail);
-      return await leaving.code;
+      code = await leaving.code;
+      return code;
     } finally {
       unsubscribe();
       display.painter.stop();
+      const { unsaved } = interaction.lines;
+      if (unsaved.length > 0) prompt.editor.setText([...unsaved, prompt.editor.text].join("\n\n").trimEnd());
       prompt.keepDraft();
       // A prompt that nothing could be written in is no part of what is left on the screen.
       await display.guard.leave({ isErased: !isOpen });
       const { unfinishedMove } = driver;
-      if (unfinishedMove) writeFailure(io.stderr, describeLeaving(unfinishedMove));
+      if (unfinishedMove) writeFailure(io.stderr, describeExit(unfinishedMove));
+      if (code === EXIT_SUCCESS) await this.sayHowToContinue();
       await holder.close();
     }
   }
 
-  /** Who is leaving begins nothing more: it is a draft for the next time. */
+  /** Of a conversation that was saved, which may be another than the one that was opened first. */
+  private async sayHowToContinue(): Promise<void> {
+    const { session } = await this.interaction.holder.session;
+    const hasMessages = session.branches.path.some(({ type }) => type === "message");
+    // The demonstration says by itself how to continue.
+    if (session.sessionPath === undefined || !hasMessages || this.extras.conclude) return;
+    const { directory } = this.command.options;
+    const place = directory === undefined ? "" : ` -C ${shellQuote(directory)}`;
+    writeLine(this.io.stdout, `To continue: diligent${place} --continue ${session.sessionId}`);
+  }
+
+  /** What is sent once the program is about to end is a draft for the next time. */
   private submit(text: string, visibleText: string): void {
-    if (this.leaving.isLeaving) this.prompt.editor.setText(text);
+    if (this.leaving.isShuttingDown) this.prompt.editor.setText(text);
     else this.interaction.lines.take(text, visibleText);
   }
 
@@ -134,21 +173,40 @@ class App {
     screen.setFocus(editor);
   }
 
-  private async begin(opened: OpenSession): Promise<void> {
+  private async begin(opened: HarnessSession): Promise<void> {
     const { context, lines } = this.interaction;
     await this.interaction.begin(opened);
-    const { prompt } = this.command;
+    const { prompt, isBareWord, resumption } = this.command;
     const { introduction, conclude } = this.extras;
     if (introduction !== undefined) context.print(introduction);
+    if (resumption?.opensList && !(await this.chooseSession())) return;
     if (prompt === undefined) return;
+    if (isBareWord) return this.confirm(prompt);
     if (conclude === undefined) return lines.submit(prompt);
     await lines.send(prompt, []);
     const { leaving } = this;
-    if (leaving.isLeaving) return;
+    if (leaving.isShuttingDown) return;
     await conclude((text) => {
-      if (!leaving.isLeaving) context.print(text);
-      return !leaving.isLeaving;
+      if (!leaving.isShuttingDown) context.print(text);
+      return !leaving.isShuttingDown;
     }, context.keymap);
+  }
+
+  /** A word that may be a mistyped command is sent with the user's own Enter. */
+  private confirm(word: string): void {
+    this.prompt.editor.setText(word);
+    const text = `Unknown command ${word}. Press Enter to send it as a prompt.`;
+    this.interaction.context.show(notice("info", text));
+  }
+
+  /** False when the user chose none: a prompt of the command line waits for them in the editor then. */
+  private async chooseSession(): Promise<boolean> {
+    const { context } = this.interaction;
+    const { chooseSession } = await import("./pickers/choose-session.ts");
+    const hasChosen = await chooseSession(context);
+    const { prompt } = this.command;
+    if (!hasChosen && prompt !== undefined) context.setPrompt(prompt);
+    return hasChosen;
   }
 
   private prepare(): void {
@@ -156,4 +214,102 @@ class App {
     assistEditor(this.prompt.editor, this.io, context);
     void loadMarkdown().then(() => this.display.screen.requestRender(), fail);
   }
+}
+
+interface InteractionDeps {
+  command: RunCommand;
+  io: CliIo;
+  display: Display;
+  prompt: PromptField;
+  keys: ReloadableKeys;
+  theme: PromptEditorOptions["theme"];
+  /** Leaves the program. */
+  quit(): void;
+}
+
+/** What the user can do with a session: talk to it, answer its questions, choose from lists, run commands. */
+class Interaction {
+  readonly holder: SessionController;
+  readonly driver: ConversationDriver;
+  readonly commandField: CommandField;
+  readonly picker: OpenPicker;
+  readonly lines: TypedLines;
+  readonly context: CommandContext;
+  /** The session is open, and what had to be asked before the first prompt is decided. */
+  private readonly ready = Promise.withResolvers<void>();
+
+  /** Begins to open the session. */
+  constructor({ command, io, display, prompt, keys, theme, quit }: InteractionDeps) {
+    const { painter, screen, terminal } = display;
+    const { change } = painter;
+    const { environment } = io;
+    const { isWriting } = prompt;
+    const room = () => ({ rows: terminal.rows, columns: terminal.columns, keymap: keys.keymap });
+    this.driver = new ConversationDriver({
+      session: () => this.holder.session,
+      change,
+      room,
+      isWriting,
+      lendTerminal: (run) => display.lend(run),
+    });
+    const { approvals } = this.driver;
+    this.commandField = new CommandField({
+      tui: screen,
+      theme,
+      keys: () => keys.editorKeys,
+      submit: (edited) => approvals.give({ edited }),
+    });
+    this.picker = new OpenPicker(change, this.fail);
+    this.lines = new TypedLines({
+      context: () => this.context,
+      driver: this.driver,
+      environment,
+      session: () => this.ready.promise.then(() => this.holder.session),
+      fail: this.fail,
+    });
+    this.holder = new SessionController(command, io, {
+      ask: approvals.ask,
+      warn: (text) => this.context.show(notice("warning", text)),
+      tell: (text) => this.context.show(notice("info", text)),
+      onOpened(opened) {
+        display.attendTo(opened);
+        if (prompt.openSession(opened.session))
+          change((view) => ({ ...view, hint: "Press Up to restore your unsent draft" }));
+      },
+    });
+    this.context = createCommandContext({
+      painter,
+      holder: this.holder,
+      driver: this.driver,
+      editor: prompt.editor,
+      picker: this.picker,
+      keys,
+      environment,
+      submit: (text) => this.lines.submit(text),
+      lendTerminal: (run) => display.lend(run),
+      onAnyExit: (cleanUp) => io.onAnyExit(cleanUp),
+      writeRaw: (sequence) => terminal.write(sequence),
+      columns: () => terminal.columns,
+      quit,
+    });
+    for (const text of keys.warnings) this.context.show(notice("warning", text));
+  }
+
+  /** Asks what has to be decided before the first prompt, and resolves then; prompts wait for that. */
+  async begin(opened: HarnessSession): Promise<void> {
+    const { trust, knowledgeTrust } = opened.loaded;
+    const isWaiting = [trust, knowledgeTrust.state].some(
+      (state) => state === "untrusted" || state === "changed",
+    );
+    if (isWaiting) {
+      const { askForTrustFirst } = await import("./pickers/trust.ts");
+      await askForTrustFirst(opened, this.context).catch(this.fail);
+    }
+    this.ready.resolve();
+  }
+
+  /** Prints an error. */
+  readonly fail = (error: unknown): void => {
+    this.context.show(notice("error", describeError(error)));
+  };
 }

@@ -1,13 +1,19 @@
 import { type AgentEvent, type AssistantMessage, assertNever, type MessageDelta } from "@diligent/core/run";
-import { describeStop } from "../describe-stop.ts";
-import { describeCompaction } from "../progress-lines.ts";
-import type { Block, ToolCallView } from "./blocks.ts";
+import { describeCompaction, describePruning, describeStop } from "../print/summary.ts";
+import { withoutQueued } from "./prompt/prompt-queue.ts";
 import { countTokens } from "./session-status.ts";
-import { type Activity, finish, notice, type View } from "./view.ts";
-import { withoutQueued } from "./waiting-prompts.ts";
+import {
+  type Activity,
+  type Block,
+  finish,
+  notice,
+  rememberExpandable,
+  type ToolCallView,
+  type View,
+} from "./view.ts";
 
 /** What an event is applied with. */
-export interface EventContext {
+interface EventContext {
   /** Milliseconds of any clock, the same for all events. */
   now: number;
   /** Divides Markdown that is still coming into whole blocks and the open rest; see `cutFinished`. */
@@ -22,7 +28,7 @@ export function applyEvent(view: View, event: AgentEvent, context: EventContext)
     case "turn_start":
       return { ...view, activity: { type: "waiting", since: now } };
     case "message_start":
-      // A second one means that the answer begins anew: what was streamed of it is void.
+      // A second one means that the answer restarts: what was streamed of it is void.
       return { ...view, live: view.live.filter((block) => block.type === "tool") };
     case "message_delta":
       return applyDelta(view, event.delta, context);
@@ -40,6 +46,8 @@ export function applyEvent(view: View, event: AgentEvent, context: EventContext)
       return endTool(view, event, now);
     case "usage":
       return countUsage(view, event);
+    case "prune":
+      return notePruning(view, event);
     case "compaction_start":
       return { ...view, activity: { type: "compacting", since: now, tokens: event.estimatedTokens } };
     case "compaction_end":
@@ -51,7 +59,9 @@ export function applyEvent(view: View, event: AgentEvent, context: EventContext)
     case "status_change":
       return { ...view, activity: toActivity(event, view.activity, now) };
     case "notice":
-      return finish(view, notice(event.level, event.message));
+      return event.code === "retry"
+        ? noteRetry(view, event)
+        : finish(view, notice(event.level, event.message));
     case "error":
       return event.fatal ? view : finish(view, notice("error", event.error.message));
     case "agent_end":
@@ -140,7 +150,7 @@ function messageBlocks(message: AssistantMessage): Block[] {
   return message.content.flatMap((block): Block[] => {
     if (block.type === "text") return [{ type: "answer", markdown: block.text }];
     if (block.type === "opaque") {
-      return [notice("info", `(something of ${block.provider} that is not shown)`)];
+      return [notice("info", `(${block.provider} content that cannot be shown)`)];
     }
     return [];
   });
@@ -179,7 +189,7 @@ function settle(view: View): View {
   const done = view.live.slice(0, count);
   const lastCall = done.findLast((block) => block.type === "tool");
   return {
-    ...finish(view, ...done),
+    ...rememberExpandable(finish(view, ...done), done),
     live: view.live.slice(count),
     ...(lastCall?.type === "tool" && { lastCall }),
   };
@@ -215,6 +225,11 @@ function endCompaction(view: View, event: EventOf<"compaction_end">, now: number
   return finish({ ...view, status, activity: { type: "waiting", since: now } }, notice("info", text));
 }
 
+function notePruning(view: View, event: EventOf<"prune">): View {
+  const status = { ...view.status, contextTokens: event.tokensAfter, isContextEstimated: true };
+  return finish({ ...view, status }, notice("info", describePruning(event)));
+}
+
 function takeSteering(view: View, { text, id, isNote }: EventOf<"steering">): View {
   // What the user ran in the shell has stood here since it ended.
   if (isNote) return view;
@@ -233,10 +248,23 @@ function toActivity({ status, retry }: EventOf<"status_change">, before: Activit
   return before.type === "idle" || before.type === "retry" ? { type: "waiting", since: now } : before;
 }
 
+/** Why a request is made again stands in the line that counts down to it, not in the transcript, once for each attempt. */
+function noteRetry(view: View, event: EventOf<"notice">): View {
+  const { activity } = view;
+  const reason = event.message.replace(/\s*Attempt \d+ in [\d.,]+ m?s\b.*$/s, "");
+  // What has been written of an answer stays there; the notice of a restart must appear below it.
+  const isAnew = /Restarting the response/.test(event.message);
+  const shown = isAnew ? finish(view, notice(event.level, event.message)) : view;
+  if (activity.type === "retry") return { ...shown, activity: { ...activity, reason } };
+  if (activity.type === "compacting" && activity.retry)
+    return { ...shown, activity: { ...activity, retry: { ...activity.retry, reason } } };
+  return finish(view, notice(event.level, event.message));
+}
+
 function endRun(view: View, event: EventOf<"agent_end">, now: number): View {
   const ended = endThinking(view, now);
   const idle: View = { ...finish(ended, ...ended.live), live: [], activity: { type: "idle" } };
-  const text = event.stopReason === "approval" ? "stopped: you said no" : describeStop(event);
+  const text = event.stopReason === "approval" ? "Stopped: request denied" : describeStop(event);
   if (text === undefined) return idle;
   return finish(idle, notice(END_LEVELS[event.stopReason] ?? "warning", text));
 }

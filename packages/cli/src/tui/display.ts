@@ -1,16 +1,19 @@
 import { basename } from "node:path";
+import type { HarnessSession } from "@diligent/core/harness";
+import { now } from "@diligent/core/light";
 import type { Terminal } from "@earendil-works/pi-tui/dist/terminal.js";
-import type { CliIo, CliTerminal } from "../cli-io.ts";
-import type { OpenSession } from "../open-session.ts";
-import { Attention } from "./attention/attention.ts";
+import type { CliIo, CliTerminal } from "../io/io.ts";
+import { IdleCleanup } from "../io/memory.ts";
+import { BlockWriter } from "./block-writer.ts";
 import type { Keymap } from "./keys/keymap.ts";
+import { type LiveStyle, SPINNER_MS } from "./live-region.ts";
+import { Notifications } from "./notifications.ts";
 import { InlineScreen } from "./screen/inline-screen.ts";
 import { TerminalGuard } from "./screen/terminal-guard.ts";
 import type { Theme } from "./theme.ts";
-import { createView } from "./view.ts";
-import { ViewPainter } from "./view-painter.ts";
+import { createView, isWorking, type View } from "./view.ts";
 
-interface DisplayLook {
+interface DisplayStyle {
   theme: Theme;
   keymap: Keymap;
 }
@@ -22,21 +25,21 @@ export class Display {
   readonly screen: InlineScreen;
   readonly guard: TerminalGuard;
   readonly painter: ViewPainter;
-  private readonly attention: Attention;
+  private readonly notifications: Notifications;
   private isElsewhere = false;
 
   constructor(
     { terminal, host, writeNow, readSize }: CliTerminal,
     { environment, cwd }: Pick<CliIo, "environment" | "cwd">,
-    look: DisplayLook,
+    look: DisplayStyle,
   ) {
     this.terminal = terminal;
     this.screen = new InlineScreen(terminal, { environment, readSize });
     this.guard = new TerminalGuard(this.screen, host, writeNow);
     this.painter = new ViewPainter(this.screen, look, createView({ cwd }));
-    this.attention = new Attention({ environment, write: (sequence) => this.guard.write(sequence) });
-    this.guard.accompany(this.attention);
-    this.painter.onChange = (view) => this.attention.update(view);
+    this.notifications = new Notifications({ environment, write: (sequence) => this.guard.write(sequence) });
+    this.guard.accompany(this.notifications);
+    this.painter.onChange = (view) => this.notifications.update(view);
   }
 
   /** True while another program has the terminal. */
@@ -57,14 +60,87 @@ export class Display {
   /** Calls `take` with what comes from the keyboard, a piece at a time, but for what the terminal says of itself. */
   onInput(take: (data: string) => void): void {
     this.screen.addInputListener((data) => {
-      if (!this.attention.readInput(data)) take(data);
+      if (!this.notifications.readInput(data)) take(data);
       return { consume: true };
     });
   }
 
   /** From now on the title and calls tell of the session's project, as its configuration wants it. */
-  attendTo({ loaded: { config, projectRoot } }: OpenSession): void {
+  attendTo({ loaded: { config, projectRoot } }: HarnessSession): void {
     const facts = { project: basename(projectRoot), settings: config.terminal };
-    this.attention.configure(facts, this.painter.view);
+    this.notifications.configure(facts, this.painter.view);
+  }
+}
+
+/** Holds the view and keeps the screen showing it: finished blocks are written once, the rest is drawn when it changed. */
+export class ViewPainter {
+  private readonly writer = new BlockWriter();
+  private readonly movement: Movement;
+  /** Told of every change, once it is shown. */
+  onChange: (view: View) => void = () => {};
+
+  constructor(
+    private readonly screen: InlineScreen,
+    private readonly looks: { theme: Theme; keymap: Keymap },
+    public view: View,
+  ) {
+    this.movement = new Movement(() => screen.requestRender());
+    screen.beforeFrame = () => {
+      const { columns: width } = screen.terminal;
+      return this.writer.writeOpen(this.view.live, { width, theme: looks.theme });
+    };
+  }
+
+  readonly change = (change: (view: View) => View): void => {
+    const next = change(this.view);
+    if (next === this.view) return;
+    this.view = { ...next, finished: [] };
+    if (next.finished.length > 0) {
+      const { columns: width } = this.screen.terminal;
+      const { cwd } = this.view.status;
+      const look = { width, theme: this.looks.theme, now: now(), cwd };
+      this.screen.finish(this.writer.writeFinished(next.finished, look));
+    }
+    this.movement.update(isWorking(this.view));
+    this.screen.requestRender();
+    this.onChange(this.view);
+  };
+
+  /** The view as it is to be drawn. */
+  get shownView(): View {
+    return { ...this.view, live: this.writer.withoutWritten(this.view.live) };
+  }
+
+  /** How the live region is to be drawn now, in the room there is. */
+  readonly look = (): Omit<LiveStyle, "width"> => ({
+    rows: this.screen.terminal.rows,
+    ...this.looks,
+    now: now(),
+    above: this.writer.end,
+  });
+
+  stop(): void {
+    this.movement.stop();
+  }
+}
+
+/** What happens by itself: while something moves a frame is drawn for every step of it; after that, memory is cleaned up. */
+class Movement {
+  private spinner: Timer | undefined;
+  private readonly cleanup = new IdleCleanup();
+
+  constructor(private readonly draw: () => void) {}
+
+  /** Nothing moves while nothing happens. */
+  update(isMoving: boolean): void {
+    if (isMoving === (this.spinner !== undefined)) return;
+    this.cleanup.noteMovement(isMoving);
+    clearInterval(this.spinner);
+    this.spinner = isMoving ? setInterval(this.draw, SPINNER_MS) : undefined;
+  }
+
+  stop(): void {
+    clearInterval(this.spinner);
+    this.cleanup.stop();
   }
 }

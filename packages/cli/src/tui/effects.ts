@@ -1,7 +1,7 @@
-import type { PersonAnswer } from "../approval.ts";
-import type { ActionId } from "./keys/actions.ts";
-import type { Keymap } from "./keys/keymap.ts";
-import type { View } from "./view.ts";
+import type { PersonAnswer } from "@diligent/core/harness";
+import { decodePrintableKey } from "@earendil-works/pi-tui/dist/keys.js";
+import type { ActionId, Keymap } from "./keys/keymap.ts";
+import type { Dialog, View } from "./view.ts";
 
 /** A key as the terminal library names it, and the bytes it came as. */
 export interface KeyPress {
@@ -30,7 +30,8 @@ export interface KeyOutcome {
 export type Effect =
   /** The key belongs to the text editor. */
   | { type: "edit"; data: string }
-  | { type: "setPrompt"; text: string }
+  /** Empties the prompt; what was written in it is in the history then. */
+  | { type: "clearPrompt" }
   | { type: "abort" }
   /** The user's own command is to end. */
   | { type: "stopShell" }
@@ -50,9 +51,44 @@ export type Effect =
   | { type: "submitPicker"; id: string | undefined; text: string }
   | { type: "closePicker" }
   /** The name is that of a slash command. */
-  | { type: "openPicker"; name: "tree" | "history" | "model" | "thinking" }
+  | { type: "openPicker"; name: "tree" | "history" | "model" | "thinking" | "expand" }
   | { type: "nextApprovalMode" }
-  | { type: "showResult" }
+  /** Draws everything that may still change once more, as after a foreign program has written on the screen. */
+  | { type: "redraw" }
   | { type: "externalEditor" }
   | { type: "suspend" }
   | { type: "exit" };
+
+const TEXT = /^[^\p{Cc}]+$/u;
+
+/** What a key would write, which is no control character; undefined for a key that writes nothing. */
+export function typedText({ data }: KeyPress): string | undefined {
+  const typed = decodePrintableKey(data) ?? data;
+  return TEXT.test(typed) ? typed : undefined;
+}
+
+/** A line of a dialog after a key, which writes or deletes at its end; undefined when the key does neither. Pure. */
+export function editLine(line: string, key: KeyPress): string | undefined {
+  if (key.name === "backspace") return [...line].slice(0, -1).join("");
+  if (key.name === "ctrl+u") return "";
+  if (key.name === "ctrl+w") return line.replace(/\S*\s*$/, "");
+  const typed = typedText(key);
+  return typed === undefined ? undefined : line + typed;
+}
+
+/** The view after such a text came while a dialog is open: it goes where one writes there, and is never an answer. Pure. */
+export function applyText(view: View, dialog: Dialog, text: string): View {
+  if (text.trim() === "") return view;
+  if (dialog.type === "picker") {
+    if (dialog.question !== undefined)
+      return { ...view, hint: "Pasted text was ignored; press y to confirm" };
+    const { filter, input } = dialog;
+    const written = input
+      ? { input: { ...input, text: input.text + text } }
+      : { filter: filter + text, selected: 0 };
+    return { ...view, hint: undefined, dialog: { ...dialog, ...written } };
+  }
+  if (dialog.message === undefined)
+    return { ...view, hint: "Pasted text was ignored; press a key to answer" };
+  return { ...view, hint: undefined, dialog: { ...dialog, message: dialog.message + text } };
+}

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { resolveNamed, toDocument, writeDocument } from "../export-document.ts";
-import type { ExportFormat } from "../export-format.ts";
+import { resolveNamed, toDocument, writeDocument } from "../export/export-document.ts";
+import type { ExportFormat } from "../export/export-format.ts";
 import type { CommandContext } from "./commands/types.ts";
-import { note } from "./note.ts";
+import { note } from "./commands/types.ts";
 
 const MAX_NUMBER = 1_000;
 
@@ -16,14 +16,14 @@ export async function exportConversation(
   { format, file }: { format: ExportFormat; file: string | undefined },
   context: CommandContext,
 ): Promise<void> {
-  const { cwd, session } = await context.session();
+  const { cwd, session, redactor } = await context.session();
   const { branches, sessionId } = session;
-  if (branches.path.length === 0) return note(context, "Nothing was said in this session yet.");
+  if (branches.path.length === 0) return note(context, "No messages yet.");
   const place = { cwd, environment: context.environment };
   const path = file === undefined ? findFreePath(cwd, sessionId, format) : resolveNamed(file, place);
   const { header, name } = branches;
-  writeDocument(path, toDocument(format, { header, path: branches.path, name }));
-  note(context, `Written: ${path}`);
+  writeDocument(path, toDocument(format, redactor.redact({ header, path: branches.path, name })));
+  note(context, `Exported to ${path}`);
 }
 
 function findFreePath(cwd: string, sessionId: string, format: ExportFormat): string {

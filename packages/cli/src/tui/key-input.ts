@@ -1,16 +1,19 @@
-import { applyKey } from "./apply-key.ts";
-import { applyText, readText } from "./apply-text.ts";
-import { isWriting } from "./approval/guard-answers.ts";
-import { leavePasteOut } from "./approval/leave-paste-out.ts";
-import { carryOut, type EffectParts } from "./carry-out.ts";
-import { typedText } from "./edit-line.ts";
+import { assertNever } from "@diligent/core/run";
+import { isWriting, leavePasteOut } from "./approval/keys.ts";
+import type { CommandField } from "./approval/prompter.ts";
+import type { CommandContext } from "./commands/types.ts";
+import type { ConversationDriver } from "./conversation-driver.ts";
+import type { ViewPainter } from "./display.ts";
 import type { PromptEditor } from "./editor/prompt-editor.ts";
-import { nameKey } from "./keys/name-key.ts";
+import { applyText, type Effect, typedText } from "./effects.ts";
+import { nameKey } from "./keys/keymap.ts";
+import { applyKey, readText } from "./keys-to-effects.ts";
+import type { OpenPicker } from "./pickers/picker.ts";
 import type { InlineScreen } from "./screen/inline-screen.ts";
+import type { TerminalGuard } from "./screen/terminal-guard.ts";
 import type { ApprovalDialog } from "./view.ts";
-import type { ViewPainter } from "./view-painter.ts";
 
-interface InputParts extends EffectParts {
+interface InputDeps extends EffectDeps {
   screen: InlineScreen;
   painter: ViewPainter;
   editor: PromptEditor;
@@ -22,7 +25,7 @@ export class KeyInput {
   /** What came in one read while a question is open. */
   private readonly read: string[] = [];
 
-  constructor(private readonly parts: InputParts) {}
+  constructor(private readonly parts: InputDeps) {}
 
   take(data: string): void {
     if (this.question === undefined) this.takeOne(data);
@@ -73,15 +76,16 @@ export class KeyInput {
     if (name === undefined && question?.isEditing) commandField.handleInput(data);
     else if (name === undefined && question?.isUnfocused) editor.handleInput(data);
     else if (dialog && name === undefined) painter.change((view) => applyText(view, dialog, readText(data)));
-    else if (name === undefined || (editor.isCompleting && !dialog && !this.suspends(name)))
+    else if (name === undefined || (editor.isCompleting && !dialog && !this.isForScreen(name)))
       editor.handleInput(data);
     else this.press(name, data);
     screen.requestRender();
   }
 
-  /** A completion list has its own Escape, Enter and arrows, but nothing of its own for this. */
-  private suspends(name: string): boolean {
-    return this.parts.context.keymap.matches(name, "app.suspend");
+  /** A completion list has its own Escape, Enter and arrows, but nothing of its own for these. */
+  private isForScreen(name: string): boolean {
+    const { keymap } = this.parts.context;
+    return keymap.matches(name, "app.suspend") || keymap.matches(name, "app.redraw");
   }
 
   private press(name: string, data: string): void {
@@ -91,6 +95,81 @@ export class KeyInput {
     const place = { keymap: context.keymap, isPromptEmpty: editor.isEmpty, now, rows, columns };
     const { view, effects } = applyKey(painter.view, { name, data }, place);
     painter.change(() => view);
-    for (const effect of effects) void carryOut(effect, this.parts).catch(fail);
+    for (const effect of effects) void runEffect(effect, this.parts).catch(fail);
   }
+}
+
+/** The parts of the program that a key may act on. */
+interface EffectDeps {
+  editor: Pick<PromptEditor, "clear" | "handleInput" | "setText" | "text">;
+  commandField: Pick<CommandField, "handleInput" | "open" | "setText" | "text">;
+  driver: ConversationDriver;
+  picker: OpenPicker;
+  guard: Pick<TerminalGuard, "suspend">;
+  screen: Pick<InlineScreen, "redraw">;
+  context: CommandContext;
+}
+
+/** Does what a key asked for. */
+export async function runEffect(effect: Effect, parts: EffectDeps): Promise<void> {
+  const { context, driver, editor, guard, picker } = parts;
+  switch (effect.type) {
+    case "edit":
+      return editor.handleInput(effect.data);
+    case "clearPrompt":
+      return editor.clear();
+    case "abort":
+      return driver.interrupt();
+    case "stopShell":
+      return driver.shell.stop();
+    case "takeBack":
+      return takeBack(effect.which, parts);
+    case "answer":
+      return driver.approvals.give(effect.answer);
+    case "editCommand":
+      return parts.commandField.open(driver.approvals.askedCommand ?? "");
+    case "editCommandKey":
+      return parts.commandField.handleInput(effect.data);
+    case "editCommandExternally":
+      return editCommandExternally(parts);
+    case "choose":
+      return picker.choose(effect.id);
+    case "pickerKey":
+      return picker.pressKey(effect.action, effect.id);
+    case "confirmPicker":
+      return picker.confirm(effect.id);
+    case "submitPicker":
+      return picker.submit(effect.text, effect.id);
+    case "closePicker":
+      return picker.close();
+    case "openPicker":
+      return context.runCommand(effect.name);
+    case "nextApprovalMode":
+      return context.nextApprovalMode();
+    case "redraw":
+      return parts.screen.redraw();
+    case "externalEditor":
+      return context.runCommand("editor");
+    case "suspend":
+      return guard.suspend();
+    case "exit":
+      return context.quit();
+    default:
+      return assertNever(effect);
+  }
+}
+
+function takeBack(which: "last" | "all", { driver, editor }: EffectDeps): void {
+  const texts = driver.waiting.takeBack(which);
+  if (texts.length === 0) return;
+  editor.setText([...texts, editor.text].filter((text) => text !== "").join("\n"));
+}
+
+/** The field holds what the editor has left; it is sent from there. */
+async function editCommandExternally({ commandField, context }: EffectDeps): Promise<void> {
+  const { cwd, loaded } = await context.session();
+  const { editExternally } = await import("./prompt/external-editor.ts");
+  const edited = await editExternally(commandField.text, { ...context, cwd, root: loaded.projectRoot });
+  if ("error" in edited) throw new Error(edited.error);
+  commandField.setText(edited.text);
 }

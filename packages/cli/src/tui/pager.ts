@@ -1,6 +1,10 @@
+import { readFileSync, statSync } from "node:fs";
 import { systemErrorText } from "@diligent/core/interactive";
+import { sanitizeTerminalText } from "../text/terminal-text.ts";
+import { fullBlockText } from "./blocks/tool-renderers.ts";
 import type { CommandContext } from "./commands/types.ts";
-import { findUserProgram } from "./user-program.ts";
+import { findUserProgram } from "./prompt/user-program.ts";
+import { type ExpandableBlock, notice, type ToolCallView } from "./view.ts";
 
 interface PagerOptions extends Pick<CommandContext, "environment" | "lendTerminal"> {
   /** The project, real: no program of it is run. */
@@ -12,13 +16,13 @@ interface PagerOptions extends Pick<CommandContext, "environment" | "lendTermina
  * @param text safe for a terminal.
  * @returns why it could not be shown, in words for the user.
  */
-export async function showInPager(
+async function showInPager(
   text: string,
   { environment, lendTerminal, root }: PagerOptions,
 ): Promise<string | undefined> {
   const found = findUserProgram(environment.PAGER?.trim() || "less", {
     kind: "pager",
-    advice: "Set $PAGER to one.",
+    advice: "Set $PAGER to a pager.",
     environment,
     root,
   });
@@ -38,5 +42,34 @@ export async function showInPager(
     return undefined;
   } catch (error) {
     return `The pager ${found.name} could not be started: ${systemErrorText(error)}`;
+  }
+}
+
+// What a pager takes at once without making anybody wait; the file itself can be looked at for more.
+const MAX_WHOLE_BYTES = 32 * 1024 * 1024;
+
+/** Shows a call with its whole result, or a thought, in the pager; in the transcript where there is none. */
+export async function showInFull(block: ExpandableBlock, context: CommandContext): Promise<void> {
+  const { loaded } = await context.session();
+  const text =
+    block.type === "thinking"
+      ? `Thinking\n\n${sanitizeTerminalText(block.text).trim()}\n`
+      : fullBlockText(block) + wholeOutput(block.call);
+  const root = loaded.projectRoot;
+  const problem = await showInPager(text, { root, ...context });
+  if (problem === undefined) return;
+  context.show(notice("warning", problem));
+  context.print(text);
+}
+
+/** Of an output that was cut for the model, what the session kept of it. */
+function wholeOutput({ result }: ToolCallView): string {
+  const path = result?.metadata.outputPath;
+  if (typeof path !== "string") return "";
+  try {
+    if (statSync(path).size > MAX_WHOLE_BYTES) return `\nThe whole output is in ${path}\n`;
+    return `\nThe whole output:\n\n${sanitizeTerminalText(readFileSync(path, "utf8"))}`;
+  } catch (error) {
+    return `\nThe whole output, ${path}, cannot be read: ${systemErrorText(error)}\n`;
   }
 }

@@ -1,3 +1,4 @@
+import type { HarnessSession } from "@diligent/core/harness";
 import {
   addUsage,
   computeCost,
@@ -7,7 +8,6 @@ import {
   type SessionEntry,
   type Usage,
 } from "@diligent/core/run";
-import type { OpenSession } from "../open-session.ts";
 import type { Status } from "./view.ts";
 
 /** What one model was asked for in a session. */
@@ -20,13 +20,13 @@ export interface ModelSpend {
 }
 
 /** How full the model's window is, as the status line tells it. */
-export function toContextStatus({ session }: Pick<OpenSession, "session">): Partial<Status> {
-  const { tokens, isEstimate, compactsAt } = session.branches.contextGlance;
+export function toContextStatus({ session }: Pick<HarnessSession, "session">): Partial<Status> {
+  const { tokens, isEstimate, compactsAt } = session.branches.contextSnapshot;
   return { contextTokens: tokens, isContextEstimated: isEstimate, compactsAt };
 }
 
 /** What the status line tells of a session that was opened, or has gone somewhere else. */
-export function toStatus(opened: OpenSession): Partial<Status> {
+export function toStatus(opened: HarnessSession): Partial<Status> {
   const { model, cwd, approval, effort, gitBranch, sandbox, session } = opened;
   const spends = countSpends(session.branches.entries, model);
   return {
@@ -36,7 +36,7 @@ export function toStatus(opened: OpenSession): Partial<Status> {
     sessionTokens: spends.reduce((sum, { usage }) => sum + countTokens(usage), 0),
     cost: sumCosts(spends, model),
     approvalMode: approval.mode,
-    isBoxed: sandbox.isBoxed,
+    isSandboxed: sandbox.isSandboxed,
     cwd,
     gitBranch,
     effort,

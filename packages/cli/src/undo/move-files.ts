@@ -1,9 +1,8 @@
+import type { HarnessSession, UndoOptions } from "@diligent/core/harness";
 import type { Restoration } from "@diligent/core/light";
-import type { OpenSession } from "../open-session.ts";
-import { describeForModel, describeNothing, describeRestoration } from "./describe-restoration.ts";
-import type { UndoOptions } from "./session-checkpoints.ts";
+import { describeForModel, describeNothing, describeRestoration } from "./describe.ts";
 
-type OpenedFiles = Pick<OpenSession, "checkpoints" | "session">;
+type OpenedFiles = Pick<HarnessSession, "checkpoints" | "session">;
 
 /**
  * Takes back what the last prompt has changed, or brings it back, and lets the model know with the next prompt. Returns what
@@ -16,7 +15,7 @@ export async function moveFiles(
   options: UndoOptions = {},
 ): Promise<string[]> {
   const restoration = await opened.checkpoints[move](options);
-  if (restoration) await tellModel(restoration, opened);
+  if (restoration) await notifyModel(restoration, opened);
   return describeMoved(move, restoration, opened);
 }
 
@@ -24,13 +23,16 @@ export async function moveFiles(
 export function describeMoved(
   move: "undo" | "redo",
   restoration: Restoration | undefined,
-  { checkpoints }: Pick<OpenSession, "checkpoints">,
+  { checkpoints }: Pick<HarnessSession, "checkpoints">,
 ): string[] {
   if (!restoration) return [describeNothing(move, checkpoints.reason)];
   return describeRestoration(restoration, "/undo cut-off");
 }
 
-async function tellModel(restoration: Restoration, { session }: Pick<OpenSession, "session">): Promise<void> {
+async function notifyModel(
+  restoration: Restoration,
+  { session }: Pick<HarnessSession, "session">,
+): Promise<void> {
   const told = describeForModel(restoration);
-  if (told !== undefined) await session.tell(told);
+  if (told !== undefined) await session.notify(told);
 }

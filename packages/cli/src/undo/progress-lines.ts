@@ -1,6 +1,6 @@
 import { type MoveProgress, now } from "@diligent/core/light";
-import type { CliOutput } from "../cli-io.ts";
-import { describeProgress, type FileMove } from "./describe-progress.ts";
+import type { CliOutput } from "../io/io.ts";
+import { describeMoveProgress, type FileMove } from "./describe.ts";
 
 const LINE_MS = 2_000;
 const REDRAW_MS = 200;
@@ -21,7 +21,7 @@ export function createProgressLines(
   return (progress) => {
     if (clock() - saidAt < LINE_MS) return;
     saidAt = clock();
-    write(describeProgress(move, progress));
+    write(describeMoveProgress(move, progress));
   };
 }
 
@@ -47,7 +47,7 @@ export class ProgressLine {
     this.shownAt = at;
     const seconds = Math.floor((at - this.begunAt) / 1_000);
     const stop = progress.doing === "rollBack" ? "" : " · Ctrl+C to stop";
-    this.draw(`${describeProgress(this.move, progress)} (${seconds} s${stop})`);
+    this.draw(`${describeMoveProgress(this.move, progress)} (${seconds} s${stop})`);
   };
 
   /** Leaves an empty line behind; to be called before anything else is written. */

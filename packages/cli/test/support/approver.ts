@@ -1,5 +1,5 @@
 import { type ApprovalContext, type ApprovalRequest, type Approve, GrantStore } from "@diligent/core";
-import { type ApproveOptions, createApprove } from "../../src/approval.ts";
+import { type ApproveOptions, createApprove } from "../../../core/src/harness/approve.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
 
 export type ApproverOptions = Partial<Omit<ApproveOptions, "context">> &

@@ -1,4 +1,4 @@
-import { asRecord, asString, isRecord } from "../../../core/src/provider/json-value.ts";
+import { asRecord, asString, isRecord } from "../../../core/src/provider/wire-format.ts";
 
 type Fields = Record<string, unknown>;
 

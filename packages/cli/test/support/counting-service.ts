@@ -1,4 +1,4 @@
-import { asRecord } from "../../../core/src/provider/json-value.ts";
+import { asRecord } from "../../../core/src/provider/wire-format.ts";
 import * as completions from "../../../core/test/support/compatible-answers.ts";
 import { type Reply, type SseServer, startSseServer } from "../../../core/test/support/sse-server.ts";
 import { GOOD_SUMMARY } from "../../../core/test/support/summaries.ts";
@@ -135,6 +135,8 @@ export function configureModel(
     model: service.model,
     provider: service.provider(url, access),
     ...models,
+    // A request before each compaction, which no other test is about.
+    knowledge: { flushBeforeCompaction: false },
     ...config,
   });
 }

@@ -1,4 +1,4 @@
-import type { CliIo, CliOutput, SignalName } from "../../src/cli-io.ts";
+import type { CliIo, CliOutput, SignalName } from "../../src/io/io.ts";
 
 /** An output that keeps what is written. */
 export class FakeOutput implements CliOutput {

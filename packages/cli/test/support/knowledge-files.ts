@@ -1,3 +1,4 @@
+import { markOwnKnowledge } from "../../../core/src/infrastructure/knowledge-origin.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -14,7 +15,13 @@ export interface WrittenKnowledge {
 export function writeKnowledge(place: TemporaryProject, ...entries: WrittenKnowledge[]): void {
   const lines = entries.map(({ daysAgo = 0, ...entry }) => {
     const timestamp = new Date(Date.now() - daysAgo * DAY_MS - 60_000).toISOString();
-    return `${JSON.stringify({ timestamp, type: "pattern", confidence: 0.8, ...entry })}\n`;
+    return JSON.stringify({ timestamp, type: "pattern", confidence: 0.8, ...entry });
   });
-  place.write(".diligent/knowledge/knowledge.jsonl", lines.join(""));
+  place.write(".diligent/knowledge/knowledge.jsonl", lines.map((line) => `${line}\n`).join(""));
+  markWritten(place, lines[0] ?? "");
+}
+
+/** Lets a knowledge file that begins with this line count as written on this machine. */
+export function markWritten(place: TemporaryProject, firstLine: string): void {
+  markOwnKnowledge({ HOME: place.home }, firstLine);
 }

@@ -19,6 +19,8 @@ export interface PtyOptions {
   timeoutMs?: number;
   /** How long `waitFor` waits; 10 s when left out. */
   patienceMs?: number;
+  /** Called as soon as the program has written something, for tests that must answer it at once. */
+  onOutput?: () => void;
 }
 
 /** A program in a pseudo-terminal of its own, and the screen a person would see. */
@@ -64,7 +66,10 @@ export function startInPty(
     terminal: {
       cols: columns,
       rows,
-      data: (_, bytes) => terminal.write(decoder.decode(bytes, { stream: true })),
+      data(_, bytes) {
+        terminal.write(decoder.decode(bytes, { stream: true }));
+        options.onOutput?.();
+      },
     },
   });
   const send = (keys: string) => void child.terminal?.write(keys);

@@ -3,8 +3,7 @@
  * there, and `lines` with colours. A process of its own, since marked-terminal decides at its start whether it has a
  * terminal.
  */
-import { loadMarkdown } from "../../src/tui/markdown/load-markdown.ts";
-import { renderMarkdown } from "../../src/tui/markdown/render-markdown.ts";
+import { loadMarkdown, renderMarkdown } from "../../src/tui/markdown/render.ts";
 import { createTheme } from "../../src/tui/theme.ts";
 
 const texts: string[] = await Bun.stdin.json();

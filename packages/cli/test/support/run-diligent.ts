@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { buildProgram } from "./built-program.ts";
+import { BUN_DIRECTORY } from "./bun-directory.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
 
 /** The program as `bun install` links it in a checkout: started by its first line. */
@@ -17,6 +18,9 @@ function launcherOptions(): string[] {
   return firstLine.split(" ").filter((word) => word.startsWith("--"));
 }
 
+const NO_BUBBLEWRAP =
+  /^Commands run without a sandbox, and ask before: bubblewrap \(the program bwrap\) is not installed\.\n/m;
+
 export interface DiligentOptions {
   /** `null`: an open pipe nobody writes to; left out: empty. */
   stdin?: string | null;
@@ -30,6 +34,7 @@ export interface DiligentOptions {
 
 export interface DiligentExit {
   stdout: string;
+  /** Whether this machine has a sandbox is in it only for tests that bring a PATH of their own. */
   stderr: string;
   exitCode: number;
   durationMs: number;
@@ -44,7 +49,7 @@ export interface RunningDiligent {
 
 /** A user's environment with nothing in it but what every program needs. */
 export function bareEnvironment({ home, temporary }: TemporaryProject): Record<string, string> {
-  const path = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
+  const path = `${BUN_DIRECTORY}:/usr/local/bin:/usr/bin:/bin`;
   return { PATH: path, HOME: home, TMPDIR: temporary, LANG: "C.UTF-8" };
 }
 
@@ -55,6 +60,7 @@ export function startDiligent(
   options: DiligentOptions = {},
 ): RunningDiligent {
   const { stdin = "", timeoutMs = 20_000 } = options;
+  const hasOwnPath = (options.environment?.PATH ?? "") !== "";
   const startedAt = performance.now();
   const child = Bun.spawn([...(options.program ?? [PROGRAM]), ...args], {
     cwd: options.cwd ?? place.project,
@@ -69,7 +75,7 @@ export function startDiligent(
   const stderr = new OutputCollector(child.stderr);
   const ended = Promise.all([child.exited, stdout.done, stderr.done]).then(([exitCode]) => ({
     stdout: stdout.text,
-    stderr: stderr.text,
+    stderr: hasOwnPath ? stderr.text : stderr.text.replace(NO_BUBBLEWRAP, ""),
     exitCode,
     durationMs: performance.now() - startedAt,
   }));

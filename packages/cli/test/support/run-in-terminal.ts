@@ -6,7 +6,7 @@ export interface TerminalProgram {
   readonly screen: string;
   /** Types text; `\r` is Enter, `\x03` Ctrl+C, `\x04` Ctrl+D. */
   type(text: string): void;
-  /** Resolves once the screen has shown `text` since the last call that found something. */
+  /** Resolves once the screen has shown `text`, broken between its words or not, since the last call that found something. */
   shown(text: string): Promise<void>;
   process: Bun.Subprocess;
   exitCode: Promise<number>;
@@ -40,12 +40,15 @@ export function runInTerminal(
     },
     type: (text) => void child.terminal?.write(text),
     async shown(text) {
-      for (let at = -1; at < 0; at = screen.indexOf(text, seen)) {
-        if (child.exitCode !== null)
+      const words = text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/(?<=\S) (?=\S|$)/g, "\\s+");
+      const pattern = new RegExp(words);
+      let found: RegExpExecArray | null = null;
+      for (; found === null; found = pattern.exec(screen.slice(seen))) {
+        if (child.exitCode !== null || child.signalCode !== null)
           throw new Error(`Ended without showing ${JSON.stringify(text)}: ${screen}`);
         await Bun.sleep(5);
       }
-      seen = screen.indexOf(text, seen) + text.length;
+      seen += found.index + found[0].length;
     },
     process: child,
     exitCode: child.exited,

@@ -1,7 +1,7 @@
 import { ProcessTerminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import { CURSOR_MARKER } from "@earendil-works/pi-tui/dist/tui.js";
-import { SIGNAL_EXIT_CODES } from "../../src/exit-codes.ts";
-import { createProcessIo } from "../../src/process-io.ts";
+import { SIGNAL_EXIT_CODES } from "../../src/errors.ts";
+import { createProcessIo } from "../../src/io/process-io.ts";
 import { InlineScreen } from "../../src/tui/screen/inline-screen.ts";
 import { TerminalGuard } from "../../src/tui/screen/terminal-guard.ts";
 

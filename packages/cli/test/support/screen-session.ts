@@ -95,11 +95,18 @@ export class ScreenSession implements AsyncDisposable {
   /** Allows what is asked about `subject` from now on, by the key that says how far, and a yes to what is kept. */
   async allowAlways(subject: string, key: "a" | "p"): Promise<void> {
     await this.answer(subject, key);
-    await this.answer("? Allow this from now on", "y");
+    await this.answer("? Always allow this", "y");
   }
 
   async shows(text: string | RegExp): Promise<void> {
     await this.program.waitFor(text);
+  }
+
+  /** Resolves once this has been shown, also where it has been scrolled away or replaced since. */
+  async hasShown(text: string): Promise<void> {
+    await this.program.waitUntil(
+      (_, terminal) => terminal.bytes.includes(text) || terminal.lines().some((line) => line.includes(text)),
+    );
   }
 
   /** What a person sees once nothing changes any more, without what differs from run to run. */
@@ -139,6 +146,8 @@ export class ScreenSession implements AsyncDisposable {
       .replace(/(?<=Thought for |· |\()\d+(?:\.\d)? s\b/g, "N s")
       .replace(/^\S+ · .*\d+% context.*$/gm, "(status)")
       .replace(/^warning: (?=stopped|interrupted)/gm, "")
+      .replace(/^diligent \d[\s\S]{0,200}?\/\sfor\scommands\s*/m, "")
+      .replace(/^To continue: diligent .*$/gm, "")
       .replace(/^Resuming session .*$/gm, "(resuming)")
       .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, "⠋")
       .trimEnd();

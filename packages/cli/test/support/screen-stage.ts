@@ -1,6 +1,6 @@
 import { CURSOR_MARKER } from "@earendil-works/pi-tui/dist/tui.js";
 import { InlineScreen, type InlineScreenOptions } from "../../src/tui/screen/inline-screen.ts";
-import { PLACE_QUERY } from "../../src/tui/screen/region-top.ts";
+import { PLACE_QUERY } from "../../src/tui/screen/region.ts";
 import { VirtualTerminal, type VirtualTerminalOptions } from "./virtual-terminal.ts";
 
 export interface StageOptions extends VirtualTerminalOptions, InlineScreenOptions {

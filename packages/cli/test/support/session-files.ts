@@ -57,6 +57,7 @@ function assistantMessage(text: string, model = "scripted/script.json") {
 export function sessionIds({ project }: TemporaryProject): string[] {
   const directory = join(project, ".diligent", "sessions");
   return readdirSync(directory)
+    .filter((name) => name.endsWith(".jsonl"))
     .map((name) => name.replace(/\.jsonl$/, ""))
     .sort();
 }

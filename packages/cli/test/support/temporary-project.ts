@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { temporaryBase } from "../../../core/test/support/temp-dir.ts";
 
 /** A fresh home directory and a fresh project, which is a repository of its own, both below one directory. */
 export interface TemporaryProject {
@@ -22,7 +22,7 @@ export interface TemporaryProjectOptions {
 }
 
 export function createTemporaryProject({ sandbox }: TemporaryProjectOptions = {}): TemporaryProject {
-  const top = realpathSync(mkdtempSync(join(tmpdir(), "diligent-test-")));
+  const top = realpathSync(mkdtempSync(join(temporaryBase(), "diligent-test-")));
   const [home, project, temporary] = [join(top, "home"), join(top, "project"), join(top, "tmp")];
   for (const directory of [home, join(project, ".git"), temporary]) mkdirSync(directory, { recursive: true });
   const place: TemporaryProject = {

@@ -1,5 +1,5 @@
 import type { ToolCallOutcome } from "@diligent/core";
-import type { ToolCallView } from "../../src/tui/blocks.ts";
+import type { ToolCallView } from "../../src/tui/view.ts";
 
 /** A call that began at 0 and, where a result is given, ended after `endedAt` milliseconds, 100 when left out. */
 export function toolCall(

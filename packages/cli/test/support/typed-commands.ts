@@ -1,28 +1,28 @@
-import type { Resumption, RunOptions } from "../../src/arguments/command.ts";
-import { SessionHolder } from "../../src/conversation/session-holder.ts";
-import { applyKey } from "../../src/tui/apply-key.ts";
-import type { Block } from "../../src/tui/blocks.ts";
-import { carryOut } from "../../src/tui/carry-out.ts";
-import { createCommandContext, showSession } from "../../src/tui/command-context.ts";
-import { readCommandLine } from "../../src/tui/commands/find-command.ts";
-import { SLASH_COMMANDS } from "../../src/tui/commands/index.ts";
+import type { Resumption, RunCommandOptions } from "../../src/arguments/command.ts";
+import { SessionController } from "../../src/session/session-controller.ts";
+import { createCommandContext, showSession } from "../../src/tui/commands/context.ts";
+import { readCommandLine, SLASH_COMMANDS } from "../../src/tui/commands/index.ts";
 import type { CommandContext } from "../../src/tui/commands/types.ts";
 import { ConversationDriver } from "../../src/tui/conversation-driver.ts";
+import { runEffect } from "../../src/tui/key-input.ts";
 import { createKeymap } from "../../src/tui/keys/keymap.ts";
-import { OpenPicker } from "../../src/tui/pickers/open-picker.ts";
-import { filterItems } from "../../src/tui/pickers/picker-items.ts";
-import { TypedLines } from "../../src/tui/typed-lines.ts";
-import { createView, type PickerDialog, type View } from "../../src/tui/view.ts";
+import { applyKey } from "../../src/tui/keys-to-effects.ts";
+import { OpenPicker } from "../../src/tui/pickers/picker.ts";
+import { filterItems } from "../../src/tui/pickers/picker-view.ts";
+import { TypedLines } from "../../src/tui/prompt/submit.ts";
+import { type Block, createView, type PickerDialog, type View } from "../../src/tui/view.ts";
 import { FakeIo } from "./fake-io.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
 
 export interface TypedOptions {
   /** Of the command line. */
-  options?: Partial<RunOptions>;
+  options?: Partial<RunCommandOptions>;
   environment?: Record<string, string>;
   /** Which session is gone on with; left out, a new one. */
   resumption?: Resumption;
 }
+
+const MACHINE_PATH = "/usr/bin:/bin";
 
 /**
  * The interactive program without its screen: the real session, commands, lists and keys. What would be written into the
@@ -34,9 +34,10 @@ export class TypedCommands {
   view: View;
   text = "";
   readonly io = new FakeIo();
-  readonly holder: SessionHolder;
+  readonly holder: SessionController;
   readonly context: CommandContext;
   private readonly driver: ConversationDriver;
+  private readonly isOwnPath: boolean;
   private readonly picker: OpenPicker;
   private readonly lines: TypedLines;
   private readonly keymap = createKeymap();
@@ -45,7 +46,8 @@ export class TypedCommands {
 
   constructor(place: TemporaryProject, { options, environment, resumption }: TypedOptions = {}) {
     this.io.cwd = place.project;
-    this.io.environment = { PATH: "/usr/bin:/bin", HOME: place.home, ...environment };
+    this.isOwnPath = environment?.PATH !== undefined;
+    this.io.environment = { PATH: MACHINE_PATH, HOME: place.home, ...environment };
     this.view = createView({ cwd: place.project });
     const call = {
       options: { isSaved: true, isVerbose: false, model: "scripted/script.json", ...options },
@@ -57,7 +59,7 @@ export class TypedCommands {
       change: this.change,
       room,
     });
-    this.holder = new SessionHolder(call, this.io, {
+    this.holder = new SessionController(call, this.io, {
       ask: this.driver.approvals.ask,
       warn: () => {},
       tell: (text) => this.context.show({ type: "notice", level: "info", text }),
@@ -104,9 +106,14 @@ export class TypedCommands {
 
   readonly change = (change: (view: View) => View): void => {
     const next = change(this.view);
-    this.blocks.push(...next.finished);
+    this.blocks.push(...next.finished.filter((block) => !this.isAboutMachine(block)));
     this.view = { ...next, finished: [] };
   };
+
+  /** Whether this machine has a sandbox is only shown to tests that bring a PATH of their own. */
+  private isAboutMachine(block: Block): boolean {
+    return !this.isOwnPath && toText(block).startsWith("Commands run without a sandbox");
+  }
 
   /** Waits until the session is open, and shows it as the program does. */
   async open(): Promise<this> {
@@ -123,6 +130,11 @@ export class TypedCommands {
   enter(text: string, visibleText = text): void {
     this.text = "";
     this.lines.take(text, visibleText);
+  }
+
+  /** Ends what goes on as the program does when it is left, and resolves when everything is saved. */
+  async leave(): Promise<void> {
+    await Promise.all([this.driver.close(), this.lines.arrived()]);
   }
 
   /** Runs a line that begins with a slash. */
@@ -144,13 +156,15 @@ export class TypedCommands {
       this.change(() => view);
       const { driver, picker } = this;
       for (const effect of effects) {
-        const editor = { text: this.text, setText: this.context.setPrompt, handleInput() {} };
-        await carryOut(effect, {
+        const clear = () => this.context.setPrompt("");
+        const editor = { text: this.text, setText: this.context.setPrompt, clear, handleInput() {} };
+        await runEffect(effect, {
           driver,
           picker,
           editor,
           commandField: { text: "", open() {}, setText() {}, handleInput() {} },
           guard: { async suspend() {} },
+          screen: { redraw() {} },
           context: this.context,
         });
       }
@@ -211,6 +225,8 @@ function toText(block: Block): string {
       return `${block.call.toolName} → ${block.call.result?.output ?? "…"}`;
     case "change":
       return `${block.path} +${block.added} −${block.removed}\n${block.diff}`;
+    case "opening":
+      return `${block.version} ${block.model}`;
     case "resumed":
       return `${block.hiddenMessages} above`;
   }

@@ -1,7 +1,6 @@
 import type { AutocompleteProvider } from "@earendil-works/pi-tui/dist/autocomplete.js";
-import { PromptEditor } from "../../src/tui/editor/prompt-editor.ts";
-import type { PromptTheme } from "../../src/tui/editor/prompt-theme.ts";
-import type { EditorBindings } from "../../src/tui/keys/editor-keys.ts";
+import { PromptEditor, type PromptTheme } from "../../src/tui/editor/prompt-editor.ts";
+import type { EditorBindings } from "../../src/tui/keys/keymap.ts";
 import { InlineScreen } from "../../src/tui/screen/inline-screen.ts";
 import { VirtualTerminal } from "./virtual-terminal.ts";
 
@@ -22,6 +21,8 @@ export const KEYS = {
   home: "\x1b[H",
   backspace: "\x7f",
   undo: "\x1f",
+  ctrlP: "\x10",
+  ctrlN: "\x0e",
   deleteWord: "\x17",
   deleteToLineStart: "\x15",
   deleteToLineEnd: "\x0b",

@@ -1,30 +1,30 @@
 import type { ToolCallBlock } from "../types.ts";
 
 /**
- * After the same answer to the same call so many times, the first included, the model is told. One that polls gets another
- * answer sooner or later, and without one there is no progress.
+ * After this many identical results for the same call, the first included, the model is warned. A polling call
+ * eventually gets a different result; without one there is no progress.
  */
-export const WARN_AFTER_REPEATS = 3;
-/** After the same answer so many times, the first included, the run ends: being told did not help. */
-export const STOP_AFTER_REPEATS = 5;
-/** Calls that are remembered: long enough for a cycle of four different calls to reach the limit. */
+const WARN_AFTER_REPEATS = 3;
+/** After this many identical results, the first included, the run ends: the warning did not help. */
+const STOP_AFTER_REPEATS = 5;
+/** How many calls are remembered: long enough for a cycle of four different calls to reach the limit. */
 export const LOOP_WINDOW = 20;
 
-/** What a call means for the run: `warn` is told to the model with the result, `stop` ends the run. */
+/** What a call means for the run: `warn` adds a warning to the result for the model, `stop` ends the run. */
 export interface LoopVerdict {
   action: "none" | "warn" | "stop";
   /** How often this call has had this result within the window. */
   repeats: number;
 }
 
-/** Finds a model that goes round in circles: the same call with the same result again and again. */
+/** Detects a model that repeats itself: the same call with the same result again and again. */
 export class LoopDetector {
   private readonly recent: string[] = [];
   private changes = 0;
 
   /**
-   * @param result what the call returned, without parts that differ from run to run, such as a temporary path.
-   * @param isChange true when the call changed files: a test that still fails after another edit is no repetition.
+   * @param result what the call returned, excluding parts that differ from run to run, such as a temporary path.
+   * @param isChange true when the call changed files: a test that still fails after another edit is not a repetition.
    */
   observe(call: ToolCallBlock, result: string, isChange = false): LoopVerdict {
     const state = isChange ? "" : String(this.changes);
@@ -38,7 +38,7 @@ export class LoopDetector {
   }
 }
 
-/** JSON with the keys of every object in order, so that equal arguments read equal. */
+/** JSON with the keys of every object in order, so that equal arguments give equal text. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, part) =>
     part !== null && typeof part === "object" && !Array.isArray(part)

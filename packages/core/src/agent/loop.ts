@@ -1,29 +1,37 @@
-import type { EventStream } from "../event-stream.ts";
+import { EventStream } from "../event-stream.ts";
+import { ProviderError } from "../provider/types.ts";
 import { NOT_STARTED } from "../result-texts.ts";
-import type { AssistantMessage, Message, ToolResultMessage } from "../types.ts";
-import { EMPTY_USAGE, isRefusal, messageText, toolCallsOf, unknownStopReason } from "../types.ts";
-import { createAgentStream } from "./agent-stream.ts";
+import {
+  type AssistantMessage,
+  EMPTY_USAGE,
+  isRefusal,
+  type Message,
+  messageText,
+  type ToolResultMessage,
+  toolCallsOf,
+  unknownStopReason,
+} from "../types.ts";
 import { Run } from "./run.ts";
-import { toSerializableError } from "./serializable-error.ts";
 import { streamReply } from "./turn.ts";
-import type { AgentEvent, AgentLoopConfig, RunStopReason } from "./types.ts";
+import type { AgentEvent, AgentLoopConfig, RunStopReason, SerializableError } from "./types.ts";
 
-// A reply cut at the output limit may be mended by a shorter one; the second time in a row it will not be.
+// A reply cut at the output limit may be followed by a shorter one that fits; the second time in a row it will not
+// be.
 const MAX_CUT_REPLIES = 2;
-// A provider pauses a long turn of its own tools a few times at most.
+// A provider may pause a long turn of its own server-side tools; more pauses than this are an error.
 const MAX_PAUSES = 10;
 
 /**
- * Lets the model work on `messages` until it is done: ask, run its tool calls, ask again. It never throws and its
+ * Runs the model on `messages` until it is done: request, run its tool calls, request again. It never throws and its
  * result never rejects: a failure is an `error` event, and the last event is always `agent_end`. The result is the
- * messages that were added. After any end, abort included, every tool call has exactly one result.
+ * messages that were added. However the run ends, aborted included, every tool call has exactly one result.
  */
 export function agentLoop(
   messages: readonly Message[],
   config: AgentLoopConfig,
 ): EventStream<AgentEvent, Message[]> {
   const stream = createAgentStream();
-  // Begins after the caller has had the chance to subscribe.
+  // Starts after the caller has had the chance to subscribe.
   queueMicrotask(() => void runToEnd(messages, config, stream));
   return stream;
 }
@@ -66,7 +74,7 @@ async function runTurns(run: Run): Promise<Outcome> {
     if (run.isOverCost) return { stopReason: stopAtCost(run) };
     run.takeSteering();
     await run.prepareContext();
-    // Summarising takes a while: what happened meanwhile counts.
+    // Summarizing takes a while: include what arrived meanwhile.
     if (run.signal.aborted) return { stopReason: "aborted" };
     if (run.isOverCost) return { stopReason: stopAtCost(run) };
     const { message, toolResults, outcome } = await runTurn(run, `turn-${turn}`);
@@ -82,7 +90,7 @@ async function runTurns(run: Run): Promise<Outcome> {
   run.notice(
     "warning",
     "limit",
-    `Stopped: the limit of ${maxTurns === 1 ? "one turn" : `${maxTurns} turns`} is reached.`,
+    `Stopped: the limit of ${maxTurns === 1 ? "one turn" : `${maxTurns} turns`} was reached.`,
   );
   return { stopReason: "max_turns" };
 }
@@ -106,7 +114,7 @@ async function runTurn(run: Run, turnId: string): Promise<Turn> {
 }
 
 async function answerCalls(run: Run, message: AssistantMessage): Promise<Omit<Turn, "message">> {
-  // What runs tools is loaded behind the first reply: not before the first request.
+  // The tool runner is loaded while the first reply streams, not before the first request.
   const { runToolCalls, skipToolCalls } = await import("./tool-calls.ts");
   if (message.stopReason === "aborted") {
     return { toolResults: skipToolCalls(run, message, NOT_STARTED), outcome: { stopReason: "aborted" } };
@@ -127,11 +135,11 @@ async function answerCalls(run: Run, message: AssistantMessage): Promise<Omit<Tu
 }
 
 const CUT_REPLY =
-  "Not run: the reply was cut off at the output limit. Say it in smaller parts, for instance several smaller edits.";
+  "Not run: the reply was cut off at the output limit. Split it into smaller parts, for instance several smaller edits.";
 const LIMIT_REACHED = "Not run: limit reached.";
 
 function stopAtCost(run: Run): "max_cost" {
-  run.notice("warning", "limit", `Stopped: the limit of $${run.config.maxCost} is reached.`);
+  run.notice("warning", "limit", `Stopped: the limit of $${run.config.maxCost} was reached.`);
   return "max_cost";
 }
 
@@ -148,7 +156,7 @@ function finalStopReason(run: Run, message: AssistantMessage): RunStopReason {
   return run.tools.unattendedRejection ? "approval" : "end_turn";
 }
 
-/** The limit that a cut reply has met: the wrong one would be raised in vain. */
+/** Names the limit that the cut reply hit, so that the user raises the right one. */
 function cutText({ rawStopReason, model }: AssistantMessage): string {
   switch (rawStopReason) {
     case "model_context_window_exceeded":
@@ -169,4 +177,22 @@ function emptyReply(run: Run, stopReason: "error" | "aborted"): AssistantMessage
     stopReason,
     timestamp: run.now(),
   };
+}
+
+/** The stream of one run: it ends with `agent_end`, and its result is the messages that were added. */
+export function createAgentStream(): EventStream<AgentEvent, Message[]> {
+  return new EventStream(
+    (event) => event.type === "agent_end",
+    (event) => (event.type === "agent_end" ? event.messages : []),
+  );
+}
+
+/** An error as data. The stack is kept only for bugs; other errors name their cause in the message. */
+export function toSerializableError(error: unknown): SerializableError {
+  if (error instanceof ProviderError) {
+    return { name: error.name, message: error.message, errorType: error.errorType };
+  }
+  if (!(error instanceof Error)) return { name: "Error", message: String(error) };
+  const { name, message, stack } = error;
+  return { name, message, ...(stack !== undefined && { stack }) };
 }

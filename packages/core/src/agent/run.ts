@@ -1,18 +1,30 @@
-import type { Model, ProviderError, StreamContext } from "../provider/types.ts";
-import type { Message, Usage } from "../types.ts";
-import { EMPTY_USAGE } from "../types.ts";
-import { computeCost } from "./cost.ts";
-import { RunHistory } from "./run-history.ts";
-import { RunTools } from "./run-tools.ts";
-import { toSteeringEvent } from "./steering-event.ts";
-import type { AgentEvent, AgentLoopConfig, NoticeLevel, UsagePurpose } from "./types.ts";
+import type { Model, ModelPrice, ProviderError, StreamContext } from "../provider/types.ts";
+import { createToolRegistry, type ToolRegistry, toToolDefinition } from "../tool/registry.ts";
+import type { Tool } from "../tool/types.ts";
+import {
+  EMPTY_USAGE,
+  type Message,
+  promptText,
+  type ToolDefinition,
+  type Usage,
+  type UserMessage,
+} from "../types.ts";
+import { LoopDetector } from "./loop-detector.ts";
+import type {
+  AgentEvent,
+  AgentLoopConfig,
+  NoticeLevel,
+  PreparedContext,
+  SteeredMessage,
+  UsagePurpose,
+} from "./types.ts";
 
 /** What one run of the loop knows and has done so far. */
 export class Run {
   readonly history: RunHistory;
   readonly tools: RunTools;
   readonly signal: AbortSignal;
-  /** US dollars; null once a price was unknown. */
+  /** US dollars; null as soon as one price is unknown. */
   private cost: number | null = 0;
   private items = 0;
 
@@ -37,20 +49,21 @@ export class Run {
 
   nextItemId(kind: "message" | "tool" | "approval"): string {
     this.items++;
-    return `${kind}-${this.items}`;
+    const { runId } = this.config;
+    return runId === undefined ? `${kind}-${this.items}` : `${kind}-${runId}-${this.items}`;
   }
 
   now(): number {
     return this.config.now?.() ?? this.history.lastTimestamp ?? 0;
   }
 
-  /** Keeps a finished message: on disk first, so that nothing is shown as finished that could still be lost. */
+  /** Records a finished message: on disk first, so that nothing is shown as finished that could still be lost. */
   keep(message: Message): void {
     this.config.record?.(message);
     this.history.add(message);
   }
 
-  /** Takes in what the user sent meanwhile; true when there was something. */
+  /** Adds the messages the user sent meanwhile; true when there were any. */
   takeSteering(): boolean {
     const taken = this.config.takeSteering?.() ?? [];
     for (const steered of taken) {
@@ -61,9 +74,9 @@ export class Run {
   }
 
   /**
-   * Lets the next request be shortened where it has to be; true when it was.
-   * @param overflow why it has to be, when it was made and refused.
-   * @throws what says that the run cannot go on.
+   * Shortens the next request if necessary; true when it was shortened.
+   * @param overflow the provider's error when this request was refused as too long.
+   * @throws the error that ends the run.
    */
   async prepareContext(overflow?: ProviderError): Promise<boolean> {
     const prepared = await this.config.prepareContext?.({
@@ -78,7 +91,7 @@ export class Run {
     return true;
   }
 
-  /** Adds up what the requests cost, those included that were repeated. */
+  /** Adds up the costs of requests, including repeated ones. */
   countUsage(usage: Usage, model: Model = this.config.model, purpose?: UsagePurpose): void {
     if (usage === EMPTY_USAGE) return;
     const cost = computeCost(usage, model);
@@ -89,4 +102,96 @@ export class Run {
   notice(level: NoticeLevel, code: string, message: string): void {
     this.emit({ type: "notice", level, code, message });
   }
+}
+
+/** The content of the run's next request: the messages so far, after the system prompt. */
+class RunHistory {
+  /** The messages this run added; never shortened. */
+  readonly added: Message[] = [];
+  private messages: Message[];
+
+  constructor(
+    messages: readonly Message[],
+    private systemPrompt: string,
+  ) {
+    this.messages = [...messages];
+  }
+
+  /** When the newest message was made, in milliseconds since the epoch; undefined while there is none. */
+  get lastTimestamp(): number | undefined {
+    return this.messages.at(-1)?.timestamp;
+  }
+
+  add(message: Message): void {
+    this.messages.push(message);
+    this.added.push(message);
+  }
+
+  /** Continues from a shortened context. */
+  replace({ messages, systemPrompt }: PreparedContext): void {
+    this.messages = [...messages];
+    this.systemPrompt = systemPrompt ?? this.systemPrompt;
+  }
+
+  toContext(tools: StreamContext["tools"]): StreamContext {
+    return { systemPrompt: this.systemPrompt, messages: this.messages, tools };
+  }
+}
+
+/** The tools of one run, and what is known about the calls so far. */
+class RunTools {
+  readonly registry: ToolRegistry;
+  readonly loopDetector = new LoopDetector();
+  /** Set when something was rejected because nobody was available to answer. */
+  unattendedRejection = false;
+  private hasChanged = false;
+
+  /** @throws Error when two tools share a name. */
+  constructor(private readonly config: Pick<AgentLoopConfig, "tools" | "changes">) {
+    this.registry = createToolRegistry(config.tools);
+  }
+
+  /** Records what the next call may change. @param writes see `ChangeTracker`. */
+  async keepChanges(
+    writes: string | undefined,
+    notify: (level: NoticeLevel, code: string, message: string) => void,
+  ): Promise<void> {
+    const isFirst = !this.hasChanged;
+    this.hasChanged = true;
+    await this.config.changes?.beforeChanges({ isFirst, notify, writes });
+  }
+}
+
+/**
+ * What a usage costs in US dollars, or null when the model's price is unknown. Cached tokens whose own price is
+ * unknown count as ordinary input.
+ */
+export function computeCost(usage: Usage, model: Model): number | null {
+  const price = priceFor(usage, model);
+  const { inputCostPer1M, outputCostPer1M } = price;
+  if (inputCostPer1M === undefined || outputCostPer1M === undefined) return null;
+  const perMillion =
+    usage.inputTokens * inputCostPer1M +
+    usage.outputTokens * outputCostPer1M +
+    usage.cacheReadTokens * (price.cacheReadCostPer1M ?? inputCostPer1M) +
+    usage.cacheWriteTokens * (price.cacheWriteCostPer1M ?? inputCostPer1M);
+  // A billionth of a dollar is below every price; the rest is noise of binary fractions.
+  return Math.round(perMillion * 1_000) / 1_000_000_000;
+}
+
+function priceFor(usage: Usage, model: Model): ModelPrice {
+  const input = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+  return model.longContext && input > model.longContext.aboveInputTokens ? model.longContext : model;
+}
+
+/** The event for a message that has joined the conversation. */
+export function toSteeringEvent(steered: UserMessage | SteeredMessage): AgentEvent {
+  if ("role" in steered) return { type: "steering", text: promptText(steered) };
+  const { message, id, isNote } = steered;
+  return { type: "steering", text: promptText(message), id, ...(isNote && { isNote }) };
+}
+
+/** The tools as they are described to a model. */
+export function describeTools(tools: readonly Tool[]): ToolDefinition[] {
+  return tools.map(toToolDefinition);
 }

@@ -1,44 +1,45 @@
-import type { Model, StreamContext } from "../provider/types.ts";
+import type { Model, RequestPurpose, StreamContext } from "../provider/types.ts";
 import { executeToolCall } from "../tool/execute.ts";
 import { createToolRegistry } from "../tool/registry.ts";
-import type { Usage } from "../types.ts";
-import { toolCallsOf } from "../types.ts";
+import { toolCallsOf, type Usage } from "../types.ts";
 import type { AgentLoopConfig } from "./types.ts";
 
-/** A request beside the conversation that is to be answered with calls of one tool. */
-export interface SideRequest {
-  /** As the next request of the run would be, with what is asked for behind it. */
+/** A request outside the conversation that is to be answered with calls of one tool. */
+interface SideRequest {
+  /** The run's next request, with the question appended. */
   context: StreamContext;
   /** Calls of other tools are not run. */
   toolName: string;
+  purpose: RequestPurpose;
   maxTokens: number;
   signal: AbortSignal;
-  /** Called once when the model has answered; a request that failed is not counted. */
+  /** Called once when the model has answered; a failed request is not counted. */
   countUsage(usage: Usage, model: Model): void;
 }
 
 /** A call of a side request that was run. */
-export interface SideCall {
+interface SideCall {
   input: Record<string, unknown>;
   metadata: Record<string, unknown>;
 }
 
 /**
- * One request beside the conversation, made once: nothing of it is kept or shown. Returns the calls of `toolName` that succeeded.
+ * Makes one request outside the conversation, without retries; nothing of it is kept or shown. Returns the calls of
+ * `toolName` that succeeded.
  * @throws ProviderError when there was no answer.
  */
 export async function makeSideRequest(
   { model, streamFunction, tools }: AgentLoopConfig,
-  { context, toolName, maxTokens, signal, countUsage }: SideRequest,
+  { context, toolName, purpose, maxTokens, signal, countUsage }: SideRequest,
 ): Promise<SideCall[]> {
-  const options = { signal, maxTokens, maxRetries: 0 };
+  const options = { signal, maxTokens, maxRetries: 0, purpose };
   const { message } = await streamFunction(model, context, options).result();
   countUsage(message.usage, model);
   const registry = createToolRegistry(tools.filter(({ name }) => name === toolName));
   const done: SideCall[] = [];
   for (const call of toolCallsOf(message).filter(({ name }) => name === toolName)) {
     if (signal.aborted) return done;
-    // Nobody is asked beside the conversation: what would need it is not done.
+    // Nobody is asked during a side request: a call that needs approval is not run.
     const decide = async () => ({ response: "reject" as const });
     const { message: result, metadata = {} } = await executeToolCall(call, registry, { signal, decide });
     if (!result.isError) done.push({ input: call.input, metadata });

@@ -1,33 +1,33 @@
 import { NOT_STARTED } from "../result-texts.ts";
 import { executeToolCall } from "../tool/execute.ts";
-import { toToolResultMessage } from "../tool/tool-result.ts";
+import { toToolResultMessage } from "../tool/result.ts";
 import type { ApprovalDecision, ApprovalRequest, AskedCall } from "../tool/types.ts";
-import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "../types.ts";
-import { toolCallsOf } from "../types.ts";
+import { type AssistantMessage, type ToolCallBlock, type ToolResultMessage, toolCallsOf } from "../types.ts";
 import { LOOP_WINDOW, type LoopVerdict } from "./loop-detector.ts";
 import type { Run } from "./run.ts";
 import type { Asking, NoticeLevel } from "./types.ts";
 
 /** The results of one reply's calls, in call order, and whether they end the run. */
-export interface ToolCallsOutcome {
+interface ToolCallsOutcome {
   results: ToolResultMessage[];
   stop?: "approval" | "loop" | "aborted";
 }
 
 /**
- * Runs the calls of one reply: neighbours that only read side by side, everything else one after the other. They end in
- * call order: a result is held back until those before it are there.
+ * Runs the calls of one reply: adjacent read-only calls in parallel, everything else sequentially. They end in call
+ * order: a result is held back until all earlier ones have arrived.
  */
 export async function runToolCalls(run: Run, message: AssistantMessage): Promise<ToolCallsOutcome> {
   const results: ToolResultMessage[] = [];
   let stop: ToolCallsOutcome["stop"];
-  for (const group of groupCalls(run, toolCallsOf(message))) {
+  const calls = toolCallsOf(message);
+  for (const group of groupCalls(run, calls)) {
     if (run.signal.aborted) stop ??= "aborted";
     if (stop) {
       results.push(...group.map((call) => skipCall(run, call, SKIPPED[stop ?? "aborted"])));
       continue;
     }
-    const outcomes = await runSideBySide(run, group);
+    const outcomes = await runSideBySide(run, group, calls.at(-1));
     results.push(...outcomes.map(({ result }) => result));
     stop = outcomes.find((outcome) => outcome.stop)?.stop;
   }
@@ -71,25 +71,39 @@ interface CallOutcome {
   stop?: ToolCallsOutcome["stop"];
 }
 
-/** All of them run at once. Only the order of their ends is fixed, so that the same calls give the same events. */
-function runSideBySide(run: Run, calls: readonly ToolCallBlock[]): Promise<CallOutcome[]> {
+/**
+ * All of them run at once. Only the order in which they end is fixed, so that the same calls give the same events.
+ */
+function runSideBySide(
+  run: Run,
+  calls: readonly ToolCallBlock[],
+  last: ToolCallBlock | undefined,
+): Promise<CallOutcome[]> {
   let before: Promise<unknown> = Promise.resolve();
   const outcomes = calls.map((call) => {
-    const outcome = runToolCall(run, call, before);
+    const outcome = runToolCall(run, call, { before, isLast: call === last });
     before = outcome;
     return outcome;
   });
   return Promise.all(outcomes);
 }
 
-/** @param before what has to have ended before this call is said to have. */
-async function runToolCall(run: Run, call: ToolCallBlock, before: Promise<unknown>): Promise<CallOutcome> {
+/**
+ * @param place `before`: what must end before this call is reported as ended. `isLast`: whether it is the last call
+ * of its reply.
+ */
+async function runToolCall(
+  run: Run,
+  call: ToolCallBlock,
+  { before, isLast }: { before: Promise<unknown>; isLast: boolean },
+): Promise<CallOutcome> {
   const itemId = startItem(run, call);
   let isChanging = false;
   const notify = (level: NoticeLevel, code: string, message: string) => run.notice(level, code, message);
   const execution = await executeToolCall(call, run.tools.registry, {
     signal: run.signal,
     keepOutput: run.config.keepOutput,
+    redactor: run.config.redactor,
     decide: (request, asked) => decide(run, request, asked),
     onInput: (input) =>
       run.emit({
@@ -119,12 +133,12 @@ async function runToolCall(run: Run, call: ToolCallBlock, before: Promise<unknow
   if (rejection?.unattended) run.tools.unattendedRejection = true;
   const isChange = run.tools.registry.find(call.name)?.changesFiles === true && !message.isError;
   const verdict = run.tools.loopDetector.observe(call, stableOutput(message.output, metadata), isChange);
-  const result = withLoopNote(message, verdict);
+  const result = withNote(withLoopNote(message, verdict), isLast ? run.config.remind?.() : undefined);
   endItem(run, itemId, { result, metadata });
   return { result, ...stopAfter(run, { call, verdict, rejection }) };
 }
 
-/** What a tool changes that changes one file; undefined for one that may change anything. */
+/** The path that the call changes, if it changes exactly one file; undefined if it may change anything. */
 function writtenPath(run: Run, { name, input }: ToolCallBlock): string | undefined {
   const { file_path: path } = input;
   return run.tools.registry.find(name)?.changesFiles && typeof path === "string" ? path : undefined;
@@ -141,7 +155,7 @@ function stopAfter(
   if (rejection?.endTurn) return { stop: "approval" };
   if (verdict.action === "none") return {};
   const times = `${call.name} gave the same result ${verdict.repeats} times within ${LOOP_WINDOW} calls`;
-  if (verdict.action === "warn") run.notice("warning", "loop", `${times}; the model was told.`);
+  if (verdict.action === "warn") run.notice("warning", "loop", `${times}; the model was warned.`);
   else run.notice("error", "loop", `Stopped: ${times}.`);
   return verdict.action === "stop" ? { stop: "loop" } : {};
 }
@@ -152,8 +166,16 @@ async function decide(
   asked: AskedCall | undefined,
 ): Promise<ApprovalDecision> {
   if (!run.config.approve) return { response: "once" };
-  const announce: Asking["announce"] = (gate, shown = request) =>
-    run.emit({ type: "approval_request", requestId: run.nextItemId("approval"), request: shown, gate });
+  const announce: Asking["announce"] = (gate, { shown = request, mode } = {}) => {
+    const requestId = run.nextItemId("approval");
+    run.emit({
+      type: "approval_request",
+      requestId,
+      request: shown,
+      gate,
+      ...(mode !== undefined && { mode }),
+    });
+  };
   const answer = await run.config.approve(request, { announce, ...asked });
   return typeof answer === "string" ? { response: answer } : answer;
 }
@@ -185,7 +207,7 @@ function endItem(
   });
 }
 
-/** Without the path of a kept output, which differs from call to call. */
+/** Without the path of a saved output, which differs from call to call. */
 function stableOutput(output: string, metadata: Record<string, unknown> | undefined): string {
   const path = metadata?.outputPath;
   return typeof path === "string" ? output.replaceAll(path, "") : output;
@@ -193,6 +215,10 @@ function stableOutput(output: string, metadata: Record<string, unknown> | undefi
 
 function withLoopNote(message: ToolResultMessage, { action, repeats }: LoopVerdict): ToolResultMessage {
   if (action === "none") return message;
-  const note = `[This call has given this same result ${repeats} times. Repeating it will not help: do something else, or say what is in the way.]`;
-  return { ...message, output: `${message.output}\n\n${note}` };
+  const note = `[This call has given this same result ${repeats} times. Repeating it will not help: do something else, or explain what blocks you.]`;
+  return withNote(message, note);
+}
+
+function withNote(message: ToolResultMessage, note: string | undefined): ToolResultMessage {
+  return note === undefined ? message : { ...message, output: `${message.output}\n\n${note}` };
 }

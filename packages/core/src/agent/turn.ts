@@ -1,23 +1,29 @@
 import type { EventStream } from "../event-stream.ts";
-import type { ProviderEvent, ProviderResult } from "../provider/types.ts";
-import { ProviderError, toProviderError } from "../provider/types.ts";
-import type { AssistantMessage } from "../types.ts";
-import { EMPTY_USAGE } from "../types.ts";
-import { PartialReply } from "./partial-reply.ts";
+import {
+  ProviderError,
+  type ProviderEvent,
+  type ProviderResult,
+  toProviderError,
+} from "../provider/types.ts";
+import { type AssistantMessage, type ContentBlock, EMPTY_USAGE, type StopReason } from "../types.ts";
 import type { Run } from "./run.ts";
+import type { MessageDelta } from "./types.ts";
 
-// A provider that does not notice an abort is left behind after this time.
+// A provider that does not react to an abort is abandoned after this time.
 const ABORT_GRACE_MS = 500;
 
-/** How one model request ended. `message` is what was kept of the reply; an error may come with a part of one. */
-export interface Reply {
+/**
+ * How one model request ended. `message` is the part of the reply that was recorded; an error may come with a
+ * partial reply.
+ */
+interface Reply {
   message: AssistantMessage | undefined;
   error?: ProviderError;
 }
 
 /**
- * Asks the model and shows the reply as it comes. The reply is kept before it is shown as finished. A request that was
- * too long is made once more when it could be shortened.
+ * Sends the request and emits the reply as it streams. The reply is recorded before it is shown as finished. A
+ * request that was too long is repeated once if it could be shortened.
  */
 export async function streamReply(run: Run): Promise<Reply> {
   const view = new ReplyView(run, run.nextItemId("message"));
@@ -25,13 +31,13 @@ export async function streamReply(run: Run): Promise<Reply> {
   const overflow = run.signal.aborted ? undefined : overflowOf(first);
   const reply = overflow ? await askAgainShortened(run, view, { first, overflow }) : first;
   const said = reply.message ?? view.partial.brokenOff(run.signal.aborted ? "aborted" : "error");
-  // Stopped before its first word: there is nothing to keep.
+  // Stopped before the first token: there is nothing to record.
   const message = said?.stopReason === "aborted" && said.content.length === 0 ? undefined : said;
   if (message) {
     run.keep(message);
     view.end(message);
   }
-  // A request that came to nothing may have been charged for.
+  // A failed request may still have been charged.
   run.countUsage((said ?? view.partial.message).usage);
   return { ...reply, message };
 }
@@ -42,7 +48,7 @@ function askModel(run: Run, view: ReplyView): Promise<Reply> {
   return awaitReply(streamFunction(model, run.context, options), run.signal, (event) => view.show(event));
 }
 
-/** What says that a request did not fit: an error, or the word for a reply that the window had no room for. */
+/** Detects that a request did not fit: an error, or the stop reason of a reply for which the window had no room. */
 function overflowOf({ message, error }: Reply): ProviderError | undefined {
   if (error?.errorType === "context_overflow") return error;
   if (message?.rawStopReason !== "model_context_window_exceeded") return undefined;
@@ -61,7 +67,7 @@ async function askAgainShortened(
   }
 }
 
-/** Turns the provider's events of one request, repetitions included, into those of one message. */
+/** Converts the provider's events of one request, retries included, into those of one message. */
 class ReplyView {
   partial: PartialReply;
   private started = false;
@@ -108,7 +114,7 @@ class ReplyView {
     this.retrying = true;
     this.run.emit({ type: "status_change", status: "retry", retry: { attempt, delayMs } });
     const isPartlyShown = this.partial.message.content.length > 0;
-    const anew = isPartlyShown ? " The answer begins anew." : "";
+    const anew = isPartlyShown ? " Restarting the response." : "";
     const next = `Attempt ${attempt} in ${seconds(delayMs)} s.${anew}`;
     this.run.notice("warning", "retry", `${asSentence(error.message)} ${next}`);
   }
@@ -154,4 +160,102 @@ function asSentence(text: string): string {
 
 function seconds(durationMs: number): string {
   return (durationMs / 1000).toFixed(durationMs < 10_000 ? 1 : 0);
+}
+
+/**
+ * An assistant message while it streams, so that it can be shown as it grows and kept if the stream breaks off. The
+ * provider's final message replaces it at the end. Each change creates a new message object, so that events may
+ * keep a reference.
+ */
+class PartialReply {
+  message: AssistantMessage;
+  private readonly finishedCalls = new Set<string>();
+  /** The type of the last block while it may still grow. */
+  private open: "text" | "thinking" | undefined;
+
+  constructor(model: string, timestamp: number) {
+    this.message = {
+      role: "assistant",
+      content: [],
+      model,
+      usage: EMPTY_USAGE,
+      stopReason: "end_turn",
+      timestamp,
+    };
+  }
+
+  /** Applies one event; returns the delta to show, if there is one. */
+  apply(event: ProviderEvent): MessageDelta | undefined {
+    switch (event.type) {
+      case "text_delta":
+      case "thinking_delta":
+        this.grow(event.type === "text_delta" ? "text" : "thinking", event.delta);
+        return event;
+      case "text_end":
+        this.finish({ type: "text", text: event.text });
+        return undefined;
+      case "thinking_end": {
+        const { thinking, signature } = event;
+        this.finish({ type: "thinking", thinking, ...(signature !== undefined && { signature }) });
+        return undefined;
+      }
+      case "tool_call_start":
+        this.append({ type: "tool_call", id: event.id, name: event.name, input: {} });
+        return undefined;
+      case "tool_call_delta":
+        return event;
+      case "tool_call_end":
+        this.finishCall(event);
+        return undefined;
+      case "usage":
+        this.message = { ...this.message, usage: event.usage };
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  /** The message so far, without calls whose arguments had not arrived; undefined when there is nothing. */
+  brokenOff(stopReason: StopReason): AssistantMessage | undefined {
+    const content = this.message.content.filter(
+      (block) => block.type !== "tool_call" || this.finishedCalls.has(block.id),
+    );
+    return content.length > 0 ? { ...this.message, content, stopReason } : undefined;
+  }
+
+  private grow(type: "text" | "thinking", delta: string): void {
+    const last = this.message.content.at(-1);
+    if (this.open === type && last?.type === "text") this.replaceLast({ ...last, text: last.text + delta });
+    else if (this.open === type && last?.type === "thinking") {
+      this.replaceLast({ ...last, thinking: last.thinking + delta });
+    } else {
+      this.append(type === "text" ? { type, text: delta } : { type, thinking: delta });
+      this.open = type;
+    }
+  }
+
+  private finish(block: ContentBlock): void {
+    if (this.open === block.type) this.replaceLast(block);
+    else this.append(block);
+    this.open = undefined;
+  }
+
+  private finishCall({ id, name, input }: Extract<ProviderEvent, { type: "tool_call_end" }>): void {
+    this.finishedCalls.add(id);
+    this.message = {
+      ...this.message,
+      content: this.message.content.map((block) =>
+        block.type === "tool_call" && block.id === id ? { type: "tool_call", id, name, input } : block,
+      ),
+    };
+  }
+
+  private append(block: ContentBlock): void {
+    this.open = undefined;
+    this.message = { ...this.message, content: [...this.message.content, block] };
+  }
+
+  private replaceLast(block: ContentBlock): void {
+    this.message = { ...this.message, content: [...this.message.content.slice(0, -1), block] };
+  }
 }

@@ -1,10 +1,18 @@
-import type { Effort, Model, ProviderError, StreamContext, StreamFunction } from "../provider/types.ts";
+import type {
+  Effort,
+  Model,
+  ProviderError,
+  RequestPurpose,
+  StreamContext,
+  StreamFunction,
+} from "../provider/types.ts";
 import type {
   ApprovalDecision,
   ApprovalRequest,
   ApprovalResponse,
   KeepOutput,
   Preview,
+  Redactor,
   Revise,
   Tool,
 } from "../tool/types.ts";
@@ -17,18 +25,20 @@ import type {
   UserMessage,
 } from "../types.ts";
 
+export type { Redactor };
+
 /** An error as events and files carry it. `errorType` is the kind of a ProviderError. */
 export interface SerializableError {
   /** One line for the user. */
   message: string;
-  /** Of its class. */
+  /** The name of the error's class. */
   name: string;
-  /** Of what was thrown as a bug. */
+  /** The stack of a bug. */
   stack?: string;
   errorType?: string;
 }
 
-/** What came of a reply: the next piece of its text, its thinking, or the JSON of the arguments of the call `id`. */
+/** A piece of a reply: text, thinking, or the JSON of the arguments of the call `id`. */
 export type MessageDelta =
   | { type: "text_delta"; delta: string }
   | { type: "thinking_delta"; delta: string }
@@ -46,27 +56,53 @@ export type RunStopReason =
   | "error"
   | "aborted";
 
-/**
- * How much a notice matters: something to know, something that went wrong in passing, something that did not work.
- */
+/** The severity of a notice: information, a problem that was handled, a failure. */
 export type NoticeLevel = "info" | "warning" | "error";
 
-/** What a request was made for beside the conversation: a summary of it, or what is worth knowing in it. */
-export type UsagePurpose = "summary" | "knowledge";
+/** The purpose of a request outside the conversation. */
+export type UsagePurpose = RequestPurpose;
 
-/** A message of the user's that joins a running conversation. */
+/** The category of a part of a request. */
+export type ContextCause = "systemPrompt" | "tools" | "summary" | "user" | "assistant" | "toolResults";
+
+/**
+ * Why a conversation is summarized: it is close to the limit, the provider refused it as too long, or the user
+ * asked.
+ */
+export type CompactionTrigger = "threshold" | "overflow" | "manual";
+
+/**
+ * Who wrote a summary: the model that is configured for summaries, the session's own model, or the fallback without
+ * a model.
+ */
+export type CompactionRung = "model" | "session_model" | "program";
+
+/** What is known about the quality of a summary that is used. */
+export interface SummaryValidation {
+  characters: number;
+  /** True when there were more than 8,000. */
+  isLong: boolean;
+  /** File names and identifiers of the summarized messages that a model's summary was checked for. */
+  keywords: string[];
+  /** Those missing from the summary in any spelling. */
+  missingKeywords: string[];
+  /** Why no model gave a usable summary; set when the fallback was used. */
+  failure?: string;
+}
+
+/** A user message that joins a running conversation. */
 export interface SteeredMessage {
   message: UserMessage;
-  /** What its `steering` event names it by. */
+  /** The id by which its `steering` event names it. */
   id: string;
-  /** It tells of something that has happened already, such as a command of the user's own. */
+  /** It reports something that has already happened, such as a command the user ran. */
   isNote?: boolean;
 }
 
 /**
- * Everything that happens in a run. Events with the same `itemId` belong to one item, which begins with its `_start`,
- * grows with `_delta` or `_update` and is finished with its `_end`. A second `message_start` with the same `itemId`
- * means that the request was repeated and the item begins anew.
+ * Everything that happens in a run. Events with the same `itemId`, which is unique in a session, belong to one
+ * item, which starts with `_start`, grows with `_delta` or `_update` and ends with `_end`. A second `message_start`
+ * with the same `itemId` means that the request was retried and the item restarts.
  */
 export type AgentEvent =
   | { type: "agent_start" }
@@ -84,7 +120,9 @@ export type AgentEvent =
       toolCallId: string;
       toolName: string;
       partialResult: string;
-      /** Set when the call begins to run with other arguments than those of its `tool_start`: the user changed them. */
+      /**
+       * Set when the call runs with arguments other than those of its `tool_start`, because the user changed them.
+       */
       input?: Record<string, unknown>;
     }
   | {
@@ -96,7 +134,7 @@ export type AgentEvent =
       isError: boolean;
       /** Set where `isError`. */
       outcome?: ToolCallOutcome;
-      /** The arguments that it ran with, where the user changed them. */
+      /** The arguments that it ran with, if the user changed them. */
       input?: Record<string, unknown>;
       metadata?: Record<string, unknown>;
     }
@@ -110,21 +148,46 @@ export type AgentEvent =
   | { type: "notice"; level: NoticeLevel; code: string; message: string }
   /** A message of the user's that joined the running conversation; see `SteeredMessage`. */
   | { type: "steering"; text: string; id?: string; isNote?: true }
-  /** The conversation is being summarised; `estimatedTokens` is what the next request would have held. */
-  | { type: "compaction_start"; estimatedTokens: number }
-  /** Tokens of the next request before and after; `summary` is the beginning of the new summary. */
-  | { type: "compaction_end"; tokensBefore: number; tokensAfter: number; summary: string }
+  /** Old tool results were shortened in what the model sees; both counts are tokens of the next request. */
+  | { type: "prune"; entryIds: string[]; tokensBefore: number; tokensAfter: number }
+  /** The conversation is being summarised. */
+  | {
+      type: "compaction_start";
+      /** The estimated size of the next request, in tokens. */
+      estimatedTokens: number;
+      trigger: CompactionTrigger;
+      /** Entries of the session that the summary replaces, oldest first. */
+      cutEntryIds: string[];
+      /** Entries that are kept verbatim. */
+      keptEntryIds: string[];
+      /** Estimates that add up to `estimatedTokens`. */
+      tokensByCause: Record<ContextCause, number>;
+    }
+  | {
+      type: "compaction_end";
+      /** Tokens of the next request. */
+      tokensBefore: number;
+      tokensAfter: number;
+      /** The beginning of the summary. */
+      summary: string;
+      durationMs: number;
+      rung: CompactionRung;
+      validation: SummaryValidation;
+    }
   | { type: "knowledge_saved"; knowledgeId: string; content: string }
-  /** Somebody is being asked, or was refused; `gate` names what asked. */
-  | { type: "approval_request"; requestId: string; request: ApprovalRequest; gate: string };
+  /** Somebody is being asked, or was refused; `gate` names what asked, `mode` how such requests are treated. */
+  | { type: "approval_request"; requestId: string; request: ApprovalRequest; gate: string; mode?: string };
 
-/** What whoever decides about a request may need for it. */
+/** What an approval decision may need to know. */
 export interface Asking {
-  /** Tells the run's observers that somebody is being asked, or was refused; `shown` where more is shown than was asked. */
-  announce(gate: string, shown?: ApprovalRequest): void;
-  /** What the call would change, for the person who is asked. */
+  /**
+   * Notifies the run's observers that the user is being asked, or that the request was refused; `shown` when more
+   * is shown than was requested, `mode` when the policy has modes.
+   */
+  announce(gate: string, about?: { shown?: ApprovalRequest; mode?: string }): void;
+  /** What the call would change, for the user who is asked. */
   preview?: Preview | undefined;
-  /** The call with other arguments, for a person who would rather have those; left out where it has begun to run. */
+  /** Replaces the call's arguments by those the user prefers; left out once the call has started. */
   revise?: Revise | undefined;
 }
 
@@ -134,86 +197,97 @@ export type Approve = (
   asking: Asking,
 ) => Promise<ApprovalResponse | ApprovalDecision>;
 
-/** A model request that is about to be made, put to whoever manages the context. */
+/** A model request that is about to be made, as passed to the context manager. */
 export interface UpcomingRequest {
-  /** What it holds if nothing is done. */
+  /** Its size if nothing is done. */
   context: StreamContext;
-  /** Set when the same request was made and refused for its length: it has to become shorter. */
+  /** Set when the same request was refused as too long: it has to become shorter. */
   overflow?: ProviderError | undefined;
   signal: AbortSignal;
-  /** Tells the run's observers what is being done. */
+  /** Notifies the run's observers of what is being done. */
   emit(event: AgentEvent): void;
-  /** Counts a request that is made on the way, such as one for a summary, into the run's cost. */
+  /** Adds a request made on the way, such as one for a summary, to the run's cost. */
   countUsage(usage: Usage, model: Model, purpose: UsagePurpose): void;
 }
 
-/** What a request holds from now on, in place of what the run had gathered. */
+/** The content of requests from now on, replacing what the run had gathered. */
 export interface PreparedContext {
   messages: readonly Message[];
-  /** Left out: the one before goes on. */
+  /** When left out, the previous one stays in use. */
   systemPrompt?: string | undefined;
 }
 
 /**
- * Prepares the context before every model request. Undefined: it stays as it is; after an overflow, nothing could be
- * done about it. An error that it throws ends the run; once `signal` is aborted it returns undefined instead.
+ * Prepares the context before every model request. Undefined: the context stays as it is; after an overflow, it
+ * could not be shortened. An error that it throws ends the run; once `signal` is aborted it returns undefined
+ * instead.
  */
 export type PrepareContext = (request: UpcomingRequest) => Promise<PreparedContext | undefined>;
 
 /**
- * Keeps what calls are about to change, so that it can be taken back. Nothing here rejects: what cannot be kept stops nobody.
+ * Records what calls are about to change, so that it can be undone. Nothing here rejects: a failed recording never
+ * blocks a call.
  */
-export interface ChangeKeeper {
+export interface ChangeTracker {
   /**
-   * Waited for before a call runs that is not known to change nothing, once it is allowed.
-   * @param change `isFirst`: the first such call of the run. `notify` tells the run's observers something. `writes`: the
-   * path, as the model gave it, that is all that the call changes, where that is so.
+   * Awaited before an allowed call runs, unless the call is known to be read-only.
+   * @param change `isFirst`: the first such call of the run. `notify` notifies the run's observers. `writes`: the
+   * path, as the model gave it, if the call changes only that file.
    */
   beforeChanges(change: {
     isFirst: boolean;
     notify(level: NoticeLevel, code: string, message: string): void;
     writes?: string | undefined;
   }): Promise<void>;
-  /** Told when the call has ended; what it does about that goes on beside the run. */
+  /** Called when the call has ended; the resulting work continues in parallel with the run. */
   afterChanges(): void;
-  /** Waited for at the end of the run: resolves when everything is noted down. */
+  /** Awaited at the end of the run: resolves when everything is recorded. */
   settled(): Promise<void>;
 }
 
-/** What a run needs. The loop reads no disk, no screen, no environment: all of it comes in here. */
+/** The inputs of a run. The loop reads no disk, screen or environment: everything is passed in here. */
 export interface AgentLoopConfig {
-  /** Who is asked; its price gives the costs, its window nothing but what `prepareContext` makes of it. */
+  /** The model; its price gives the costs, its window is only used by `prepareContext`. */
   model: Model;
-  /** Stands before every request, unchanged, unless `prepareContext` gives another. */
+  /** Precedes every request, unchanged, unless `prepareContext` returns another. */
   systemPrompt: string;
-  /** What the model may call, in the order in which it is told of them; names are unique. */
+  /** The tools the model may call, in the order in which they are described to it; names are unique. */
   tools: readonly Tool[];
-  /** Asks the model once; what repeats requests is a wrapper around it. */
+  /** Makes one model request; retries are a wrapper around it. */
   streamFunction: StreamFunction;
-  /** Aborted, the run ends with stop reason `aborted`, once what runs has stopped. */
+  /** When aborted, the run ends with stop reason `aborted` as soon as running calls have stopped. */
   signal?: AbortSignal | undefined;
   /** Model replies, each with its tool results; unlimited when left out. */
   maxTurns?: number | undefined;
   /** US dollars; once reached, no further call is run and no further request is made. */
   maxCost?: number | undefined;
-  /** Handed to the stream function, for the retry wrapper. */
+  /** Passed to the stream function, for the retry wrapper. */
   maxRetries?: number | undefined;
-  /** How hard the model thinks; as the provider has it when left out. */
+  /** How hard the model thinks; the provider's default when left out. */
   effort?: Effort | undefined;
-  /** Handed to the stream function, so that a provider can route a session's requests to one cache. */
+  /** Passed to the stream function, so that a provider can route a session's requests to one cache. */
   sessionId?: string | undefined;
-  /** Answers "once" to everything when left out. */
+  /** Part of every `itemId` and `requestId`, which are unique among runs that have different ones. */
+  runId?: string | undefined;
+  /** Every request is answered with "once" when left out. */
   approve?: Approve | undefined;
   /** Called with each finished message, tool results and steering included, before the event that shows it. */
   record?: ((message: Message) => void) | undefined;
   /** Keeps the context within the model's window; without it a request that is too long ends the run. */
   prepareContext?: PrepareContext | undefined;
-  /** Messages the user sent while the run was going on; asked for between turns. */
+  /**
+   * A note for the model after the last result of a turn; requested once for each turn with calls, before that is
+   * recorded.
+   */
+  remind?: (() => string | undefined) | undefined;
+  /** Messages the user sent during the run; fetched between turns. */
   takeSteering?: (() => (UserMessage | SteeredMessage)[]) | undefined;
-  /** Keeps what calls change, so that it can be taken back; nothing is kept when left out. */
-  changes?: ChangeKeeper | undefined;
-  /** Keeps an output that is cut for the model. */
+  /** Records what calls change, so that it can be undone; nothing is recorded when left out. */
+  changes?: ChangeTracker | undefined;
+  /** Saves an output that is truncated for the model. */
   keepOutput?: KeepOutput | undefined;
-  /** Milliseconds since the epoch; without it a reply that broke off is dated like the message before it. */
+  /** Redacts secrets in what tools return; a session keeps them out of its events and its file as well. */
+  redactor?: Redactor | undefined;
+  /** Milliseconds since the epoch; without it a reply that broke off gets the timestamp of the previous message. */
   now?: (() => number) | undefined;
 }

@@ -1,17 +1,26 @@
+import { join } from "node:path";
+import { z } from "zod";
+import { updatePrivateFile } from "../infrastructure/fs/private-files.ts";
+import { readCheckedFile } from "../infrastructure/fs/read.ts";
+import { sessionGrantsPath, userStateDirectory } from "../infrastructure/paths/user.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
 import type { ApprovalRequest } from "../tool/types.ts";
-import { showWord } from "./show-word.ts";
+import { showWord } from "./bash/parse.ts";
 
-/** What "always" allows: exactly what was asked about, wherever it is asked again; nothing longer, nothing else. */
+/** What "always" allows: exactly what was asked, whenever it is asked again; nothing more. */
 export type Grant =
   /**
-   * One simple command, word for word, run in this directory (absolute, real), alone or as a part of a line that changes
+   * One simple command, verbatim, run in this directory (absolute, real), alone or as a part of a line that changes
    * nothing of what its words mean. Never one that another command is piped into.
    */
   | {
       kind: "command";
       directory: string;
       words: readonly string[];
-      /** Given for the sandbox: counts only where the command runs in it. Without it, there and where there is none. */
+      /**
+       * Given for the sandbox: applies only if the command runs in it. Without it, it applies there and on systems
+       * without a sandbox.
+       */
       boxed?: true | undefined;
     }
   /** A whole command line, character for character: one that is more than plain words. */
@@ -93,4 +102,153 @@ function sortKeys(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).map(([key, inner]): [string, unknown] => [key, sortKeys(inner)]);
   return Object.fromEntries(entries.sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+const VERSION = 1 as const;
+const MAX_BYTES = 4 * 1024 * 1024;
+
+const GrantSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("command"),
+    directory: z.string(),
+    words: z.array(z.string()).min(1),
+    boxed: z.literal(true).optional(),
+  }),
+  z
+    .strictObject({
+      kind: z.literal("command_line"),
+      directory: z.string(),
+      text: z.string(),
+      outside: z.literal(true).optional(),
+      boxed: z.literal(true).optional(),
+    })
+    .refine(({ outside, boxed }) => !(outside && boxed), "it is for outside the sandbox or for inside"),
+  z.strictObject({
+    kind: z.literal("path"),
+    permission: z.enum(["read", "write"]),
+    tool: z.string(),
+    path: z.string(),
+    reach: z.literal("below").optional(),
+  }),
+  z.strictObject({ kind: z.literal("call"), tool: z.string(), details: z.string() }),
+]);
+
+const ProjectSchema = z.looseObject({
+  /** The exact real path; a directory below it or another worktree is another project. */
+  directory: z.string(),
+  /** What a later version has added and this one does not understand is kept, and allows nothing. */
+  grants: z.array(z.unknown()),
+});
+
+const GrantFileSchema = z.looseObject({ version: z.literal(VERSION), projects: z.array(ProjectSchema) });
+
+type GrantFile = z.infer<typeof GrantFileSchema>;
+
+/** Whose approvals are kept, and for which project. */
+export interface GrantLocation {
+  environment: Environment;
+  /** The project root, real. */
+  root: string;
+  /** The session that they are kept for; left out, they count in every session of the project. */
+  sessionId?: string | undefined;
+}
+
+/** What is kept for a project; `problem` says why none of it counts. */
+export interface KeptGrants {
+  grants: Grant[];
+  problem: string | undefined;
+}
+
+/** What counts in a project. A file that cannot be used allows nothing. */
+export async function readGrants(place: GrantLocation): Promise<KeptGrants> {
+  const path = findGrantFile(place);
+  const nothing = { grants: [], problem: undefined };
+  if (path === undefined) return nothing;
+  const reading = await readCheckedFile(path, MAX_BYTES + 1);
+  if (reading.kind === "missing") return nothing;
+  try {
+    if (reading.kind === "unreadable") throw new Error(reading.reason);
+    // Somebody else could have written it.
+    if (reading.file.concern !== undefined) throw new Error(reading.file.concern);
+    return { grants: grantsOf(parseGrantFile(reading.file.content), place.root), problem: undefined };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { grants: [], problem: `${path}: nothing in it is approved: ${reason}` };
+  }
+}
+
+/**
+ * Adds to what is kept for a project.
+ * @throws Error when it cannot be written.
+ */
+export async function keepGrants(place: GrantLocation, grants: readonly Grant[]): Promise<void> {
+  const path = findGrantFile(place);
+  if (path === undefined) throw new Error("Approvals cannot be saved: there is no home directory.");
+  const { problem } = await readGrants(place);
+  if (problem !== undefined) throw new Error(`${problem}. Fix or delete it to save approvals.`);
+  await update(path, (file) => withGrants(file, place.root, grants));
+}
+
+/**
+ * Takes a grant out of what is kept for a project.
+ * @throws Error when the file cannot be changed.
+ */
+export async function dropGrant(place: GrantLocation, grant: Grant): Promise<void> {
+  const path = findGrantFile(place);
+  if (path !== undefined) await update(path, (file) => withoutGrant(file, place.root, grant));
+}
+
+/** In the user's state directory; undefined without a home directory. */
+function findGrantFile({ environment, sessionId }: GrantLocation): string | undefined {
+  if (sessionId !== undefined) return sessionGrantsPath(environment, sessionId);
+  const directory = userStateDirectory(environment);
+  return directory === undefined ? undefined : join(directory, "grants.json");
+}
+
+async function update(path: string, change: (file: GrantFile) => GrantFile): Promise<void> {
+  await updatePrivateFile(path, (content) => {
+    const file: GrantFile =
+      content === undefined ? { version: VERSION, projects: [] } : parseGrantFile(content);
+    return new TextEncoder().encode(`${JSON.stringify(change(file), null, 2)}\n`);
+  });
+}
+
+function parseGrantFile(content: Uint8Array): GrantFile {
+  if (content.length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+  return GrantFileSchema.parse(JSON.parse(new TextDecoder().decode(content)));
+}
+
+function grantsOf({ projects }: GrantFile, root: string): Grant[] {
+  const own = projects.filter(({ directory }) => directory === root).flatMap(({ grants }) => grants);
+  return own.flatMap((grant) => {
+    const parsed = GrantSchema.safeParse(grant);
+    return parsed.success ? [parsed.data] : [];
+  });
+}
+
+function withGrants(file: GrantFile, root: string, grants: readonly Grant[]): GrantFile {
+  const known = grantsOf(file, root);
+  const added = grants.filter((grant) => !isGranted(grant, known));
+  const isThere = file.projects.some(({ directory }) => directory === root);
+  const projects = isThere ? file.projects : [...file.projects, { directory: root, grants: [] }];
+  return {
+    ...file,
+    projects: projects.map((project) =>
+      project.directory === root ? { ...project, grants: [...project.grants, ...added] } : project,
+    ),
+  };
+}
+
+/** What a later version has added and this one does not understand stays. */
+function withoutGrant(file: GrantFile, root: string, grant: Grant): GrantFile {
+  const isOther = (other: unknown) => {
+    const parsed = GrantSchema.safeParse(other);
+    return !parsed.success || !isGranted(parsed.data, [grant]);
+  };
+  return {
+    ...file,
+    projects: file.projects.map((project) =>
+      project.directory === root ? { ...project, grants: project.grants.filter(isOther) } : project,
+    ),
+  };
 }

@@ -1,12 +1,33 @@
-import type { ApprovalRequest } from "../tool/types.ts";
+import type { ApprovalRequest, Tool } from "../tool/types.ts";
 import { assertNever } from "../types.ts";
-import type { ApprovalContext, ApprovalMode, ApprovalVerdict, PermissionRule } from "./types.ts";
-import { allow, deny } from "./verdicts.ts";
+import {
+  type ApprovalContext,
+  type ApprovalMode,
+  type ApprovalVerdict,
+  allow,
+  deny,
+  type PermissionRule,
+} from "./types.ts";
+
+/** True when the rules leave nothing of a permission: a tool that needs it is then not offered at all. */
+export function isDeniedOutright(
+  permission: PermissionRule["permission"],
+  rules: readonly PermissionRule[],
+): boolean {
+  const own = rules.filter((rule) => rule.permission === permission);
+  const last = own.findLastIndex(({ pattern }) => isEverything(pattern));
+  return last >= 0 && own.slice(last).every(({ action }) => action === "deny");
+}
+
+/** `*` and `**` mean everything, for paths too. */
+export function isEverything(pattern: string): boolean {
+  return pattern === "*" || pattern === "**";
+}
 
 /**
- * Decides what becomes of a request: it needs nobody, a person is asked, or it is refused. Rules that deny stand above
- * everything, what a person has allowed for good above other rules, and the mode settles what is left to be asked. It
- * reads the file system to follow links and changes nothing; the first command loads the grammar.
+ * Decides what becomes of a request: it is allowed, the user is asked, or it is denied. Deny rules take precedence
+ * over everything, grants over other rules, and the mode decides what remains. It reads the file system to follow
+ * links and changes nothing; the first command loads the grammar.
  */
 export async function decideApproval(
   request: ApprovalRequest,
@@ -19,8 +40,8 @@ export async function decideApproval(
   }
   if (mode === "auto" && !hasDenial(permission, context)) return AUTO;
   // Loaded when something has to be judged: not before the first request of a model.
-  const { judgeRequest } = await import("./judge-request.ts");
-  return settle(await judgeRequest(request, context), mode);
+  const { evaluateRequest } = await import("./evaluate-request.ts");
+  return settle(await evaluateRequest(request, context), mode);
 }
 
 const AUTO = allow("auto_mode", "the mode is auto");
@@ -38,6 +59,7 @@ function settle(verdict: ApprovalVerdict, mode: ApprovalMode): ApprovalVerdict {
   if (verdict.action !== "ask") return verdict;
   switch (mode) {
     case "ask":
+    case "accept-edits":
     case "plan":
       return verdict;
     case "auto":
@@ -47,4 +69,21 @@ function settle(verdict: ApprovalVerdict, mode: ApprovalMode): ApprovalVerdict {
     default:
       return assertNever(mode);
   }
+}
+
+/** The tools worth describing to the model: not those whose every call would be refused. */
+export function selectOfferedTools(
+  tools: readonly Tool[],
+  { mode, rules }: { mode: ApprovalMode; rules: readonly PermissionRule[] },
+): Tool[] {
+  return tools.filter((tool) => {
+    const permission = permissionOf(tool);
+    if (mode === "plan" && permission !== "read") return false;
+    return !isDeniedOutright(permission, rules);
+  });
+}
+
+function permissionOf({ readOnly, changesFiles }: Tool): PermissionRule["permission"] {
+  if (readOnly) return "read";
+  return changesFiles ? "write" : "execute";
 }

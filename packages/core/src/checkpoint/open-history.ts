@@ -1,11 +1,12 @@
-import { randomHex } from "../infrastructure/random-hex.ts";
-import { adoptRestoring } from "./restore/adopt-restoring.ts";
-import type { JudgeOptions } from "./restore/judge-change.ts";
-import { closeOpened, removeTemporaries } from "./restore/restore-changes.ts";
-import { isSameRoot, readRootIdentity } from "./root-identity.ts";
-import { Slices } from "./slices.ts";
-import { BlobStore } from "./store/blob-store.ts";
-import { findCutOffTurn } from "./store/known-entries.ts";
+import { join } from "node:path";
+import { TimeSlicer } from "../infrastructure/async.ts";
+import { SessionLock } from "../infrastructure/fs/lock.ts";
+import { monotonicMs, randomHex, sleep } from "../infrastructure/runtime.ts";
+import type { EvaluateOptions } from "./restore/evaluate-change.ts";
+import { adoptRestoring, closeOpened, removeTemporaries } from "./restore/restore.ts";
+import { findCutOffTurn, toCutOffStep } from "./store/base.ts";
+import { BlobStore } from "./store/blobs.ts";
+import { listGenerations, packsOf } from "./store/location.ts";
 import {
   countDamagedLines,
   findOpenTurn,
@@ -14,17 +15,14 @@ import {
   type Segment,
   stepsOf,
   unfinishedRestorings,
-} from "./store/read-segments.ts";
-import { listGenerations, packsOf } from "./store/store-place.ts";
-import { toCutOffStep } from "./timeline/cut-off-step.ts";
-import type { Move, Step } from "./timeline/types.ts";
+} from "./store/log.ts";
 import { ProjectState } from "./tree/project-state.ts";
 import { FileReader } from "./tree/read-file.ts";
-import type { CheckpointOptions } from "./types.ts";
-import { type CheckpointPlace, Workplace } from "./workplace.ts";
+import type { CheckpointOptions, Move, Step } from "./types.ts";
+import { type CheckpointLocation, isSameRoot, readRootIdentity, Workplace } from "./workplace.ts";
 
-/** The project's path leads to another directory than the one in which the session worked. */
-export class OtherProjectError extends Error {
+/** The project's path leads to a directory other than the one in which the session worked. */
+class OtherProjectError extends Error {
   override name = "OtherProjectError";
 }
 
@@ -38,7 +36,7 @@ export interface OwnWork {
 
 /** For what a session's past is opened. */
 export interface OpeningOptions {
-  place: CheckpointPlace;
+  place: CheckpointLocation;
   options: CheckpointOptions;
   own: OwnWork;
   /** What is wanted; left out: only to look. */
@@ -49,13 +47,13 @@ export interface OpeningOptions {
   isReading: boolean;
 }
 
-/** A session's past, read anew: others may have gone on. */
+/** A session's history, read again: other processes may have continued. */
 export interface OpenedSession {
   segments: readonly Segment[];
   workplace: Workplace;
   store: BlobStore;
   steps: readonly Step[];
-  judging: JudgeOptions;
+  judging: EvaluateOptions;
   damagedLines: number;
 }
 
@@ -74,7 +72,7 @@ export async function withOpenedSession<T>(
   const ownPack = { directory: workplace.packs, name: `${workplace.name}-${randomHex(4)}` };
   const directories = [...new Set([...generations, workplace.generation])].map(packsOf);
   try {
-    const store = await BlobStore.open({ directories, own: ownPack }, new Slices(opening.signal));
+    const store = await BlobStore.open({ directories, own: ownPack }, new TimeSlicer(opening.signal));
     let isNeeded = !isReading;
     try {
       const { session, hasNoted } = await openSession(opening, { workplace, store, segments });
@@ -113,7 +111,7 @@ async function noteCutOff(
   { workplace, store, segments }: OpenedSession,
 ): Promise<Step | undefined> {
   if (findWorker(segments, own) !== undefined) return undefined;
-  const cutOff = await findCutOffTurn(segments, new Slices(signal));
+  const cutOff = await findCutOffTurn(segments, new TimeSlicer(signal));
   if (!cutOff) return undefined;
   const { limits, except } = place;
   const state = new ProjectState({ root, store, limits, except }, cutOff.entries);
@@ -150,7 +148,7 @@ export function findWorker(segments: readonly Segment[], own: OwnWork): string |
 /** @throws OtherProjectError */
 function assertSameRoot(root: string, segments: readonly Segment[]): void {
   if (!isRootOf(root, segments))
-    throw new OtherProjectError(`${root} is not the directory any more in which this session worked.`);
+    throw new OtherProjectError(`${root} is no longer the directory in which this session worked.`);
 }
 
 /** False when another directory has taken the place of the one that a session worked in. */
@@ -163,4 +161,43 @@ export function isRootOf(root: string, segments: readonly Segment[]): boolean {
   const identities = known.filter((each) => each !== undefined);
   if (now === undefined || identities.length === 0) return true;
   return identities.some((each) => isSameRoot(each, now));
+}
+
+const PAUSE_MS = 10;
+
+/** Somebody else is working on the same right now. */
+export class BusySessionError extends Error {
+  override name = "BusySessionError";
+}
+
+/** How long somebody waits who is not the only one, and what they are told. */
+interface MoveLockOptions {
+  /** For so long somebody else may be at it. */
+  waitMs: number;
+  /** What is said after that. */
+  refusal: string;
+}
+
+/**
+ * Calls `use` while nobody else moves files of the project back or forth, or begins to change some. It is told whether it
+ * had to wait. @throws BusySessionError, what `use` throws, and errors of the file system.
+ */
+export async function withMoveLock<T>(
+  project: string,
+  { waitMs, refusal }: MoveLockOptions,
+  use: (hadToWait: boolean) => Promise<T>,
+): Promise<T> {
+  const lock = new SessionLock(join(project, "moving"));
+  const begin = monotonicMs();
+  let hadToWait = false;
+  while (!(await lock.take())) {
+    if (monotonicMs() - begin > waitMs) throw new BusySessionError(refusal);
+    hadToWait = true;
+    await sleep(PAUSE_MS);
+  }
+  try {
+    return await use(hadToWait);
+  } finally {
+    lock.release();
+  }
 }

@@ -1,15 +1,11 @@
 import { existsSync, mkdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { now } from "../infrastructure/clock.ts";
-import { ownIdentity } from "../infrastructure/processes/process-identity.ts";
-import { randomHex } from "../infrastructure/random-hex.ts";
-import { findRealPath } from "../infrastructure/reading/real-path.ts";
-import { CHECKPOINT_LIMITS, type CheckpointLimits } from "./limits.ts";
-import { readRootIdentity } from "./root-identity.ts";
-import { announcePresence } from "./store/presence.ts";
-import { baseOf } from "./store/read-segments.ts";
-import { SegmentWriter } from "./store/segment-writer.ts";
+import { findRealPath } from "../infrastructure/fs/real-path.ts";
+import { findStats } from "../infrastructure/fs/stat.ts";
+import { ownIdentity } from "../infrastructure/process/tree.ts";
+import { now, randomHex } from "../infrastructure/runtime.ts";
 import {
+  announcePresence,
   checkpointsDirectory,
   listGenerations,
   makeGeneration,
@@ -17,14 +13,15 @@ import {
   projectDirectory,
   sessionOf,
   sizeOf,
-} from "./store/store-place.ts";
-import type { CheckpointOptions } from "./types.ts";
+} from "./store/location.ts";
+import { baseOf, SegmentWriter } from "./store/log.ts";
+import { CHECKPOINT_LIMITS, type CheckpointLimits, type CheckpointOptions } from "./types.ts";
 
 // Digits of a time in milliseconds: names sort by it until the year 2286.
 const TIME_DIGITS = 13;
 
 /** Where the checkpoints of a project are, and how much of them there may be. */
-export interface CheckpointPlace {
+export interface CheckpointLocation {
   /** Of all projects. */
   checkpoints: string;
   project: string;
@@ -34,11 +31,11 @@ export interface CheckpointPlace {
 }
 
 /** Undefined where the user has no state directory. */
-export function findCheckpointPlace({
+export function findCheckpointLocation({
   root,
   environment,
   limits,
-}: Pick<CheckpointOptions, "root" | "environment" | "limits">): CheckpointPlace | undefined {
+}: Pick<CheckpointOptions, "root" | "environment" | "limits">): CheckpointLocation | undefined {
   const checkpoints = checkpointsDirectory(environment);
   if (checkpoints === undefined) return undefined;
   return {
@@ -69,7 +66,7 @@ export class Workplace {
 
   /** @throws errors of the file system. */
   static open(
-    { project, limits }: CheckpointPlace,
+    { project, limits }: CheckpointLocation,
     options: Pick<CheckpointOptions, "root" | "sessionId">,
   ): Workplace {
     const name = `${String(now()).padStart(TIME_DIGITS, "0")}-${randomHex(4)}`;
@@ -125,4 +122,25 @@ function removeEmptySession(basePath: string): void {
   } catch {
     // There is more of this session, or there never was a directory.
   }
+}
+
+/**
+ * Which directory stands at the project's path: `INODE` and, where the file system tells, `INODE:BIRTH` (milliseconds).
+ * Undefined where there is none. The number of the device does not count: some systems give another one at each start.
+ */
+export function readRootIdentity(root: string): string | undefined {
+  const stats = findStats(root);
+  if (!stats?.isDirectory()) return undefined;
+  const { ino, birthtimeMs, ctimeMs } = stats;
+  // Where no birth is kept, the time of the last change stands in for it.
+  const isKnown = birthtimeMs > 0 && birthtimeMs < ctimeMs;
+  return isKnown ? `${ino}:${birthtimeMs}` : String(ino);
+}
+
+/** False when these are certainly two directories. */
+export function isSameRoot(left: string, right: string): boolean {
+  const [leftInode, leftBirth] = left.split(":");
+  const [rightInode, rightBirth] = right.split(":");
+  if (leftInode !== rightInode) return false;
+  return leftBirth === undefined || rightBirth === undefined || leftBirth === rightBirth;
 }

@@ -1,22 +1,34 @@
-import type { Environment } from "../infrastructure/environment.ts";
-import { type ConfigProblem, createPlaceFinder, formatKey, type TextPlace } from "./config-error.ts";
-import { parseText, type TextNode } from "./parse-text.ts";
-import { holdsVariable, substituteVariables } from "./variables.ts";
+import { join } from "node:path";
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { type CheckedFile, isThere, readCheckedFile } from "../infrastructure/fs/read.ts";
+import { isInside } from "../infrastructure/fs/real-path.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
+import { systemErrorText } from "../infrastructure/system-error.ts";
+import { decodeUtf8, NotUtf8Error } from "../infrastructure/text/text-file.ts";
+import {
+  ConfigError,
+  type ConfigProblem,
+  type ConfigWarning,
+  createLocationFinder,
+  formatKey,
+  type TextLocation,
+} from "./errors.ts";
+import { CONFIG_NAMES, holdsVariable, substituteVariables } from "./settings.ts";
 
 type Path = readonly (string | number)[];
 
-/** What becomes of texts that hold `{env:…}`: they are filled in, left out with the setting they belong to, or kept. */
+/** How texts with `{env:…}` are handled: filled in, left out together with their setting, or kept. */
 export type VariableUse =
   | { kind: "fill"; environment: Environment }
   | { kind: "leave_out" }
   | { kind: "keep" };
 
-/** A setting of the file: where it stands and what it says. */
-interface Spot extends NamedPlace {
+/** A setting of the file: its position and its value. */
+interface Spot extends NamedLocation {
   value: unknown;
 }
 
-interface NamedPlace {
+interface NamedLocation {
   /** The name it has in the file; differs from its place in `value` where list elements before it were left out. */
   key: string;
   /** Of the value. */
@@ -25,14 +37,14 @@ interface NamedPlace {
   nameOffset: number;
 }
 
-/** A configuration file's text as data, with the way back to the text. */
+/** A configuration file's text as data, with the positions in the text. */
 export interface ConfigDocument {
   source: string;
   value: unknown;
   spots: ReadonlyMap<string, Spot>;
-  placeOf(offset: number): TextPlace;
+  placeOf(offset: number): TextLocation;
   /** Names that occur twice in one object; the last one counts. */
-  duplicates: readonly NamedPlace[];
+  duplicates: readonly NamedLocation[];
   /** Settings that were left out because of an `{env:…}` in them. */
   leftOut: readonly string[];
   /** Variables that are not set, with the settings that name them. */
@@ -40,11 +52,11 @@ export interface ConfigDocument {
 }
 
 /** With problems there is no document; each of them says where in the text it is. */
-export type DocumentReading = { document: ConfigDocument } | { problems: ConfigProblem[] };
+type DocumentReading = { document: ConfigDocument } | { problems: ConfigProblem[] };
 
 /** Reads a text as JSONC. `source` names it in problems. */
 export function readDocument(text: string, source: string, variables: VariableUse): DocumentReading {
-  const placeOf = createPlaceFinder(text);
+  const placeOf = createLocationFinder(text);
   const parsed = parseText(text);
   if ("fault" in parsed) {
     return { problems: [{ source, place: placeOf(parsed.fault.offset), message: parsed.fault.message }] };
@@ -75,8 +87,8 @@ interface Position {
 
 class NodeReader {
   readonly spots = new Map<string, Spot>();
-  readonly duplicates: NamedPlace[] = [];
-  readonly forbidden: NamedPlace[] = [];
+  readonly duplicates: NamedLocation[] = [];
+  readonly forbidden: NamedLocation[] = [];
   readonly leftOut: string[] = [];
   readonly unset = new Map<string, string[]>();
 
@@ -105,7 +117,7 @@ class NodeReader {
       else if (members.has(name)) this.duplicates.push(toSpot(valueNode, position));
       members.set(name, { valueNode, position });
     }
-    // Without a prototype, `constructor` and the like are names as any other.
+    // Without a prototype, `constructor` and the like are ordinary names.
     const object: Record<string, unknown> = Object.create(null);
     for (const [name, { valueNode, position }] of members) {
       if (!this.leavesOut(valueNode, position)) object[name] = this.read(valueNode, position);
@@ -140,11 +152,11 @@ class NodeReader {
   }
 }
 
-function toSpot(node: TextNode, { key, nameOffset }: Position): NamedPlace {
+function toSpot(node: TextNode, { key, nameOffset }: Position): NamedLocation {
   return { key: formatKey(key), offset: node.offset, nameOffset };
 }
 
-/** Elements of lists and compatible servers have settings they cannot be without, so they are left out as a whole. */
+/** Elements of lists and compatible servers have required settings, so they are left out as a whole. */
 function isWhole(key: Path): boolean {
   return (
     typeof key.at(-1) === "number" || (key.length === 3 && key[0] === "provider" && key[1] === "compatible")
@@ -155,4 +167,207 @@ function holdsVariableWithin(node: TextNode): boolean {
   if (node.type === "string") return holdsVariable(String(node.value));
   if (node.type === "property") return node.children?.slice(1).some(holdsVariableWithin) ?? false;
   return node.children?.some(holdsVariableWithin) ?? false;
+}
+
+/** A node of a syntax tree without faults. */
+export type TextNode = Node;
+
+/** `offset` is in UTF-16 units from the text's beginning; `message` does not name the place. */
+interface TextFault {
+  offset: number;
+  message: string;
+}
+
+/** Deeper than any setting; the parser recurses, and a text of nothing but brackets would break it. */
+const MAX_DEPTH = 32;
+
+const FAULTS: Readonly<Record<string, string>> = {
+  InvalidSymbol: "Invalid JSON: keys and strings must be double-quoted",
+  InvalidNumberFormat: "not a valid number",
+  PropertyNameExpected: "expected a name in double quotes",
+  ValueExpected: "expected a value",
+  ColonExpected: "expected a colon",
+  CommaExpected: "expected a comma",
+  CloseBraceExpected: "missing closing }",
+  CloseBracketExpected: "missing closing ]",
+  EndOfFileExpected: "unexpected text after the end",
+  InvalidCommentToken: "comments are not allowed here",
+  UnexpectedEndOfComment: "unterminated comment",
+  UnexpectedEndOfString: "this string has no closing double quote",
+  UnexpectedEndOfNumber: "incomplete number",
+  InvalidUnicode: "this string contains a \\u without four hexadecimal digits",
+  InvalidEscapeCharacter: "this string contains an unknown escape after \\",
+  InvalidCharacter: "this string contains a control character",
+};
+
+/**
+ * The syntax tree of a JSONC text, comments and trailing commas allowed, whose root is an object; or its first fault.
+ * Later faults are mostly consequences of the first, so they are not reported.
+ */
+export function parseText(text: string): { root: TextNode } | { fault: TextFault } {
+  const depth = findTooDeep(text);
+  if (depth !== undefined)
+    return { fault: { offset: depth, message: `nested deeper than ${MAX_DEPTH} levels` } };
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
+  const first = errors.toSorted((left, right) => left.offset - right.offset)[0];
+  if (first) return { fault: { offset: first.offset, message: describeFault(first) } };
+  if (root === undefined)
+    return {
+      fault: { offset: 0, message: "the file is empty; {} would be a configuration without settings" },
+    };
+  if (root.type !== "object") return { fault: { offset: root.offset, message: "expected an object in { }" } };
+  return { root };
+}
+
+function describeFault({ error }: ParseError): string {
+  return FAULTS[printParseErrorCode(error)] ?? "Invalid JSON";
+}
+
+// The kinds of brackets as the scanner counts them; its enumeration exists only for the compiler.
+const OPENING: ReadonlySet<number> = new Set([1, 3]);
+const CLOSING: ReadonlySet<number> = new Set([2, 4]);
+const END = 17;
+
+function findTooDeep(text: string): number | undefined {
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  for (let token: number = scanner.scan(); token !== END; token = scanner.scan()) {
+    if (OPENING.has(token)) depth++;
+    else if (CLOSING.has(token)) depth--;
+    if (depth > MAX_DEPTH) return scanner.getTokenOffset();
+  }
+  return undefined;
+}
+
+/** Warnings about a file that can be used. */
+export function describeDocument({ source, duplicates, unset, placeOf }: ConfigDocument): ConfigWarning[] {
+  const warnings: ConfigWarning[] = [];
+  if (duplicates.length > 0) {
+    const names = duplicates.map(({ key, nameOffset }) => {
+      const { line, column } = placeOf(nameOffset);
+      return `"${key}" (${line}:${column})`;
+    });
+    const message = `${source}: set more than once, the last one counts: ${listSome(names)}`;
+    warnings.push({ code: "duplicate_key", message });
+  }
+  if (unset.size > 0) {
+    const names = [...unset].map(([name, keys]) => `${name} (in ${listSome(keys)})`);
+    const message = `${source}: environment variables that are not set count as empty: ${listSome(names)}`;
+    warnings.push({ code: "unset_variable", message });
+  }
+  return warnings;
+}
+
+/** One warning for all settings that do not exist. */
+export function describeSkipped(source: string, skipped: readonly ConfigProblem[]): ConfigWarning[] {
+  if (skipped.length === 0) return [];
+  const names = skipped.map(({ key, place, message }) => {
+    const [, nearest] = /did you mean (.*)\?$/.exec(message) ?? [];
+    const hint = nearest === undefined ? "" : `, did you mean ${nearest}?`;
+    return `"${key}" (${place?.line}:${place?.column}${hint})`;
+  });
+  const message = `${source}: unknown settings were skipped: ${listSome(names)}`;
+  return [{ code: "unknown_keys", message }];
+}
+
+const MAX_LISTED = 50;
+
+/** Names after commas; a file of nothing but faults does not fill the screen. */
+export function listSome(names: readonly string[]): string {
+  const rest = names.length - MAX_LISTED;
+  return names.slice(0, MAX_LISTED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}
+
+/** Far above any configuration; a larger file is something else under this name. */
+const MAX_CONFIG_BYTES = 1024 * 1024;
+
+/** A configuration file as it was read; `sha256` (hexadecimal) is that of its bytes. */
+export interface ConfigFile {
+  path: string;
+  name: string;
+  realPath: string;
+  text: string;
+  sha256: string;
+  /** Why another user could have written it. */
+  concern: string | undefined;
+  isOpenToOthers: boolean;
+}
+
+/** A project's file that leads out of the project is not read at all; `reason` fits behind "is not loaded:". */
+type ProjectFileReading =
+  | { kind: "none" }
+  | { kind: "refused"; path: string; reason: string }
+  | { kind: "file"; file: ConfigFile };
+
+/**
+ * Reads `diligent.jsonc` or `diligent.json` in a directory; undefined where there is neither.
+ * @throws ConfigError if it cannot be read, is not text or too large, and if both exist.
+ */
+export async function readConfigFile(directory: string): Promise<ConfigFile | undefined> {
+  const name = findName(directory);
+  return name === undefined ? undefined : toConfigFile(name, await readFile(join(directory, name)));
+}
+
+/** The same for a project, whose file may not be a link to something outside. */
+export async function readProjectFile(root: string): Promise<ProjectFileReading> {
+  const name = findName(root);
+  if (name === undefined) return { kind: "none" };
+  const file = await readFile(join(root, name));
+  if (!isInside(file.realPath, root)) {
+    return {
+      kind: "refused",
+      path: file.path,
+      reason: `it is a link to ${file.realPath}, outside the project`,
+    };
+  }
+  return { kind: "file", file: toConfigFile(name, file) };
+}
+
+function findName(directory: string): string | undefined {
+  const paths = CONFIG_NAMES.map((name) => ({ name, path: join(directory, name) }));
+  const found = paths.filter(({ path }) => isThereOrFail(path));
+  const [first, second] = found;
+  if (first && second) {
+    const message = `there is ${second.path} too; keep one of them`;
+    throw new ConfigError([{ source: first.path, message }]);
+  }
+  return first?.name;
+}
+
+function isThereOrFail(path: string): boolean {
+  try {
+    return isThere(path);
+  } catch (error) {
+    throw unreadable(path, systemErrorText(error));
+  }
+}
+
+async function readFile(path: string): Promise<CheckedFile> {
+  const reading = await readCheckedFile(path, MAX_CONFIG_BYTES + 1);
+  if (reading.kind === "missing") throw unreadable(path, "it was just deleted");
+  if (reading.kind === "unreadable") throw unreadable(path, reading.reason);
+  return reading.file;
+}
+
+function toConfigFile(name: string, { content, ...file }: CheckedFile): ConfigFile {
+  if (file.size > MAX_CONFIG_BYTES)
+    throw unreadable(file.path, `it is larger than ${MAX_CONFIG_BYTES} bytes`);
+  const { path, realPath, concern, isOpenToOthers } = file;
+  const sha256 = Bun.SHA256.hash(content, "hex");
+  return { path, name, realPath, text: decode(content, path), sha256, concern, isOpenToOthers };
+}
+
+function decode(content: Uint8Array, path: string): string {
+  try {
+    return decodeUtf8(content).text;
+  } catch (error) {
+    if (error instanceof NotUtf8Error) throw unreadable(path, `it must be UTF-8, but is ${error.message}`);
+    throw error;
+  }
+}
+
+function unreadable(path: string, reason: string): ConfigError {
+  const problem: ConfigProblem = { source: path, message: `the configuration cannot be read: ${reason}` };
+  return new ConfigError([problem]);
 }

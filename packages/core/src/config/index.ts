@@ -1,6 +1,5 @@
-export { ConfigError, type ConfigProblem, type ConfigWarning, type TextPlace } from "./config-error.ts";
-export { DEFAULT_CONFIG } from "./default-config.ts";
-export { type DescribedSetting, describeConfig } from "./describe-config.ts";
+export { type DescribedSetting, describeConfig } from "./describe.ts";
+export { ConfigError, type ConfigProblem, type ConfigWarning, type TextLocation } from "./errors.ts";
 export {
   buildSystemPrompt,
   buildSystemPromptWithKnowledge,
@@ -8,32 +7,36 @@ export {
   type DiscoverOptions,
   discoverInstructions,
 } from "./instructions.ts";
-export { configJsonSchema } from "./json-schema.ts";
+export { addUserRule, readUserRules, removeUserRule, type UserRules } from "./jsonc-edit.ts";
+export type { KnowledgeTrust } from "./knowledge-trust.ts";
 export { type LoadedConfig, type LoadOptions, loadDiligentConfig } from "./loader.ts";
-export { mergeConfig } from "./merge.ts";
 export {
+  configJsonSchema,
   type DiligentConfig,
   DiligentConfigSchema,
   type ModelSetting,
   type PermissionRule,
   type ProviderSettings,
 } from "./schema.ts";
+export { DEFAULT_CONFIG, mergeConfig } from "./settings.ts";
 export {
   BASE_SYSTEM_PROMPT,
   composeSystemPrompt,
   type EnvironmentFacts,
   type PromptKnowledge,
-  type SystemPromptParts,
+  type SystemPromptSections,
 } from "./system-prompt.ts";
 export {
   type ChangedSetting,
   describeTrust,
+  readTrust,
   type ShownSetting,
   type TrustDescription,
+  type TrustedItem,
+  type TrustedProject,
   type TrustOptions,
   type TrustState,
   trustProject,
   untrustProject,
 } from "./trust.ts";
-export { readTrust, type TrustedItem, type TrustedProject } from "./trust-store.ts";
-export { addUserRule, readUserRules, removeUserRule, type UserRules } from "./user-rules.ts";
+export { type KeyChange, removeUserKey, storeUserKey } from "./user-keys.ts";

@@ -1,10 +1,11 @@
 import { join } from "node:path";
-import { revealInvisible } from "../infrastructure/content/invisible-text.ts";
-import { type Environment, homeDirectory, processEnvironment } from "../infrastructure/environment.ts";
-import { findDirectoriesUpwards } from "../infrastructure/places/directories-upwards.ts";
-import { userConfigDirectory } from "../infrastructure/places/user-directories.ts";
-import type { ConfigWarning } from "./config-error.ts";
-import { readInstructionFile } from "./instruction-file.ts";
+import { type CheckedFile, readCheckedFile } from "../infrastructure/fs/read.ts";
+import { findDirectoriesUpwards, isInside } from "../infrastructure/fs/real-path.ts";
+import { userConfigDirectory } from "../infrastructure/paths/user.ts";
+import { type Environment, homeDirectory, processEnvironment } from "../infrastructure/runtime.ts";
+import { decodeUtf8 } from "../infrastructure/text/text-file.ts";
+import { removeInvisible, revealInvisible } from "../infrastructure/text/unicode.ts";
+import type { ConfigWarning } from "./errors.ts";
 import KNOWLEDGE_INSTRUCTION from "./knowledge-instruction.md" with { type: "text" };
 
 const INSTRUCTION_FILES = ["CLAUDE.md", "AGENTS.md"] as const;
@@ -12,14 +13,14 @@ const INSTRUCTION_FILES = ["CLAUDE.md", "AGENTS.md"] as const;
 /** A file that tells the model how to work in a project, or for a user. */
 export interface DiscoveredInstruction {
   path: string;
-  /** Its text, at most 32 KiB of it, without characters that cannot be seen. */
+  /** Its text, at most 32 KiB of it, without invisible characters. */
   content: string;
 }
 
 /** How instructions are looked for. */
 export interface DiscoverOptions {
   environment?: Environment | undefined;
-  /** Told of files that were not loaded, or not wholly. */
+  /** Receives warnings about files that were not loaded, or not completely. */
   onWarning?: ((warning: ConfigWarning) => void) | undefined;
 }
 
@@ -30,8 +31,8 @@ interface Candidate {
 
 /**
  * Finds CLAUDE.md and AGENTS.md from the working directory up to the repository's root (without one, up to the home
- * directory; never above it), then the user's own. The most particular come first. A file is left out that leads out
- * of the repository, that somebody else could have written, or that says the same as one before it.
+ * directory; never above it), then the user's own. The most specific come first. A file is left out if it leads out
+ * of the repository, if another user could have written it, or if it repeats an earlier one.
  */
 export async function discoverInstructions(
   cwd: string,
@@ -49,8 +50,8 @@ export async function discoverInstructions(
 }
 
 /**
- * The system prompt with the instructions that were found, general before particular, and further ones after them, so
- * that what is said last is what is meant for this place.
+ * The system prompt with the instructions that were found, general before specific, and further ones after them, so
+ * that the most specific come last.
  */
 export function buildSystemPrompt(
   basePrompt: string,
@@ -64,9 +65,9 @@ export function buildSystemPrompt(
 }
 
 /**
- * The same with what was learned in earlier sessions, before the instructions that stand above it, and at the end the
- * request to record what is learned in this one.
- * @param knowledgeSection as `buildKnowledgeSection` makes it; empty where there is nothing to tell.
+ * The same with the knowledge of earlier sessions, before the instructions, which take precedence, and at the end
+ * the request to record what is learned in this one.
+ * @param knowledgeSection as `buildKnowledgeSection` makes it; empty if there is none.
  */
 export function buildSystemPromptWithKnowledge(
   basePrompt: string,
@@ -78,7 +79,7 @@ export function buildSystemPromptWithKnowledge(
   return buildSystemPrompt(told, instructions, [...additionalInstructions, KNOWLEDGE_INSTRUCTION]);
 }
 
-/** The base prompt with the section of knowledge behind it, where there is any. */
+/** The base prompt followed by the knowledge section, if there is any. */
 export function joinKnowledge(basePrompt: string, knowledgeSection: string): string {
   const section = knowledgeSection.trim();
   return section === "" ? basePrompt : `${basePrompt}\n\n${section}`;
@@ -95,7 +96,9 @@ function inDirectory(directory: string, boundary: string | undefined): Candidate
   return INSTRUCTION_FILES.map((name) => ({ path: join(directory, name), boundary }));
 }
 
-/** True for a file, or a text, that was there before; adds it otherwise. Line ends and outer blanks make no difference. */
+/**
+ * True for a file, or a text, that was seen before; adds it otherwise. Line ends and outer white space are ignored.
+ */
 function isRepeated(
   seen: Set<string>,
   { realPath, content }: { realPath: string; content: string },
@@ -104,4 +107,73 @@ function isRepeated(
   if (marks.some((mark) => seen.has(mark))) return true;
   for (const mark of marks) seen.add(mark);
   return false;
+}
+
+/** 32 KiB, about 8k tokens: what codex-rs allows as well. */
+const MAX_INSTRUCTION_BYTES = 32_768;
+
+const CUT_MARK = "\n...(truncated)";
+
+/** A file of instructions as the prompt takes it; paths are absolute, `realPath` has no links. */
+interface InstructionFile {
+  path: string;
+  realPath: string;
+  /** Without invisible characters; cut at `MAX_INSTRUCTION_BYTES`, with a mark that says so. */
+  content: string;
+}
+
+/** An existing file that cannot be used is a warning, never an exception. */
+interface InstructionReading {
+  /** Undefined if there is no such file, if it is empty, and if it must not be used. */
+  file?: InstructionFile;
+  warnings: ConfigWarning[];
+}
+
+/** Reads one file of instructions. `boundary` is the directory it may not lead out of; none for the user's own. */
+async function readInstructionFile(path: string, boundary: string | undefined): Promise<InstructionReading> {
+  const reading = await readCheckedFile(path, MAX_INSTRUCTION_BYTES + 1);
+  if (reading.kind === "missing") return { warnings: [] };
+  try {
+    if (reading.kind === "unreadable") throw new Error(reading.reason);
+    const { file } = reading;
+    if (boundary !== undefined && !isInside(file.realPath, boundary)) {
+      throw new Error(`it is a link to ${file.realPath}, outside ${boundary}`);
+    }
+    if (file.concern !== undefined) throw new Error(file.concern);
+    return toInstruction(file);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { warnings: [warn("instructions_not_loaded", path, `is not loaded: ${reason}`)] };
+  }
+}
+
+function toInstruction({ path, realPath, content, size }: CheckedFile): InstructionReading {
+  const isCut = size > MAX_INSTRUCTION_BYTES;
+  const { text } = decodeUtf8(
+    isCut ? content.subarray(0, characterEnd(content, MAX_INSTRUCTION_BYTES)) : content,
+  );
+  const visible = removeInvisible(text);
+  const warnings: ConfigWarning[] = [];
+  if (visible.removed > 0) {
+    const message = `contains ${visible.removed} invisible characters, which are not sent to the model`;
+    warnings.push(warn("invisible_characters", path, message));
+  }
+  if (isCut) {
+    const message = `has ${size} bytes; only the first ${MAX_INSTRUCTION_BYTES} are sent to the model`;
+    warnings.push(warn("instructions_truncated", path, message));
+  }
+  if (visible.text.trim() === "") return { warnings };
+  return { file: { path, realPath, content: isCut ? visible.text + CUT_MARK : visible.text }, warnings };
+}
+
+/** The greatest end at or before `limit` that splits no character. */
+function characterEnd(bytes: Uint8Array, limit: number): number {
+  let end = limit;
+  // In UTF-8 every byte of a character but its first begins with the bits 10.
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return end;
+}
+
+function warn(code: string, path: string, message: string): ConfigWarning {
+  return { code, message: `${revealInvisible(path)} ${message}` };
 }

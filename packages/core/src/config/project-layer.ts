@@ -1,21 +1,24 @@
-import { removeInvisible } from "../infrastructure/content/invisible-text.ts";
-import type { Environment } from "../infrastructure/environment.ts";
-import type { ConfigWarning } from "./config-error.ts";
-import { type ConfigFile, readProjectFile } from "./config-file.ts";
-import { describeDocument, listSome } from "./describe-document.ts";
-import { interpretTrusted, interpretUntrusted, type ProjectSettings } from "./interpret-project.ts";
-import type { ConfigLayer } from "./merge.ts";
-import type { RestrictionContext } from "./restrict-project.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
+import { removeInvisible } from "../infrastructure/text/unicode.ts";
+import { type ConfigFile, describeDocument, describeSkipped, listSome, readProjectFile } from "./document.ts";
+import type { ConfigWarning } from "./errors.ts";
+import {
+  interpretTrusted,
+  interpretUntrusted,
+  type ProjectSettings,
+  type RestrictionContext,
+  type UnknownModel,
+  type UserLayer,
+} from "./layers.ts";
 import type { DiligentConfig } from "./schema.ts";
-import { findTrustState, type TrustState } from "./trust.ts";
-import { readTrust, type TrustedProject } from "./trust-store.ts";
-import type { UserLayer } from "./user-layer.ts";
+import type { ConfigLayer } from "./settings.ts";
+import { findTrustState, readTrust, type TrustedProject, type TrustState } from "./trust.ts";
 
 /** What the project's file adds. */
 export interface ProjectLayer {
   layer?: ConfigLayer;
   trust: TrustState;
-  /** Settings of the file that do not count, by name. */
+  /** Settings of the file that are ignored, by name. */
   ignored: string[];
   warnings: ConfigWarning[];
 }
@@ -25,6 +28,8 @@ export interface ProjectLayerOptions {
   environment: Environment;
   user: UserLayer | undefined;
   isKnownModel: RestrictionContext["isKnownModel"];
+  /** The model that may have been meant, for a name that no provider has. */
+  findNearestModel?: ((id: string) => string | undefined) | undefined;
   /** Trusted without being remembered. */
   trustedOnce?: Pick<TrustedProject, "directory" | "items"> | undefined;
 }
@@ -51,7 +56,7 @@ export async function readProjectLayer(root: string, options: ProjectLayerOption
   const isTrustedOnce = options.trustedOnce !== undefined && find([options.trustedOnce]) === "trusted";
   const trust = isTrustedOnce ? "trusted" : find(projects);
   if (file.concern !== undefined && trust !== "trusted") {
-    const reason = `${file.concern}. "diligent trust" shows what it says and accepts it`;
+    const reason = `${file.concern}. "diligent trust" shows its content and accepts it`;
     return { trust, ignored: [], warnings: [...warnings, notLoaded(file.path, reason)] };
   }
   return { trust, ...interpret(file, { ...options, trust, warnings }) };
@@ -63,6 +68,7 @@ function interpret(
     environment,
     user,
     isKnownModel,
+    findNearestModel,
     trust,
     warnings,
   }: ProjectLayerOptions & Pick<ProjectLayer, "trust" | "warnings">,
@@ -74,14 +80,28 @@ function interpret(
   const visible = withoutInvisible(settings.config, file.path);
   return {
     layer: { origin: file.path, config: visible.config, extended: settings.extended },
-    ignored: [...settings.untrusted, ...settings.refused],
+    ignored: [...settings.untrusted, ...settings.unknownModels.map(({ key }) => key), ...settings.refused],
     warnings: [
       ...warnings,
       ...describeDocument(settings.document),
+      ...describeSkipped(file.path, settings.skipped),
+      ...settings.unknownModels.map((unknown) => describeUnknownModel(unknown, file.path, findNearestModel)),
       ...visible.warnings,
       ...describeIgnored(settings, file.path, trust),
     ],
   };
+}
+
+/** Trust would not help: it is a mistake in the file. */
+function describeUnknownModel(
+  { key, id }: UnknownModel,
+  path: string,
+  findNearest: ProjectLayerOptions["findNearestModel"],
+): ConfigWarning {
+  const nearest = findNearest?.(id);
+  const hint = nearest === undefined ? "" : ` Did you mean ${JSON.stringify(nearest)}?`;
+  const message = `${path}: ${key}: unknown model ${JSON.stringify(id)}, which is ignored.${hint}`;
+  return { code: "unknown_model", message };
 }
 
 /** One warning, whatever was ignored and why. */
@@ -94,10 +114,10 @@ function describeIgnored(
   if (untrusted.length > 0) {
     const why =
       trust === "changed" ? "this file has changed since you trusted it" : "this project is not trusted";
-    parts.push(`ignored, since ${why} (see "diligent trust"): ${listSome(untrusted)}`);
+    parts.push(`ignored because ${why} (see "diligent trust"): ${listSome(untrusted)}`);
   }
   if (refused.length > 0)
-    parts.push(`ignored, since only your own configuration can say it: ${listSome(refused)}`);
+    parts.push(`ignored because only your own configuration can set it: ${listSome(refused)}`);
   return parts.length === 0 ? [] : [{ code: "ignored_keys", message: `${path}: ${parts.join("; ")}` }];
 }
 
@@ -110,7 +130,7 @@ function withoutInvisible(
   const prompt = systemPrompt === undefined ? undefined : removeInvisible(systemPrompt);
   const listed = instructions?.map(removeInvisible);
   const removed = [prompt, ...(listed ?? [])].reduce((sum, result) => sum + (result?.removed ?? 0), 0);
-  const message = `${path}: ${removed} invisible characters were removed from what it tells the model`;
+  const message = `${path}: ${removed} invisible characters were removed from its instructions`;
   return {
     config: {
       ...rest,

@@ -1,4 +1,4 @@
-import { revealInvisible } from "../infrastructure/content/invisible-text.ts";
+import { revealInvisible } from "../infrastructure/text/unicode.ts";
 import {
   buildSystemPrompt,
   buildSystemPromptWithKnowledge,
@@ -7,10 +7,10 @@ import {
 } from "./instructions.ts";
 import basePrompt from "./system-prompt.md" with { type: "text" };
 
-/** What every session's system prompt begins with. */
+/** The beginning of every session's system prompt. */
 export const BASE_SYSTEM_PROMPT: string = basePrompt;
 
-/** What a session knows about the place it runs in; collected once, so that the prompt stays the same word for word. */
+/** The facts about a session's environment; collected once, so that the prompt stays identical. */
 export interface EnvironmentFacts {
   cwd: string;
   projectRoot: string;
@@ -18,27 +18,27 @@ export interface EnvironmentFacts {
   platform: string;
   /** `YYYY-MM-DD`, UTC. */
   date: string;
-  /** The branch that is checked out, where there is one. */
+  /** The branch that is checked out, if there is one. */
   gitBranch?: string | undefined;
 }
 
-/** What a system prompt is made of; what is left out has no section. */
-export interface SystemPromptParts {
+/** The parts of a system prompt; a part that is left out has no section. */
+export interface SystemPromptSections {
   base?: string | undefined;
   facts: EnvironmentFacts;
-  /** What is to be known of how commands run: a section of its own. */
+  /** How commands run: a section of its own. */
   sandbox?: string | undefined;
   /** As `discoverInstructions` lists them: the most particular first. */
   instructions?: readonly DiscoveredInstruction[] | undefined;
   /** Further instructions, in order; each stands alone. */
   additional?: readonly string[] | undefined;
-  /** Left out: neither is anything told of earlier sessions nor is the model asked to record something. */
+  /** When left out, there is no knowledge section and no request to record knowledge. */
   knowledge?: PromptKnowledge | undefined;
 }
 
-/** What the system prompt tells of earlier sessions. */
+/** The parts of the system prompt about earlier sessions. */
 export interface PromptKnowledge {
-  /** As `buildKnowledgeSection` makes it; empty where there is nothing to tell. */
+  /** As `buildKnowledgeSection` makes it; empty if there is none. */
   section: string;
   /** True: the model has the tool to record more, and is told when to use it. */
   isRecorded: boolean;
@@ -52,7 +52,7 @@ export function composeSystemPrompt({
   instructions = [],
   additional = [],
   knowledge,
-}: SystemPromptParts): string {
+}: SystemPromptSections): string {
   const sections = [base.trim(), formatEnvironmentFacts(facts), ...(sandbox === undefined ? [] : [sandbox])];
   const withFacts = sections.join("\n\n");
   if (knowledge?.isRecorded) {
@@ -67,4 +67,23 @@ function formatEnvironmentFacts({ cwd, projectRoot, platform, date, gitBranch }:
   lines.push(`Platform: ${platform}`, `Date: ${date} (UTC)`);
   if (gitBranch !== undefined) lines.push(`Git branch: ${gitBranch}`);
   return `# Environment\n${lines.join("\n")}`;
+}
+
+/** The number of characters of each part of a system prompt; together they are all of it. */
+export interface PromptShares {
+  /** The base prompt and the facts about the environment. */
+  base: number;
+  /** Those of files, of the configuration and of the command line. */
+  instructions: number;
+  /** The knowledge of earlier sessions, with the request to record more. */
+  knowledge: number;
+}
+
+/** @param parts those that `composeSystemPrompt` made the prompt of. */
+export function measureSystemPrompt(parts: SystemPromptSections): PromptShares {
+  const withoutInstructions = { ...parts, instructions: [], additional: [] };
+  const all = composeSystemPrompt(parts).length;
+  const uninstructed = composeSystemPrompt(withoutInstructions).length;
+  const base = composeSystemPrompt({ ...withoutInstructions, knowledge: undefined }).length;
+  return { base, instructions: all - uninstructed, knowledge: uninstructed - base };
 }

@@ -1,17 +1,21 @@
-import { now } from "../infrastructure/clock.ts";
-import { type Environment, homeDirectory, processEnvironment } from "../infrastructure/environment.ts";
-import { isGitWorktree } from "../infrastructure/places/git-head.ts";
-import { findProjectRoot } from "../infrastructure/places/project-root.ts";
-import type { ConfigWarning } from "./config-error.ts";
-import { type ConfigFile, readProjectFile } from "./config-file.ts";
-import { interpretTrusted, interpretUntrusted, readAsWritten } from "./interpret-project.ts";
-import { maskSetting } from "./mask-setting.ts";
-import { flattenSettings, isPlainObject } from "./setting-paths.ts";
-import { readTrust, type TrustedItem, type TrustedProject, updateTrust } from "./trust-store.ts";
-import { readUserLayer } from "./user-layer.ts";
+import { join } from "node:path";
+import { z } from "zod";
+import { updatePrivateFile } from "../infrastructure/fs/private-files.ts";
+import { type FileReading, readCheckedFile } from "../infrastructure/fs/read.ts";
+import { KNOWLEDGE_PATH_IN_PROJECT, type KnowledgeContent } from "../infrastructure/knowledge-file.ts";
+import { findKnowledgeOrigin, readKnowledgeContent } from "../infrastructure/knowledge-origin.ts";
+import { isGitWorktree } from "../infrastructure/paths/git.ts";
+import { findProjectRoot } from "../infrastructure/paths/project.ts";
+import { userStateDirectory } from "../infrastructure/paths/user.ts";
+import { type Environment, homeDirectory, now, processEnvironment } from "../infrastructure/runtime.ts";
+import { type ConfigFile, readProjectFile } from "./document.ts";
+import type { ConfigWarning } from "./errors.ts";
+import { interpretTrusted, interpretUntrusted, readAsWritten, readUserLayer } from "./layers.ts";
+import { flattenSettings, isPlainObject, maskSetting } from "./settings.ts";
 
 /**
- * Where a project stands. `changed`: it was trusted, and says something else now. `none`: there is nothing to trust.
+ * The trust state of a project. `changed`: it was trusted, and has different content now. `none`: there is nothing
+ * to trust.
  */
 export type TrustState = "none" | "untrusted" | "changed" | "trusted";
 
@@ -21,25 +25,27 @@ export interface ShownSetting {
   value: string;
 }
 
-/** A setting that is not what it was when the project was trusted; a missing side was not there. */
+/** A setting that differs from the trusted state; a missing side did not exist. */
 export interface ChangedSetting {
   key: string;
   before?: string;
   after?: string;
 }
 
-/** What trusting a project would mean. `trustProject` records exactly what stands here, whatever the files say by then. */
+/**
+ * What trusting a project would mean. `trustProject` records exactly this, even if the files have changed by then.
+ */
 export interface TrustDescription {
   /** The exact directory, real. */
   directory: string;
-  /** True for a git worktree, which is trusted for itself: not the repository, and no other worktree of it. */
+  /** True for a git worktree, which is trusted on its own: neither the repository nor its other worktrees. */
   isWorktree: boolean;
   state: TrustState;
   /** The configuration file, where there is one that could be loaded. */
   path?: string;
   /** What is ignored without trust and becomes active with it. */
   activates: ShownSetting[];
-  /** What stays ignored all the same. */
+  /** What stays ignored even with trust. */
   refused: string[];
   /** Against what was trusted before; empty unless `state` is `changed`. */
   changes: ChangedSetting[];
@@ -55,8 +61,8 @@ export interface TrustOptions {
 }
 
 /**
- * Says what trusting the project around `cwd` would make active. Nothing is changed.
- * @throws ConfigError when the project's or the user's configuration is broken.
+ * Describes what trusting the project around `cwd` would make active. Nothing is changed.
+ * @throws ConfigError when the project's or the user's configuration is invalid.
  */
 export async function describeTrust(
   cwd: string,
@@ -65,44 +71,113 @@ export async function describeTrust(
 ): Promise<TrustDescription> {
   const directory = findProjectRoot(cwd, homeDirectory(environment));
   const { projects, warnings } = await readTrust(environment);
-  const isWorktree = isGitWorktree(directory);
-  const empty = {
-    directory,
-    isWorktree,
-    state: "none" as const,
-    activates: [],
-    refused: [],
-    changes: [],
-    items: [],
-  };
-  const reading = await readProjectFile(directory);
-  if (reading.kind === "none") return { ...empty, warnings };
-  if (reading.kind === "refused") {
-    const message = `${reading.path} is not loaded: ${reading.reason}`;
-    return { ...empty, warnings: [...warnings, { code: "config_not_loaded", message }] };
-  }
-  const { file } = reading;
   const record = projects.find((project) => project.directory === directory);
-  const state = findTrustState(record, file);
-  const settings = showSettings(readAsWritten(file).value);
-  if (file.concern !== undefined) {
-    const message = `${file.path}: somebody else could have written this: ${file.concern}`;
-    warnings.push({ code: "config_not_private", message });
-  }
+  const parts = [
+    await describeConfigTrust({ directory, record, warnings }, { environment, isKnownModel }),
+    describeKnowledgeTrust({ directory, record, warnings }, environment),
+  ];
+  const waiting = parts.find(({ state }) => state === "changed" || state === "untrusted");
+  const path = parts.find((part) => part.path !== undefined)?.path;
   return {
     directory,
-    isWorktree,
-    state,
-    path: file.path,
-    ...(await describeEffect(file, { environment, isKnownModel })),
-    changes: state === "changed" ? compareSettings(findConfigItem(record)?.settings ?? {}, settings) : [],
-    items: [{ kind: "config", path: file.name, sha256: file.sha256, settings }],
+    isWorktree: isGitWorktree(directory),
+    state: waiting?.state ?? parts.find(({ state }) => state === "trusted")?.state ?? "none",
+    ...(path !== undefined && { path }),
+    activates: parts.flatMap(({ activates }) => activates),
+    refused: parts.flatMap(({ refused }) => refused),
+    changes: parts.flatMap(({ changes }) => changes),
+    items: parts.flatMap(({ items }) => items),
     warnings,
   };
 }
 
+/** What one file of a project has to do with trust. */
+type TrustPart = Pick<TrustDescription, "state" | "path" | "activates" | "refused" | "changes" | "items">;
+
+const NO_PART: TrustPart = { state: "none", activates: [], refused: [], changes: [], items: [] };
+
+/** The project that is described; `warnings` is added to. */
+interface DescribedProject {
+  directory: string;
+  record: TrustedProject | undefined;
+  warnings: ConfigWarning[];
+}
+
+async function describeConfigTrust(
+  { directory, record, warnings }: DescribedProject,
+  options: { environment: Environment; isKnownModel: (id: string) => boolean },
+): Promise<TrustPart> {
+  const reading = await readProjectFile(directory);
+  if (reading.kind === "none") return NO_PART;
+  if (reading.kind === "refused") {
+    const message = `${reading.path} is not loaded: ${reading.reason}`;
+    warnings.push({ code: "config_not_loaded", message });
+    return NO_PART;
+  }
+  const { file } = reading;
+  const state = findTrustState(record, file);
+  const settings = showSettings(readAsWritten(file).value);
+  if (file.concern !== undefined) {
+    const message = `${file.path}: another user could have written this: ${file.concern}`;
+    warnings.push({ code: "config_not_private", message });
+  }
+  return {
+    state,
+    path: file.path,
+    ...(await describeEffect(file, options)),
+    changes: state === "changed" ? compareSettings(findConfigItem(record)?.settings ?? {}, settings) : [],
+    items: [{ kind: "config", path: file.name, sha256: file.sha256, settings }],
+  };
+}
+
+function describeKnowledgeTrust(
+  { directory, record, warnings }: DescribedProject,
+  environment: Environment,
+): TrustPart {
+  const origin = findKnowledgeOrigin(directory, environment);
+  if (origin === "none" || origin === "own") return NO_PART;
+  try {
+    const content = readKnowledgeContent(directory);
+    const { lineCount } = content;
+    const value = `${lineCount} ${lineCount === 1 ? "line" : "lines"}, told to the model in every session`;
+    return {
+      ...NO_PART,
+      state: findKnowledgeState(record, content),
+      activates: [{ key: KNOWLEDGE_PATH_IN_PROJECT, value }],
+      items: [toKnowledgeItem(content)],
+    };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    warnings.push({
+      code: "knowledge_not_loaded",
+      message: `${KNOWLEDGE_PATH_IN_PROJECT} is not used: ${reason}`,
+    });
+    return NO_PART;
+  }
+}
+
+/** Trust in knowledge holds for its exact content, and for what we append to it ourselves. */
+export function findKnowledgeState(
+  record: Pick<TrustedProject, "items"> | undefined,
+  { sha256 }: Pick<KnowledgeContent, "sha256">,
+): "untrusted" | "changed" | "trusted" {
+  const item = record?.items.find(({ kind }) => kind === "knowledge");
+  if (item === undefined) return "untrusted";
+  return item.sha256 === sha256 ? "trusted" : "changed";
+}
+
+/** The record with the knowledge as it is now in place of what was trusted before. */
+export function withKnowledge(project: TrustedProject, content: KnowledgeContent): TrustedProject {
+  const others = project.items.filter(({ kind }) => kind !== "knowledge");
+  return { ...project, items: [...others, toKnowledgeItem(content)] };
+}
+
+function toKnowledgeItem({ sha256 }: KnowledgeContent): TrustedItem {
+  return { kind: "knowledge", path: KNOWLEDGE_PATH_IN_PROJECT, sha256 };
+}
+
 /**
- * Records that the user trusts what `description` says, for this directory and this content.
+ * Records that the user trusts the content in `description`, for this directory and this content.
  * @throws Error when it cannot be recorded: without a home directory, or where the file that is there is damaged.
  */
 export async function trustProject(
@@ -128,7 +203,7 @@ export async function untrustProject(
   const directory = findProjectRoot(cwd, homeDirectory(environment));
   const { projects, warnings } = await readTrust(environment);
   const isListed = projects.some((project) => project.directory === directory);
-  // A damaged file has to be told of, not taken for an empty one.
+  // A damaged file must be reported, not treated as empty.
   if (!isListed && warnings.length === 0) return { directory, wasTrusted: false };
   await updateTrust(environment, (current) => current.filter((project) => project.directory !== directory));
   return { directory, wasTrusted: true };
@@ -140,7 +215,8 @@ export function findTrustState(
   { name, sha256 }: Pick<ConfigFile, "name" | "sha256">,
 ): TrustState {
   const item = findConfigItem(record);
-  if (item === undefined) return record === undefined ? "untrusted" : "changed";
+  const wasWithoutConfig = record === undefined || record.items.some(({ kind }) => kind === "knowledge");
+  if (item === undefined) return wasWithoutConfig ? "untrusted" : "changed";
   return item.path === name && item.sha256 === sha256 ? "trusted" : "changed";
 }
 
@@ -153,13 +229,13 @@ async function describeEffect(
   { environment, isKnownModel }: { environment: Environment; isKnownModel: (id: string) => boolean },
 ): Promise<Pick<TrustDescription, "activates" | "refused">> {
   const user = (await readUserLayer(environment))?.config ?? {};
-  // Read as it would be once it is trusted, so that what is broken then is told now.
+  // Read as it would be once it is trusted, so that errors are reported now.
   const { config, refused } = interpretTrusted(file, { environment, user });
   const { untrusted } = interpretUntrusted(file, { user, isKnownModel });
   const { spots } = readAsWritten(file);
   const activates = untrusted.map((key) => ({ key, value: showValue(key, spots.get(key)?.value) }));
   if (config.permissions !== undefined && user.permissions !== undefined) {
-    activates.push({ key: "permissions", value: "the whole list, in place of your own rules" });
+    activates.push({ key: "permissions", value: "the whole list, replacing your own rules" });
   }
   return { activates, refused };
 }
@@ -185,4 +261,114 @@ function compareSettings(
       { key, ...(old !== undefined && { before: old }), ...(current !== undefined && { after: current }) },
     ];
   });
+}
+
+const VERSION = 1;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+const TrustedItemSchema = z.looseObject({
+  /** `config` is the project's configuration file, `knowledge` its knowledge file; other kinds may be there from later versions. */
+  kind: z.string(),
+  /** From the project root. */
+  path: z.string(),
+  /** Of the whole content, hexadecimal. */
+  sha256: z.string(),
+  /** What it said when it was trusted, as it was shown. */
+  settings: z.record(z.string(), z.string()).optional(),
+});
+
+const TrustedProjectSchema = z.looseObject({
+  /** The exact real path; a directory below it or another worktree is another project. */
+  directory: z.string(),
+  trustedAt: z.string(),
+  items: z.array(TrustedItemSchema),
+});
+
+const TrustFileSchema = z.looseObject({
+  version: z.literal(VERSION),
+  projects: z.array(TrustedProjectSchema),
+});
+
+/** A setting that was trusted, by its key and its value. */
+export type TrustedItem = z.infer<typeof TrustedItemSchema>;
+/** A directory whose configuration was trusted, with the content that was. */
+export type TrustedProject = z.infer<typeof TrustedProjectSchema>;
+type TrustFile = z.infer<typeof TrustFileSchema>;
+
+/** Where trust is remembered: `trust.json` in the user's state directory; undefined without a home directory. */
+function findTrustFile(environment: Environment): string | undefined {
+  const directory = userStateDirectory(environment);
+  return directory === undefined ? undefined : join(directory, "trust.json");
+}
+
+/**
+ * Every trusted project. A file that cannot be read, is damaged or could be another user's counts as empty, with a
+ * warning.
+ */
+export async function readTrust(
+  environment: Environment,
+): Promise<{ projects: readonly TrustedProject[]; warnings: ConfigWarning[] }> {
+  const path = findTrustFile(environment);
+  if (path === undefined) return { projects: [], warnings: [] };
+  const reading = await readCheckedFile(path, MAX_BYTES + 1);
+  if (reading.kind === "missing") return { projects: [], warnings: [] };
+  try {
+    return { projects: parseReading(reading).projects, warnings: [] };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `${path}: no project is trusted because this file cannot be used: ${reason}`;
+    return { projects: [], warnings: [{ code: "trust_file", message }] };
+  }
+}
+
+/**
+ * Changes the list of trusted projects, whole or not at all, without losing concurrent changes by other processes.
+ * @throws Error if there is no home directory, or if the existing file is damaged; it is unchanged then.
+ */
+export async function updateTrust(
+  environment: Environment,
+  change: (projects: readonly TrustedProject[]) => TrustedProject[],
+): Promise<void> {
+  const path = findTrustFile(environment);
+  if (path === undefined) throw new Error("Trust cannot be saved: there is no home directory.");
+  const reading = await readCheckedFile(path, MAX_BYTES + 1);
+  try {
+    // A file that another user may have written must not become the user's own by rewriting it.
+    if (reading.kind !== "missing") parseReading(reading);
+    await updatePrivateFile(path, (content) => {
+      const file = content === undefined ? { version: VERSION, projects: [] } : parseTrustFile(content);
+      const changed = { ...file, projects: change(file.projects) };
+      return new TextEncoder().encode(`${JSON.stringify(changed, null, 2)}\n`);
+    });
+  } catch (error) {
+    if (!(error instanceof TrustFileError)) throw error;
+    throw new Error(`${path} was not changed: ${error.message}. Fix or delete it, then try again.`, {
+      cause: error,
+    });
+  }
+}
+
+/** The file cannot be used; `message` says why. */
+class TrustFileError extends Error {
+  override name = "TrustFileError";
+}
+
+function parseReading(reading: Exclude<FileReading, { kind: "missing" }>): TrustFile {
+  if (reading.kind === "unreadable") throw new TrustFileError(reading.reason);
+  if (reading.file.concern !== undefined) throw new TrustFileError(reading.file.concern);
+  return parseTrustFile(reading.file.content);
+}
+
+function parseTrustFile(content: Uint8Array): TrustFile {
+  if (content.length > MAX_BYTES) throw new TrustFileError(`it is larger than ${MAX_BYTES} bytes`);
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder().decode(content));
+  } catch (error) {
+    throw new TrustFileError("it is not valid JSON", { cause: error });
+  }
+  const parsed = TrustFileSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new TrustFileError(`"${issue?.path.map(String).join(".") ?? ""}" is invalid`);
 }

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { decodeUtf8, NotUtf8Error } from "../infrastructure/content/text-file.ts";
-import type { Environment } from "../infrastructure/environment.ts";
-import { userConfigDirectory } from "../infrastructure/places/user-directories.ts";
-import { isThere, readCheckedFile } from "../infrastructure/reading/checked-file.ts";
-import { formatKey, formatProblem } from "./config-error.ts";
+import { isThere, readCheckedFile } from "../infrastructure/fs/read.ts";
+import { userConfigDirectory } from "../infrastructure/paths/user.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
+import { decodeUtf8, NotUtf8Error } from "../infrastructure/text/text-file.ts";
 import type { ConfigDocument } from "./document.ts";
+import { formatKey, formatProblem } from "./errors.ts";
 
 const MAX_BYTES = 256 * 1024;
 
@@ -34,11 +34,11 @@ export async function readUserSettings(environment: Environment, name: string): 
   if (reading.kind === "unreadable") return broken(path, reading.reason);
   const { content, size, concern } = reading.file;
   if (size > MAX_BYTES) return broken(path, `it is larger than ${MAX_BYTES} bytes`);
-  const warnings = concern === undefined ? [] : [`${path}: others can change it: ${concern}`];
+  const warnings = concern === undefined ? [] : [`${path}: other users can change it: ${concern}`];
   try {
     return await readText(decodeUtf8(content).text, path, warnings);
   } catch (error) {
-    if (error instanceof NotUtf8Error) return broken(path, `it has to be UTF-8, and is ${error.message}`);
+    if (error instanceof NotUtf8Error) return broken(path, `it must be UTF-8, but is ${error.message}`);
     throw error;
   }
 }
@@ -48,7 +48,7 @@ async function readText(
   path: string,
   concerns: readonly string[],
 ): Promise<UserSettingsReading> {
-  // What reads JSONC takes longer to load than everything else here, and most users have no such file.
+  // The JSONC reader takes longer to load than everything else here, and most users have no such file.
   const { readDocument } = await import("./document.ts");
   const reading = readDocument(text, path, { kind: "keep" });
   if ("problems" in reading)
@@ -68,7 +68,7 @@ function toSettings(document: ConfigDocument, path: string, concerns: readonly s
     warnings: [
       ...concerns,
       ...duplicates.map(({ key, nameOffset }) =>
-        describe(nameOffset, nameOf(key), "it is set more than once, the last one counts"),
+        describe(nameOffset, nameOf(key), "it is set more than once; the last one applies"),
       ),
     ],
     formatProblem(name, message, element) {
@@ -82,7 +82,7 @@ function isFound(path: string): boolean {
   try {
     return isThere(path);
   } catch {
-    return true; // It may not be looked at, which reading it says better.
+    return true; // No permission to check it; reading it gives a better error.
   }
 }
 

@@ -1,44 +1,82 @@
 import type { z } from "zod";
 import { nearestName } from "../infrastructure/nearest-name.ts";
-import { type ConfigProblem, formatKey } from "./config-error.ts";
 import type { ConfigDocument } from "./document.ts";
-import { findKnownNames, findSettingsNamed } from "./known-names.ts";
-import { type DiligentConfig, DiligentConfigSchema } from "./schema.ts";
+import { type ConfigProblem, formatKey } from "./errors.ts";
+import { configJsonSchema, type DiligentConfig, DiligentConfigSchema } from "./schema.ts";
+import { isPlainObject } from "./settings.ts";
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** What is wrong with one setting; `isName` when it is the name that is wrong, not the value. */
+/** A problem of one setting; `isName` if its name is wrong, not its value. */
 interface Finding {
   path: Path;
   message: string;
   isName: boolean;
+  /** True if there is no such setting. */
+  isUnknown?: boolean;
 }
 
-/** Checks a document against the schema: the configuration, or all that is wrong with it in the order of the text. */
+/** How unknown settings, such as those of a newer version, are handled. */
+export type UnknownSettings = "refuse" | "skip";
+
+/**
+ * Checks a document against the schema: the configuration with the unknown settings that were skipped, or all that is wrong
+ * with it; both in the order of the text.
+ */
 export function validateDocument(
   document: ConfigDocument,
-): { config: DiligentConfig } | { problems: ConfigProblem[] } {
+  unknownSettings: UnknownSettings = "refuse",
+): { config: DiligentConfig; skipped: ConfigProblem[] } | { problems: ConfigProblem[] } {
   const parsed = DiligentConfigSchema.safeParse(document.value);
-  if (parsed.success) return { config: parsed.data };
-  const located = parsed.error.issues
-    .flatMap((issue) => describeIssue(issue, document))
+  if (parsed.success) return { config: parsed.data, skipped: [] };
+  const findings = parsed.error.issues.flatMap((issue) => describeIssue(issue, document));
+  const unknown = findings.filter(({ isUnknown }) => isUnknown);
+  if (unknownSettings === "refuse" || unknown.length < findings.length)
+    return { problems: toProblems(findings, document) };
+  const value = unknown.reduce((rest, { path }) => withoutSetting(rest, path), document.value);
+  const checked = validateDocument({ ...document, value }, "skip");
+  if ("problems" in checked) return checked;
+  return { config: checked.config, skipped: [...toProblems(unknown, document), ...checked.skipped] };
+}
+
+function toProblems(findings: readonly Finding[], document: ConfigDocument): ConfigProblem[] {
+  return findings
     .map((finding) => locate(finding, document))
-    .sort((left, right) => left.offset - right.offset);
-  return {
-    problems: located.map(({ key, offset, message }) => ({
+    .sort((left, right) => left.offset - right.offset)
+    .map(({ key, offset, message }) => ({
       source: document.source,
       place: document.placeOf(offset),
       key,
       message,
-    })),
-  };
+    }));
+}
+
+/** A copy without the setting. A rule that allows becomes one that asks: the unknown part could have narrowed it. */
+function withoutSetting(value: unknown, [part, ...rest]: Path): unknown {
+  if (part === undefined || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const list: readonly unknown[] = value;
+    return list.map((item, index) => (index === part ? withoutSetting(item, rest) : item));
+  }
+  const entries: [string, unknown][] = Object.entries(value);
+  if (rest.length > 0)
+    return Object.fromEntries(
+      entries.map(([name, item]) => [name, name === part ? withoutSetting(item, rest) : item]),
+    );
+  const isRule = Object.hasOwn(value, "permission") && Object.hasOwn(value, "pattern");
+  return Object.fromEntries(
+    entries.flatMap(([name, item]) => {
+      if (name === part) return [];
+      return [[name, isRule && name === "action" && item === "allow" ? "ask" : item]];
+    }),
+  );
 }
 
 function locate({ path, message, isName }: Finding, { spots }: ConfigDocument) {
   const spot = spots.get(formatKey(path));
   if (spot) return { key: spot.key, offset: isName ? spot.nameOffset : spot.offset, message };
-  // What is missing is where it should be.
+  // A missing setting is reported where it should be.
   const parent = spots.get(formatKey(path.slice(0, -1)));
   const last = formatKey(path.slice(-1));
   const key = parent === undefined || parent.key === "" ? formatKey(path) : `${parent.key}.${last}`;
@@ -53,6 +91,7 @@ function describeIssue(issue: Issue, document: ConfigDocument): Finding[] {
         path: [...path, name],
         message: describeUnknown(name, path),
         isName: true,
+        isUnknown: true,
       }));
     case "invalid_union":
       return describeUnion(issue, document);
@@ -65,7 +104,7 @@ function describeIssue(issue: Issue, document: ConfigDocument): Finding[] {
     case "too_small":
       return [{ path, message: describeMinimum(issue), isName: false }];
     case "too_big":
-      return [{ path, message: `has to be at most ${issue.maximum}`, isName: false }];
+      return [{ path, message: `must be at most ${issue.maximum}`, isName: false }];
     default:
       return [{ path, message: issue.message, isName: false }];
   }
@@ -82,7 +121,7 @@ function describeUnknown(name: string, path: Path): string {
   return `there is no such setting; known here are ${known.filter((key) => key !== "$schema").join(", ")}`;
 }
 
-/** A union is a text or an object: what is wrong within the object is worth more than that it is no text. */
+/** A union is a string or an object: an error within the object is more useful than that it is not a string. */
 function describeUnion(
   issue: Extract<Issue, { code: "invalid_union" }>,
   document: ConfigDocument,
@@ -90,7 +129,7 @@ function describeUnion(
   const within = issue.errors.find((branch) =>
     branch.every(({ code, path }) => code !== "invalid_type" || path.length > 0),
   );
-  if (!within) return [{ path: issue.path, message: "has to be a text or an object", isName: false }];
+  if (!within) return [{ path: issue.path, message: "must be a string or an object", isName: false }];
   return within.flatMap((inner) =>
     describeIssue({ ...inner, path: [...issue.path, ...inner.path] }, document),
   );
@@ -108,7 +147,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 function describeType(issue: Extract<Issue, { code: "invalid_type" }>, { spots }: ConfigDocument): string {
   if (!spots.has(formatKey(issue.path))) return "is missing";
-  return `has to be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
+  return `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
 }
 
 function describeChoice(issue: Extract<Issue, { code: "invalid_value" }>, document: ConfigDocument): string {
@@ -117,14 +156,12 @@ function describeChoice(issue: Extract<Issue, { code: "invalid_value" }>, docume
   const written = valueAt(document.value, issue.path);
   const nearest = typeof written === "string" ? nearestName(written, choices) : undefined;
   const hint = nearest === undefined ? "" : `; did you mean "${nearest}"?`;
-  return `has to be one of ${choices.map((choice) => `"${choice}"`).join(", ")}${hint}`;
+  return `must be one of ${choices.map((choice) => `"${choice}"`).join(", ")}${hint}`;
 }
 
 function describeMinimum(issue: Extract<Issue, { code: "too_small" }>): string {
-  if (issue.origin === "string") return "may not be empty";
-  return issue.inclusive === false
-    ? `has to be above ${issue.minimum}`
-    : `has to be at least ${issue.minimum}`;
+  if (issue.origin === "string") return "must not be empty";
+  return issue.inclusive === false ? `must be above ${issue.minimum}` : `must be at least ${issue.minimum}`;
 }
 
 function valueAt(value: unknown, path: Path): unknown {
@@ -132,4 +169,48 @@ function valueAt(value: unknown, path: Path): unknown {
     if (typeof current !== "object" || current === null || !Object.hasOwn(current, part)) return undefined;
     return Reflect.get(current, part);
   }, value);
+}
+
+/** Made once, and only when something is wrong. */
+let knownSettings: { schema: unknown; keys: readonly string[] } | undefined;
+
+function getKnownSettings(): { schema: unknown; keys: readonly string[] } {
+  if (knownSettings === undefined) {
+    const schema = configJsonSchema();
+    knownSettings = { schema, keys: listNames(schema, "") };
+  }
+  return knownSettings;
+}
+
+/** The names that the object at `path` may have; empty where any name will do. */
+export function findKnownNames(path: readonly PropertyKey[]): string[] {
+  return Object.keys(propertiesOf(path.reduce(step, getKnownSettings().schema)));
+}
+
+/** The full names of all settings that end in this name, case aside; for a setting that stands in the wrong place. */
+function findSettingsNamed(name: string): string[] {
+  const wanted = name.toLowerCase();
+  return getKnownSettings().keys.filter((key) => key.toLowerCase().endsWith(`.${wanted}`));
+}
+
+function step(schema: unknown, part: PropertyKey): unknown {
+  if (!isPlainObject(schema)) return undefined;
+  if (typeof part === "number") return schema.items;
+  const properties = propertiesOf(schema);
+  const name = String(part);
+  return Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties;
+}
+
+function propertiesOf(schema: unknown): Record<string, unknown> {
+  if (!isPlainObject(schema)) return {};
+  if (isPlainObject(schema.properties)) return schema.properties;
+  const branches = Array.isArray(schema.anyOf) ? schema.anyOf : [];
+  return Object.assign({}, ...branches.map(propertiesOf));
+}
+
+function listNames(schema: unknown, prefix: string): string[] {
+  return Object.entries(propertiesOf(schema)).flatMap(([name, child]) => {
+    const key = prefix === "" ? name : `${prefix}.${name}`;
+    return [key, ...listNames(child, key)];
+  });
 }

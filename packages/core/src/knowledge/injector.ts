@@ -1,5 +1,5 @@
-import { now as currentTime } from "../infrastructure/clock.ts";
-import { removeInvisible, revealInvisible } from "../infrastructure/content/invisible-text.ts";
+import { now as currentTime } from "../infrastructure/runtime.ts";
+import { removeInvisible, revealInvisible } from "../infrastructure/text/unicode.ts";
 import { rankKnowledge } from "./ranker.ts";
 import type { FindChangedFile } from "./stale-files.ts";
 import type { KnowledgeEntry } from "./types.ts";
@@ -8,24 +8,24 @@ const HEADER = "## Project Knowledge\nThe following knowledge was accumulated fr
 
 const CHARACTERS_PER_TOKEN = 4;
 
-// Behind so many that did not fit, smaller ones would only be found by looking at the whole file.
+// After this many entries that did not fit, finding smaller ones would require reading the whole file.
 const MAX_PASSED_OVER = 100;
 
-/** All that separates words or lines; the last one is Unicode's "next line". */
+/** Characters that separate words or lines; the last one is Unicode's "next line". */
 const LINE_BREAKS = /[\s\u0085]+/g;
 
-/** What else the section about earlier sessions depends on. */
+/** Further inputs of the section about earlier sessions. */
 export interface KnowledgeSectionOptions {
   /** Milliseconds since the epoch. */
   now?: number | undefined;
-  /** Marks what is told about a file that has changed since; without it nothing is marked. */
+  /** Marks entries about files that have changed since; without it nothing is marked. */
   findChangedFile?: FindChangedFile | undefined;
 }
 
 /**
- * The section of the system prompt that tells what was learned before: one line an entry, the highest ranked first,
- * as many as fit into the budget with the heading; what does not fit is passed over for smaller ones. Empty when
- * there is nothing to tell.
+ * The section of the system prompt with knowledge from earlier sessions: one line per entry, the highest ranked
+ * first, as many as fit into the budget with the heading; an entry that does not fit is skipped in favor of smaller
+ * ones. Empty if there is none.
  * @param budgetTokens at four characters each.
  */
 export function buildKnowledgeSection(
@@ -46,13 +46,16 @@ export function buildKnowledgeSection(
   return lines.length === 0 ? "" : HEADER + lines.join("");
 }
 
-/** The entry's line, or undefined when it is longer than `room` characters. Files are looked at only for one that fits. */
+/**
+ * The entry's line, or undefined when it is longer than `room` characters. Files are checked only for an entry that
+ * fits.
+ */
 function formatWithin(
   entry: KnowledgeEntry,
   room: number,
   findChangedFile: FindChangedFile | undefined,
 ): string | undefined {
-  // Far too long even if half of it could not be seen: not worth looking through.
+  // Too long even if half of it were invisible: not worth scanning.
   if (entry.content.length > 2 * room) return undefined;
   const content = toVisibleLine(entry.content);
   const text = `- [${entry.type}] ${content}`;
@@ -64,7 +67,7 @@ function formatWithin(
   return line.length > room ? undefined : line;
 }
 
-/** On one line, without anything that a model would read and a person would not see. */
+/** On one line, without anything that a model would read but a person would not see. */
 function toVisibleLine(content: string): string {
   const onOneLine = content.replace(LINE_BREAKS, " ");
   return removeInvisible(onOneLine).text.replace(/ {2,}/g, " ").trim();

@@ -1,8 +1,7 @@
-import { now as currentTime } from "../infrastructure/clock.ts";
-import { findSuperseded } from "./superseded.ts";
+import { now as currentTime } from "../infrastructure/runtime.ts";
 import type { KnowledgeEntry, KnowledgeType } from "./types.ts";
 
-/** From the plan: what corrects wrong behaviour counts most, what only informs least. */
+/** Weights by type: corrections of wrong behaviour count most, mere information least. */
 const TYPE_WEIGHTS: Readonly<Record<KnowledgeType, number>> = {
   correction: 1.5,
   preference: 1.3,
@@ -13,7 +12,7 @@ const TYPE_WEIGHTS: Readonly<Record<KnowledgeType, number>> = {
 
 const HALF_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** An entry with what it counts now. */
+/** An entry with its current score. */
 export interface RankedKnowledge {
   entry: KnowledgeEntry;
   /** From 0 to 1.5; see `scoreKnowledge`. */
@@ -21,8 +20,8 @@ export interface RankedKnowledge {
 }
 
 /**
- * Confidence, halved every 30 days, times the weight of the type. A time in the future counts as now, one that cannot
- * be read as long ago.
+ * Confidence, halved every 30 days, times the weight of the type. A time in the future counts as now, an invalid
+ * one as long ago.
  * @param now milliseconds since the epoch.
  */
 export function scoreKnowledge({ confidence, timestamp, type }: KnowledgeEntry, now: number): number {
@@ -32,8 +31,7 @@ export function scoreKnowledge({ confidence, timestamp, type }: KnowledgeEntry, 
 }
 
 /**
- * The entries worth telling, the highest score first; those that were superseded are left out. Of equal scores the
- * order of the file is kept.
+ * The active entries, the highest score first; superseded ones are left out. Equal scores keep the order of the file.
  * @param now milliseconds since the epoch.
  */
 export function rankKnowledge(
@@ -43,11 +41,61 @@ export function rankKnowledge(
   return rankWithScores(entries, now).map(({ entry }) => entry);
 }
 
-/** The same with the scores. */
+/** The same with their scores. */
 export function rankWithScores(entries: readonly KnowledgeEntry[], now: number): RankedKnowledge[] {
   const superseded = findSuperseded(entries);
   return entries
     .filter(({ id }) => !superseded.has(id))
     .map((entry) => ({ entry, score: scoreKnowledge(entry, now) }))
     .sort((left, right) => right.score - left.score);
+}
+
+/**
+ * The ids of the entries that others have replaced, directly or along a chain. Entries that replace each other in a
+ * cycle, which only a file written by hand can hold, would all be dropped: of a cycle that nothing outside
+ * replaces, the newest entry stays. An entry that names itself replaces nothing.
+ */
+export function findSuperseded(entries: readonly KnowledgeEntry[]): Set<string> {
+  const targets = new Map<string, string>();
+  for (const { id, supersedes } of entries) {
+    if (supersedes !== undefined && supersedes !== id) targets.set(id, supersedes);
+  }
+  const superseded = new Set(targets.values());
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  const replacements = countValues(targets);
+  for (const circle of findCircles(targets)) {
+    // One replacement of each member comes from the cycle itself.
+    const isReplaced = circle.some((id) => (replacements.get(id) ?? 0) > 1);
+    if (!isReplaced) superseded.delete(findNewest(circle, byId));
+  }
+  return superseded;
+}
+
+/** Each id leads to at most one other, so every walk ends or returns to a visited entry. */
+function findCircles(targets: ReadonlyMap<string, string>): string[][] {
+  const done = new Set<string>();
+  const circles: string[][] = [];
+  for (const start of targets.keys()) {
+    const walk = new Set<string>();
+    let id: string | undefined = start;
+    while (id !== undefined && !done.has(id) && !walk.has(id)) {
+      walk.add(id);
+      id = targets.get(id);
+    }
+    const path = [...walk];
+    if (id !== undefined && walk.has(id)) circles.push(path.slice(path.indexOf(id)));
+    for (const visited of path) done.add(visited);
+  }
+  return circles;
+}
+
+function countValues(map: ReadonlyMap<string, string>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const value of map.values()) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+function findNewest(circle: readonly string[], byId: ReadonlyMap<string, KnowledgeEntry>): string {
+  const time = (id: string) => Date.parse(byId.get(id)?.timestamp ?? "") || 0;
+  return circle.toSorted((left, right) => time(right) - time(left) || (left < right ? -1 : 1))[0] ?? "";
 }

@@ -1,19 +1,23 @@
-import { hashProjectFile, locateProjectFile, MAX_HASHED_BYTES, type ProjectFile } from "./project-file.ts";
+import { lstatSync, type Stats } from "node:fs";
+import { isAbsolute, join, relative } from "node:path";
+import { readWholeFile } from "../infrastructure/fs/read.ts";
+import { findRealPath, isInside, splitPath } from "../infrastructure/fs/real-path.ts";
+import { isSecretFile } from "../infrastructure/paths/secret-files.ts";
 import type { KnowledgeEntry, KnowledgeFile } from "./types.ts";
 
-// More than an ordinary section of the prompt speaks of; a file made to be slow costs no more than this.
+// More files than an ordinary section of the prompt names; limits the cost of a malicious file.
 const MAX_CHECKS = 200;
 const MAX_HASHED_IN_ALL_BYTES = 32 * 1024 * 1024;
 
-// Some file systems keep times to two seconds only.
+// Some file systems store times with a precision of two seconds.
 const TIME_GRAIN_MS = 2_500;
 
-/** The path of the first of an entry's files that has changed since, or is gone; undefined when none has. */
+/** The path of the first of an entry's files that has changed since, or was deleted; undefined if none has. */
 export type FindChangedFile = (entry: KnowledgeEntry) => string | undefined;
 
 /**
- * Looks at the files that entries speak of, at most 200 in all and 32 MB of content; what lies beyond counts as
- * unchanged. Never outside the project, never at what holds keys. `root` is real.
+ * Checks the files that entries name, at most 200 in all and 32 MB of content; the rest counts as unchanged. Never
+ * files outside the project or files with keys. `root` is real.
  */
 export function createStaleCheck(root: string): FindChangedFile {
   const hashes = new Map<string, string | undefined>();
@@ -33,7 +37,7 @@ export function createStaleCheck(root: string): FindChangedFile {
     const file = locateProjectFile(path, root);
     if (file === "off_limits") return false;
     if (file === "missing") return true;
-    // Any change of the content would have set this time: most files need not be read.
+    // Any change of the content would have changed this time: most files need not be read.
     if (file.stats.ctimeMs + TIME_GRAIN_MS < since) return false;
     // Only smaller ones are recorded.
     if (file.stats.size > MAX_HASHED_BYTES) return true;
@@ -44,4 +48,89 @@ export function createStaleCheck(root: string): FindChangedFile {
     const recordedAt = Date.parse(timestamp);
     return files.find((file) => hasChanged(file, recordedAt))?.path;
   };
+}
+
+const MAX_FILES = 5;
+
+// A text of 2,000 characters has a few hundred words; each that could be a path is looked up on disk.
+const MAX_CANDIDATES = 100;
+
+/**
+ * The project files that a text names, with their current state: at most five, by their path from the project root.
+ * `src/a.ts:12` and `"./src/a.ts",` name `src/a.ts`. `root` is real.
+ */
+export function findMentionedFiles(content: string, root: string): KnowledgeFile[] {
+  const found = new Map<string, KnowledgeFile>();
+  for (const path of [...listCandidates(content, root)].slice(0, MAX_CANDIDATES)) {
+    const file = locateProjectFile(path, root);
+    if (typeof file === "string") continue;
+    const hash = hashProjectFile(file);
+    // Two names of one file mean the same.
+    if (hash !== undefined && !found.has(file.realPath)) found.set(file.realPath, { path, hash });
+    if (found.size === MAX_FILES) break;
+  }
+  return [...found.values()];
+}
+
+function listCandidates(content: string, root: string): Set<string> {
+  const words = content.split(/[\s"'`()[\]{}<>,;|*]+/);
+  return new Set(words.flatMap((word) => toPath(word, root) ?? []));
+}
+
+/** A word that could be a path: it contains a slash or a dot; surrounding punctuation is removed. */
+function toPath(word: string, root: string): string | undefined {
+  const bare = word
+    .replace(/[.!?:]+$/, "")
+    .replace(/(?::\d+){1,2}(?:-\d+)?$/, "")
+    .replace(/^(?:\.\/)+/, "");
+  if (!/[./]/.test(bare)) return undefined;
+  const path = isAbsolute(bare) ? relative(root, bare) : bare;
+  return path === "" || path.startsWith("..") ? undefined : path;
+}
+
+/** Larger files are not source files that knowledge names, and would take long to hash. */
+const MAX_HASHED_BYTES = 1024 * 1024;
+
+/** Git's and diligent's own files there change all the time. */
+const OWN_DIRECTORIES: ReadonlySet<string> = new Set([".git", ".diligent"]);
+
+/** A regular file of the project that may be read. */
+interface ProjectFile {
+  realPath: string;
+  stats: Stats;
+}
+
+/**
+ * Resolves a path from the project root: the file, `missing`, or `off_limits` for a path that leads out of the
+ * project, is named like a key file, belongs to git or diligent, or is not a regular file. `root` is real.
+ */
+function locateProjectFile(path: string, root: string): ProjectFile | "missing" | "off_limits" {
+  if (isAbsolute(path) || path.includes("\0")) return "off_limits";
+  const realPath = findRealPath(join(root, path), root);
+  if (realPath === undefined || !isInside(realPath, root)) return "off_limits";
+  const parts = splitPath(realPath.slice(root.length));
+  if (OWN_DIRECTORIES.has(parts[0] ?? "") || isSecretFile(realPath) || isSecretFile(path))
+    return "off_limits";
+  const stats = statOrUndefined(realPath);
+  if (stats === undefined) return "missing";
+  return stats.isFile() ? { realPath, stats } : "off_limits";
+}
+
+/** SHA-256 of its content, hexadecimal; undefined when it is larger than 1 MB or cannot be read. */
+function hashProjectFile({ realPath, stats }: ProjectFile): string | undefined {
+  if (stats.size > MAX_HASHED_BYTES) return undefined;
+  try {
+    return Bun.SHA256.hash(readWholeFile(realPath), "hex");
+  } catch {
+    // Deleted, or not readable: nothing can be said about it.
+    return undefined;
+  }
+}
+
+function statOrUndefined(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // A parent of the path is a file: the path does not exist.
+  }
 }

@@ -1,45 +1,53 @@
 import { lstatSync, mkdirSync, type Stats } from "node:fs";
 import { basename, dirname } from "node:path";
-import { now } from "../infrastructure/clock.ts";
-import { generateEntryId } from "../infrastructure/ids.ts";
-import { readOwnTail } from "../infrastructure/reading/file-tail.ts";
+import { JsonlWriter } from "../infrastructure/fs/jsonl-writer.ts";
+import { readKnowledgeTail } from "../infrastructure/knowledge-origin.ts";
+import { generateEntryId, now } from "../infrastructure/runtime.ts";
 import { systemErrorCode, systemErrorText } from "../infrastructure/system-error.ts";
-import { JsonlWriter } from "../infrastructure/writing/jsonl-writer.ts";
-import { knowledgeFilePath } from "./knowledge-file.ts";
-import { parseKnowledgeLine } from "./parse-line.ts";
-import type { KnowledgeEntry, KnowledgeRemoval } from "./types.ts";
-
-/**
- * Of a longer file the newest 32 MB are read: a hundred thousand entries of a paragraph each, which take a third of a
- * second. What is older has long been forgotten by then.
- */
-export const MAX_KNOWLEDGE_BYTES = 32 * 1024 * 1024;
+import {
+  type GuardAppend,
+  KNOWLEDGE_TYPES,
+  type KnowledgeEntry,
+  type KnowledgeFile,
+  type KnowledgeRemoval,
+  type KnowledgeType,
+  knowledgeFilePath,
+} from "./types.ts";
 
 /**
  * Adds an entry to `knowledge.jsonl` in the directory `knowledgePath`: one JSON object a line, only ever appended to,
  * with one write, so that several processes may do it at once. Directory (0700) and file (0600) are made where they
  * are missing.
+ * @param guard decides whether it may be written, and remembers that it was.
  * @throws Error that names the path and why it could not be written.
  */
-export async function appendKnowledge(knowledgePath: string, entry: KnowledgeEntry): Promise<void> {
-  appendLines(knowledgePath, [entry]);
+export async function appendKnowledge(
+  knowledgePath: string,
+  entry: KnowledgeEntry,
+  guard?: GuardAppend,
+): Promise<void> {
+  await appendGuarded(knowledgePath, [entry], guard);
 }
 
 /**
- * Takes entries away, by their ids: each gets a line that says so, all of them with one write.
- * @throws Error as `appendKnowledge` does.
+ * Removes entries by their ids: appends a removal line for each, all in one write. @throws Error like
+ * `appendKnowledge`.
  */
-export async function removeKnowledge(knowledgePath: string, ids: readonly string[]): Promise<void> {
+export async function removeKnowledge(
+  knowledgePath: string,
+  ids: readonly string[],
+  guard?: GuardAppend,
+): Promise<void> {
   if (ids.length === 0) return;
   const timestamp = new Date(now()).toISOString();
   const removals = ids.map((removes): KnowledgeRemoval => ({ id: generateEntryId(), timestamp, removes }));
-  appendLines(knowledgePath, removals);
+  await appendGuarded(knowledgePath, removals, guard);
 }
 
 /**
- * The entries in the file that were not removed since, the oldest line first, superseded ones included; none without a
- * file. Damaged lines and lines that are no entries are passed over; of lines with the same id the last one counts.
- * @throws Error where the file, or its directory, may not be read or could have been written by somebody else.
+ * The entries in the file that were not removed, the oldest line first, including superseded ones; none without a
+ * file. Damaged lines and lines that are not entries are skipped; of lines with the same id the last one applies.
+ * @throws Error if the file or its directory is not readable or could have been written by another user.
  */
 export async function readKnowledge(knowledgePath: string): Promise<KnowledgeEntry[]> {
   const entries = new Map<string, KnowledgeEntry>();
@@ -60,14 +68,24 @@ function readLines(knowledgePath: string): string[] {
   const path = knowledgeFilePath(knowledgePath);
   if (!hasOwnDirectory(knowledgePath)) return [];
   try {
-    const { bytes, isWhole } = readOwnTail(path, MAX_KNOWLEDGE_BYTES);
+    const { bytes, isWhole } = readKnowledgeTail(path);
     const lines = new TextDecoder().decode(bytes).split("\n");
-    // The first one of a part has lost its beginning.
+    // The first line of a partly read file has lost its beginning.
     return (isWhole ? lines : lines.slice(1)).filter((line) => line !== "");
   } catch (error) {
     if (systemErrorCode(error) === "ENOENT") return [];
-    throw new Error(`${path} is not read: ${describeFailure(error)}`);
+    throw error;
   }
+}
+
+async function appendGuarded(
+  knowledgePath: string,
+  lines: readonly (KnowledgeEntry | KnowledgeRemoval)[],
+  guard: GuardAppend | undefined,
+): Promise<void> {
+  const append = () => appendLines(knowledgePath, lines);
+  if (guard === undefined) append();
+  else await guard(JSON.stringify(lines[0]), append);
 }
 
 function appendLines(knowledgePath: string, lines: readonly (KnowledgeEntry | KnowledgeRemoval)[]): void {
@@ -75,18 +93,18 @@ function appendLines(knowledgePath: string, lines: readonly (KnowledgeEntry | Kn
   const path = knowledgeFilePath(knowledgePath);
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats && !stats.isFile()) {
-    throw new Error(`${path} is ${stats.isSymbolicLink() ? "a symbolic link" : "no regular file"}`);
+    throw new Error(`${path} is ${stats.isSymbolicLink() ? "a symbolic link" : "not a regular file"}`);
   }
   const file = new JsonlWriter(path);
   try {
-    if (file.append(...lines) < lines.length) throw new Error(`${path} could not be written to its end`);
+    if (file.append(...lines) < lines.length) throw new Error(`${path} could not be written completely`);
     file.sync();
   } finally {
     file.close();
   }
 }
 
-/** False where there is nothing yet. A link that a repository brings along would take knowledge elsewhere. */
+/** False if nothing exists yet. A link in a repository would redirect knowledge elsewhere. */
 function hasOwnDirectory(knowledgePath: string): boolean {
   const parent = dirname(knowledgePath);
   if (basename(parent) === ".diligent") assertNoLink(parent);
@@ -112,7 +130,77 @@ function statOrUndefined(path: string): Stats | undefined {
   }
 }
 
-function describeFailure(error: unknown): string {
-  if (systemErrorCode(error) === "ELOOP") return "it is a symbolic link";
-  return systemErrorText(error);
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads one line of a knowledge file. Undefined for a line that is not JSON, lacks a required field or has a field
+ * of the wrong type: it is skipped. Unknown fields are kept; a confidence out of range is clamped.
+ */
+function parseKnowledgeLine(line: string): KnowledgeEntry | KnowledgeRemoval | undefined {
+  const value = parseObject(line);
+  if (!value || typeof value.id !== "string" || value.id === "" || typeof value.timestamp !== "string") {
+    return undefined;
+  }
+  const place = { id: value.id, timestamp: value.timestamp };
+  if (value.removes === undefined) return readEntry(value, place);
+  return typeof value.removes === "string" ? { ...place, removes: value.removes } : undefined;
+}
+
+function parseObject(line: string): JsonObject | undefined {
+  try {
+    // Zeros are what some file systems leave after a power failure.
+    const value: unknown = JSON.parse(line.replaceAll("\0", ""));
+    return isObject(value) ? value : undefined;
+  } catch {
+    // Torn by a process that died, or written by something else.
+    return undefined;
+  }
+}
+
+function readEntry(
+  value: JsonObject,
+  place: Pick<KnowledgeEntry, "id" | "timestamp">,
+): KnowledgeEntry | undefined {
+  const { type, content, confidence, sessionId, entryId, supersedes, tags, files, ...unknown } = value;
+  if (!isKnowledgeType(type) || typeof content !== "string" || content.trim() === "") return undefined;
+  if (typeof confidence !== "number") return undefined;
+  if (!isOptional(sessionId, isString) || !isOptional(entryId, isString)) return undefined;
+  if (!isOptional(supersedes, isString) || !isOptional(tags, isListOf(isString))) return undefined;
+  if (!isOptional(files, isListOf(isFile))) return undefined;
+  return {
+    ...unknown,
+    ...place,
+    ...(sessionId !== undefined && { sessionId }),
+    ...(entryId !== undefined && { entryId }),
+    type,
+    content,
+    confidence: Math.min(1, Math.max(0, confidence)),
+    ...(supersedes !== undefined && { supersedes }),
+    ...(tags !== undefined && { tags }),
+    ...(files !== undefined && { files }),
+  };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isKnowledgeType(value: unknown): value is KnowledgeType {
+  return KNOWLEDGE_TYPES.some((type) => type === value);
+}
+
+function isFile(value: unknown): value is KnowledgeFile {
+  return isObject(value) && isString(value.path) && isString(value.hash);
+}
+
+function isListOf<T>(isElement: (value: unknown) => value is T): (value: unknown) => value is T[] {
+  return (value): value is T[] => Array.isArray(value) && value.every(isElement);
+}
+
+function isOptional<T>(value: unknown, isKind: (value: unknown) => value is T): value is T | undefined {
+  return value === undefined || isKind(value);
 }

@@ -1,18 +1,18 @@
-/** The kinds of knowledge there are. */
+/** The kinds of knowledge. */
 export const KNOWLEDGE_TYPES = ["pattern", "decision", "discovery", "preference", "correction"] as const;
 
-/** The kind of a piece of knowledge, which decides how much it counts. */
+/** The kind of a piece of knowledge, which determines its weight. */
 export type KnowledgeType = (typeof KNOWLEDGE_TYPES)[number];
 
-/** A file that a piece of knowledge speaks of, as it was then. */
+/** A file that a piece of knowledge names, with its state at that time. */
 export interface KnowledgeFile {
-  /** From the project root. */
+  /** Relative to the project root. */
   path: string;
   /** SHA-256 of its content, hexadecimal. */
   hash: string;
 }
 
-/** Something that was learned about a project and holds beyond the session it was learned in. */
+/** Something learned about a project that remains valid beyond its session. */
 export interface KnowledgeEntry {
   /** 8 hexadecimal digits, unique in the file. */
   id: string;
@@ -32,18 +32,47 @@ export interface KnowledgeEntry {
   files?: KnowledgeFile[];
 }
 
-/** A line that takes an entry away again. The entry's own line stays in the file. */
+/** A line that removes an entry. The entry's own line stays in the file. */
 export interface KnowledgeRemoval {
   id: string;
   /** ISO 8601. */
   timestamp: string;
-  /** The id of the entry that is removed; it stands before this line. */
+  /** The id of the entry that is removed; it precedes this line. */
   removes: string;
 }
 
-/** Whether and how much of what was learned is told to the model. */
+/**
+ * Stands around an append to the knowledge file: calls `append`, or throws why nothing may be written, in words for the
+ * user and the model. `firstLine` is the first of the lines, without its end.
+ */
+export type GuardAppend = (firstLine: string, append: () => void) => Promise<void>;
+
+/** Whether and how much knowledge is included in the prompt. */
 export interface KnowledgeConfig {
   enabled: boolean;
   /** Tokens of the section in the system prompt, at four characters each. */
   injectionBudget: number;
 }
+
+const MAX_BUDGET_TOKENS = 8_192;
+
+// In a small window, knowledge must leave most of the room to the work.
+const BUDGET_SHARE = 10;
+
+/**
+ * The knowledge settings for a model: a configured budget as it is, else 8,192 tokens but at most a tenth of the
+ * window.
+ * @param contextWindow tokens.
+ */
+export function resolveKnowledgeConfig(
+  settings: { enabled?: boolean | undefined; injectionBudget?: number | undefined } = {},
+  contextWindow: number,
+): KnowledgeConfig {
+  return {
+    enabled: settings.enabled ?? true,
+    injectionBudget:
+      settings.injectionBudget ?? Math.min(MAX_BUDGET_TOKENS, Math.floor(contextWindow / BUDGET_SHARE)),
+  };
+}
+
+export { knowledgeFilePath } from "../infrastructure/knowledge-file.ts";

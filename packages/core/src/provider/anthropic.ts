@@ -1,10 +1,13 @@
-import { now } from "../infrastructure/clock.ts";
-import { type Exchange, streamAnswer } from "./answer-stream.ts";
-import { toAnthropicError } from "./anthropic-errors.ts";
-import { applyAnthropicEvent, createAnthropicAnswer, toAssistantMessage } from "./anthropic-events.ts";
-import { type AnthropicRequest, openAnthropicAnswer } from "./anthropic-exchange.ts";
-import { loadAnthropicSdk, toAnthropicEndpoint } from "./anthropic-transport.ts";
-import type { StreamFunction } from "./types.ts";
+import type * as AnthropicSdk from "@anthropic-ai/sdk";
+import type { MessageCreateParamsStreaming } from "@anthropic-ai/sdk/resources/messages/messages";
+import type { Stream } from "@anthropic-ai/sdk/streaming";
+import { now } from "../infrastructure/runtime.ts";
+import { ANTHROPIC_VENDOR, isThinkingRejection, toAnthropicError } from "./anthropic/errors.ts";
+import { thinkingOf, toAnthropicRequest } from "./anthropic/request.ts";
+import { applyAnthropicEvent, createAnthropicAnswer, toAnthropicMessage } from "./anthropic/response.ts";
+import { checkEndpoint, fetchOptionsFor, type ProviderEndpoint, toEndpoint } from "./endpoint.ts";
+import { type Exchange, HEADERS_TIMEOUT_MS, streamAnswer, toEvents } from "./transport.ts";
+import type { Model, StreamContext, StreamFunction, StreamOptions } from "./types.ts";
 
 /** Loads the SDK ahead of the first request, so that the request does not wait for it. */
 export async function preloadAnthropic(): Promise<void> {
@@ -30,7 +33,93 @@ function createExchange(request: AnthropicRequest): Exchange {
     open: (signal) => openAnthropicAnswer(request, signal),
     apply: (event) => applyAnthropicEvent(answer, event),
     isFinished: () => answer.isFinished,
-    toMessage: () => toAssistantMessage(answer, { model: model.id, timestamp: now() }),
+    toMessage: () => toAnthropicMessage(answer, { model: model.id, timestamp: now() }),
     toError: async (error) => toAnthropicError(error, await loadAnthropicSdk(), endpoint),
   };
+}
+
+/** What is asked, and what earlier refusals have taught. */
+interface AnthropicRequest {
+  endpoint: ProviderEndpoint;
+  model: Model;
+  context: StreamContext;
+  options: StreamOptions;
+  /** Thinking that the API refused to take back, added to here; shared by the requests of one stream function. */
+  rejectedThinking: Set<string>;
+}
+
+/**
+ * Asks for an answer and returns its events. Newer models bind thinking to everything before it and refuse the request
+ * when that has changed, as after a compaction or a resumed session with other tools (platform.claude.com, "Preserved
+ * thinking"). Such a conversation is asked again without the thinking it holds, or it could never go on.
+ */
+async function openAnthropicAnswer(
+  request: AnthropicRequest,
+  signal: AbortSignal,
+): Promise<AsyncIterable<unknown>> {
+  const { endpoint, model, context, options, rejectedThinking } = request;
+  const body = toAnthropicRequest(model, context, { ...options, rejectedThinking });
+  try {
+    return await sendAnthropicRequest(endpoint, body, signal);
+  } catch (cause) {
+    const thinking = thinkingOf(body);
+    const error = toAnthropicError(cause, await loadAnthropicSdk(), endpoint);
+    if (!isThinkingRejection(error) || thinking.length === 0) throw error;
+    const rejected = new Set([...rejectedThinking, ...thinking]);
+    const retryBody = toAnthropicRequest(model, context, { ...options, rejectedThinking: rejected });
+    const answer = await sendAnthropicRequest(endpoint, retryBody, signal);
+    for (const item of thinking) rejectedThinking.add(item);
+    return answer;
+  }
+}
+
+const DEFAULT_BASE_URL = "https://api.anthropic.com";
+
+let sdk: Promise<typeof AnthropicSdk> | undefined;
+
+/** Making one takes as long as the rest of a request. */
+const clients = new WeakMap<ProviderEndpoint, AnthropicSdk.Anthropic>();
+
+/** The SDK, loaded when it is first needed: it takes longer to load than everything else together. */
+function loadAnthropicSdk(): Promise<typeof AnthropicSdk> {
+  sdk ??= import("@anthropic-ai/sdk");
+  return sdk;
+}
+
+/** `baseUrl` is without `/v1`; one that ends in it is taken as meant. */
+function toAnthropicEndpoint(apiKey: string, baseUrl: string | undefined): ProviderEndpoint {
+  return toEndpoint(apiKey, (baseUrl || DEFAULT_BASE_URL).trim().replace(/\/v1\/*$/, ""));
+}
+
+/** Sends one request; the events of its answer follow. Throws what the SDK throws, or a ProviderError. */
+async function sendAnthropicRequest(
+  endpoint: ProviderEndpoint,
+  body: MessageCreateParamsStreaming,
+  signal: AbortSignal,
+): Promise<AsyncIterable<unknown>> {
+  checkEndpoint(endpoint, ANTHROPIC_VENDOR);
+  const client = clients.get(endpoint) ?? (await createClient(endpoint));
+  clients.set(endpoint, client);
+  // Not `messages.create`, which prints to the console about models that are to be retired.
+  const request = client.post<Stream<unknown>>("/v1/messages", {
+    body,
+    stream: true,
+    signal,
+    // The SDK takes headers from the environment as well: none of them may replace the key that was given.
+    headers: { Authorization: `Bearer ${endpoint.apiKey}`, "X-Api-Key": null },
+  });
+  return toEvents(await request.withResponse(), endpoint, ANTHROPIC_VENDOR);
+}
+
+async function createClient(endpoint: ProviderEndpoint): Promise<AnthropicSdk.Anthropic> {
+  const { Anthropic } = await loadAnthropicSdk();
+  return new Anthropic({
+    apiKey: endpoint.apiKey,
+    baseURL: endpoint.baseUrl,
+    maxRetries: 0,
+    timeout: HEADERS_TIMEOUT_MS,
+    logLevel: "off",
+    openTelemetry: false,
+    fetchOptions: fetchOptionsFor(endpoint),
+  });
 }

@@ -1,11 +1,18 @@
-import { now } from "../infrastructure/clock.ts";
+import { now } from "../infrastructure/runtime.ts";
 import { toolCallsOf } from "../types.ts";
-import { type Exchange, streamAnswer } from "./answer-stream.ts";
-import { applyCompatibleEvent, createCompatibleAnswer } from "./compatible-events.ts";
-import { type CompatibleRequest, describeFailure, openCompatibleAnswer } from "./compatible-exchange.ts";
-import { toAssistantMessage } from "./compatible-message.ts";
-import { toCompatibleServer } from "./compatible-server.ts";
-import { readCompatibleAnswer } from "./compatible-transport.ts";
+import {
+  type CompatibleRequest,
+  describeFailure,
+  openCompatibleAnswer,
+  readCompatibleAnswer,
+} from "./chat-completions/exchange.ts";
+import { toCompatibleServer } from "./chat-completions/request.ts";
+import {
+  applyCompatibleEvent,
+  createCompatibleAnswer,
+  toCompatibleMessage,
+} from "./chat-completions/response.ts";
+import { type Exchange, streamAnswer } from "./transport.ts";
 import type { StreamFunction } from "./types.ts";
 
 /**
@@ -34,7 +41,8 @@ function createExchange(request: CompatibleRequest): Exchange {
       readCompatibleAnswer(await openCompatibleAnswer(request, signal), { server, answer }),
     apply: (event) => applyCompatibleEvent(answer, event),
     isFinished: () => answer.isFinished,
-    toMessage: () => toAssistantMessage(answer, { model: model.id, provider: server.name, timestamp: now() }),
+    toMessage: () =>
+      toCompatibleMessage(answer, { model: model.id, provider: server.name, timestamp: now() }),
     toError: (error) => describeFailure(error, request),
   };
 }

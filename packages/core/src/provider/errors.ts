@@ -1,9 +1,10 @@
 /**
- * What went wrong with a model request, told once by the adapter; everybody else reads this instead of the wording.
- * Repeated as it is, the request may succeed after `rate_limit`, `overloaded` and `server_error`, which the provider says,
- * `network` (no connection), `stream_cut` (the answer broke off) and `timeout` (nothing came). It will not after `quota`
- * (paid up or used up), `auth` (no key or a wrong one), `context_overflow` (longer than the window), `invalid_request` (the
- * provider refuses it), `invalid_response` (it answers what cannot be read) and `unknown`.
+ * What went wrong with a model request, classified once by the adapter; all other code uses this instead of the
+ * message text. Repeated as it is, the request may succeed after `rate_limit`, `overloaded` and `server_error`,
+ * which the provider says, `network` (no connection), `stream_cut` (the answer broke off) and `timeout` (nothing
+ * came). It will not after `quota` (paid up or used up), `auth` (no key or a wrong one), `context_overflow` (longer
+ * than the window), `invalid_request` (the provider refuses it), `invalid_response` (it answers what cannot be
+ * read) and `unknown`.
  */
 export type ProviderErrorType =
   | "rate_limit"
@@ -44,7 +45,7 @@ const RETRYABLE: ReadonlySet<ProviderErrorType> = new Set([
   "timeout",
 ]);
 
-/** What is known of a failure beyond its kind. */
+/** Details of a failure besides its kind. */
 export interface ProviderErrorOptions {
   /** How long the provider asks to wait, in milliseconds. */
   retryAfterMs?: number | undefined;

@@ -1,10 +1,9 @@
-import { monotonicMs } from "../infrastructure/clock.ts";
+import { monotonicMs } from "../infrastructure/runtime.ts";
 import { ProviderError } from "./errors.ts";
-import { createProviderStream } from "./provider-stream.ts";
-import type { ProviderEvent, StreamFunction } from "./types.ts";
+import { createProviderStream, type ProviderEvent, type StreamFunction } from "./types.ts";
 
-/** After this much silence the user is told. */
-export const STALL_NOTICE_MS = 45_000;
+/** After this much silence the user is notified. */
+const STALL_NOTICE_MS = 45_000;
 /** After this much silence the request is given up. */
 export const IDLE_TIMEOUT_MS = 90_000;
 /** A model on one's own machine may take minutes to read a long prompt. */
@@ -14,17 +13,20 @@ export const LOCAL_IDLE_TIMEOUT_MS = 600_000;
 export interface IdleWatchdogOptions {
   /** Silence after which the request fails, in milliseconds; `IDLE_TIMEOUT_MS` when left out. */
   idleTimeoutMs?: number | undefined;
+  /** The host, such as `api.anthropic.com`, for the message. */
+  host?: string | undefined;
 }
 
 /**
- * Ends a request that has gone silent, before the first event or between two: the connection may be dead, and nobody
- * would ever notice. The user is told at half time at the latest. The failure is a `timeout`, which is retried.
+ * Ends a request that has gone silent, before the first event or between two: the connection may be dead, and this
+ * would never be noticed. The user is notified at half time at the latest. The failure is a `timeout`, which is
+ * retried.
  */
 export function withIdleWatchdog(
   streamFunction: StreamFunction,
   options: IdleWatchdogOptions = {},
 ): StreamFunction {
-  const { idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
+  const { idleTimeoutMs = IDLE_TIMEOUT_MS, host } = options;
   return (model, context, streamOptions) => {
     const stream = createProviderStream();
     const abort = new AbortController();
@@ -36,7 +38,7 @@ export function withIdleWatchdog(
     const watch = new SilenceWatch(idleTimeoutMs, {
       onStall: (silentMs) => stream.push({ type: "stall", silentMs }),
       onTimeout() {
-        stream.push({ type: "error", error: silenceError(model.id, idleTimeoutMs) });
+        stream.push({ type: "error", error: silenceError(host ?? model.id, idleTimeoutMs) });
         abort.abort();
       },
     });
@@ -60,7 +62,10 @@ interface SilenceCallbacks {
   onTimeout(): void;
 }
 
-/** Measures silence with one timer that is set anew only when it runs out: a chunk costs no more than a clock reading. */
+/**
+ * Measures silence with one timer that is restarted only when it expires: a chunk costs no more than a clock
+ * reading.
+ */
 class SilenceWatch {
   private lastLifeAt = monotonicMs();
   private stalled = false;
@@ -99,8 +104,9 @@ class SilenceWatch {
   }
 }
 
-function silenceError(modelId: string, timeoutMs: number): ProviderError {
+/** @param name of the host, or of the model where the host is not known. */
+function silenceError(name: string, timeoutMs: number): ProviderError {
   const seconds = timeoutMs < 10_000 ? timeoutMs / 1000 : Math.round(timeoutMs / 1000);
-  const message = `${modelId} has sent nothing for ${seconds} s; the request was given up.`;
+  const message = `${name} has sent nothing for ${seconds} s, so the request was ended. Check the network; "idleTimeoutMs" of the provider sets this limit.`;
   return new ProviderError(message, "timeout");
 }

@@ -1,11 +1,13 @@
-import { KNOWN_MODELS, type ModelDefinition, type ModelLimit } from "./known-models.ts";
-import type { CatalogueSettings } from "./model-catalogue.ts";
-import type { Model } from "./types.ts";
+import { KNOWN_MODELS, type ModelDefinition, type ModelLimit } from "./models/known-models.ts";
+import type { Model, ThinkingSupport } from "./types.ts";
 
 export { KNOWN_MODELS, type ModelDefinition, type ModelLimit };
 
-/** The model that is used when nobody names one. */
+/** The default model. */
 export const DEFAULT_MODEL = "claude-sonnet-5-5";
+
+/** The default model of each provider, used if only that provider has a key. */
+export const DEFAULT_MODELS = { anthropic: DEFAULT_MODEL, openai: "gpt-6.2-sol" } as const;
 
 const PROVIDER_PREFIXES: readonly { provider: string; pattern: RegExp }[] = [
   { provider: "anthropic", pattern: /^claude-/ },
@@ -28,8 +30,18 @@ export class ModelSettingError extends Error {
   }
 }
 
+/** The parts of a configuration that speak of models. */
+export interface CatalogSettings {
+  /** Models that are added to the known ones or corrected; `provider` as in `ModelDefinition`, by default what the id says. */
+  models?: readonly (ModelFigures & { provider?: string | undefined })[] | undefined;
+  /** Compatible servers by name, with the models they list: an id alone, or what is known of the model. */
+  compatible?:
+    | Readonly<Record<string, { models?: readonly (string | ModelFigures)[] | undefined }>>
+    | undefined;
+}
+
 /** The models there are: the known ones, and what a configuration says of them and of further ones. */
-export interface ModelCatalogue {
+export interface ModelCatalog {
   /** The model with this id or alias; also any `NAME/MODEL` of a server that is configured. */
   find(idOrAlias: string): ModelDefinition | undefined;
   /** The same, and for everything else what `resolveModel` makes of it. */
@@ -42,12 +54,12 @@ export interface ModelCatalogue {
  * The models that hold for a configuration. What reads one is loaded only where it says something about models.
  * @throws ModelSettingError for a setting that cannot be meant.
  */
-export async function loadModelCatalogue(settings: CatalogueSettings = {}): Promise<ModelCatalogue> {
+export async function loadModelCatalog(settings: CatalogSettings = {}): Promise<ModelCatalog> {
   if (settings.models === undefined && settings.compatible === undefined) return KNOWN_CATALOGUE;
-  return (await import("./model-catalogue.ts")).createModelCatalogue(settings);
+  return (await import("./models/catalog.ts")).createModelCatalog(settings);
 }
 
-const KNOWN_CATALOGUE: ModelCatalogue = {
+const KNOWN_CATALOGUE: ModelCatalog = {
   find: findKnownModel,
   resolve: resolveModel,
   list: () => KNOWN_MODELS,
@@ -95,4 +107,17 @@ export function splitProvider(modelId: string): { provider?: string; id: string 
   const match = /^(anthropic|openai)\/(.+)$/.exec(modelId);
   const [, provider, id] = match ?? [];
   return provider !== undefined && id !== undefined ? { provider, id } : { id: modelId };
+}
+
+/** What a configuration says of a model; units as in `Model`. What is left out stays as it is known or assumed. */
+export interface ModelFigures {
+  id: string;
+  aliases?: readonly string[] | undefined;
+  contextWindow?: number | undefined;
+  maxOutputTokens?: number | undefined;
+  inputCostPer1M?: number | undefined;
+  outputCostPer1M?: number | undefined;
+  cacheReadCostPer1M?: number | undefined;
+  cacheWriteCostPer1M?: number | undefined;
+  thinking?: ThinkingSupport | undefined;
 }

@@ -1,13 +1,19 @@
-import { now } from "../infrastructure/clock.ts";
-import { type Exchange, streamAnswer } from "./answer-stream.ts";
-import { loadOpenAISdk } from "./openai-client.ts";
-import { OPENAI_VENDOR, toOpenAIError } from "./openai-errors.ts";
-import { applyOpenAIEvent, createOpenAIAnswer } from "./openai-events.ts";
-import { type OpenAIRequest, openOpenAIAnswer } from "./openai-exchange.ts";
-import { toAssistantMessage } from "./openai-message.ts";
-import { toOpenAIEndpoint } from "./openai-transport.ts";
-import { classifyResponse } from "./response-errors.ts";
-import type { StreamFunction } from "./types.ts";
+import { now } from "../infrastructure/runtime.ts";
+import { classifyResponse } from "./classify-error.ts";
+import type { ProviderEndpoint } from "./endpoint.ts";
+import {
+  loadOpenAISdk,
+  OPENAI_VENDOR,
+  refusedOpenAIPart,
+  sendOpenAIRequest,
+  toOpenAIEndpoint,
+  toOpenAIError,
+} from "./openai/client.ts";
+import { toOpenAIMessage } from "./openai/items.ts";
+import { refusalKeysOf, toOpenAIRequest } from "./openai/request.ts";
+import { applyOpenAIEvent, createOpenAIAnswer } from "./openai/response.ts";
+import { type Exchange, streamAnswer } from "./transport.ts";
+import type { Model, StreamContext, StreamFunction, StreamOptions } from "./types.ts";
 
 /** Loads the SDK ahead of the first request, so that the request does not wait for it. */
 export async function preloadOpenAI(): Promise<void> {
@@ -39,7 +45,44 @@ function createExchange(request: OpenAIRequest): Exchange {
       throw classifyResponse(response, endpoint, OPENAI_VENDOR);
     },
     isFinished: () => answer.isFinished,
-    toMessage: () => toAssistantMessage(answer, { model: model.id, timestamp: now() }),
+    toMessage: () => toOpenAIMessage(answer, { model: model.id, timestamp: now() }),
     toError: async (error) => toOpenAIError(error, await loadOpenAISdk(), endpoint),
   };
+}
+
+/** What is asked, and what earlier refusals have taught. */
+interface OpenAIRequest {
+  endpoint: ProviderEndpoint;
+  model: Model;
+  context: StreamContext;
+  options: StreamOptions;
+  /** What the API refused to take (see `refusalKeysOf`), added to here; shared by the requests of one stream function. */
+  refused: Set<string>;
+}
+
+/**
+ * Asks for an answer and returns its events. Encrypted reasoning is bound to an organisation, a server and perhaps a
+ * model, and some models and accounts have no summaries or no effort: what the API refuses of these is left out, and
+ * the conversation asked again without it, or it could never go on.
+ */
+async function openOpenAIAnswer(
+  request: OpenAIRequest,
+  signal: AbortSignal,
+): Promise<AsyncIterable<unknown>> {
+  const { endpoint, model, context, options } = request;
+  const refused = new Set(request.refused);
+  for (;;) {
+    const body = toOpenAIRequest(model, context, { ...options, refused });
+    try {
+      const answer = await sendOpenAIRequest(endpoint, body, signal);
+      for (const key of refused) request.refused.add(key);
+      return answer;
+    } catch (cause) {
+      const error = toOpenAIError(cause, await loadOpenAISdk(), endpoint);
+      const part = refusedOpenAIPart(error);
+      const keys = part ? refusalKeysOf(body, part) : [];
+      if (keys.length === 0) throw error;
+      for (const key of keys) refused.add(key);
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import { monotonicMs, now } from "../infrastructure/clock.ts";
+import { monotonicMs, now } from "../infrastructure/runtime.ts";
 import type { AssistantMessage, Message, ToolDefinition } from "../types.ts";
 import type { Effort, StreamFunction } from "./types.ts";
 

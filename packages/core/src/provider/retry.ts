@@ -1,16 +1,22 @@
-import { localTime, now, sleep } from "../infrastructure/clock.ts";
+import { localTime, now, sleep } from "../infrastructure/runtime.ts";
 import { ProviderError, toProviderError } from "./errors.ts";
-import { createProviderStream } from "./provider-stream.ts";
-import type { Model, ProviderEvent, StreamContext, StreamFunction, StreamOptions } from "./types.ts";
+import {
+  createProviderStream,
+  type Model,
+  type ProviderEvent,
+  type StreamContext,
+  type StreamFunction,
+  type StreamOptions,
+} from "./types.ts";
 
 /** Requests for one answer, the first included. `maxRetries` may lower it, never raise it. */
 export const MAX_ATTEMPTS = 5;
 const BASE_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
-// A provider that asks for a longer wait is told to the user instead: a silent minute looks like a hang.
+// A longer wait requested by a provider is reported to the user instead: a silent minute looks like a hang.
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** What repetition is made of; tests pass their own. */
+/** The dependencies of retries; tests pass their own. */
 export interface RetryOptions {
   /** A number from 0 up to 1, for the jitter. */
   random?: () => number;
@@ -18,10 +24,10 @@ export interface RetryOptions {
 }
 
 /**
- * Repeats requests that failed in passing: rate limits, overload, server and network faults, cut streams. The delay
- * doubles from one second on, up to thirty, with jitter; a `retry-after` of up to a minute is honoured. Nothing has
- * happened yet when a stream fails, since tool calls are run after it, so a partial answer is simply asked for again:
- * a second `start` tells that what was streamed before is void.
+ * Retries requests that failed temporarily: rate limits, overload, server and network faults, cut streams. The
+ * delay doubles from one second on, up to thirty, with jitter; a `retry-after` of up to a minute is honoured.
+ * Nothing has happened yet when a stream fails, since tool calls are run after it, so a partial answer is simply
+ * requested again: a second `start` means that the earlier content is void.
  */
 export function withRetry(streamFunction: StreamFunction, options: RetryOptions = {}): StreamFunction {
   return (model, context, streamOptions) => {

@@ -1,4 +1,4 @@
-import type { EventStream } from "../event-stream.ts";
+import { EventStream } from "../event-stream.ts";
 import type {
   AssistantMessage,
   CompactionSettings,
@@ -14,6 +14,20 @@ export { ProviderError, toProviderError } from "./errors.ts";
 
 /** How hard a model thinks before it answers. `off` asks it not to, where it can be asked. */
 export type Effort = "off" | "low" | "medium" | "high" | "xhigh" | "max";
+
+const LEVELS = {
+  off: true,
+  low: true,
+  medium: true,
+  high: true,
+  xhigh: true,
+  max: true,
+} as const satisfies Record<Effort, true>;
+
+/** True for a thinking level that this version knows. */
+export function isEffort(value: unknown): value is Effort {
+  return typeof value === "string" && Object.hasOwn(LEVELS, value);
+}
 
 /**
  * How a model takes thinking. `adaptive`: it decides itself, steered by effort; `always`: the same, and it cannot be
@@ -42,6 +56,8 @@ export interface RunConditions {
   compaction?: CompactionSettings | undefined;
   /** True: before an automatic compaction the model is asked what is worth knowing. */
   flushKnowledge?: boolean | undefined;
+  /** Model replies without `add_knowledge` after which the model is reminded of it. */
+  nudgeInterval?: number | undefined;
   /** Attempts of a request after the first. */
   maxRetries?: number | undefined;
   /** Model replies after which a run stops. */
@@ -74,12 +90,15 @@ export interface Model extends ModelPrice {
   conditions?: RunConditions;
 }
 
-/** What a model is asked: everything it knows of the conversation. */
+/** The input of a model: everything it knows of the conversation. */
 export interface StreamContext {
   systemPrompt: string;
   messages: readonly Message[];
   tools: readonly ToolDefinition[];
 }
+
+/** What a request beside the conversation is for. */
+export type RequestPurpose = "summary" | "knowledge";
 
 /** How it is asked. */
 export interface StreamOptions {
@@ -91,15 +110,15 @@ export interface StreamOptions {
   effort?: Effort | undefined;
   /** Attempts after the first; read by the retry wrapper only. */
   maxRetries?: number | undefined;
-  /** Marks the request that summarises a conversation; everything else is the conversation itself. */
-  purpose?: "summary" | undefined;
+  /** Marks a request beside the conversation: one that summarises it, or one for what is worth knowing in it. */
+  purpose?: RequestPurpose | undefined;
   /** Names the session, so that a provider can route its requests to one cache. */
   sessionId?: string | undefined;
 }
 
 /**
- * What happens while a model answers. A second `start` means that the request began anew: what was streamed before it
- * is void. The last event is always `done` or `error`; an aborted request ends in `done` with what had arrived.
+ * What happens while a model answers. A second `start` means that the request was retried: earlier content is void.
+ * The last event is always `done` or `error`; an aborted request ends in `done` with what had arrived.
  */
 export type ProviderEvent =
   | { type: "start" }
@@ -132,3 +151,15 @@ export type StreamFunction = (
   context: StreamContext,
   options: StreamOptions,
 ) => EventStream<ProviderEvent, ProviderResult>;
+
+/** A stream that ends with `done` or `error`, as every provider returns it; `result()` rejects with the ProviderError. */
+export function createProviderStream(): EventStream<ProviderEvent, ProviderResult> {
+  return new EventStream(
+    (event) => event.type === "done" || event.type === "error",
+    (event) => {
+      if (event.type === "done") return { message: event.message };
+      if (event.type === "error") throw event.error;
+      throw new Error(`A provider stream cannot end with ${event.type}.`);
+    },
+  );
+}

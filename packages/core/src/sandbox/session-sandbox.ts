@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
-import type { Environment } from "../infrastructure/environment.ts";
-import { controlJournalDirectory } from "../infrastructure/places/control-journal-place.ts";
-import type { CommandBox } from "../infrastructure/processes/shell-box.ts";
-import { findSandboxProgram, type SandboxProgram } from "./find-sandbox.ts";
+import { protectedFileJournalDirectory } from "../infrastructure/paths/user.ts";
+import type { SandboxState } from "../infrastructure/process/process.ts";
+import { type Environment, now } from "../infrastructure/runtime.ts";
+import { findSandboxProgram, type SandboxProgram } from "./detect.ts";
 
-/** What a session's commands may touch, and what tells of it. */
+/** What a session's commands may touch, and where this is reported. */
 export interface SandboxOptions {
-  /** `auto`: in a box where there can be one; `required`: or not at all; `off`: as any program of the user's. */
+  /** `auto`: sandboxed if possible; `required`: sandboxed or not at all; `off`: unsandboxed. */
   setting: "auto" | "required" | "off";
   environment: Environment;
   /** The project root, absolute and real. */
@@ -15,18 +15,19 @@ export interface SandboxOptions {
   writable?: readonly string[] | undefined;
   /** The session's private temporary directory, made on first use; undefined where none can be made. */
   directory(): string | undefined;
-  /** Tells the user, in a sentence: that a box that was expected cannot be had, or what was taken away. */
-  tell?: ((message: string) => void) | undefined;
+  /** Reports to the user, in a sentence, that the expected sandbox is unavailable, or what was moved away. */
+  notify?: ((message: string) => void) | undefined;
 }
 
 /**
- * Decides how the commands of a session run. Looking for a program is all that happens before the first command; what
- * makes boxes is loaded and tried then.
+ * Decides how the commands of a session run. Before the first command only the sandbox program is looked up; the
+ * code that creates sandboxes is loaded and tried then.
  */
 export class SessionSandbox {
   private readonly found: SandboxProgram | { problem: string } | undefined;
   private opening: Promise<OpenedBox> | undefined;
-  private tidying: Promise<void> | undefined;
+  private recovering: Promise<void> | undefined;
+  private readonly sessionStart = now();
 
   constructor(private readonly options: SandboxOptions) {
     this.found = options.setting === "off" ? undefined : findSandboxProgram(options);
@@ -36,36 +37,36 @@ export class SessionSandbox {
     return this.options.setting;
   }
 
-  /** False where every command runs as any program of the user's. */
+  /** False if every command runs unsandboxed. */
   get isWanted(): boolean {
     return this.isExpected || this.setting === "required";
   }
 
-  /** True unless it is known already that commands will not run in a box. */
+  /** True unless it is already known that commands will not be sandboxed. */
   get isExpected(): boolean {
     return this.found !== undefined && "path" in this.found;
   }
 
-  /** What to tell the user at the start: that a box was wanted and there is none. Undefined otherwise. */
+  /** The notice for the user at the start if a sandbox was requested and there is none. Undefined otherwise. */
   get startProblem(): string | undefined {
     return this.found && "problem" in this.found ? describe(this.found.problem, this.options) : undefined;
   }
 
   /**
-   * Takes away what boxed commands of a session left in the project that was killed, which is told. To be called before
-   * anything in the project is taken for the user's; otherwise it is done before the first command.
+   * Moves away files that sandboxed commands of a killed session left in the project, and reports it. Call this
+   * before anything in the project is treated as the user's; otherwise it happens before the first command.
    */
-  tidyUp(): Promise<void> {
-    this.tidying ??= this.tidy();
-    return this.tidying;
+  recover(): Promise<void> {
+    this.recovering ??= this.recoverOnce();
+    return this.recovering;
   }
 
-  /** How commands run; the first time it is tried whether boxes work here. */
-  async commandBox(): Promise<CommandBox> {
+  /** How commands run; the first call tries whether sandboxes work here. */
+  async commandBox(): Promise<SandboxState> {
     return (await this.open()).state;
   }
 
-  /** To be called at the end, when nothing runs any more. */
+  /** Call this at the end, when nothing runs any more. */
   async close(): Promise<void> {
     await (await this.opening)?.close();
   }
@@ -75,43 +76,43 @@ export class SessionSandbox {
     return this.opening;
   }
 
-  private async tidy(): Promise<void> {
-    const { environment, root, tell } = this.options;
-    const directory = controlJournalDirectory(environment, root);
+  private async recoverOnce(): Promise<void> {
+    const { environment, root, notify } = this.options;
+    const directory = protectedFileJournalDirectory(environment, root);
     if (directory === undefined || !existsSync(directory)) return;
-    const [{ tidyCutOffSessions }, { findQuarantine }] = await Promise.all([
-      import("./control/tidy-cut-off.ts"),
-      import("./open-box.ts"),
+    const [{ recoverInterruptedSessions }, { findQuarantine }] = await Promise.all([
+      import("./protected-files/recovery.ts"),
+      import("./open-sandbox.ts"),
     ]);
-    tidyCutOffSessions({ directory, root, quarantine: findQuarantine(this.options), tell });
+    recoverInterruptedSessions({ directory, root, quarantine: findQuarantine(this.options), notify });
   }
 
   private async find(): Promise<OpenedBox> {
     if (this.found === undefined) return without({ kind: "open" });
     if ("problem" in this.found) return without(toState(this.found.problem, this.options));
-    await this.tidyUp();
-    const { openBox } = await import("./open-box.ts");
+    await this.recover();
+    const { openBox } = await import("./open-sandbox.ts");
     const mayLeave = this.options.setting !== "required";
-    const opened = await openBox(this.found, { ...this.options, mayLeave });
+    const opened = await openBox(this.found, { ...this.options, mayLeave, sessionStart: this.sessionStart });
     if ("box" in opened) {
       const { box } = opened;
       return { state: { kind: "boxed", box, mayLeave }, close: () => box.close() };
     }
-    this.options.tell?.(describe(opened.problem, this.options));
+    this.options.notify?.(describe(opened.problem, this.options));
     return without(toState(opened.problem, this.options));
   }
 }
 
 interface OpenedBox {
-  state: CommandBox;
+  state: SandboxState;
   close(): Promise<void>;
 }
 
-function without(state: CommandBox): OpenedBox {
+function without(state: SandboxState): OpenedBox {
   return { state, close: async () => {} };
 }
 
-function toState(problem: string, { setting }: Pick<SandboxOptions, "setting">): CommandBox {
+function toState(problem: string, { setting }: Pick<SandboxOptions, "setting">): SandboxState {
   return setting === "required" ? { kind: "refused", problem } : { kind: "open", problem };
 }
 

@@ -1,39 +1,44 @@
+import type { AgentEvent } from "../agent/types.ts";
 import type { Model } from "../provider/types.ts";
 import type { Usage } from "../types.ts";
-import { extractFileOperations, formatFileOperations } from "./compaction/file-operations.ts";
+import type { Summarizer } from "./compaction/compactor.ts";
+import { extractFileOperations, type FileBase, formatFileOperations } from "./compaction/cut-point.ts";
 import { summarize } from "./compaction/summarize.ts";
-import type { Summarizer } from "./context/context-guard.ts";
-import { messagesOf } from "./context-builder.ts";
-import { contextEntries } from "./context-entries.ts";
+import { assessSummary, summaryWarnings } from "./compaction/summary-validation.ts";
+import { contextEntries, messagesOf } from "./context-builder.ts";
 import type { SessionEntry } from "./types.ts";
 
-// A long list of files says little in a conversation that goes on without them.
+// A long list of files says little in a conversation that continues without them.
 const MAX_FILE_CHARACTERS = 8_000;
 
-/** Who summarises which part of a branch. */
-export interface BranchSummaryOptions extends Summarizer {
-  /** Those of its entries that are out of sight from then on. */
+/** Who summarizes which part of a branch. */
+interface BranchSummaryOptions extends Summarizer {
+  /** The branch's entries that are no longer part of the conversation. */
   left: readonly SessionEntry[];
+  /** The base of relative paths in tool calls. */
+  fileBase?: FileBase | undefined;
   signal?: AbortSignal | undefined;
   /** Called for each request with what it has cost. */
   onUsage?: ((usage: Usage, model: Model) => void) | undefined;
 }
 
-/** `summary` has the lists of files behind it. */
-export interface MadeBranchSummary {
+/** `summary` ends with the lists of files. */
+interface MadeBranchSummary {
   summary: string;
-  /** Why it was made by program and not by the model. */
+  /** Why the fallback was used instead of the model. */
   failure?: string | undefined;
+  /** A notice for the user. */
+  warnings: AgentEvent[];
 }
 
 /**
- * What happened on a branch that is left, in the form of every other summary, with the files it touched.
+ * Summarizes the branch that is left, in the form of every other summary, with the files it touched.
  * @param path of the branch, from the root on.
  * @throws only the reason of `signal`, when that is aborted.
  */
 export async function summarizeBranch(
   path: readonly SessionEntry[],
-  { left, model, streamFunction, signal, onUsage }: BranchSummaryOptions,
+  { left, model, streamFunction, fileBase, signal, onUsage }: BranchSummaryOptions,
 ): Promise<MadeBranchSummary> {
   const { summary: compaction, kept } = contextEntries(path);
   const previous = compaction && left.includes(compaction) ? compaction : undefined;
@@ -43,12 +48,14 @@ export async function summarizeBranch(
     model,
     streamFunction,
     previousSummary: previous?.summary,
+    fileBase,
     signal,
     onUsage: (usage) => onUsage?.(usage, model),
   });
-  const files = extractFileOperations(messages, previous?.details);
+  const files = extractFileOperations(messages, previous?.details, fileBase);
   return {
     summary: summary + formatFileOperations(files, { maxCharacters: MAX_FILE_CHARACTERS }),
     failure,
+    warnings: summaryWarnings(assessSummary({ summary, failure }, messages, fileBase)),
   };
 }

@@ -1,5 +1,10 @@
-export { estimateTokens } from "./compaction/estimate-tokens.ts";
-export { extractFileOperations, formatFileOperations } from "./compaction/file-operations.ts";
-export { type CutPointResult, findCutPoint } from "./compaction/find-cut-point.ts";
-export { type GenerateSummaryOptions, generateSummary } from "./compaction/generate-summary.ts";
-export { shouldCompact } from "./compaction/should-compact.ts";
+export {
+  type CutPointResult,
+  extractFileOperations,
+  type FileBase,
+  findCutPoint,
+  formatFileOperations,
+} from "./compaction/cut-point.ts";
+export { shouldCompact } from "./compaction/request-meter.ts";
+export { type GenerateSummaryOptions, generateSummary } from "./compaction/summarize.ts";
+export { estimateTokens } from "./compaction/tokens.ts";

@@ -1,34 +1,100 @@
 import { unlinkSync } from "node:fs";
 import { dirname } from "node:path";
-import { now } from "../infrastructure/clock.ts";
-import { openSession } from "./open-session.ts";
-import { readSessionFile } from "./read-session-file.ts";
+import { now } from "../infrastructure/runtime.ts";
+import type { UserMessage } from "../types.ts";
+import { labelEntry } from "./log.ts";
+import { continueSession, flushSession, type LiveSession } from "./open.ts";
+import { readSessionFile } from "./read-file.ts";
+import type { SteeringQueue } from "./run.ts";
 import type { SessionInfo } from "./types.ts";
 
 /**
- * Gives a session a name for lists. Where it is open elsewhere, that process goes on undisturbed.
+ * Gives a session a name for lists. If it is open elsewhere, that process continues undisturbed.
  * @throws SessionFileError when it cannot be read, the file system's error when it cannot be written.
  */
-export function renameSession({ path, cwd }: Pick<SessionInfo, "path" | "cwd">, name: string): void {
-  const session = openSession({ cwd, sessionsDir: dirname(path) }, readSessionFile(path));
-  session.log.annotate((place) => ({ type: "session_info", ...place, name }));
-  session.writer?.sync();
-  session.writer?.close();
+export function renameSession(place: Pick<SessionInfo, "path" | "cwd">, name: string): void {
+  editSession(place, ({ log }) => log.annotate((entry) => ({ type: "session_info", ...entry, name })));
 }
 
 /**
- * Tells the model something with the next prompt of a session. Where it is open elsewhere, that process goes on undisturbed.
+ * Archives a session, or restores it to lists; its file stays where it is. If it is open elsewhere, that process
+ * continues undisturbed.
  * @throws SessionFileError when it cannot be read, the file system's error when it cannot be written.
  */
-export function tellSession({ path, cwd }: Pick<SessionInfo, "path" | "cwd">, text: string): void {
-  const session = openSession({ cwd, sessionsDir: dirname(path) }, readSessionFile(path));
-  const message = { role: "user" as const, content: text, timestamp: now() };
-  session.log.append((place) => ({ type: "message", ...place, message }));
-  session.writer?.sync();
-  session.writer?.close();
+export function archiveSession(place: Pick<SessionInfo, "path" | "cwd">, archived: boolean): void {
+  editSession(place, ({ log }) => log.annotate((entry) => ({ type: "archive", ...entry, archived })));
 }
 
-/** Deletes a session's file for good. @throws the file system's error when it cannot be, also when it is gone. */
+/**
+ * Labels an entry of a session, for finding it again; a blank label removes it. If the session is open elsewhere,
+ * that process continues undisturbed.
+ * @throws Error when there is no such entry, SessionFileError when the session cannot be read, the file system's
+ * error
+ * when it cannot be written.
+ */
+export function labelSessionEntry(
+  place: Pick<SessionInfo, "path" | "cwd">,
+  entryId: string,
+  label: string,
+): void {
+  editSession(place, ({ log }) => labelEntry(log, entryId, label));
+}
+
+/**
+ * Adds a note for the model to the next prompt of a session. If it is open elsewhere, that process continues
+ * undisturbed.
+ * @throws SessionFileError when it cannot be read, the file system's error when it cannot be written.
+ */
+export function notifySession(place: Pick<SessionInfo, "path" | "cwd">, text: string): void {
+  const message = { role: "user" as const, content: text, timestamp: now() };
+  editSession(place, ({ log }) => log.append((entry) => ({ type: "message", ...entry, message })));
+}
+
+/**
+ * Deletes a session's file permanently. @throws the file system's error if that fails, also if the file does not
+ * exist.
+ */
 export function removeSession({ path }: Pick<SessionInfo, "path">): void {
   unlinkSync(path);
+}
+
+function editSession(
+  { path, cwd }: Pick<SessionInfo, "path" | "cwd">,
+  edit: (session: LiveSession) => void,
+): void {
+  const session = continueSession({ cwd, sessionsDir: dirname(path) }, readSessionFile(path));
+  try {
+    edit(session);
+    session.writer?.sync();
+  } finally {
+    session.writer?.close();
+  }
+}
+
+interface NoteLocation extends Pick<LiveSession, "log" | "writer" | "gate"> {
+  steering: SteeringQueue;
+  isRunning(): boolean;
+}
+
+/**
+ * Adds a user message that needs no answer. The model reads it with the next prompt; an active run adds it before
+ * its next request, since no provider accepts a message between a call and its result. Resolves once it is in the
+ * session or in that queue, which may wait for another process that compacts the session.
+ */
+export function addNote(content: UserMessage["content"], place: NoteLocation): Promise<void> {
+  const { log, gate, steering, isRunning } = place;
+  return new Promise((resolve) => {
+    const add = () => {
+      if (isRunning()) {
+        steering.add(content, { isNote: true });
+      } else {
+        const message: UserMessage = { role: "user", content, timestamp: now() };
+        log.append((entry) => ({ type: "message", ...entry, message }));
+        flushSession(place);
+      }
+      resolve();
+    };
+    if (isRunning()) add();
+    else gate.pass(add, {});
+  });
 }

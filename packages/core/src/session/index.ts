@@ -1,23 +1,22 @@
-export type { SessionTreeNode } from "./build-session-tree.ts";
-export type { ContextGlance } from "./context/context-glance.ts";
-export type {
-  CompactionOutcome,
-  CompactOptions,
-  ContextOptions,
-  Summarizer,
-} from "./context/context-guard.ts";
-export type { ContextCause, ContextUsage } from "./context/context-usage.ts";
-export type { CompactionSettings } from "./context/settings.ts";
+export type { LeaveOptions, SessionBranches } from "./branches.ts";
+export type { Summarizer } from "./compaction/compactor.ts";
+export type { ContextSnapshot, ContextUsage } from "./compaction/context-status.ts";
+export type { CompactOptions, ContextOptions } from "./compaction/context-window.ts";
+export type { CompactionSettings } from "./compaction/limits.ts";
 export { buildSessionContext, type SessionContext } from "./context-builder.ts";
+export { readCustomEntries, readSessionSettings } from "./custom-entries.ts";
+export { type Conversation, readConversation } from "./find-session.ts";
+export type { CreateSessionOptions, RunOptions, SessionManagerConfig } from "./manager.ts";
 export { type ResumeSessionOptions, SessionManager } from "./manager.ts";
-export type { CreateSessionOptions, RunOptions, SessionManagerConfig } from "./manager-config.ts";
-export { type Conversation, readConversation } from "./read-conversation.ts";
-export type { LeaveOptions, SessionBranches } from "./session-branches.ts";
-export { findLeafId, pathTo } from "./session-tree.ts";
+export type { SessionTreeNode } from "./tree.ts";
+export { findLeafId, pathTo } from "./tree.ts";
 export {
+  type ArchiveEntry,
   type BranchSummaryEntry,
   type CompactionDetails,
   type CompactionEntry,
+  type CompactionOutcome,
+  type CustomEntry,
   type EntryBase,
   generateEntryId,
   generateSessionId,
@@ -31,5 +30,6 @@ export {
   type SessionInfo,
   type SessionInfoEntry,
   type SessionMessageEntry,
+  type SettingsEntry,
   type UnknownEntry,
 } from "./types.ts";

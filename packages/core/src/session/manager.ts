@@ -1,47 +1,55 @@
-import type { AgentEvent, AgentLoopConfig } from "../agent/types.ts";
+import type { AgentEvent, AgentLoopConfig, Redactor } from "../agent/types.ts";
 import type { EventStream } from "../event-stream.ts";
+import { type DiligentPaths, makeDiligentDir } from "../infrastructure/diligent-dir.ts";
+import { type Environment, homeDirectory } from "../infrastructure/runtime.ts";
 import type { Message, UserMessage } from "../types.ts";
-import { type CompactionOutcome, type CompactOptions, ContextGuard } from "./context/context-guard.ts";
-import type { ContextUsage } from "./context/context-usage.ts";
+import { OpenBranches, type SessionBranches } from "./branches.ts";
+import { ContextManager } from "./compaction/context-manager.ts";
+import type { ContextUsage } from "./compaction/context-status.ts";
+import type { CompactOptions, ContextOptions } from "./compaction/context-window.ts";
 import { buildPathContext, type SessionContext } from "./context-builder.ts";
-import { nameSession } from "./labels.ts";
-import type { CreateSessionOptions, RunOptions, SessionManagerConfig } from "./manager-config.ts";
-import { OpenBranches } from "./open-branches.ts";
-import { createSession, flushSession, forkSession, type OpenSession, openSession } from "./open-session.ts";
-import { findAndReadSession, listProjectSessions, type ResumeSessionOptions } from "./read-session.ts";
-import type { SessionBranches } from "./session-branches.ts";
-import { damagedLines } from "./session-notices.ts";
-import { toSessionPlace } from "./session-place.ts";
-import { SessionRun } from "./session-run.ts";
-import { SteeringQueue } from "./steering-queue.ts";
-import type { SessionInfo } from "./types.ts";
+import { appendCustomEntry, customEntriesOn, noteEffort, readCustomEntries } from "./custom-entries.ts";
+import { findAndReadSession, listProjectSessions, type ResumeSessionOptions } from "./find-session.ts";
+import { nameSession } from "./log.ts";
+import { damagedLines, notSaved, RESTORED_SESSION, SHARED_SESSION } from "./notices.ts";
+import {
+  continueSession,
+  createSession,
+  flushSession,
+  forkSession,
+  type LiveSession,
+  type NewSessionOptions,
+  type SessionLocation,
+} from "./open.ts";
+import { SessionRun, SteeringQueue } from "./run.ts";
+import type { CompactionOutcome, CustomEntry, SessionInfo } from "./types.ts";
 
-export type { ResumeSessionOptions, SessionManagerConfig };
+export type { ResumeSessionOptions };
 
-/** One session: holds the conversation, runs the agent loop on it and saves every message as it is finished. */
+/** One session: holds the conversation, runs the agent loop on it and saves every message when it is finished. */
 export class SessionManager {
-  private session: OpenSession;
-  private guard: ContextGuard;
+  private session: LiveSession;
+  private guard: ContextManager;
   private readonly steering = new SteeringQueue();
-  /** Notices from between two runs, told in the next one. */
-  private readonly untold: AgentEvent[] = [];
-  /** The run that is going on. */
+  /** Notices between two runs, which the next run reports. */
+  private readonly pendingNotices: AgentEvent[] = [];
+  /** The active run. */
   private running: EventStream<AgentEvent, Message[]> | undefined;
-  /** The compaction by hand that is going on. */
+  /** The active compaction on request. */
   private compacting: Promise<CompactionOutcome> | undefined;
 
-  /** Begins with a new session; `resume` exchanges it for an earlier one. */
+  /** Starts with a new session; `resume` replaces it by an earlier one. */
   constructor(private config: SessionManagerConfig) {
     this.session = createSession(this.place, { sessionId: config.sessionId });
-    this.guard = this.createGuard();
+    this.guard = this.createContextManager();
   }
 
-  /** Another one after `create` and `resume`. */
+  /** Changes with `create` and `resume`. */
   get sessionId(): string {
     return this.session.header.id;
   }
 
-  /** The entry that the next one follows; null in an empty session. */
+  /** The parent of the next entry; null in an empty session. */
   get leafId(): string | null {
     return this.session.log.leafId;
   }
@@ -51,35 +59,35 @@ export class SessionManager {
     return this.session.writer?.path ?? undefined;
   }
 
-  /** The conversation so far, as the next request begins, and the model it was held with. */
+  /** The context of the next request, and the model used last. */
   get context(): SessionContext {
     return buildPathContext(this.session.log.path());
   }
 
-  /** The same with all that was ever left of it. */
+  /** The whole session, including all other branches. */
   get branches(): SessionBranches {
     return new OpenBranches({ opened: this.session, guard: this.guard, session: this });
   }
 
-  /** What fills the model's window now, by cause. */
+  /** The current context usage by category. */
   describeContext(): Promise<ContextUsage> {
     return this.guard.describe();
   }
 
-  /** Begins a new session. @throws Error while a run or a compaction is going on. */
-  async create(options: CreateSessionOptions = {}): Promise<void> {
+  /** Starts a new session. @throws Error while a run or a compaction is active. */
+  async create(options: NewSessionOptions = {}): Promise<void> {
     this.exchange(createSession(this.place, options));
   }
 
   /**
-   * Goes on in an earlier session: in the same file, behind its last message.
+   * Resumes an earlier session in the same file, after its last message.
    * @returns false when there is none.
    * @throws SessionFileError when the file cannot be opened; it is not touched then. Error as `create` does.
    */
   async resume(options: ResumeSessionOptions): Promise<boolean> {
     const file = options.file ?? (await findAndReadSession(this.config.paths, options));
     if (!file) return false;
-    this.exchange(openSession(this.place, file));
+    this.exchange(continueSession(this.place, file));
     if (file.skippedLines > 0) this.warn(damagedLines(file.skippedLines));
     return true;
   }
@@ -90,16 +98,17 @@ export class SessionManager {
   }
 
   /**
-   * Adds the user's message and lets the agent answer; it waits for compactions. As `agentLoop`, it never fails by itself.
-   * @throws Error while another run is going on.
+   * Adds the user's message and runs the agent; it waits for compactions. Like `agentLoop`, it never rejects.
+   * @throws Error while another run is active.
    */
   run(userMessage: UserMessage, { signal }: RunOptions = {}): EventStream<AgentEvent, Message[]> {
     this.assertNoRun();
     const run = this.createRun();
+    if (this.config.onEvent) run.stream.subscribe(this.config.onEvent);
     const start = () => run.start(signal);
     const begin = () => {
       run.addPrompt(userMessage);
-      // Whoever asked for the compaction is told of its failure.
+      // The caller of the compaction receives its failure.
       if (this.compacting) void this.compacting.then(start, start);
       else start();
     };
@@ -108,23 +117,27 @@ export class SessionManager {
     return run.stream;
   }
 
-  /** For what is prepared before it takes effect, such as another model. @throws Error when a run or a compaction is going on. */
+  /** For preparing a change, such as another model. @throws Error while a run or a compaction is active. */
   assertIdle(): void {
     this.assertNoRun();
     if (this.compacting) throw new Error("This session is busy: wait until its compaction has ended.");
   }
 
-  /** Lets another model answer from the next run on, or the same in another way. @throws Error while the session is busy. */
+  /** Switches the model, or its options, from the next run on. @throws Error while the session is busy. */
   useModel(change: Partial<Pick<AgentLoopConfig, "model" | "streamFunction" | "effort">>): void {
     this.assertIdle();
     const { systemPrompt } = this.guard;
     this.config = { ...this.config, agentConfig: { ...this.config.agentConfig, ...change, systemPrompt } };
-    this.guard = this.createGuard();
+    this.guard = this.createContextManager();
+    // An empty session records it with its first prompt.
+    if (this.session.log.entries.length === 0) return;
+    noteEffort(this.session.log, this.config.agentConfig.effort);
+    this.flush();
   }
 
   /**
-   * Summarises the older part of the conversation now. Two at once are one.
-   * @throws Error when a run is going on: that one compacts by itself.
+   * Summarizes the older part of the conversation now. Concurrent calls share one compaction. @throws Error while a
+   * run is active: it compacts automatically.
    */
   compact(options: CompactOptions = {}): Promise<CompactionOutcome> {
     this.assertNoRun();
@@ -132,93 +145,116 @@ export class SessionManager {
     this.compacting ??= this.session.gate.compact(compact, options).finally(() => {
       this.compacting = undefined;
       this.flush();
-      if (options.emit) for (const notice of this.untold.splice(0)) options.emit(notice);
+      if (options.emit) for (const notice of this.pendingNotices.splice(0)) options.emit(notice);
     });
     return this.compacting;
   }
 
   /**
-   * Sends a message into the run that is going on, or else into the next one; it joins before a model request.
-   * @returns the `id` of the `steering` event that tells of it.
+   * Sends a message into the active run, or else the next one; it joins before a model request. @returns the `id`
+   * of its `steering` event.
    */
   steer(content: UserMessage["content"]): string {
     return this.steering.add(content);
   }
 
-  /** Takes back what was sent into the run and has not joined it yet. @returns its texts, oldest first. */
+  /**
+   * Withdraws messages that were sent into the run and have not joined it yet. @returns their texts, oldest first.
+   */
   takeBack(which: "last" | "all"): string[] {
     return this.steering.takeBack(which);
   }
 
-  /** Tells the model something that asks for no answer: in the run that is going on, else with the next prompt. */
-  async tell(content: UserMessage["content"]): Promise<void> {
-    const { addNote } = await import("./add-note.ts");
+  /** Adds a note for the model that needs no answer: in the active run, else with the next prompt. */
+  async notify(content: UserMessage["content"]): Promise<void> {
+    const { addNote } = await import("./edit-session.ts");
     await addNote(content, { ...this.session, steering: this.steering, isRunning: () => !!this.running });
   }
 
   /**
-   * A new session with a copy of this conversation, up to an entry where one is named. It is saved at once, under an id of
-   * its own when none is given.
+   * A new session with a copy of this conversation, up to the given entry, if any. It is saved at once, under a new
+   * id unless one is given.
    * @throws Error when there is no such entry.
    */
   async fork(
     atEntryId?: string,
-    { sessionId }: Pick<CreateSessionOptions, "sessionId"> = {},
+    { sessionId }: Pick<NewSessionOptions, "sessionId"> = {},
   ): Promise<SessionManager> {
     const forked = new SessionManager(this.config);
     forked.exchange(forkSession(forked.place, this.session, { atEntryId, sessionId }));
-    forked.untold.push(...this.untold.splice(0));
+    forked.pendingNotices.push(...this.pendingNotices.splice(0));
     return forked;
   }
 
   /**
-   * Goes on from an earlier entry (null: from the beginning): the next prompt grows a new branch there.
-   * @throws Error when there is no such entry, or a run or a compaction is going on.
+   * Continues from an earlier entry (null: from the beginning): the next prompt starts a new branch there. @throws
+   * Error if there is no such entry, or while a run or a compaction is active.
    */
   branch(entryId: string | null): void {
     this.assertIdle();
     this.session.log.moveTo(entryId);
   }
 
-  /** Gives the session a name for lists; without one, or a blank one, the first prompt serves again. */
+  /** Names the session for lists; without a name, or with a blank one, its first prompt is shown instead. */
   rename(name?: string): void {
     nameSession(this.session.log, name);
     this.flush();
   }
 
-  /** Puts on disk what there is, a prompt without an answer included. */
+  /**
+   * Saves a program's own data in the session, for `customEntries`; models never see it.
+   * @param data any JSON value; stored as JSON, so a `Date` becomes a string.
+   * @returns the entry's id.
+   * @throws Error for an empty type, and for a value that JSON cannot represent.
+   */
+  appendCustom(customType: string, data: unknown): string {
+    const id = appendCustomEntry(this.session.log, customType, data);
+    if (!this.running) this.flush();
+    return id;
+  }
+
+  /** The custom entries of the conversation's branch, oldest first; those of one type if it is given. */
+  customEntries(customType?: string): CustomEntry[] {
+    const { log } = this.session;
+    return readCustomEntries(customEntriesOn(log.path(), log.entries), customType);
+  }
+
+  /** Writes everything to disk, including a prompt without an answer. */
   flush(): void {
     flushSession(this.session);
   }
 
-  /** Puts on disk what there is and lets go of the file; to be called last, when no run is going on. */
+  /** Writes everything to disk and closes the file; call this last, when no run is active. */
   close(): void {
     this.flush();
     this.session.writer?.close();
   }
 
   private get place() {
-    return toSessionPlace(this.config, (notice) => this.warn(notice));
+    return toSessionLocation(this.config, (notice) => this.warn(notice));
   }
 
-  private exchange(session: OpenSession): void {
+  private exchange(session: LiveSession): void {
     this.assertIdle();
     this.close();
     this.session = session;
-    this.guard = this.createGuard();
+    this.guard = this.createContextManager();
   }
 
-  private createGuard(): ContextGuard {
-    const context = { ...this.config.context, gate: this.session.gate };
-    return new ContextGuard(this.session.log, this.config.agentConfig, context);
+  private createContextManager(): ContextManager {
+    const { cwd, lockLocation } = this.config;
+    const fileBase = { cwd, home: lockLocation && homeDirectory(lockLocation) };
+    const context = { ...this.config.context, gate: this.session.gate, fileBase };
+    return new ContextManager(this.session.log, this.config.agentConfig, context);
   }
 
   private createRun(): SessionRun {
-    const { session, guard, steering, untold } = this;
+    const { session, guard, steering, pendingNotices } = this;
     const onEnd = () => {
       this.running = undefined;
     };
-    return new SessionRun({ session, guard, agentConfig: this.config.agentConfig, steering, untold, onEnd });
+    const { agentConfig, nudgeInterval } = this.config;
+    return new SessionRun({ session, guard, agentConfig, nudgeInterval, steering, pendingNotices, onEnd });
   }
 
   private assertNoRun(): void {
@@ -226,6 +262,63 @@ export class SessionManager {
   }
 
   private warn(notice: AgentEvent): void {
-    (this.running ?? this.untold).push(notice);
+    (this.running ?? this.pendingNotices).push(notice);
   }
+}
+
+export type { NewSessionOptions as CreateSessionOptions };
+
+/** The configuration of a session and its storage; paths are absolute and real. */
+export interface SessionManagerConfig {
+  cwd: string;
+  /** The directory of the project's sessions; without it there are none, and nothing is written. */
+  paths?: DiligentPaths | undefined;
+  /** False: earlier sessions can be read, and nothing is written. */
+  isSaved?: boolean | undefined;
+  /**
+   * The environment whose user state directory holds the locks by which processes wait for each other's compactions of
+   * a session; without it they do not.
+   */
+  lockLocation?: Environment | undefined;
+  /** `signal`, `record`, `remind`, `takeSteering`, `sessionId`, `runId` and `now` are set by the manager. */
+  agentConfig: AgentLoopConfig;
+  /** The id of its first session; created by `generateSessionId` by default. */
+  sessionId?: string | undefined;
+  /** How it stays within the model's window; `compaction.enabled: false` leaves out summaries, not pruning. */
+  context?: ContextOptions | undefined;
+  /** Model replies without `add_knowledge` after which the model is reminded of it; never by default. */
+  nudgeInterval?: number | undefined;
+  /** Gets every event of every run, in order, beside whoever reads the run. */
+  onEvent?: ((event: AgentEvent) => void) | undefined;
+}
+
+/** Options of one run. */
+export interface RunOptions {
+  /** Aborting it ends the run; what was received so far is kept. */
+  signal?: AbortSignal | undefined;
+}
+
+interface LocationSettings {
+  cwd: string;
+  paths?: DiligentPaths | undefined;
+  isSaved?: boolean | undefined;
+  lockLocation?: Environment | undefined;
+  agentConfig: { redactor?: Redactor | undefined };
+}
+
+/** Opens and stores sessions; problems become notices. */
+function toSessionLocation(
+  { cwd, isSaved = true, lockLocation, paths, agentConfig: { redactor } }: LocationSettings,
+  warn: (notice: AgentEvent) => void,
+): SessionLocation {
+  return {
+    cwd,
+    lockLocation,
+    redactor,
+    sessionsDir: isSaved ? paths?.sessions : undefined,
+    onFailure: (error) => warn(notSaved(error)),
+    onForeignWrite: () => warn(SHARED_SESSION),
+    onRestored: () => warn(RESTORED_SESSION),
+    restoreDirectory: () => paths && makeDiligentDir(paths),
+  };
 }

@@ -1,12 +1,26 @@
-import { readBranchSummary, readCompaction, readPrune } from "./parse-context-entry.ts";
-import { readMessage } from "./parse-message.ts";
-import type { SessionEntry } from "./types.ts";
+import { isEffort } from "../provider/types.ts";
+import {
+  type ContentBlock,
+  EMPTY_USAGE,
+  type ImageBlock,
+  type Message,
+  type StopReason,
+  type ToolCallOutcome,
+  type Usage,
+} from "../types.ts";
+import type {
+  BranchSummaryEntry,
+  CompactionDetails,
+  CompactionEntry,
+  PruneEntry,
+  SessionEntry,
+} from "./types.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * A line of a session file that could be made sense of. `other` is JSON of a newer version that is no entry as we know
- * them: passed over, and no damage.
+ * A line of a session file that could be parsed. `other` is JSON of a newer version that is not a known kind of
+ * entry: it is skipped and not counted as damage.
  */
 export type ParsedLine =
   | { kind: "header"; value: JsonObject }
@@ -15,7 +29,7 @@ export type ParsedLine =
 
 /**
  * Reads one line, which may come from a process that died, another program or a newer version of this one. Undefined
- * for a damaged one. Written by hand: listing sessions may not wait for a schema library to load.
+ * for a damaged one. Written by hand: listing sessions must not wait for a schema library to load.
  */
 export function parseSessionLine(line: string): ParsedLine | undefined {
   const value = parseObject(line);
@@ -25,14 +39,14 @@ export function parseSessionLine(line: string): ParsedLine | undefined {
   return entry ? { kind: "entry", entry } : { kind: "other" };
 }
 
-// How our own entries and headers begin. No text inside of them can look so, since its quotes would be escaped; a
-// structured argument could, but for an id and a timestamp where ours have them.
+// How entries and headers written by diligent begin. No text inside them can look like this, since its quotes would
+// be escaped; a structured argument could, but would lack the id and the timestamp in these positions.
 const LINE_START =
   /\{"type":"[^"]*","id":"[0-9a-f]{8}","parentId":(?:null|"[^"]*"),"timestamp":|\{"type":"session","version":|(?<=\})\{"type":/g;
 
 /**
- * What can be read of a damaged line. Lines run together when a process died between a line and its newline, and
- * zeros are what some file systems leave after a power failure.
+ * Recovers what can be read of a damaged line. Lines run together when a process died between a line and its
+ * newline, and some file systems leave zeros after a power failure.
  */
 export function parseDamagedLine(line: string): ParsedLine[] {
   const text = line.replaceAll("\0", "");
@@ -55,8 +69,8 @@ function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * The entry with all its fields, those we do not know included. One that lacks what its type needs is kept as an
- * unknown one, so that the chain of parents stays whole. Undefined without a place in that chain.
+ * The entry with all its fields, including unknown ones. An entry that lacks what its type needs is kept as an
+ * unknown one, so that the chain of parents stays intact. Undefined if it has no place in that chain.
  */
 function readEntry(value: JsonObject): SessionEntry | undefined {
   const { type, id, parentId } = value;
@@ -90,6 +104,20 @@ function readKnownEntry(
       if (typeof targetId !== "string") return undefined;
       return { ...rest, type, ...place, targetId, ...(typeof label === "string" && { label }) };
     }
+    case "settings": {
+      const { type, effort, ...rest } = value;
+      if (effort !== undefined && !isEffort(effort)) return undefined;
+      return { ...rest, type, ...place, ...(effort !== undefined && { effort }) };
+    }
+    case "archive": {
+      const { type, archived } = value;
+      return typeof archived === "boolean" ? { ...value, type, ...place, archived } : undefined;
+    }
+    case "custom": {
+      const { type, customType, data } = value;
+      if (typeof customType !== "string" || data === undefined) return undefined;
+      return { ...value, type, ...place, customType, data };
+    }
     case "compaction":
       return readCompaction(value, place);
     case "prune":
@@ -99,4 +127,189 @@ function readKnownEntry(
     default:
       return undefined;
   }
+}
+
+const STOP_REASONS: ReadonlySet<unknown> = new Set([
+  "end_turn",
+  "tool_use",
+  "max_tokens",
+  "error",
+  "aborted",
+]);
+
+const OUTCOMES: ReadonlySet<unknown> = new Set(["failed", "rejected", "skipped", "interrupted"]);
+
+/**
+ * A message from a session file. Fields of a newer version are kept; an unknown block becomes an opaque one, which
+ * is shown but never sent, so that one unknown block does not lose the message. Undefined without a known role.
+ */
+export function readMessage(value: unknown): Message | undefined {
+  if (!isObject(value)) return undefined;
+  const timestamp = typeof value.timestamp === "number" ? value.timestamp : 0;
+  switch (value.role) {
+    case "user": {
+      const content = typeof value.content === "string" ? value.content : readBlocks(value.content);
+      return { ...value, role: "user", content, timestamp };
+    }
+    case "assistant":
+      return {
+        ...value,
+        role: "assistant",
+        content: readBlocks(value.content),
+        model: typeof value.model === "string" ? value.model : "unknown",
+        usage: readUsage(value.usage),
+        stopReason: isStopReason(value.stopReason) ? value.stopReason : "end_turn",
+        timestamp,
+      };
+    case "tool_result":
+      return readToolResult(value, timestamp);
+    default:
+      return undefined;
+  }
+}
+
+function readToolResult(value: JsonObject, timestamp: number): Message | undefined {
+  const { toolCallId, toolName, output, images, outcome, input, metadata, ...rest } = value;
+  if (typeof toolCallId !== "string") return undefined;
+  const kept = Array.isArray(images) ? readBlocks(images).filter(isImage) : [];
+  return {
+    ...rest,
+    role: "tool_result",
+    toolCallId,
+    toolName: typeof toolName === "string" ? toolName : "unknown",
+    output: typeof output === "string" ? output : "",
+    ...(kept.length > 0 && { images: kept }),
+    isError: value.isError === true,
+    ...(isOutcome(outcome) && { outcome }),
+    ...(isObject(input) && { input }),
+    ...(isObject(metadata) && { metadata: readFacts(metadata) }),
+    timestamp,
+  };
+}
+
+function readFacts(metadata: JsonObject): Record<string, string | number | boolean> {
+  return Object.fromEntries(
+    Object.entries(metadata).flatMap(([name, value]) => {
+      const isFact = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+      return isFact ? [[name, value]] : [];
+    }),
+  );
+}
+
+function readUsage(value: unknown): Usage {
+  const usage = isObject(value) ? value : {};
+  const count = (key: keyof Usage) => (typeof usage[key] === "number" ? usage[key] : EMPTY_USAGE[key]);
+  return {
+    ...usage,
+    inputTokens: count("inputTokens"),
+    outputTokens: count("outputTokens"),
+    cacheReadTokens: count("cacheReadTokens"),
+    cacheWriteTokens: count("cacheWriteTokens"),
+  };
+}
+
+function readBlocks(value: unknown): ContentBlock[] {
+  if (!Array.isArray(value)) return [];
+  return value.map((block: unknown) =>
+    isBlock(block) ? block : { type: "opaque", provider: "unknown", raw: block },
+  );
+}
+
+function isBlock(value: unknown): value is ContentBlock {
+  if (!isObject(value)) return false;
+  switch (value.type) {
+    case "text":
+      return typeof value.text === "string";
+    case "thinking":
+      return typeof value.thinking === "string";
+    case "tool_call":
+      return typeof value.id === "string" && typeof value.name === "string" && isObject(value.input);
+    case "image":
+      return isObject(value.source) && isString(value.source.data) && isString(value.source.mediaType);
+    case "opaque":
+      return typeof value.provider === "string";
+    default:
+      return false;
+  }
+}
+
+function isImage(block: ContentBlock): block is ImageBlock {
+  return block.type === "image";
+}
+
+function isStopReason(value: unknown): value is StopReason {
+  return STOP_REASONS.has(value);
+}
+
+function isOutcome(value: unknown): value is ToolCallOutcome {
+  return OUTCOMES.has(value);
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+/** The parsed position of an entry in the tree. */
+type Place = Pick<CompactionEntry, "id" | "parentId" | "timestamp">;
+
+/**
+ * A compaction from a session file. Fields that the context needs must be valid; invalid figures are corrected or
+ * left out. Undefined without a summary or the entry it goes up to.
+ */
+export function readCompaction(value: JsonObject, place: Place): CompactionEntry | undefined {
+  const { summary, firstKeptEntryId, details, pinnedTokens, ...rest } = value;
+  if (typeof summary !== "string" || typeof firstKeptEntryId !== "string") return undefined;
+  const files = readDetails(details);
+  return {
+    ...rest,
+    type: "compaction",
+    ...place,
+    summary,
+    firstKeptEntryId,
+    tokensBefore: isCount(value.tokensBefore) ? value.tokensBefore : 0,
+    tokensAfter: isCount(value.tokensAfter) ? value.tokensAfter : 0,
+    ...(files && { details: files }),
+    ...(isCount(pinnedTokens) && { pinnedTokens }),
+  };
+}
+
+/** Undefined without the lists of what was pruned. */
+export function readPrune(value: JsonObject, place: Place): PruneEntry | undefined {
+  const { cleared, trimmed, trimHead, trimTail, ...rest } = value;
+  if (!isTexts(cleared) || !isTexts(trimmed)) return undefined;
+  return {
+    ...rest,
+    type: "prune",
+    ...place,
+    cleared,
+    trimmed,
+    ...(isCount(trimHead) && { trimHead }),
+    ...(isCount(trimTail) && { trimTail }),
+  };
+}
+
+/** Undefined without a summary or the end of its branch. */
+export function readBranchSummary(value: JsonObject, place: Place): BranchSummaryEntry | undefined {
+  const { fromId, summary } = value;
+  if (typeof fromId !== "string" || typeof summary !== "string") return undefined;
+  return { ...value, type: "branch_summary", ...place, fromId, summary };
+}
+
+/** The file lists as far as they are valid: a summary is useful without them. */
+function readDetails(value: unknown): CompactionDetails | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const fields = new Map<string, unknown>(Object.entries(value));
+  const list = (key: string) => {
+    const files = fields.get(key);
+    return Array.isArray(files) ? files.filter((file) => typeof file === "string") : [];
+  };
+  return { ...value, readFiles: list("readFiles"), modifiedFiles: list("modifiedFiles") };
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0;
 }

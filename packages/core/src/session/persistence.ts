@@ -1,16 +1,14 @@
 import { join } from "node:path";
-import { JsonlWriter } from "../infrastructure/writing/jsonl-writer.ts";
-import { toFileLine } from "./file-line.ts";
+import { JsonlWriter } from "../infrastructure/fs/jsonl-writer.ts";
 import { createHeader } from "./session-header.ts";
-import type { SessionEntry, SessionHeader } from "./types.ts";
+import { type SessionEntry, type SessionHeader, toFileLine } from "./types.ts";
 
-export { DeferredWriter, type DeferredWriterOptions } from "./deferred-writer.ts";
-export { listSessions } from "./list-sessions.ts";
-export { readSessionFile, type SessionFile, SessionFileError } from "./read-session-file.ts";
+export { listSessions } from "./list.ts";
+export { readSessionFile, type SessionFile, SessionFileError } from "./read-file.ts";
+export { DeferredWriter, type DeferredWriterOptions } from "./writer.ts";
 
 /**
- * Begins a new session file that holds its header only.
- * @throws Error, which names the file, when it cannot be written.
+ * Creates a session file with only its header. @throws Error that names the file if it cannot be written.
  */
 export async function createSessionFile(
   sessionsDir: string,
@@ -24,8 +22,8 @@ export async function createSessionFile(
 }
 
 /**
- * Adds one entry to the end of a session file; what is there stays as it is.
- * @throws Error, which names the file, when it cannot be written.
+ * Adds one entry to the end of a session file; existing content is unchanged. @throws Error that names the file if
+ * it cannot be written.
  */
 export async function appendEntry(sessionPath: string, entry: SessionEntry): Promise<void> {
   appendLine(sessionPath, toFileLine(entry));
@@ -34,7 +32,7 @@ export async function appendEntry(sessionPath: string, entry: SessionEntry): Pro
 function appendLine(path: string, line: object): void {
   const file = new JsonlWriter(path);
   try {
-    // A disk that became full in the middle of the line refuses the second attempt.
+    // If the disk became full in the middle of the line, the second attempt fails too.
     while (file.append(line) === 0);
   } finally {
     file.close();

@@ -1,6 +1,5 @@
 import { basename } from "node:path";
-import { now } from "../infrastructure/clock.ts";
-import { generateSessionId } from "../infrastructure/ids.ts";
+import { generateSessionId, now } from "../infrastructure/runtime.ts";
 import { SESSION_VERSION, type SessionEntry, type SessionHeader } from "./types.ts";
 
 /** A session file that cannot be opened at all. The file is never touched. */
@@ -8,21 +7,21 @@ export class SessionFileError extends Error {
   override readonly name = "SessionFileError";
 }
 
-/** Other files are not searched to their ends for something that looks like a session. */
+/** Other files are not searched to the end for a session. */
 export const MAX_LINES_OF_NO_SESSION = 100;
 
 const OLDEST_VERSION = 1;
 
-/** What a new session says of itself in its first line; `cwd` is absolute. */
-export interface HeaderOptions {
+/** The data of a new session's first line; `cwd` is absolute. */
+interface HeaderOptions {
   cwd: string;
-  /** Made by `generateSessionId` when left out. */
+  /** Created by `generateSessionId` by default. */
   sessionId?: string | undefined;
   /** The id of the session this one is forked from. */
   parentSession?: string | undefined;
 }
 
-/** The header of a session that begins now; nothing is written. */
+/** Creates the header of a new session; nothing is written. */
 export function createHeader({ cwd, sessionId, parentSession }: HeaderOptions): SessionHeader {
   return {
     type: "session",
@@ -35,7 +34,7 @@ export function createHeader({ cwd, sessionId, parentSession }: HeaderOptions): 
 }
 
 /**
- * The header that a line holds. What it lacks is made up: the id from the file's name, the rest empty.
+ * Parses the header in a line. Missing fields are filled in: the id from the file's name, the rest empty.
  * @throws SessionFileError for a version that this program does not read.
  */
 export function readHeader(value: Readonly<Record<string, unknown>>, path: string): SessionHeader {
@@ -51,7 +50,7 @@ export function readHeader(value: Readonly<Record<string, unknown>>, path: strin
   };
 }
 
-/** A header for a file whose own was damaged; undefined when there is no conversation either. */
+/** A header for a file whose own is damaged; undefined if there is no conversation either. */
 export function recoverHeader(entries: readonly SessionEntry[], path: string): SessionHeader | undefined {
   const first = entries.find(({ type }) => type === "message");
   if (!first) return undefined;
@@ -64,7 +63,7 @@ export function recoverHeader(entries: readonly SessionEntry[], path: string): S
   };
 }
 
-/** An id is handed to child processes and shown: what could not be one of ours is none. */
+/** An id is handed to child processes and shown: an invalid id is ignored. */
 function toId(id: string | undefined): string | undefined {
   return id !== undefined && /^[\w.-]{1,100}$/.test(id) ? id : undefined;
 }
@@ -76,6 +75,6 @@ function idFromPath(path: string): string {
 function checkVersion(version: unknown, path: string): number {
   if (typeof version === "number" && version <= SESSION_VERSION) return version;
   throw new SessionFileError(
-    `${path} has version ${String(version)} of the session format, and this diligent reads up to ${SESSION_VERSION}. Please update diligent.`,
+    `${path} has version ${String(version)} of the session format, and this diligent reads up to ${SESSION_VERSION}. Update diligent.`,
   );
 }

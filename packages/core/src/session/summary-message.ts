@@ -1,25 +1,24 @@
-import type { UserMessage } from "../types.ts";
-import { CHARACTERS_PER_TOKEN } from "./compaction/estimate-tokens.ts";
-import { formatFileOperations } from "./compaction/file-operations.ts";
-import { formatPinnedMessages } from "./compaction/pinned-messages.ts";
+import type { ContentBlock, UserMessage } from "../types.ts";
+import { formatFileOperations, formatPinnedMessages } from "./compaction/cut-point.ts";
+import { CHARACTERS_PER_TOKEN } from "./compaction/tokens.ts";
 import type { BranchSummaryEntry, CompactionDetails, CompactionEntry, SessionEntry } from "./types.ts";
 
 interface MadeSummary {
   compaction: CompactionEntry;
-  /** Behind the same entry stands the same path, as long as it is as long and ends alike. */
+  /** The entries before the same entry are the same, if their number and last entry are equal. */
   length: number;
   last: SessionEntry | undefined;
   message: UserMessage;
 }
 
-// A conversation is put together before every request, and one user may have said a great deal. For each conversation, by
-// its first entry, only the newest is kept: those before it must not stay in memory as long as the session does.
+// The context is built before every request, and user messages may be long. For each conversation, by its first
+// entry, only the newest message is cached: older ones must not stay in memory as long as the session.
 const newestSummaries = new WeakMap<SessionEntry, MadeSummary>();
 const branchSummaries = new WeakMap<BranchSummaryEntry, UserMessage>();
 
 /**
- * What a compaction tells the model in place of the entries that it summarised: the summary, what the user said word for
- * word, and the files. Asked again for the newest one, it gives the same object.
+ * The message that replaces the summarized entries for the model: the summary, the user's messages verbatim, and
+ * the files. Calling it again for the newest compaction returns the same object.
  */
 export function toSummaryMessage(
   compaction: CompactionEntry,
@@ -36,7 +35,7 @@ export function toSummaryMessage(
   return message;
 }
 
-/** What is told about a branch that was left. The same entry gives the same object again. */
+/** The message about a branch that was left. The same entry gives the same object again. */
 export function toBranchSummaryMessage(entry: BranchSummaryEntry): UserMessage {
   const made = branchSummaries.get(entry);
   if (made) return made;
@@ -60,7 +59,7 @@ function summaryText(compaction: CompactionEntry, pinned: readonly UserMessage[]
   ].join("");
 }
 
-/** File lists only ever grow: they get half as much room as what the user said. */
+/** File lists only ever grow: they get half as much room as the user's messages. */
 function maxFileCharacters({ pinnedTokens = Number.POSITIVE_INFINITY }: CompactionEntry): number {
   return (pinnedTokens * CHARACTERS_PER_TOKEN) / 2;
 }
@@ -68,7 +67,10 @@ function maxFileCharacters({ pinnedTokens = Number.POSITIVE_INFINITY }: Compacti
 const LIST_START = /^(?:## Files (?:Read|Modified)|<(?:read|modified)-files>)$/;
 const LIST_END = /^<\/(?:read|modified)-files>$/;
 
-/** An older or foreign summary may hold the file lists itself: without those at its end that say no more than `details`. */
+/**
+ * An older or foreign summary may contain the file lists itself: removes those at its end that are covered by
+ * `details`.
+ */
 function withoutFileLists(summary: string, { readFiles, modifiedFiles }: CompactionDetails): string {
   const files = new Set([...readFiles, ...modifiedFiles]);
   const lines = summary.split("\n");
@@ -85,4 +87,45 @@ function userMessagesOf(entries: readonly SessionEntry[]): UserMessage[] {
   return entries.flatMap((entry) =>
     entry.type === "message" && entry.message.role === "user" ? [entry.message] : [],
   );
+}
+
+/** A command that the user ran in the shell themselves, and its outcome. */
+export interface ShellNote {
+  command: string;
+  /**
+   * The output as the model reads its own commands' output: long output is cut in the middle, the exit status is at
+   * the end.
+   */
+  output: string;
+  /** Null if it was ended by a signal. */
+  exitCode: number | null;
+}
+
+const MARK = "!";
+const LEAD = "The user ran this command in their own shell, not through you.";
+const TOLD =
+  /^The user ran this command in their own shell, not through you\.(?: Exit code: (\d{1,10})\.)? Its output:\n\n/;
+
+/** The note as a message: first the line as it was typed, then the outcome for the model. */
+export function toShellNote({ command, output, exitCode }: ShellNote): ContentBlock[] {
+  const end = exitCode === null ? "" : ` Exit code: ${exitCode}.`;
+  return [
+    { type: "text", text: MARK + command },
+    { type: "text", text: `${LEAD}${end} Its output:\n\n${output}` },
+  ];
+}
+
+/** The note in a message; undefined for an ordinary user message. */
+export function readShellNote({ content }: Pick<UserMessage, "content">): ShellNote | undefined {
+  if (typeof content === "string" || content.length !== 2) return undefined;
+  const [typed, told] = content;
+  if (typed?.type !== "text" || told?.type !== "text" || !typed.text.startsWith(MARK)) return undefined;
+  const lead = TOLD.exec(told.text);
+  if (!lead) return undefined;
+  const [all, exitCode] = lead;
+  return {
+    command: typed.text.slice(MARK.length),
+    output: told.text.slice(all.length),
+    exitCode: exitCode === undefined ? null : Number(exitCode),
+  };
 }

@@ -1,6 +1,7 @@
+import type { Effort } from "../provider/types.ts";
 import type { Message } from "../types.ts";
 
-export { generateEntryId, generateSessionId } from "../infrastructure/ids.ts";
+export { generateEntryId, generateSessionId } from "../infrastructure/runtime.ts";
 
 /** The version of the session file format that this program writes, and the highest it reads. */
 export const SESSION_VERSION = 2;
@@ -17,7 +18,7 @@ export interface SessionHeader {
   parentSession?: string;
 }
 
-/** What every entry of a session has. */
+/** Fields that every entry of a session has. */
 export interface EntryBase {
   /** 8 hexadecimal digits, unique in the file. */
   id: string;
@@ -32,29 +33,51 @@ export interface SessionMessageEntry extends EntryBase {
   message: Message;
 }
 
-/** From here on another model answered. */
+/** Another model answers from here on. */
 export interface ModelChangeEntry extends EntryBase {
   type: "model_change";
   provider: string;
   modelId: string;
 }
 
-/** The name of the session; without `name` it has none any more. */
+/** The name of the session; an entry without `name` removes it. */
 export interface SessionInfoEntry extends EntryBase {
   type: "session_info";
   name?: string;
 }
 
-/** A mark on an entry, for finding it again; without `label` it takes the mark away. */
+/** A label on an entry; without `label` it removes the label. */
 export interface LabelEntry extends EntryBase {
   type: "label";
   targetId: string;
   label?: string;
 }
 
-/** Files that the summarised part of a conversation read and changed, as its calls named them, sorted. */
+/** A choice for the session; the last such entry of the file applies, whatever branch it is on. */
+export interface SettingsEntry extends EntryBase {
+  type: "settings";
+  /** The thinking level; without it, the model's default. */
+  effort?: Effort;
+}
+
+/** Archives the session, or restores it to lists. A session that continues with a message is restored as well. */
+export interface ArchiveEntry extends EntryBase {
+  type: "archive";
+  archived: boolean;
+}
+
+/** Data that a program using this library stores in the session; models never see it. */
+export interface CustomEntry extends EntryBase {
+  type: "custom";
+  /** The owner and kind of the data. */
+  customType: string;
+  /** Any JSON value. */
+  data: unknown;
+}
+
+/** Files that the summarized part of a conversation read and changed, as its calls named them, sorted. */
 export interface CompactionDetails {
-  /** Without those that were changed too. */
+  /** Without changed files. */
   readFiles: string[];
   modifiedFiles: string[];
 }
@@ -67,14 +90,23 @@ export interface CompactionEntry extends EntryBase {
   type: "compaction";
   /** Without the file lists and the user's messages, which the context builder adds. */
   summary: string;
-  /** The first entry of the branch that stays word for word; it stands before this one. */
+  /** The first entry of the branch that stays verbatim; it precedes this one. */
   firstKeptEntryId: string;
   tokensBefore: number;
   tokensAfter: number;
   details?: CompactionDetails;
-  /** Tokens, at four characters each, that the user's messages of the summarised part may take beside the summary. */
+  /**
+   * Tokens, at four characters each, that the user's messages of the summarized part may take besides the summary.
+   */
   pinnedTokens?: number;
 }
+
+/** What became of a compaction. */
+export type CompactionOutcome =
+  | { kind: "compacted"; entry: CompactionEntry; systemPrompt: string }
+  /** There is nothing that a summary could replace. */
+  | { kind: "nothing" }
+  | { kind: "aborted" };
 
 /** Old tool results that are shortened in what the model sees, by the ids of their entries. The file keeps them. */
 export interface PruneEntry extends EntryBase {
@@ -88,7 +120,7 @@ export interface PruneEntry extends EntryBase {
   trimTail?: number;
 }
 
-/** What happened on a branch that was left, told to the conversation that goes on elsewhere. */
+/** What happened on a branch that was left, for the conversation that continues elsewhere. */
 export interface BranchSummaryEntry extends EntryBase {
   type: "branch_summary";
   /** The last entry of the branch that was left. */
@@ -96,7 +128,7 @@ export interface BranchSummaryEntry extends EntryBase {
   summary: string;
 }
 
-/** An entry of a type this program does not know: kept as it was, passed over, and part of the chain of parents. */
+/** An entry of a type this program does not know: kept unchanged, skipped, and part of the chain of parents. */
 export interface UnknownEntry extends EntryBase {
   type: "unknown";
   /** The whole entry as it stands in the file. */
@@ -112,12 +144,15 @@ export type SessionEntry =
   | CompactionEntry
   | PruneEntry
   | BranchSummaryEntry
+  | SettingsEntry
+  | ArchiveEntry
+  | CustomEntry
   | UnknownEntry;
 
 /** What a line of a session file holds; the first one is the header. */
 export type SessionFileLine = SessionHeader | SessionEntry;
 
-/** What a list of sessions shows; dates are ISO 8601 when printed as JSON. */
+/** The list data of a session; dates are ISO 8601 when printed as JSON. */
 export interface SessionInfo {
   id: string;
   /** Absolute path of the file. */
@@ -127,9 +162,16 @@ export interface SessionInfo {
   created: Date;
   /** When the last entry was added. */
   modified: Date;
-  /** Message entries in the file, those of other branches included. */
+  /** Message entries in the file, including those of other branches. */
   messageCount: number;
-  /** The text of the first user message that has any; what is longer than 1,000 characters is cut with `…`. */
+  /** The text of the first user message that has any; longer ones are cut at 1,000 characters with `…`. */
   firstUserMessage?: string;
   parentSession?: string;
+  /** True if it is archived; left out otherwise. */
+  archived?: true;
+}
+
+/** The file representation of a header or an entry: an unknown entry is written back unchanged. */
+export function toFileLine(line: SessionHeader | SessionEntry): object {
+  return line.type === "unknown" ? line.raw : line;
 }

@@ -1,40 +1,41 @@
 import { z } from "zod";
-import { monotonicMs } from "../infrastructure/clock.ts";
+import { monotonicMs } from "../infrastructure/runtime.ts";
 import { INTERRUPTED, NOT_STARTED } from "../result-texts.ts";
 import type { ToolCallBlock, ToolCallOutcome, ToolResultMessage } from "../types.ts";
-import { truncateResult, withDuration, withPreface } from "./finish-result.ts";
 import type { ToolRegistry } from "./registry.ts";
-import { isSameInput } from "./revised-input.ts";
-import { toToolResultMessage } from "./tool-result.ts";
+import { isSameInput, toToolResultMessage, truncateResult, withDuration, withPreface } from "./result.ts";
 import type {
   ApprovalDecision,
   ApprovalRequest,
   AskedCall,
   KeepOutput,
   Preview,
+  Redactor,
   Tool,
   ToolContext,
   ToolResult,
 } from "./types.ts";
 
-// A tool that is told to stop gets this long to say what it has; the user is waiting for the prompt.
+// How long an aborted tool may take to report its partial result; the user is waiting for the prompt.
 const ABORT_GRACE_MS = 900;
 
-/** Once a call has ended, a tool that was left behind can neither ask nor tell of updates. */
+/** Once a call has ended, an abandoned tool can neither ask nor send updates. */
 export interface ToolExecutionOptions {
   signal: AbortSignal;
-  /** `call` is left out where a tool asks while it runs: what it asks for then cannot be changed. */
+  /** `call` is left out when a tool asks while it runs: those arguments cannot be changed. */
   decide(request: ApprovalRequest, call?: AskedCall): Promise<ApprovalDecision>;
-  /** Told before the call runs with other arguments than the model's. */
+  /** Called before the call runs with arguments other than the model's. */
   onInput?(input: Record<string, unknown>): void;
   onUpdate?(partialResult: string): void;
   keepOutput?: KeepOutput | undefined;
-  /** Waited for before a tool runs that is not read-only, once the call is allowed. */
+  /** Redacts secrets in what the call shows and returns. */
+  redactor?: Redactor | undefined;
+  /** Awaited before a tool runs that is not read-only, once the call is allowed. */
   beforeChange?(): Promise<void>;
 }
 
-/** What a call came to: for the model, and as `metadata` for whoever shows it. */
-export interface ToolExecution {
+/** The outcome of a call: for the model, and as `metadata` for a renderer. */
+interface ToolExecution {
   message: ToolResultMessage;
   metadata?: Record<string, unknown> | undefined;
   /** Set when the call was not allowed to run. */
@@ -42,21 +43,22 @@ export interface ToolExecution {
 }
 
 /**
- * The one way a tool call is carried out: validate, ask, run, truncate. It never rejects: whatever goes wrong becomes
- * an error result that the model can mend. The metadata's `durationMs` is how long it took without the wait for consent,
- * from a second on.
+ * The only way in which a tool call is run: validate, ask, run, redact, truncate. It never rejects: whatever goes
+ * wrong becomes an error result that the model can fix. The metadata's `durationMs` is its run time without the
+ * wait for approval, set from one second up.
  */
 export async function executeToolCall(
   call: ToolCallBlock,
   registry: ToolRegistry,
   options: ToolExecutionOptions,
 ): Promise<ToolExecution> {
+  const { redactor } = options;
   const rejections: ApprovalDecision[] = [];
   const startedAt = monotonicMs();
   let askedMs = 0;
   let isOver = false;
   const decide = async (request: ApprovalRequest, asked?: AskedCall) => {
-    // A tool that was left behind may still ask, but nobody waits for it any more.
+    // An abandoned tool may still ask, but nobody waits for it any more.
     if (options.signal.aborted || isOver) return STOPPED;
     const askedAt = monotonicMs();
     const decision = await orAborted(options.decide(request, asked), options.signal, 0);
@@ -65,9 +67,10 @@ export async function executeToolCall(
     return decision ?? STOPPED;
   };
   const onUpdate = (partialResult: string) => {
-    if (!isOver) options.onUpdate?.(partialResult);
+    if (!isOver) options.onUpdate?.(redactor?.redactPart(partialResult) ?? partialResult);
   };
-  const ended = await runToEnd(call, registry, { ...options, decide, onUpdate });
+  const returned = await runToEnd(call, registry, { ...options, decide, onUpdate });
+  const ended = redactor?.redact(returned) ?? returned;
   isOver = true;
   const [rejection] = rejections;
   const outcome = ended.outcome ?? outcomeOf(rejection);
@@ -83,11 +86,11 @@ export async function executeToolCall(
 
 const STOPPED: ApprovalDecision = { response: "reject", message: NOT_STARTED, skipped: true };
 
-/** How a call ended; `outcome` where that is known, should it be an error. */
+/** How a call ended; `outcome` if it is known, in case it is an error. */
 interface EndedCall {
   result: ToolResult;
   outcome?: ToolCallOutcome;
-  /** The arguments it ran with, where they are others than the model's. */
+  /** The arguments it ran with, if they differ from the model's. */
   ranWith?: Record<string, unknown> | undefined;
 }
 
@@ -103,7 +106,7 @@ async function runToEnd(
   }
 }
 
-/** Of a call that is an error where nothing else is known about it. */
+/** The outcome of an error about which nothing else is known. */
 function outcomeOf(rejection: ApprovalDecision | undefined): ToolCallOutcome {
   if (!rejection) return "failed";
   return rejection.skipped ? "skipped" : "rejected";
@@ -141,13 +144,13 @@ interface PermittedRun {
   isWithheld: ToolContext["isWithheld"];
 }
 
-/** Whatever comes of it, that it ran with other arguments is known of it. */
+/** However it ends, the result records that it ran with other arguments. */
 async function runRevised(tool: Tool, input: Record<string, unknown>, run: PermittedRun): Promise<EndedCall> {
   const { options } = run;
   const parsed = tool.parameters.safeParse(input);
   if (!parsed.success) {
     const problems = z.prettifyError(parsed.error);
-    return failure(`What the user made of the arguments does not fit, so it was not run:\n${problems}`);
+    return failure(`The user's edited arguments are invalid, so it was not run:\n${problems}`);
   }
   let hasStarted = false;
   const onStart = () => {
@@ -170,7 +173,7 @@ async function runTool(
     signal: options.signal,
     approve: async (request) => {
       const { response, input } = await options.decide(request);
-      // What it has begun to do is what was asked about: nothing else can be allowed in its place.
+      // A running call has started with the arguments that were approved: no others can be allowed in their place.
       return input === undefined ? response : "reject";
     },
     isWithheld,
@@ -206,7 +209,7 @@ function toAskedCall(tool: Tool, { input }: ToolCallBlock, args: Record<string, 
 
 function toPreview(tool: Tool, args: Record<string, unknown>): Preview | undefined {
   if (!tool.preview) return undefined;
-  // Why no diff can be made is said by the call itself, if it is allowed.
+  // If no diff can be made, the call itself reports why, once it is allowed.
   return async () => tool.preview?.(args).catch(() => undefined);
 }
 
@@ -242,5 +245,5 @@ function toErrorResult(error: unknown, signal: AbortSignal): EndedCall {
 
 function invalidJson(raw: string): string {
   const shown = raw.length > 200 ? `${raw.slice(0, 200).toWellFormed()}…` : raw;
-  return `The arguments are no JSON object, so the call was not run. Received: ${shown}`;
+  return `The arguments are not a JSON object, so the call was not run. Received: ${shown}`;
 }

@@ -1,7 +1,7 @@
 import type { ToolDefinition } from "../types.ts";
 import type { Tool } from "./types.ts";
 
-/** The tools of one run: as the model is told about them, and by name. */
+/** The tools of one run: as they are described to the model, and by name. */
 export interface ToolRegistry {
   definitions: readonly ToolDefinition[];
   names: readonly string[];
@@ -22,7 +22,7 @@ export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
   };
 }
 
-/** What the model is told of a tool; its schema is made from the parameters where it brings none. */
+/** How a tool is described to the model; its schema is generated from the parameters unless the tool brings one. */
 export function toToolDefinition(tool: Tool): ToolDefinition {
   const { name, description, inputSchema = toInputSchema(tool) } = tool;
   return { name, description, inputSchema };

@@ -1,26 +1,32 @@
 import type { z } from "zod";
+import type { GuardAppend } from "../knowledge/types.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
 import INPUT_SCHEMAS from "./input-schemas.json";
 import { loadParameters } from "./load-parameters.ts";
 import type { AddKnowledgeParameters } from "./parameters.ts";
 
-/** What is noted beside a piece of knowledge. */
+/** What is recorded together with a piece of knowledge. */
 export interface AddKnowledgeOptions {
-  /** The project root, real: files of it that the content names are noted, so that it can be told when they change. */
+  /**
+   * The project root, real: files in it that the content names are recorded, so that later changes to them are
+   * noticed.
+   */
   root?: string | undefined;
-  /** The session entry whose call is being carried out. */
+  /** The session entry whose call is being run. */
   currentEntryId?: (() => string | undefined) | undefined;
+  /** Decides whether the file may be written, and remembers that it was; without it, it always may. */
+  guard?: GuardAppend | undefined;
 }
 
 /**
- * Saves a piece of knowledge about the project for later sessions, in the directory `knowledgePath`. What is known
- * already is not saved twice: the result then names the entry. It asks nobody: it only appends to a file of our own,
- * and every save is shown.
+ * Saves a piece of knowledge about the project for later sessions, in the directory `knowledgePath`. Duplicates are
+ * not saved: the result then names the existing entry. It needs no approval: it only appends to diligent's own
+ * file, and every save is shown.
  */
 export function createAddKnowledgeTool(
   knowledgePath: string,
   sessionId?: string,
-  { root, currentEntryId }: AddKnowledgeOptions = {},
+  { root, currentEntryId, guard }: AddKnowledgeOptions = {},
 ): Tool {
   const tool: Tool<AddKnowledgeParameters> = {
     name: "add_knowledge",
@@ -36,8 +42,8 @@ export function createAddKnowledgeTool(
     approval: () => undefined,
     async execute(draft): Promise<ToolResult> {
       // Loaded with the first piece of knowledge: most sessions begin without any.
-      const { describeEntry, recordKnowledge } = await import("../knowledge/record-knowledge.ts");
-      const origin = { sessionId, entryId: currentEntryId?.(), root };
+      const { describeEntry, recordKnowledge } = await import("../knowledge/record.ts");
+      const origin = { sessionId, entryId: currentEntryId?.(), root, guard };
       const { kind, entry } = await recordKnowledge(knowledgePath, toDraft(draft), origin);
       if (kind === "saved") {
         return {
@@ -47,8 +53,8 @@ export function createAddKnowledgeTool(
       }
       return {
         output:
-          `Nothing was saved, since this is known already:\n${describeEntry(entry)}\n` +
-          `To put this in its place, call again with supersedes: "${entry.id}".`,
+          `Nothing was saved, because this is already known:\n${describeEntry(entry)}\n` +
+          `To replace it, call again with supersedes: "${entry.id}".`,
         metadata: { knownAs: entry.id },
       };
     },

@@ -21,7 +21,7 @@ export function createBashTool(workspace: Workspace): Tool<BashParameters> {
     inputSchema: INPUT_SCHEMAS.bash,
     approval(args) {
       const isOutside = workspace.commandBox !== undefined && args.outside_sandbox === true;
-      const reason = isOutside ? loadQuoting().quoteReason(args.reason) : undefined;
+      const reason = isOutside ? quoteReason(args.reason) : undefined;
       const line = args.command.trim().replace(/\s*\n\s*/g, " ↵ ");
       return {
         permission: "execute",
@@ -33,14 +33,51 @@ export function createBashTool(workspace: Workspace): Tool<BashParameters> {
       };
     },
     async execute(args, context) {
-      // Loaded with the first command: a model can be told of the tool without it.
+      // Loaded with the first command: the tool can be described to a model without it.
       const { runShell } = await import("./shell/run-shell.ts");
       return runShell(args, workspace, context);
     },
   };
 }
 
-/** At once, since what is to be asked is no promise; loaded with the first call that has a reason to give. */
-function loadQuoting(): typeof import("./shell/quote-reason.ts") {
-  return require("./shell/quote-reason.ts");
+// A few terminal rows: the model's stated reason must not displace the command itself.
+const MAX_SHOWN_CHARS = 500;
+
+/**
+ * Formats a model's stated reason so that it cannot be mistaken for anything else where it is shown or logged: in
+ * quotation marks that it cannot close, on one line, invisible characters as escapes such as `\u{202e}`, a longer
+ * one truncated with the number of omitted characters. Undefined if the reason is empty.
+ */
+export function quoteReason(reason: string | undefined): string | undefined {
+  // Never examine more than could be shown: the reason may be megabytes long.
+  const head = (reason ?? "").slice(0, MAX_SHOWN_CHARS * 4).trimStart();
+  let shown = "";
+  let taken = 0;
+  for (const { 0: text } of head.matchAll(PIECES)) {
+    const piece = toShown(text);
+    if (shown.length + piece.length > MAX_SHOWN_CHARS) break;
+    shown += piece;
+    taken += text.length;
+  }
+  if (shown.trim() === "") return undefined;
+  const left = (reason ?? "").trim().length - taken;
+  return left > 0 ? `“${shown}…” (${left} more characters)` : `“${shown.trimEnd()}”`;
+}
+
+/** A run of blanks and line ends, or a character. */
+const PIECES = /\s+|\S/gu;
+
+/** Characters that open or close a quotation in some language, or look like it. */
+const QUOTES = /["\u00ab\u00bb\u02ba\u02dd\u02ee\u201c-\u201f\u2033\u2036\u275d\u275e\u301d-\u301f\uff02]/u;
+
+/**
+ * Invisible characters, characters that move visible ones or begin a control sequence, and spaces that no keyboard
+ * types.
+ */
+const UNSEEN = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/u;
+
+function toShown(piece: string): string {
+  if (/^\s+$/u.test(piece)) return " ";
+  if (QUOTES.test(piece)) return "'";
+  return UNSEEN.test(piece) ? `\\u{${piece.codePointAt(0)?.toString(16)}}` : piece;
 }

@@ -3,10 +3,10 @@ import type { Tool } from "../tool/types.ts";
 import INPUT_SCHEMAS from "./input-schemas.json";
 import { loadParameters } from "./load-parameters.ts";
 import type { EditParameters } from "./parameters.ts";
-import { createTargetGate } from "./target/approved-target.ts";
+import { createTargetGate } from "./target.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** The arguments of a call, as `editParameters` lets them through. */
+/** The arguments of a call, validated by `editParameters`. */
 export type EditArguments = z.output<EditParameters>;
 
 /** Replaces a piece of text in a file that the session has read. Every byte outside of it stays, line ends included. */
@@ -23,7 +23,7 @@ export function createEditTool(workspace: Workspace): Tool<EditParameters> {
     inputSchema: INPUT_SCHEMAS.edit,
     changesFiles: true,
     approval: gate.approval,
-    // How it is done is loaded with the first edit: none of it is needed to tell a model that there is such a tool.
+    // The implementation is loaded with the first edit: describing the tool to a model does not need it.
     async preview(args) {
       const { previewEdit, toEditRequest } = await import("./edit/edit-file.ts");
       return previewEdit(workspace, gate.locate(args), toEditRequest(args));
@@ -31,9 +31,7 @@ export function createEditTool(workspace: Workspace): Tool<EditParameters> {
     async execute(args, { signal }) {
       const { editFile, toEditRequest } = await import("./edit/edit-file.ts");
       const request = toEditRequest(args);
-      const target = gate.locate(args);
-      signal.throwIfAborted();
-      return editFile(workspace, target, request);
+      return editFile(workspace, { locate: () => gate.locate(args), signal }, request);
     },
   };
 }

@@ -1,16 +1,14 @@
 import type { Tool } from "../tool/types.ts";
 import { createBashTool } from "./bash.ts";
 import { createEditTool } from "./edit.ts";
-import { createGlobTool } from "./glob.ts";
-import { createGrepTool } from "./grep.ts";
-import { createLsTool } from "./ls.ts";
 import { createReadTool } from "./read.ts";
+import { createGlobTool, createGrepTool, createLsTool } from "./search-tools.ts";
 import type { Workspace } from "./workspace.ts";
 import { createWriteTool } from "./write.ts";
 
 export { type AddKnowledgeOptions, createAddKnowledgeTool } from "./add-knowledge.ts";
 
-/** The tools of a session, in the order the model is told about them. */
+/** The tools of a session, in the order they are described to the model. */
 export function createTools(workspace: Workspace): Tool[] {
   return [
     createReadTool(workspace),

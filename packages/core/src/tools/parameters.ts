@@ -1,19 +1,19 @@
 import { z } from "zod";
 import { KNOWLEDGE_TYPES } from "../knowledge/types.ts";
 
-// The arguments of our tools. A model is told of them by `input-schemas.json`, which is made from these.
+// The arguments of our tools. Models get them as `input-schemas.json`, which is generated from these.
 
-/** `offset` 0 is taken for 1; without a `limit`, and above it, `DEFAULT_LINES` are read. */
+/** `offset` 0 means 1; without a `limit`, and above it, `DEFAULT_LINES` are read. */
 export const readParameters = z.strictObject({
   file_path: z.string(),
   offset: z.int().min(0).optional().describe("First line, from 1"),
   limit: z.int().min(1).optional().describe("Number of lines"),
 });
 
-/** The schema as a type, for what must not load it; so are those below. */
+/** The schema as a type, for modules that must not load it; the same holds for those below. */
 export type ReadParameters = typeof readParameters;
 
-/** The content takes the place of all that is there. */
+/** The content replaces everything in the file. */
 export const writeParameters = z.strictObject({
   file_path: z.string(),
   content: z.string().describe("The whole content"),
@@ -22,7 +22,7 @@ export const writeParameters = z.strictObject({
 /** See `ReadParameters`. */
 export type WriteParameters = typeof writeParameters;
 
-/** What an edit refuses beyond this is said by `toEditRequest`. */
+/** Further conditions of an edit are checked by `toEditRequest`. */
 export const editParameters = z.strictObject({
   file_path: z.string(),
   old_string: z.string().describe("Text as it is in the file, without line numbers"),
@@ -35,7 +35,7 @@ export type EditParameters = typeof editParameters;
 
 const MAX_TIMEOUT_MS = 600_000;
 
-/** `outside_sandbox` asks the user, and means nothing where commands run in no box. */
+/** `outside_sandbox` asks the user, and has no effect when commands are not sandboxed. */
 export const bashParameters = z.strictObject({
   command: z.string().min(1),
   timeout: z
@@ -64,7 +64,10 @@ export const globParameters = z.strictObject({
 /** See `ReadParameters`. */
 export type GlobParameters = typeof globParameters;
 
-/** What is found is sorted before it is cut, so more is taken than shown; beyond this the search is stopped. */
+/**
+ * Results are sorted before they are truncated, so more are collected than shown; beyond this the search is
+ * stopped.
+ */
 export const MAX_COLLECTED = 20_000;
 const flag = () => z.boolean().optional();
 const contextLines = () => z.int().min(0).max(1_000).optional();
@@ -98,7 +101,7 @@ const MAX_CHARACTERS = 2_000;
 const MAX_TAGS = 10;
 const MAX_TAG_CHARACTERS = 50;
 
-/** `confidence` goes from 0 to 1 and decides, with age, what has room in the prompt. */
+/** `confidence` ranges from 0 to 1 and decides, together with age, what fits into the prompt. */
 export const addKnowledgeParameters = z.strictObject({
   type: z.enum(KNOWLEDGE_TYPES),
   content: z

@@ -3,13 +3,16 @@ import type { Tool } from "../tool/types.ts";
 import INPUT_SCHEMAS from "./input-schemas.json";
 import { loadParameters } from "./load-parameters.ts";
 import type { ReadParameters } from "./parameters.ts";
-import { createTargetGate } from "./target/approved-target.ts";
+import { createTargetGate } from "./target.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** The arguments of a call, as `readParameters` lets them through. */
+/** The arguments of a call, validated by `readParameters`. */
 export type ReadArguments = z.output<ReadParameters>;
 
-/** Shows a text file as numbered lines, or an image. Nothing but a regular file is opened, and none is read further than needed. */
+/**
+ * Shows a text file as numbered lines, or an image. Only regular files are opened, and none is read further than
+ * needed.
+ */
 export function createReadTool(workspace: Workspace): Tool<ReadParameters> {
   const gate = createTargetGate(workspace, { toolName: "read", permission: "read" });
   return {

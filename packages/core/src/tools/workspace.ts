@@ -1,6 +1,8 @@
-import type { Environment } from "../infrastructure/environment.ts";
-import type { CommandBox } from "../infrastructure/processes/shell-box.ts";
-import type { FileTracker } from "./file-tracker.ts";
+import { lstatSync, readFileSync } from "node:fs";
+import { createFingerprint, type FileFingerprint, isSameContent } from "../infrastructure/fs/fingerprint.ts";
+import type { SandboxState } from "../infrastructure/process/process.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
+import type { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 
 /** Where a session's tools work. All paths are absolute and real. */
 export interface Workspace {
@@ -8,16 +10,78 @@ export interface Workspace {
   cwd: string;
   /** The project root; equal to `cwd` or above it. */
   root: string;
-  /** What was read in this session, so that nothing unseen is overwritten. */
+  /** What was read in this session, so that no unseen content is overwritten. */
   files: FileTracker;
-  /** The session's private temporary directory (0700), made on first use; undefined when none can be made. */
+  /** The session's private temporary directory (0700), created on first use; undefined if it cannot be created. */
   outputDirectory(): string | undefined;
-  /** The environment of this process: programs are looked up in it, children get an allow-listed part of it. */
+  /**
+   * The environment of this process: programs are looked up in it, child processes get an allow-listed part of it.
+   */
   environment: Environment;
-  /** Names of further variables that the user lets commands have. */
+  /** Names of further variables that the user passes to commands. */
   inheritEnvironment?: readonly string[] | undefined;
-  /** How commands run; asked before each one. Left out: as any program of the user's. */
-  commandBox?: (() => Promise<CommandBox>) | undefined;
+  /** How commands run; evaluated before each one. When left out, commands run unsandboxed. */
+  commandBox?: (() => Promise<SandboxState>) | undefined;
+  /** Knows the placeholders that stand for secrets in what the model reads. */
+  redactor?: SecretRedactor | undefined;
   /** Set in children as `DILIGENT_SESSION_ID`. */
   sessionId: string;
+}
+
+/** Whether a file is as the session last saw it; `unknown` if it was never seen. */
+export type FileState = "unknown" | "unchanged" | "changed";
+
+/** What the session has seen of files, by real path, so that no unseen content is overwritten. */
+export class FileTracker {
+  readonly #seen = new Map<string, FileFingerprint>();
+  readonly #read = new Set<string>();
+  readonly #modified = new Map<string, FileFingerprint>();
+
+  /** Also for a file that was only partly read. */
+  recordRead(realPath: string, fingerprint: FileFingerprint): void {
+    this.#seen.set(realPath, fingerprint);
+    this.#read.add(realPath);
+  }
+
+  recordModified(realPath: string, fingerprint: FileFingerprint): void {
+    this.#seen.set(realPath, fingerprint);
+    this.#modified.set(realPath, fingerprint);
+  }
+
+  /** `unknown` when the session has neither read nor written the file. */
+  stateOf(realPath: string, current: FileFingerprint): FileState {
+    const seen = this.#seen.get(realPath);
+    if (!seen) return "unknown";
+    return isSameContent(seen, current) ? "unchanged" : "changed";
+  }
+
+  /** Real paths, in the order in which they were first read. */
+  get readFiles(): string[] {
+    return [...this.#read];
+  }
+
+  /** Real paths of written or edited files, in the order of the first change. */
+  get modifiedFiles(): string[] {
+    return [...this.#modified.keys()];
+  }
+
+  /** Those of them that still have the content last written. */
+  findAsWritten(): string[] {
+    return [...this.#modified].flatMap(([path, written]) => (isAsWritten(path, written) ? [path] : []));
+  }
+}
+
+function isAsWritten(path: string, written: FileFingerprint): boolean {
+  try {
+    const stats = lstatSync(path, { bigint: true });
+    if (!stats.isFile() || stats.size !== written.size) return false;
+    return isSameContent(written, createFingerprint(stats, readFileSync(path)));
+  } catch {
+    return false; // Deleted, or not accessible.
+  }
+}
+
+/** The record of a session that has seen nothing yet. */
+export function createFileTracker(): FileTracker {
+  return new FileTracker();
 }

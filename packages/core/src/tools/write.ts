@@ -2,13 +2,14 @@ import type { Tool } from "../tool/types.ts";
 import INPUT_SCHEMAS from "./input-schemas.json";
 import { loadParameters } from "./load-parameters.ts";
 import type { WriteParameters } from "./parameters.ts";
-import { createTargetGate } from "./target/approved-target.ts";
+import { createTargetGate } from "./target.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
- * Makes a file or replaces the content of one that the session has read. A replaced file keeps its mode, links and byte
- * order mark. It also keeps its line ends: content without any CR is written with the file's most frequent line end,
- * since models write LF and a file whose every line changes is no readable change. Content with a CR is written as it is.
+ * Creates a file or replaces the content of one that the session has read. A replaced file keeps its mode, links
+ * and byte order mark. It also keeps its line ends: content without any CR is written with the file's most frequent
+ * line end, since models write LF and a diff in which every line changes cannot be read. Content with a CR is
+ * written as it is.
  */
 export function createWriteTool(workspace: Workspace): Tool<WriteParameters> {
   const gate = createTargetGate(workspace, { toolName: "write", permission: "write" });
@@ -23,18 +24,16 @@ export function createWriteTool(workspace: Workspace): Tool<WriteParameters> {
     inputSchema: INPUT_SCHEMAS.write,
     changesFiles: true,
     approval: gate.approval,
-    // How it is done is loaded with the first call: none of it is needed to tell a model that there is such a tool.
+    // The implementation is loaded with the first call: describing the tool to a model does not need it.
     async preview(args) {
-      const { assertWritable, previewWrite } = await import("./write/write-content.ts");
+      const { assertWritable, previewWrite } = await import("./edit/write-file.ts");
       assertWritable(args);
       return previewWrite(workspace, gate.locate(args), args.content);
     },
     async execute(args, { signal }) {
-      const { assertWritable, writeFile } = await import("./write/write-content.ts");
+      const { assertWritable, writeFile } = await import("./edit/write-file.ts");
       assertWritable(args);
-      const target = gate.locate(args);
-      signal.throwIfAborted();
-      return writeFile(workspace, target, args.content);
+      return writeFile(workspace, { locate: () => gate.locate(args), signal }, args.content);
     },
   };
 }

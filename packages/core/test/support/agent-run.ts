@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { agentLoop } from "../../src/agent/loop.ts";
 import type { AgentEvent, AgentLoopConfig } from "../../src/agent/types.ts";
+import type { Script } from "../../src/provider/scripted/script.ts";
 import { createScriptedStream, scriptedModel } from "../../src/provider/scripted.ts";
-import type { Script } from "../../src/provider/scripted-schema.ts";
 import type { Tool } from "../../src/tool/types.ts";
 import type { Message, UserMessage } from "../../src/types.ts";
 

@@ -1,4 +1,4 @@
-import { asRecord, asString } from "../../src/provider/json-value.ts";
+import { asRecord, asString } from "../../src/provider/wire-format.ts";
 import { checkImageData } from "./wire-values.ts";
 
 export type WireBlock = Record<string, unknown> & { type: string };

@@ -1,4 +1,4 @@
-import { asRecord, isRecord } from "../../src/provider/json-value.ts";
+import { asRecord, isRecord } from "../../src/provider/wire-format.ts";
 import { checkBlocks, isServerBlock, type WireBlock, type WireMessage } from "./anthropic-wire-blocks.ts";
 import { checkToolPairs } from "./anthropic-wire-tools.ts";
 import { findLoneSurrogates } from "./wire-values.ts";
@@ -93,7 +93,15 @@ function checkRoles(messages: readonly WireMessage[]): string[] {
     ...(last.role === "assistant" && !last.blocks.some(isServerBlock)
       ? ["messages: this model does not support prefill, the conversation must end with a user message"]
       : []),
+    ...(last.role === "assistant" && endsInWhiteSpace(last)
+      ? ["messages: final assistant content cannot end with trailing whitespace"]
+      : []),
   ];
+}
+
+function endsInWhiteSpace({ blocks }: WireMessage): boolean {
+  const last = blocks.at(-1);
+  return last?.type === "text" && /\s$/.test(String(last.text));
 }
 
 function checkThinking(body: Record<string, unknown>, messages: readonly WireMessage[]): string[] {

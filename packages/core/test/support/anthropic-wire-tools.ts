@@ -1,4 +1,4 @@
-import { asRecord, asString } from "../../src/provider/json-value.ts";
+import { asRecord, asString } from "../../src/provider/wire-format.ts";
 import { isServerBlock, type WireBlock, type WireMessage } from "./anthropic-wire-blocks.ts";
 
 const CALL_ID = /^[a-zA-Z0-9_-]+$/;

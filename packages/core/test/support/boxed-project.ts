@@ -1,12 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { CommandBox } from "../../src/sandbox/box/command-box.ts";
-import { findSandboxProgram } from "../../src/sandbox/find-sandbox.ts";
-import { type OpenBoxOptions, openBox } from "../../src/sandbox/open-box.ts";
+import type { SandboxedShell } from "../../src/sandbox/box/sandboxed-command.ts";
+import { findSandboxProgram } from "../../src/sandbox/detect.ts";
+import { type OpenBoxOptions, openBox } from "../../src/sandbox/open-sandbox.ts";
 import type { ToolResult } from "../../src/tool/types.ts";
 import { createBashTool } from "../../src/tools/bash.ts";
-import { FileTracker } from "../../src/tools/file-tracker.ts";
-import type { Workspace } from "../../src/tools/workspace.ts";
+import { FileTracker, type Workspace } from "../../src/tools/workspace.ts";
 import { makeTempDir } from "./temp-dir.ts";
 import { runTool } from "./tool-workspace.ts";
 
@@ -17,7 +16,7 @@ export interface BoxedProject {
   /** The session's temporary directory. */
   session: string;
   quarantine: string;
-  box: CommandBox;
+  box: SandboxedShell;
   workspace: Workspace;
   files: FileTracker;
   /** What the user was told. */
@@ -72,7 +71,7 @@ export async function makeBoxedProject(options: BoxedOptions = {}): Promise<Boxe
     writable: options.writable,
     directory: () => session,
     mayLeave: options.mayLeave ?? true,
-    tell: (message) => told.push(message),
+    notify: (message) => told.push(message),
     sharedTemporary: options.sharedTemporary ?? ["/var/tmp"],
   });
   if (!("box" in opened)) throw new Error(opened.problem);

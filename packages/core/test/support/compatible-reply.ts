@@ -2,8 +2,8 @@ import {
   ANSWER_END,
   applyCompatibleEvent,
   createCompatibleAnswer,
-} from "../../src/provider/compatible-events.ts";
-import { toAssistantMessage } from "../../src/provider/compatible-message.ts";
+  toCompatibleMessage,
+} from "../../src/provider/chat-completions/response.ts";
 import type { ProviderEvent } from "../../src/provider/types.ts";
 import type { AssistantMessage } from "../../src/types.ts";
 
@@ -17,6 +17,6 @@ export function applyChunks(
   const events = steps.flatMap((step) => applyCompatibleEvent(answer, step));
   return {
     events,
-    message: toAssistantMessage(answer, { model: "local/m", provider: "local", timestamp: 7 }),
+    message: toCompatibleMessage(answer, { model: "local/m", provider: "local", timestamp: 7 }),
   };
 }

@@ -1,4 +1,4 @@
-import { asRecord, asString, isRecord } from "../../src/provider/json-value.ts";
+import { asRecord, asString, isRecord } from "../../src/provider/wire-format.ts";
 import { checkMessage } from "./compatible-wire-messages.ts";
 import { checkOrder } from "./compatible-wire-order.ts";
 import { findLoneSurrogates } from "./wire-values.ts";

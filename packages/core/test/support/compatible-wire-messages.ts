@@ -1,4 +1,4 @@
-import { asRecord, asString, isRecord, parseJson } from "../../src/provider/json-value.ts";
+import { asRecord, asString, isRecord, parseJson } from "../../src/provider/wire-format.ts";
 import { checkImageData } from "./wire-values.ts";
 
 type WireMessage = Record<string, unknown>;

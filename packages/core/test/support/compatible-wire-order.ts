@@ -1,4 +1,4 @@
-import { asRecord, asString } from "../../src/provider/json-value.ts";
+import { asRecord, asString } from "../../src/provider/wire-format.ts";
 
 type WireMessage = Record<string, unknown>;
 

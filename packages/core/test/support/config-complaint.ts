@@ -1,5 +1,5 @@
-import { ConfigError } from "../../src/config/config-error.ts";
-import { readConfig } from "../../src/config/interpret-project.ts";
+import { ConfigError } from "../../src/config/errors.ts";
+import { readConfig } from "../../src/config/layers.ts";
 
 /** What is said against a configuration file named `F` with this text; `none` when nothing is wrong with it. */
 export function complaintAbout(text: string): string {

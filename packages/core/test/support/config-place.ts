@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Environment } from "../../src/infrastructure/environment.ts";
+import type { Environment } from "../../src/infrastructure/runtime.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 /** A home directory with a project in it that is a repository, and the environment of a user who lives there. */

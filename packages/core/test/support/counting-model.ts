@@ -1,8 +1,13 @@
 import { ProviderError } from "../../src/provider/errors.ts";
-import { createProviderStream } from "../../src/provider/provider-stream.ts";
+import { findRequestFault } from "../../src/provider/scripted/check-request.ts";
 import { createScriptedStream } from "../../src/provider/scripted.ts";
-import { findRequestFault } from "../../src/provider/scripted-check.ts";
-import type { Model, StreamContext, StreamFunction, StreamOptions } from "../../src/provider/types.ts";
+import {
+  createProviderStream,
+  type Model,
+  type StreamContext,
+  type StreamFunction,
+  type StreamOptions,
+} from "../../src/provider/types.ts";
 import type { TurnScript } from "./agent-run.ts";
 import { countRequestTokens } from "./token-counting.ts";
 

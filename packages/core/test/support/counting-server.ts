@@ -1,4 +1,4 @@
-import { asRecord } from "../../src/provider/json-value.ts";
+import { asRecord } from "../../src/provider/wire-format.ts";
 import { block, messageEnd, messageStart, textBlock } from "./answers.ts";
 import { type SseServer, startSseServer } from "./sse-server.ts";
 import { countTokens, TOKENS_PER_MESSAGE } from "./token-counting.ts";

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ChangedUntil } from "../../src/sandbox/control/changed-until.ts";
-import { CutOffSession } from "../../src/sandbox/control/cut-off-session.ts";
-import { formatJournal, parseJournal } from "../../src/sandbox/control/journal-text.ts";
+import { ChangedUntil } from "../../src/sandbox/protected-files/changes.ts";
+import { formatJournal, parseJournal } from "../../src/sandbox/protected-files/journal.ts";
+import { CutOffSession } from "../../src/sandbox/protected-files/recovery.ts";
 import type { makeKeptProject } from "./kept-project.ts";
 
 /** A session that was killed between what its commands and what the user does. */
@@ -25,6 +25,12 @@ export function makeCutOff(
   const tell = (message: string) => told.push(message);
   const limits = maxDirectories === undefined ? {} : { maxDirectories };
   const tidy = () =>
-    new CutOffSession({ ...journal, ...limits, lastMs, quarantine: place.quarantine, tell }).tidy();
+    new CutOffSession({
+      ...journal,
+      ...limits,
+      lastMs,
+      quarantine: place.quarantine,
+      notify: tell,
+    }).recover();
   return { told, tidy };
 }

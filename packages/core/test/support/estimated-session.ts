@@ -1,14 +1,16 @@
 import { agentLoop } from "../../src/agent/loop.ts";
 import type { AgentLoopConfig, PreparedContext, UpcomingRequest } from "../../src/agent/types.ts";
 import type { Model } from "../../src/provider/types.ts";
-import { Calibrator } from "../../src/session/context/calibrator.ts";
-import { countContextTokens, findCountedReply } from "../../src/session/context/context-tokens.ts";
-import type { ContextWindow } from "../../src/session/context/context-window.ts";
-import { countFixedCharacters } from "../../src/session/context/fixed-part.ts";
-import { openContextWindow } from "../../src/session/context/open-context-window.ts";
-import { toContextLimits } from "../../src/session/context/settings.ts";
+import { Calibrator } from "../../src/session/compaction/calibration.ts";
+import { type ContextWindow, openContextWindow } from "../../src/session/compaction/context-window.ts";
+import { toContextLimits } from "../../src/session/compaction/limits.ts";
+import {
+  countContextTokens,
+  countFixedCharacters,
+  findCountedReply,
+} from "../../src/session/compaction/tokens.ts";
 import { buildSessionContext } from "../../src/session/context-builder.ts";
-import { SessionLog } from "../../src/session/session-log.ts";
+import { SessionLog } from "../../src/session/log.ts";
 
 /** A session in memory that keeps, for each request, the tokens it was estimated at right before it was made. */
 export class EstimatedSession {

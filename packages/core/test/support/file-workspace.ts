@@ -3,9 +3,8 @@ import { dirname, join } from "node:path";
 import type { z } from "zod";
 import type { Tool, ToolResult } from "../../src/tool/types.ts";
 import { createEditTool } from "../../src/tools/edit.ts";
-import { createFileTracker } from "../../src/tools/file-tracker.ts";
 import { createReadTool } from "../../src/tools/read.ts";
-import type { Workspace } from "../../src/tools/workspace.ts";
+import { createFileTracker, type Workspace } from "../../src/tools/workspace.ts";
 import { createWriteTool } from "../../src/tools/write.ts";
 import { makeTempDir } from "./temp-dir.ts";
 

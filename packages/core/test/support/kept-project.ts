@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ControlKeeper } from "../../src/sandbox/control/control-keeper.ts";
+import { ProtectedFileGuard } from "../../src/sandbox/protected-files/guard.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 /** A project whose control files are looked after as they are beside a box, with what "commands" do done by the test. */
@@ -9,8 +9,8 @@ export function makeKeptProject({ maxDirectories }: { maxDirectories?: number } 
   const [root, quarantine] = [join(top, "project"), join(top, "quarantine")];
   mkdirSync(root);
   const told: string[] = [];
-  const keeper = new ControlKeeper({
-    ...{ roots: [root], gitDirectories: [], quarantine, tell: (message: string) => told.push(message) },
+  const keeper = new ProtectedFileGuard({
+    ...{ roots: [root], gitDirectories: [], quarantine, notify: (message: string) => told.push(message) },
     ...(maxDirectories !== undefined && { maxDirectories }),
   });
   const at = (path: string) => join(root, path);
@@ -39,7 +39,11 @@ export function makeKeptProject({ maxDirectories }: { maxDirectories?: number } 
   };
 }
 
-function heldIn(begin: () => { files: ReadonlyMap<string, unknown> }, keeper: ControlKeeper, root: string) {
+function heldIn(
+  begin: () => { files: ReadonlyMap<string, unknown> },
+  keeper: ProtectedFileGuard,
+  root: string,
+) {
   const { files } = begin();
   keeper.abandon();
   return [...files.keys()].map((path) => path.slice(root.length + 1)).toSorted();

@@ -1,6 +1,6 @@
-import { endAllProcesses } from "../../src/infrastructure/processes/all-processes.ts";
-import { createChildEnvironment } from "../../src/infrastructure/processes/child-environment.ts";
-import { runCommand } from "../../src/infrastructure/processes/run-command.ts";
+import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
+import { createChildEnvironment } from "../../src/infrastructure/process/environment.ts";
+import { runCommand } from "../../src/infrastructure/process/run.ts";
 
 // Run as a program of its own: starts children that are hard to get rid of, then ends in the way that was asked for.
 const [seconds, ending] = process.argv.slice(2);

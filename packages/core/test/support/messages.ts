@@ -1,12 +1,12 @@
-import type {
-  AssistantMessage,
-  ContentBlock,
-  ImageBlock,
-  Message,
-  ToolCallBlock,
-  ToolResultMessage,
+import {
+  type AssistantMessage,
+  type ContentBlock,
+  EMPTY_USAGE,
+  type ImageBlock,
+  type Message,
+  type ToolCallBlock,
+  type ToolResultMessage,
 } from "../../src/types.ts";
-import { EMPTY_USAGE } from "../../src/types.ts";
 
 /** Messages in few words; all of them were written at the same moment. */
 export const TIMESTAMP = 1_700_000_000_000;

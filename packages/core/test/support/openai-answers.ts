@@ -1,4 +1,4 @@
-import { asRecord } from "../../src/provider/json-value.ts";
+import { asRecord } from "../../src/provider/wire-format.ts";
 import type { Reply } from "./sse-server.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { asRecord, asString, isRecord } from "../../src/provider/json-value.ts";
+import { asRecord, asString, isRecord } from "../../src/provider/wire-format.ts";
 import { checkItem, type WireItem } from "./openai-wire-items.ts";
 import { checkReasoning } from "./openai-wire-reasoning.ts";
 import { findLoneSurrogates } from "./wire-values.ts";

@@ -1,6 +1,6 @@
 import { chownSync, existsSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { temporaryBase } from "./temp-dir.ts";
 
 // The number that systems give to nobody.
 const NOBODY = 65_534;
@@ -25,18 +25,27 @@ export function asPlainUser<T>(act: () => T): T {
   }
 }
 
-/** Whether such a user reaches the directories that tests make; said where not. */
-export function canBePlainUser(): boolean {
-  const isReached = asPlainUser(() => existsSync(join(tmpdir(), ".")));
-  if (!isReached)
-    console.log("Tests as a plain user are skipped: the temporary directory is closed to others");
-  return isReached;
+/** Why such a user does not reach the directories that tests make. */
+export function findPlainUserObstacle(): string | undefined {
+  const isReached = asPlainUser(() => existsSync(join(temporaryBase(), ".")));
+  return isReached ? undefined : "the temporary directory is closed to other users";
 }
 
-/** Whether such a user can start this Bun in a box here, and read `script`. */
-export function hasPlainUserBoxes(script: string): boolean {
-  const programs = ["bwrap", ...AS_PLAIN_USER.slice(0, 1)];
-  if (!canBePlainUser() || !programs.every((name) => Bun.which(name))) return false;
+/** Why such a user cannot start this Bun, or read `script`: a checkout may be below a home that is closed to others. */
+export function findPlainProcessObstacle(script: string): string | undefined {
+  const [setpriv] = AS_PLAIN_USER;
+  if (setpriv !== undefined && Bun.which(setpriv) === null) return `${setpriv} is not installed`;
+  const trial = ["sh", "-c", START_AND_READ, process.execPath, script];
+  const { success } = Bun.spawnSync([...AS_PLAIN_USER, ...trial], { stdout: "ignore", stderr: "ignore" });
+  return success ? findPlainUserObstacle() : "another user can start no Bun here or not read the checkout";
+}
+
+const START_AND_READ = '"$0" --version && cat "$1"';
+
+/** Why such a user cannot start this Bun in a box here, or read `script`. */
+export function findPlainBoxObstacle(script: string): string | undefined {
+  const obstacle = findPlainProcessObstacle(script);
+  if (obstacle !== undefined) return obstacle;
   const box = [
     "bwrap",
     "--unshare-user",
@@ -48,6 +57,10 @@ export function hasPlainUserBoxes(script: string): boolean {
     "--proc",
     "/proc",
   ];
-  const trial = ["sh", "-c", '"$0" --version && cat "$1"', process.execPath, script];
-  return Bun.spawnSync([...AS_PLAIN_USER, ...box, ...trial], { stdout: "ignore", stderr: "ignore" }).success;
+  const trial = ["sh", "-c", START_AND_READ, process.execPath, script];
+  const { success } = Bun.spawnSync([...AS_PLAIN_USER, ...box, ...trial], {
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  return success ? undefined : "another user can make no box here";
 }

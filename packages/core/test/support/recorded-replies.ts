@@ -1,10 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createProviderStream } from "../../src/provider/provider-stream.ts";
-import { startRecording } from "../../src/provider/recording.ts";
+import { startRecording } from "../../src/provider/scripted/recording.ts";
+import type { Script } from "../../src/provider/scripted/script.ts";
 import { parseScript } from "../../src/provider/scripted.ts";
-import type { Script } from "../../src/provider/scripted-schema.ts";
-import type { Model, ProviderEvent, StreamFunction } from "../../src/provider/types.ts";
+import {
+  createProviderStream,
+  type Model,
+  type ProviderEvent,
+  type StreamFunction,
+} from "../../src/provider/types.ts";
 import type { AssistantMessage } from "../../src/types.ts";
 import { makeTempDir } from "./temp-dir.ts";
 

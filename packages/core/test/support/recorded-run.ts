@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { AgentEvent } from "../../src/agent/types.ts";
 import { ensureDiligentDir } from "../../src/infrastructure/diligent-dir.ts";
-import type { Environment } from "../../src/infrastructure/environment.ts";
-import { startRecording } from "../../src/provider/recording.ts";
+import type { Environment } from "../../src/infrastructure/runtime.ts";
 import { withRetry } from "../../src/provider/retry.ts";
+import { startRecording } from "../../src/provider/scripted/recording.ts";
 import { createScriptedStream, readScript, scriptedModel } from "../../src/provider/scripted.ts";
 import type { Model, RunConditions, StreamFunction } from "../../src/provider/types.ts";
-import type { ContextOptions } from "../../src/session/context/context-guard.ts";
-import type { CompactionSettings } from "../../src/session/context/settings.ts";
+import type { ContextOptions } from "../../src/session/compaction/context-window.ts";
+import type { CompactionSettings } from "../../src/session/compaction/limits.ts";
 import { SessionManager } from "../../src/session/manager.ts";
 import type { Tool } from "../../src/tool/types.ts";
 import { createRandom } from "./fuzzed-history.ts";
@@ -91,7 +91,7 @@ async function holdRun(
   const session = new SessionManager({
     cwd: project,
     paths: await ensureDiligentDir(project),
-    context: { calibrationPlace: environment, ...context },
+    context: { calibrationLocation: environment, ...context },
     agentConfig: { model, streamFunction, systemPrompt: "Test.", tools: createTestTools(), maxTurns: 1 },
   });
   const events: AgentEvent[] = [];
@@ -103,7 +103,9 @@ async function holdRun(
   return toLines(events, model.id);
 }
 
-const VARIABLE: ReadonlySet<string> = new Set(["timestamp", "durationMs", "model"]);
+// The ids of entries are drawn anew in each run.
+const ENTRY_IDS = ["entryIds", "cutEntryIds", "keptEntryIds"];
+const VARIABLE: ReadonlySet<string> = new Set(["timestamp", "durationMs", "model", ...ENTRY_IDS]);
 
 function toLines(events: readonly AgentEvent[], modelId: string): RunLines {
   const ids = new Map<string, string>();

@@ -1,10 +1,10 @@
 import { BASE_SYSTEM_PROMPT } from "../../src/config/system-prompt.ts";
 import { ensureDiligentDir } from "../../src/infrastructure/diligent-dir.ts";
-import { asRecord } from "../../src/provider/json-value.ts";
 import type { Model } from "../../src/provider/types.ts";
+import { asRecord } from "../../src/provider/wire-format.ts";
 import { SessionManager } from "../../src/session/manager.ts";
-import { FileTracker } from "../../src/tools/file-tracker.ts";
 import { createTools } from "../../src/tools/index.ts";
+import { FileTracker } from "../../src/tools/workspace.ts";
 import { type Misbehaviour, writeBadSummary } from "./bad-summaries.ts";
 import { createRandom } from "./fuzzed-history.ts";
 import { type InspectedRequest, inspectRequest } from "./inspect-request.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { runCommand } from "../../src/infrastructure/processes/run-command.ts";
+import { runCommand } from "../../src/infrastructure/process/run.ts";
 import { SessionSandbox } from "../../src/sandbox/session-sandbox.ts";
 
 // A program for tests to kill: runs a command in a box. Arguments: the directory with project, home and session; the command.
@@ -14,7 +14,7 @@ const sandbox = new SessionSandbox({
 });
 const state = await sandbox.commandBox();
 if (state.kind !== "boxed") throw new Error("There is no box.");
-const enclosed = state.box.enclose({
+const enclosed = state.box.wrapCommand({
   argv: ["/bin/sh", "-c", command],
   cwd: root,
   environment: { PATH: process.env.PATH ?? "" },

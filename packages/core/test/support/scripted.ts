@@ -1,14 +1,14 @@
+import type { Script } from "../../src/provider/scripted/script.ts";
 import { createScriptedStream, type ScriptedOptions, scriptedModel } from "../../src/provider/scripted.ts";
-import type { Script } from "../../src/provider/scripted-schema.ts";
 import type { ProviderEvent, StreamContext, StreamFunction } from "../../src/provider/types.ts";
-import type {
-  AssistantMessage,
-  ContentBlock,
-  Message,
-  StopReason,
-  ToolResultMessage,
+import {
+  type AssistantMessage,
+  type ContentBlock,
+  EMPTY_USAGE,
+  type Message,
+  type StopReason,
+  type ToolResultMessage,
 } from "../../src/types.ts";
-import { EMPTY_USAGE } from "../../src/types.ts";
 
 /** The time of every message the scripted provider writes in tests. */
 export const AT = 1_700_000_000_000;

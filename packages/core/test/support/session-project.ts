@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type DiligentPaths, ensureDiligentDir } from "../../src/infrastructure/diligent-dir.ts";
+import type { Script } from "../../src/provider/scripted/script.ts";
 import { createScriptedStream, scriptedModel } from "../../src/provider/scripted.ts";
-import type { Script } from "../../src/provider/scripted-schema.ts";
 import type { Model, StreamContext, StreamFunction } from "../../src/provider/types.ts";
 import { SessionManager, type SessionManagerConfig } from "../../src/session/manager.ts";
 import type { Message } from "../../src/types.ts";
@@ -67,7 +67,7 @@ export async function createSessionProject(...turns: TurnScript[]): Promise<Sess
       });
     },
     lines(sessionId) {
-      const [only = ""] = readdirSync(paths.sessions);
+      const [only = ""] = readdirSync(paths.sessions).filter((name) => name.endsWith(".jsonl"));
       const name = sessionId === undefined ? only : `${sessionId}.jsonl`;
       return readJsonLines(join(paths.sessions, name)).map((line) =>
         typeof line === "object" && line !== null ? { ...line } : { torn: line },

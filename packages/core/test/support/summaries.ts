@@ -1,7 +1,6 @@
-import type { Script } from "../../src/provider/scripted-schema.ts";
+import type { Script } from "../../src/provider/scripted/script.ts";
 import type { StreamContext, StreamFunction, StreamOptions } from "../../src/provider/types.ts";
-import type { UserMessage } from "../../src/types.ts";
-import { messageText } from "../../src/types.ts";
+import { messageText, type UserMessage } from "../../src/types.ts";
 import { TIMESTAMP } from "./messages.ts";
 import { scripted } from "./scripted.ts";
 

@@ -2,8 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
 import type { Tool, ToolContext, ToolResult } from "../../src/tool/types.ts";
-import { createFileTracker } from "../../src/tools/file-tracker.ts";
-import type { Workspace } from "../../src/tools/workspace.ts";
+import { createFileTracker, type Workspace } from "../../src/tools/workspace.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 /** A workspace in a fresh directory, with an output directory beside it. */

@@ -1,4 +1,4 @@
-import { asRecord } from "../../src/provider/json-value.ts";
+import { asRecord } from "../../src/provider/wire-format.ts";
 
 const TEXT_KEYS = ["content", "text", "output"];
 

@@ -1,5 +1,5 @@
-import { inspectImage } from "../../src/infrastructure/content/image-header.ts";
-import { asRecord } from "../../src/provider/json-value.ts";
+import { inspectImage } from "../../src/infrastructure/text/images.ts";
+import { asRecord } from "../../src/provider/wire-format.ts";
 
 const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 

@@ -2,10 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ConfigError, loadDiligentConfig } from "@diligent/core/run";
 import fc from "fast-check";
-import { createTarget } from "../create-target.ts";
-import { anyDamage, applyDamage } from "../damage.ts";
-import { findForeign } from "../find-foreign.ts";
-import { VALID_CONFIG } from "../valid-config.ts";
+import { anyDamage, applyDamage, findForeign } from "../damage.ts";
+import { createTarget } from "../target.ts";
 
 const LAYOUTS = [undefined, 2, "\t"] as const;
 const place = fc.constantFrom("user" as const, "project" as const);
@@ -116,3 +114,28 @@ function replaceAt(
     }),
   );
 }
+
+/** A configuration with every kind of setting: what is damaged holds them all. */
+const VALID_CONFIG = {
+  model: "local/m",
+  effort: "high",
+  maxTurns: 20,
+  maxRetries: 2,
+  systemPrompt: "Grüße, {env:NAME}.",
+  instructions: ["One.", "Two: 日本語 🎉."],
+  provider: {
+    anthropic: { apiKey: "{env:KEY}" },
+    compatible: { local: { baseUrl: "http://127.0.0.1:9/v1", models: ["m"] } },
+  },
+  models: [{ id: "local/m", contextWindow: 8_000, inputCostPer1M: 0.5 }],
+  session: { autoResume: false },
+  knowledge: { enabled: true, injectionBudget: 2_000 },
+  compaction: { enabled: true, reserveTokens: 1_000, pruning: { keepLast: 2 } },
+  terminal: { title: true, notify: "bell" },
+  approval: "ask",
+  permissions: [{ permission: "execute", pattern: "git *", action: "allow" }],
+  sandbox: "auto",
+  sandboxWritable: ["~/cache"],
+  inheritEnvironment: ["LANG"],
+  updateUrl: "https://registry.example/latest",
+};

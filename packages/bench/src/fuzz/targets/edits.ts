@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTools, FileTracker, type Tool } from "@diligent/core/run";
 import fc from "fast-check";
-import { createTarget } from "../create-target.ts";
+import { createTarget } from "../target.ts";
 
 const LINE_ENDS = ["\n", "\n", "\r\n", "\r", ""] as const;
 // No editor writes these, no text of ours holds them: what is to be replaced stands nowhere else.

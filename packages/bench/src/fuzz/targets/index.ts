@@ -1,13 +1,9 @@
-import type { FuzzTarget } from "../fuzz-target.ts";
-import { CHECKPOINT_FILES } from "./checkpoints.ts";
+import type { FuzzTarget } from "../target.ts";
 import { CONFIG_TEXT, CONFIG_VALUES } from "./config.ts";
 import { EDITS } from "./edits.ts";
-import { HISTORIES } from "./histories.ts";
-import { SCREEN_VIEWS } from "./screen-views.ts";
-import { SESSION_FILES } from "./session-files.ts";
-import { STORE_FILES } from "./stores.ts";
+import { CHECKPOINT_FILES, HISTORIES, SESSION_FILES, STORE_FILES } from "./sessions.ts";
 import { STREAM_CUTS, STREAM_NOISE } from "./streams.ts";
-import { TERMINAL_TEXT } from "./terminal-text.ts";
+import { SCREEN_VIEWS, TERMINAL_TEXT } from "./text.ts";
 
 /** Everything that has to hold for all values of a kind. */
 export const FUZZ_TARGETS: readonly FuzzTarget[] = [

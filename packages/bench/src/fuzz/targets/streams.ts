@@ -4,12 +4,10 @@ import { toolCallsOf } from "../../../../core/src/types.ts";
 import { user } from "../../../../core/test/support/agent-run.ts";
 import { result } from "../../../../core/test/support/messages.ts";
 import { READ_TOOL } from "../../../../core/test/support/models.ts";
-import { createTarget } from "../create-target.ts";
 import { anyDamage, applyDamage } from "../damage.ts";
-import { findRefusals } from "../histories/vendors.ts";
-import { askWith, type StreamEnd } from "../streams/ask-with.ts";
-import { ANSWERS } from "../streams/recorded-answers.ts";
-import { anyWrapping, wrapEvents } from "../streams/wrap-events.ts";
+import { findRefusals } from "../histories.ts";
+import { ANSWERS, anyWrapping, askWith, type StreamEnd, wrapEvents } from "../streams.ts";
+import { createTarget } from "../target.ts";
 
 const anyAnswer = fc.nat(ANSWERS.length - 1);
 const uncut = new Map<number, Promise<StreamEnd>>();

@@ -1,73 +1,157 @@
-import { measureSystemPrompt, type PromptShares } from "@diligent/core/interactive";
-import type { ContextUsage } from "@diligent/core/run";
-import { formatNumber, formatRows } from "./format-rows.ts";
-import type { SlashCommand } from "./types.ts";
+import type { HarnessSession, ModelChange } from "@diligent/core/harness";
+import type { Environment } from "@diligent/core/run";
+import { cycleApprovalMode } from "../../approval/permissions.ts";
+import type { Reopening, SessionController } from "../../session/session-controller.ts";
+import { VERSION } from "../../version.ts";
+import type { ConversationDriver } from "../conversation-driver.ts";
+import type { ViewPainter } from "../display.ts";
+import type { PromptEditor } from "../editor/prompt-editor.ts";
+import type { ReloadableKeys } from "../keys/keybindings.ts";
+import { stopHint } from "../keys/keymap.ts";
+import type { OpenPicker } from "../pickers/picker.ts";
+import { toStatus } from "../session-status.ts";
+import { toResumedBlocks } from "../transcript.ts";
+import { finish, isCallBlock, notice, rememberExpandable } from "../view.ts";
+import { SLASH_COMMANDS } from "./index.ts";
+import type { CommandContext } from "./types.ts";
 
-const BAR_COLUMNS = 20;
-const BAR_FROM_COLUMNS = 60;
+/** The parts of the program that commands may act on. */
+interface ContextParts {
+  painter: Pick<ViewPainter, "view" | "change">;
+  holder: Pick<SessionController, "session" | "reopen">;
+  driver: Pick<ConversationDriver, "isBusy" | "moveFiles" | "summaries">;
+  editor: Pick<PromptEditor, "text" | "setText">;
+  picker: Pick<OpenPicker, "open">;
+  keys: Pick<ReloadableKeys, "keymap" | "editorKeys" | "reload">;
+  environment: Environment;
+  /** Sends what was typed. */
+  submit(text: string): void;
+  lendTerminal: CommandContext["lendTerminal"];
+  onAnyExit: CommandContext["onAnyExit"];
+  writeRaw(sequence: string): void;
+  columns(): number;
+  quit(): void;
+}
 
-/** `/context`: estimates what each cause has of the context window; on a wide screen with bars. */
-export const CONTEXT: SlashCommand = {
-  name: "context",
-  description: "What fills the model's window, by cause",
-  isAlwaysPossible: true,
-  async run(_, { columns, isPlain, session, print }) {
-    const { session: manager, model, promptParts } = await session();
-    const usage = await manager.describeContext();
-    const lines = describe(
-      usage,
-      measureSystemPrompt(promptParts()),
-      !isPlain && columns() >= BAR_FROM_COLUMNS,
-    );
-    print([`Context of ${model.id}`, "", ...lines].join("\n"));
-  },
-};
-
-/** The rows of a table, and what is to be known about its numbers. */
-function describe(usage: ContextUsage, prompt: PromptShares, hasBars: boolean): string[] {
-  const { contextWindow, tokens, isEstimate, compactsAt } = usage;
-  const row = (label: string, count: number, mark: string) => {
-    const share = contextWindow > 0 ? count / contextWindow : 0;
-    const bar = hasBars ? [toBar(share)] : [];
-    return [label, mark + formatNumber(count), `${Math.round(share * 100)}%`, ...bar];
+/** What slash commands and keys may do, put together from the parts of the program. */
+export function createCommandContext(parts: ContextParts): CommandContext {
+  const { painter, holder, driver, editor, picker } = parts;
+  const change = painter.change;
+  const context: CommandContext = {
+    session: () => holder.session,
+    view: () => painter.view,
+    show: (block) => change((view) => finish(view, block)),
+    print: (text) => context.show({ type: "output", text }),
+    change,
+    open: (opened) => picker.open(opened),
+    prompt: () => editor.text,
+    setPrompt: (text) => editor.setText(text),
+    send: parts.submit,
+    compact: (focus) => driver.summaries.compact(focus),
+    moveFiles: (move, work, how) => driver.moveFiles(move, work, how),
+    reopen: (wish: Reopening) => reopen(wish, parts),
+    changeModel: (wish: ModelChange) => changeModel(wish, parts),
+    branch: (entryId, { isSummarized }) => branch(entryId, isSummarized, parts),
+    async runCommand(name, argument = "") {
+      const command = SLASH_COMMANDS.find((each) => each.name === name);
+      if (!command) return;
+      if (command.isAlwaysPossible || !driver.isBusy) await command.run(argument, context);
+      else
+        change((view) => ({
+          ...view,
+          hint: `/${name} is not available until the run ends${stopHint(parts.keys.keymap)}`,
+        }));
+    },
+    nextApprovalMode: () => cycleApprovalMode(context),
+    lendTerminal: parts.lendTerminal,
+    onAnyExit: parts.onAnyExit,
+    writeRaw: parts.writeRaw,
+    columns: parts.columns,
+    quit: parts.quit,
+    keymap: parts.keys.keymap,
+    get editorKeys() {
+      return parts.keys.editorKeys;
+    },
+    reloadKeys: () => parts.keys.reload(),
+    environment: parts.environment,
+    commands: SLASH_COMMANDS,
   };
-  const causes = listCauses(usage, prompt).map(([label, count]) => row(label, count, "≈ "));
-  const total = isEstimate ? "≈ " : "";
-  const free = Math.max(0, contextWindow - tokens);
-  return [
-    formatRows([...causes, row("free", free, total), row("used", tokens, total)], { right: [1, 2] }),
-    "",
-    `  The window has ${formatNumber(contextWindow)} tokens.${describeLimit(compactsAt)}`,
-    isEstimate
-      ? "  ≈ is an estimate by length."
-      : "  The provider has counted what is used; ≈ is an estimate by length.",
-  ];
+  return context;
 }
 
-function listCauses({ causes }: ContextUsage, prompt: PromptShares): [string, number][] {
-  const characters = prompt.base + prompt.instructions + prompt.knowledge;
-  const ofPrompt = (share: number) =>
-    characters === 0 ? 0 : Math.round((causes.systemPrompt * share) / characters);
-  const instructions = ofPrompt(prompt.instructions);
-  const knowledge = ofPrompt(prompt.knowledge);
-  return [
-    ["system prompt", causes.systemPrompt - instructions - knowledge],
-    ["instructions", instructions],
-    ["knowledge", knowledge],
-    ["tools", causes.tools],
-    ["summary", causes.summary],
-    ["user", causes.user],
-    ["assistant", causes.assistant],
-    ["tool results", causes.toolResults],
-  ];
+async function reopen(wish: Reopening, { holder, painter }: ContextParts): Promise<void> {
+  const { model: before } = await holder.session;
+  const opened = await holder.reopen(wish);
+  // A copy, or the same again: everything that was said is on the screen already.
+  if (wish.how !== "fork" && wish.how !== "reload") return showSession(opened, painter);
+  showNotices(opened, painter);
+  showStatus(opened, painter);
+  const { id } = opened.model;
+  if (id !== before.id) painter.change((view) => finish(view, notice("info", `Switched to ${id}.`)));
 }
 
-function describeLimit(compactsAt: number | undefined): string {
-  return compactsAt === undefined
-    ? " Nothing is summarised by itself."
-    : ` From ${formatNumber(compactsAt)} on the older part is summarised.`;
+/** Shows the line at the top of the first session: what is running here, and where. */
+export function showOpening(
+  { model, cwd, sandbox }: HarnessSession,
+  { change }: Pick<ViewPainter, "change">,
+): void {
+  const { isSandboxed } = sandbox;
+  change((view) =>
+    finish(view, { type: "opening", version: VERSION, model: model.id, cwd, isBoxed: isSandboxed }),
+  );
 }
 
-function toBar(share: number): string {
-  return "■".repeat(Math.max(0, Math.min(BAR_COLUMNS, Math.round(share * BAR_COLUMNS))));
+/** Shows where the conversation of a session that was opened stands, and what is to be known about it. */
+export function showSession(opened: HarnessSession, painter: Pick<ViewPainter, "change">): void {
+  showNotices(opened, painter, ({ level }) => level === "info");
+  showConversation(opened, painter);
+  // What is amiss stands where it is seen.
+  showNotices(opened, painter, ({ level }) => level !== "info");
+}
+
+type OpenNotice = HarnessSession["notices"][number];
+
+function showNotices(
+  { notices }: HarnessSession,
+  { change }: Pick<ViewPainter, "change">,
+  isWanted: (notice: OpenNotice) => boolean = () => true,
+): void {
+  const blocks = notices.filter(isWanted).map(({ level, message }) => notice(level, message));
+  change((view) => finish(view, ...blocks));
+}
+
+function showStatus(opened: HarnessSession, { change }: Pick<ViewPainter, "change">): void {
+  opened.sandbox.onChange = () => {
+    const { isSandboxed } = opened.sandbox;
+    change((view) => ({ ...view, status: { ...view.status, isSandboxed } }));
+  };
+  change((view) => ({ ...view, status: { ...view.status, ...toStatus(opened) } }));
+}
+
+/** Shows the last turns of a conversation that goes on here. */
+function showConversation(opened: HarnessSession, { change }: Pick<ViewPainter, "change">): void {
+  const blocks = toResumedBlocks(opened.session.branches.path);
+  change((view) => ({
+    ...rememberExpandable(finish({ ...view, expandable: [] }, ...blocks), blocks),
+    lastCall: blocks.findLast(isCallBlock),
+  }));
+  showStatus(opened, { change });
+}
+
+async function changeModel(wish: ModelChange, { holder, painter }: ContextParts): Promise<void> {
+  const opened = await holder.session;
+  await opened.changeModel(wish);
+  showStatus(opened, painter);
+}
+
+async function branch(
+  entryId: string | null,
+  isSummarized: boolean,
+  { driver, holder, painter }: ContextParts,
+): Promise<boolean> {
+  const opened = await holder.session;
+  if (!isSummarized) opened.session.branch(entryId);
+  else if (!(await driver.summaries.leaveBranch(entryId))) return false;
+  showConversation(opened, painter);
+  return true;
 }

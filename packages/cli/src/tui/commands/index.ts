@@ -1,32 +1,10 @@
-import { COMPACT } from "./compact.ts";
-import { CONFIG } from "./config.ts";
-import { CONTEXT } from "./context.ts";
-import { COPY } from "./copy.ts";
-import { COST } from "./cost.ts";
-import { DIFF } from "./diff.ts";
-import { EDITOR } from "./editor.ts";
-import { EXPORT } from "./export.ts";
-import { FORK } from "./fork.ts";
-import { HELP } from "./help.ts";
-import { HISTORY } from "./history.ts";
-import { INIT } from "./init.ts";
-import { KEYS } from "./keys.ts";
-import { KNOWLEDGE } from "./knowledge.ts";
-import { MODEL } from "./model.ts";
-import { NAME } from "./name.ts";
-import { NEW } from "./new.ts";
-import { PERMISSIONS } from "./permissions.ts";
-import { QUIT } from "./quit.ts";
-import { REDO } from "./redo.ts";
-import { RELOAD } from "./reload.ts";
-import { RESULT } from "./result.ts";
-import { RESUME } from "./resume.ts";
-import { STATUS } from "./status.ts";
-import { THINKING } from "./thinking.ts";
-import { TREE } from "./tree.ts";
-import { TRUST } from "./trust.ts";
+import { nearestName } from "@diligent/core/light";
+import { CONFIG, CONTEXT, COST, HELP, KEYS, KNOWLEDGE, PERMISSIONS, STATUS, TRUST } from "./info-commands.ts";
+import { COPY, DIFF, EDITOR, EXPAND, EXPORT, RESULT } from "./output-commands.ts";
+import { COMPACT, FORK, HISTORY, INIT, NAME, NEW, QUIT, RELOAD, RESUME, TREE } from "./session-commands.ts";
+import { LOGIN, LOGOUT, MODEL, SETTINGS, THINKING } from "./settings-commands.ts";
 import type { SlashCommand } from "./types.ts";
-import { UNDO } from "./undo.ts";
+import { REDO, UNDO } from "./undo-commands.ts";
 
 /** Every slash command, in the order of the help: the session, the model, what it knows, what it did, the program. */
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
@@ -34,7 +12,34 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   ...[NEW, RESUME, NAME, TREE, FORK, COMPACT],
   ...[MODEL, THINKING, CONTEXT, COST, STATUS],
   ...[INIT, KNOWLEDGE],
-  ...[DIFF, UNDO, REDO, RESULT, COPY, EXPORT],
-  ...[CONFIG, PERMISSIONS, TRUST, RELOAD],
+  ...[DIFF, UNDO, REDO, RESULT, EXPAND, COPY, EXPORT],
+  ...[SETTINGS, CONFIG, LOGIN, LOGOUT, PERMISSIONS, TRUST, RELOAD],
   ...[KEYS, HISTORY, EDITOR, QUIT],
 ];
+
+/** What a line that begins with a slash means. `//` sends a literal slash. */
+type CommandLine =
+  | { kind: "command"; command: SlashCommand; argument: string }
+  | { kind: "unknown"; name: string; nearest: string | undefined }
+  | { kind: "prompt"; text: string };
+
+/** Tells a command from a prompt; a second slash in front makes any line a prompt, which loses the first. */
+export function readCommandLine(text: string, commands: readonly SlashCommand[]): CommandLine {
+  if (text.startsWith("//")) return { kind: "prompt", text: text.slice(1) };
+  const [, name, argument = ""] = /^\/([\w-]+|\?)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
+  // A path, a comment, a regular expression: nothing that looks like a command.
+  if (name === undefined) return { kind: "prompt", text };
+  const command = commands.find((each) => namesOf(each).includes(name));
+  if (command) return { kind: "command", command, argument: argument.trim() };
+  return { kind: "unknown", name, nearest: nearestName(name, commands.flatMap(namesOf)) };
+}
+
+/** What is said about a command that there is not. */
+export function describeUnknown({ name, nearest }: { name: string; nearest: string | undefined }): string {
+  const hint = nearest === undefined ? "/help lists them all" : `did you mean /${nearest}?`;
+  return `Unknown command /${name} (${hint}). To send a prompt that starts with /, type //.`;
+}
+
+function namesOf({ name, aliases = [] }: SlashCommand): string[] {
+  return [name, ...aliases];
+}

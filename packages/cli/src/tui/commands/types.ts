@@ -1,19 +1,16 @@
+import type { HarnessSession, ModelChange, MoveControl } from "@diligent/core/harness";
 import type { Environment } from "@diligent/core/run";
-import type { ModelChange } from "../../change-model.ts";
-import type { Reopening } from "../../conversation/session-holder.ts";
-import type { OpenSession } from "../../open-session.ts";
-import type { FileMove } from "../../undo/describe-progress.ts";
-import type { MoveControl } from "../../undo/session-checkpoints.ts";
-import type { Block } from "../blocks.ts";
-import type { EditorBindings } from "../keys/editor-keys.ts";
-import type { Keymap } from "../keys/keymap.ts";
+import type { Reopening } from "../../session/session-controller.ts";
+import type { FileMove } from "../../undo/describe.ts";
+import type { EditorBindings, Keymap } from "../keys/keymap.ts";
 import type { Picker } from "../pickers/picker.ts";
-import type { View } from "../view.ts";
+import { visibleWidth, wrapText } from "../screen/screen-text.ts";
+import { type Block, notice, type View } from "../view.ts";
 
 /** What a command may do; the program behind it is `app.ts`. What it throws is shown as one line. */
 export interface CommandContext {
   /** The session, once it is open. */
-  session(): Promise<OpenSession>;
+  session(): Promise<HarnessSession>;
   view(): View;
   /** Writes a block into the transcript. */
   show(block: Block): void;
@@ -49,7 +46,8 @@ export interface CommandContext {
   branch(entryId: string | null, options: { isSummarized: boolean }): Promise<boolean>;
   /** Runs a slash command by its name, as a key that stands for it does. */
   runCommand(name: string, argument?: string): Promise<void>;
-  nextApprovalMode(): void;
+  /** What Shift+Tab does: see `approval/permissions.ts`. */
+  nextApprovalMode(): Promise<void>;
   /** Lends the terminal to another program while `run` lasts; that has to end when the signal is aborted. */
   lendTerminal<T>(run: (ended: AbortSignal) => Promise<T>): Promise<T>;
   /** See `CliIo.onAnyExit`. */
@@ -58,6 +56,8 @@ export interface CommandContext {
   writeRaw(sequence: string): void;
   /** Of the screen. */
   columns(): number;
+  /** Asks for a line of which nothing is shown; left out where a list has such a line. Empty when it was left. */
+  readSecret?(question: string): Promise<string>;
   quit(): void;
   readonly keymap: Keymap;
   /** Keys of the editor that the user has changed. */
@@ -88,7 +88,69 @@ export interface SlashCommand {
   needsScreen?: boolean;
   /** True when it opens a list without an argument; by lines a number or an id of that list may be the argument. */
   opensList?: boolean;
+  /** True when what is written behind its argument may be a secret: it is kept nowhere. */
+  isPrivate?: boolean;
   run(argument: string, context: CommandContext): Promise<void> | void;
   /** What its argument may be, for completion. */
   complete?(prefix: string, context: CommandContext): Promise<readonly string[]> | readonly string[];
+}
+
+const GAP = "  ";
+// A column that is narrower than this stands below its row instead.
+const MIN_LAST_COLUMNS = 20;
+const BELOW = "      ";
+
+/** How the columns of a table are laid out. */
+interface RowOptions {
+  /** The columns, from 0, that are aligned at their right ends. */
+  right?: readonly number[];
+  /** Of the screen: what does not fit of the last column goes on below itself. */
+  columns?: number;
+}
+
+/** Rows of texts as lines with aligned columns. */
+export function formatRows(
+  rows: readonly (readonly string[])[],
+  { right = [], columns = Number.POSITIVE_INFINITY }: RowOptions = {},
+): string {
+  const count = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: count }, (_, column) =>
+    Math.max(...rows.map((row) => visibleWidth(row[column] ?? ""))),
+  );
+  const lines = rows.flatMap((row) => {
+    const cells = row.map((cell, column) => {
+      const spaces = " ".repeat(Math.max(0, (widths[column] ?? 0) - visibleWidth(cell)));
+      return right.includes(column) ? spaces + cell : cell + spaces;
+    });
+    const line = (GAP + cells.join(GAP)).trimEnd();
+    return visibleWidth(line) <= columns ? [line] : wrapLast(cells, columns);
+  });
+  return lines.join("\n");
+}
+
+function wrapLast(cells: readonly string[], columns: number): string[] {
+  const before = GAP + cells.slice(0, -1).join(GAP);
+  const last = cells.at(-1)?.trimEnd() ?? "";
+  const indent = visibleWidth(before) + GAP.length;
+  if (columns - indent >= MIN_LAST_COLUMNS) {
+    const wrapped = wrapText(last, columns - indent);
+    return wrapped.map((text, index) => (index === 0 ? before + GAP : " ".repeat(indent)) + text);
+  }
+  const wrapped = wrapText(last, Math.max(1, columns - BELOW.length));
+  return [before.trimEnd(), ...wrapped.map((text) => BELOW + text)];
+}
+
+/** How many columns the lines take. */
+export function widthOf(lines: string): number {
+  return Math.max(0, ...lines.split("\n").map(visibleWidth));
+}
+
+/** `12345` as `12,345`. */
+export function formatNumber(value: number): string {
+  return String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
+/** A word of the program's about what it did, quieter than what a command was asked to print. */
+export function note({ show }: Pick<CommandContext, "show">, text: string): void {
+  show(notice("info", text));
 }

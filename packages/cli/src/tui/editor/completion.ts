@@ -3,15 +3,12 @@ import type {
   AutocompleteProvider,
   AutocompleteSuggestions,
 } from "@earendil-works/pi-tui/dist/autocomplete.js";
-import { toSingleLine } from "../../terminal-text.ts";
-import type { CompletableCommand } from "./completable-command.ts";
+import { fuzzyMatch } from "@earendil-works/pi-tui/dist/fuzzy.js";
+import { toSingleLine } from "../../text/terminal-text.ts";
 import type { FileIndex } from "./file-index.ts";
-import { findCommands } from "./find-commands.ts";
-import { quotePath, toMention } from "./mention-text.ts";
-import { rankPaths } from "./rank-paths.ts";
 
 /** What there is to complete from. */
-export interface CompletionOptions {
+interface CompletionOptions {
   commands: readonly CompletableCommand[];
   files: FileIndex;
 }
@@ -96,14 +93,14 @@ function toLabel(text: string): string {
   return toSingleLine(text, MAX_LABEL_COLUMNS);
 }
 
-interface TextPlace {
+interface TextLocation {
   lines: readonly string[];
   line: number;
   column: number;
 }
 
 /** The value in place of what is written of it, with a space behind unless something can follow. */
-function writeCompletion({ lines, line, column }: TextPlace, value: string, prefix: string) {
+function writeCompletion({ lines, line, column }: TextLocation, value: string, prefix: string) {
   const text = lines[line] ?? "";
   const before = text.slice(0, column - prefix.length);
   const after = text.slice(column).replace(prefix.includes('"') ? /^"/ : "", "");
@@ -114,4 +111,112 @@ function writeCompletion({ lines, line, column }: TextPlace, value: string, pref
     cursorLine: line,
     cursorCol: before.length + (isDirectory ? value.replace(/"$/, "").length : value.length + 1),
   };
+}
+
+const MAX_DESCRIPTION_COLUMNS = 200;
+// Names that begin as it is written come before all others.
+const BEGINNING_BONUS = 1_000;
+
+/**
+ * The commands that what is written behind the slash may become, the likeliest first; each under the one of its names that
+ * fits best. Without anything written all of them, in their order.
+ */
+function findCommands(commands: readonly CompletableCommand[], written: string): AutocompleteItem[] {
+  const found = commands.flatMap((command) => {
+    const names = written === "" ? [command.name] : [command.name, ...(command.aliases ?? [])];
+    const best = names.flatMap((name) => scoreName(name, written)).sort(byScore)[0];
+    return best ? [{ ...best, command }] : [];
+  });
+  return found.sort(byScore).map(({ name, command }) => ({
+    value: `/${name}`,
+    label: `/${name}`,
+    description: toSingleLine(describe(name, command), MAX_DESCRIPTION_COLUMNS),
+  }));
+}
+
+function scoreName(name: string, written: string): { name: string; score: number }[] {
+  if (written === "") return [{ name, score: 0 }];
+  const { matches, score } = fuzzyMatch(written, name);
+  if (!matches) return [];
+  return [{ name, score: name.startsWith(written.toLowerCase()) ? score - BEGINNING_BONUS : score }];
+}
+
+function describe(name: string, command: CompletableCommand): string {
+  return name === command.name ? command.description : `${command.description} (/${command.name})`;
+}
+
+function byScore(left: { score: number }, right: { score: number }): number {
+  return left.score - right.score;
+}
+
+/**
+ * The words of a command line such as `code -w` or `"/opt/my editor" --wait`: quotes and backslashes as in a shell,
+ * nothing else of it. Undefined where a quote is left open, and without a word.
+ */
+export function readCommandWords(line: string): string[] | undefined {
+  const words = line.matchAll(/(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+|\S/gs);
+  const read = Array.from(words, ([word]) => ({ word, value: unquote(word) }));
+  if (read.length === 0 || read.some(({ word }) => /^["'\\]$/.test(word))) return undefined;
+  return read.map(({ value }) => value);
+}
+
+function unquote(word: string): string {
+  return word.replace(/\\(.)|"((?:[^"\\]|\\.)*)"|'([^']*)'/gs, (_, escaped, double, single) => {
+    if (typeof escaped === "string") return escaped;
+    if (typeof double === "string") return double.replace(/\\(["\\$`])/g, "$1");
+    return typeof single === "string" ? single : "";
+  });
+}
+
+/** A slash command as far as completion knows it. */
+interface CompletableCommand {
+  /** Without the slash. */
+  name: string;
+  aliases?: readonly string[];
+  description: string;
+  /** What may stand behind it, for the argument as far as it is written; nothing where anything may. */
+  complete?(argument: string): readonly string[] | Promise<readonly string[]>;
+}
+
+// What is in the name itself is nearly always what was meant; pi-tui's scores are lower for better matches.
+const NAME_BONUS = 30;
+const LENGTH_COST = 0.1;
+
+/**
+ * The paths that hold the characters of `query` in order, the best first: in the last name before anywhere, together and
+ * at the beginning of words before scattered, short before long. Without a query those nearest to the top.
+ */
+export function rankPaths(paths: readonly string[], query: string, limit: number): string[] {
+  const scored = paths.flatMap((path) => {
+    const score = query === "" ? countSlashes(path) : scorePath(path, query);
+    return score === undefined ? [] : [{ path, score }];
+  });
+  return scored
+    .sort((left, right) => left.score - right.score || (left.path < right.path ? -1 : 1))
+    .slice(0, limit)
+    .map(({ path }) => path);
+}
+
+function scorePath(path: string, query: string): number | undefined {
+  const whole = fuzzyMatch(query, path);
+  if (!whole.matches) return undefined;
+  const name = fuzzyMatch(query, path.slice(path.lastIndexOf("/", path.length - 2) + 1));
+  const score = name.matches ? Math.min(whole.score, name.score - NAME_BONUS) : whole.score;
+  return score + path.length * LENGTH_COST;
+}
+
+function countSlashes(path: string): number {
+  return path.slice(0, -1).split("/").length;
+}
+
+const PLAIN_PATH = /^[^\s"'`,;()<>[\]{}]+$/;
+
+/** How a path is named in a prompt: `@a.ts`, in quotes where it could not be told where it ends. */
+function toMention(path: string): string {
+  return `@${quotePath(path)}`;
+}
+
+/** A path as it stands behind `@`: in quotation marks where its end could not be told from the text otherwise. */
+function quotePath(path: string): string {
+  return PLAIN_PATH.test(path) && !/[.:!?]$/.test(path) ? path : `"${path}"`;
 }

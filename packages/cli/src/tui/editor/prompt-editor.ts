@@ -1,17 +1,21 @@
-import type { AutocompleteProvider } from "@earendil-works/pi-tui/dist/autocomplete.js";
+import type { AutocompleteItem, AutocompleteProvider } from "@earendil-works/pi-tui/dist/autocomplete.js";
 import type { EditorTheme } from "@earendil-works/pi-tui/dist/components/editor.js";
+import { getKeybindings } from "@earendil-works/pi-tui/dist/keybindings.js";
 import type { Component, Focusable, TUI } from "@earendil-works/pi-tui/dist/tui.js";
-import { readShellLine } from "../../shell-line/read-shell-line.ts";
-import { type EditorBindings, installEditorKeys } from "../keys/editor-keys.ts";
-import { EditorCompletion } from "./editor-completion.ts";
-import { InputReader } from "./input-reader.ts";
-import { drawPrompt, MARKER_COLUMNS } from "./prompt-rows.ts";
-import type { PromptTheme } from "./prompt-theme.ts";
-import { TextArea } from "./text-area.ts";
-import { TextHolder } from "./text-holder.ts";
+import { readShellLine } from "../../shell-line.ts";
+import { type EditorBindings, installEditorKeys } from "../keys/keymap.ts";
+import type { Theme } from "../theme.ts";
+import {
+  blankPlaceholders,
+  InputReader,
+  PastedTexts,
+  showPlaceholders,
+  TextArea,
+  type TextAreaRows,
+} from "./text-area.ts";
 
 /** What of a prompt was in sight when it was sent: without long pastes. For what must be the user's own word. */
-export interface VisiblePrompt {
+interface VisiblePrompt {
   visibleText: string;
 }
 
@@ -22,6 +26,8 @@ export interface PromptEditorOptions {
   keys?: EditorBindings;
   /** Called with the whole text, pastes in full, never for a blank one; the editor is empty then. */
   onSubmit(text: string, sent: VisiblePrompt): void;
+  /** False for a text that Up is not to bring back; every text is kept when left out. */
+  isKept?(text: string): boolean;
   /** Called with the whole text whenever it may have changed. */
   onChange?(text: string): void;
 }
@@ -41,8 +47,9 @@ export class PromptEditor implements Component, Focusable {
   private readonly area: TextArea;
   private readonly completion: EditorCompletion;
   private readonly reader = new InputReader();
-  private readonly held = new TextHolder();
-  private readonly sent: string[] = [];
+  private readonly held = new PastedTexts();
+  /** What Up brings before earlier prompts: what was sent here, and drafts. */
+  private readonly added: string[] = [];
 
   constructor(
     private readonly tui: TUI,
@@ -83,10 +90,23 @@ export class PromptEditor implements Component, Focusable {
     this.tui.requestRender();
   }
 
-  /** Earlier prompts, the newest first, for Up, the first hundred of them; those that were sent here come before them. */
+  /** Empties it. What was written is the newest entry of the history, so that nothing is lost by mistake. */
+  clear(): void {
+    this.remember(this.area.getText());
+    this.setText("");
+  }
+
+  /** Earlier prompts, the newest first, for Up, the first hundred of them; those that were sent or offered here come before them. */
   setHistory(texts: readonly string[]): void {
     const earlier = texts.slice(0, MAX_HISTORY).map((text) => this.held.hold(text));
-    for (const text of [...earlier.toReversed(), ...this.sent]) this.area.addToHistory(text);
+    for (const text of [...earlier.toReversed(), ...this.added]) this.area.addToHistory(text);
+  }
+
+  /** A text that Up brings first. */
+  offer(text: string): void {
+    const shown = this.held.hold(text);
+    this.added.push(shown);
+    this.area.addToHistory(shown);
   }
 
   setCompletion(provider: AutocompleteProvider): void {
@@ -115,11 +135,15 @@ export class PromptEditor implements Component, Focusable {
     this.area.invalidate();
   }
 
+  private remember(shown: string): void {
+    this.area.addToHistory(shown);
+    this.added.push(shown);
+  }
+
   private submit(shown: string): void {
     const text = this.held.release(shown);
     if (text.trim() === "") return;
-    this.area.addToHistory(shown);
-    this.sent.push(shown);
+    if (this.options.isKept?.(text) ?? true) this.remember(shown);
     this.options.onSubmit(text, { visibleText: this.held.releaseVisible(shown) });
   }
 }
@@ -136,4 +160,139 @@ function toEditorTheme({ selected, description }: PromptTheme): EditorTheme {
       noMatch: description,
     },
   };
+}
+
+/** The completion list of a text area, and what its keys mean while it is open. */
+class EditorCompletion {
+  /** True while Enter is pressed in an open list. */
+  private isConfirming = false;
+  /** True once the pressed key has taken nothing from the list, and means what it means without one. */
+  private isUnused = false;
+  /** The text before the cursor that each item was offered for. */
+  private readonly offeredFor = new WeakMap<AutocompleteItem, string>();
+
+  constructor(
+    private readonly area: TextArea,
+    private readonly held: PastedTexts,
+  ) {}
+
+  get isOpen(): boolean {
+    return this.area.isShowingAutocomplete();
+  }
+
+  /** From now on the list is what this provider suggests. */
+  offer(provider: AutocompleteProvider): void {
+    const wrapped = wrapProvider(provider, this.held);
+    this.area.setAutocompleteProvider({
+      ...wrapped,
+      getSuggestions: async (lines, line, column, options) => {
+        const found = await wrapped.getSuggestions(lines, line, column, options);
+        if (found === null) return null;
+        const items = found.items.map((item) => ({ ...item }));
+        for (const item of items) this.offeredFor.set(item, textBefore(lines, line, column));
+        return { ...found, items };
+      },
+      applyCompletion: (lines, line, column, item, prefix) => {
+        // Keys that arrive together are read before the list has caught up with them.
+        const isOutdated = this.offeredFor.get(item) !== textBefore(lines, line, column);
+        const isComplete = this.isConfirming && item.value === prefix;
+        if (!isOutdated && !isComplete) return wrapped.applyCompletion(lines, line, column, item, prefix);
+        // On Enter, pi-tui itself sends a text whose prefix begins like a command.
+        this.isUnused = !(this.isConfirming && prefix.startsWith("/"));
+        return { lines, cursorLine: line, cursorCol: column };
+      },
+    });
+  }
+
+  /**
+   * Gives the area a key. Enter or Tab on an item that was offered for another text, and Enter on one that stands there
+   * already, close the list and then do what they do without one.
+   */
+  press(data: string): void {
+    this.isConfirming = this.isOpen && getKeybindings().matches(data, "tui.select.confirm");
+    this.isUnused = false;
+    this.area.handleInput(data);
+    this.isConfirming = false;
+    if (this.isUnused && this.area.getText() !== "") this.area.handleInput(data);
+  }
+}
+
+function textBefore(lines: readonly string[], line: number, column: number): string {
+  return (lines[line] ?? "").slice(0, column);
+}
+
+/**
+ * A provider sees blanks where something stands in, and what it writes is held like everything else. One that fails offers
+ * nothing: pi-tui would let its error end the program.
+ */
+function wrapProvider(provider: AutocompleteProvider, held: PastedTexts): AutocompleteProvider {
+  return {
+    ...(provider.triggerCharacters && { triggerCharacters: provider.triggerCharacters }),
+    getSuggestions: async (lines, line, column, options) => {
+      try {
+        return await provider.getSuggestions(lines.map(blankPlaceholders), line, column, options);
+      } catch {
+        return null; // The prompt can be written without it.
+      }
+    },
+    applyCompletion: (lines, line, column, item, prefix) =>
+      provider.applyCompletion(lines, line, column, { ...item, value: held.hold(item.value) }, prefix),
+  };
+}
+
+/** How the prompt editor looks; each function styles a text of one line without changing its width. */
+export interface PromptTheme {
+  /** `> ` before the text, `$ ` before a command for the shell, and the arrows that tell of more above and below. */
+  marker(text: string): string;
+  /** What stands for something else, such as `[pasted 120 lines]`. */
+  label(text: string): string;
+  /** The row of the completion list that Enter takes. */
+  selected(text: string): string;
+  /** What the completion list tells beside a name. */
+  description(text: string): string;
+}
+
+/** How it looks on a screen of that theme. */
+export function toPromptTheme({ accent, dim, selected }: Theme): PromptTheme {
+  return { marker: accent, label: dim, selected, description: dim };
+}
+
+/** What is before every row. */
+const MARKER_COLUMNS = 2;
+
+/** Rows of the prompt, with the completion list below; of the text as many around the cursor as there is room for. */
+function drawPrompt(
+  rows: TextAreaRows,
+  { maxRows, theme, isShell }: { maxRows: number; theme: PromptTheme; isShell: boolean },
+): string[] {
+  const { text, cursorRow, completion } = rows;
+  const count = Math.min(text.length, Math.max(1, maxRows - completion.length));
+  const start = Math.max(0, Math.min(cursorRow - count + 1, text.length - count));
+  const hiddenAbove = rows.hiddenAbove + start;
+  const hiddenBelow = rows.hiddenBelow + text.length - start - count;
+  const shown = text.slice(start, start + count).map((row, index) => {
+    const isAbove = index === 0 && hiddenAbove > 0;
+    const isBelow = index === count - 1 && hiddenBelow > 0;
+    const isFirst = index === 0 && hiddenAbove === 0;
+    return markRow({ isAbove, isBelow, isFirst, isShell }, theme) + showPlaceholders(row, theme.label);
+  });
+  return [...shown, ...completion.map((row) => " ".repeat(MARKER_COLUMNS) + row)];
+}
+
+interface RowLocation {
+  /** More text is above, below this row. */
+  isAbove: boolean;
+  isBelow: boolean;
+  /** The text begins here. */
+  isFirst: boolean;
+  /** It is a command for the shell. */
+  isShell: boolean;
+}
+
+function markRow({ isAbove, isBelow, isFirst, isShell }: RowLocation, { marker }: PromptTheme): string {
+  if (isAbove && isBelow) return marker("↕ ");
+  if (isAbove) return marker("↑ ");
+  if (isBelow) return marker("↓ ");
+  if (isFirst && isShell) return marker("$ ");
+  return isFirst ? marker("> ") : " ".repeat(MARKER_COLUMNS);
 }

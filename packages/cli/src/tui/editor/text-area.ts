@@ -1,7 +1,8 @@
 import { Editor, type EditorTheme } from "@earendil-works/pi-tui/dist/components/editor.js";
+import { decodePrintableKey } from "@earendil-works/pi-tui/dist/keys.js";
 import { CURSOR_MARKER, type TUI } from "@earendil-works/pi-tui/dist/tui.js";
 import { getGraphemeSegmenter, getWordSegmenter, visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
-import { segmentAroundStandIns } from "./stand-in.ts";
+import { escapeCharacter, sanitizeTerminalText } from "../../text/terminal-text.ts";
 
 /** The rows of a text area as they would be drawn, of which a caller may show fewer. */
 export interface TextAreaRows {
@@ -26,8 +27,8 @@ const RESET = "\x1b[0m";
 /**
  * pi-tui's editor without its borders and its drawn cursor, to which a stand-in is one character.
  *
- * How it divides text into characters is a private method of pi-tui's, replaced here on the object; a test of the prompt
- * editor fails when an upgrade calls it otherwise.
+ * How it divides text into characters and where it puts the cursor in an earlier prompt are private methods of pi-tui's,
+ * replaced here on the object; tests of the prompt editor fail when an upgrade calls them otherwise.
  */
 export class TextArea extends Editor {
   private hiddenAbove = 0;
@@ -37,7 +38,17 @@ export class TextArea extends Editor {
     super(tui, theme);
     Object.defineProperty(this, "segment", {
       value: (text: string, mode: "word" | "grapheme") =>
-        mode === "word" ? segmentAroundStandIns(text, getWordSegmenter()) : segmentCharacters(text),
+        mode === "word" ? segmentAroundPlaceholders(text, getWordSegmenter()) : segmentCharacters(text),
+    });
+    this.endHistoryAtEnd();
+  }
+
+  /** pi-tui puts the cursor in front of an earlier prompt that Up brings; shells put it behind, to write on. */
+  private endHistoryAtEnd(): void {
+    const setText: unknown = Reflect.get(Editor.prototype, "setTextInternal");
+    if (typeof setText !== "function") return;
+    Object.defineProperty(this, "setTextInternal", {
+      value: (text: string) => void Reflect.apply(setText, this, [text, "end"]),
     });
   }
 
@@ -71,7 +82,7 @@ export class TextArea extends Editor {
 
 /** A letter with many marks that stand beside it is divided: it would be wider than any row. */
 function* segmentCharacters(text: string): Generator<Intl.SegmentData, void> {
-  for (const data of segmentAroundStandIns(text, getGraphemeSegmenter())) {
+  for (const data of segmentAroundPlaceholders(text, getGraphemeSegmenter())) {
     const isOne =
       data.segment.length <= 1 || data.isWordLike || visibleWidth(data.segment) <= WIDEST_CHARACTER;
     if (isOne) yield data;
@@ -97,3 +108,313 @@ function withoutDrawnCursor(row: string): string {
 }
 
 export { CURSOR_MARKER };
+
+/**
+ * Keeps what an editor's text only stands for. Everything that comes from outside goes through it on the way in, and on the
+ * way out it gives back what the text means.
+ */
+export class PastedTexts {
+  private held: HeldTexts = [];
+
+  /** The text as it may be put into the editor. */
+  hold(text: string): string {
+    return this.store(holdText(this.held, text));
+  }
+
+  /** What a paste adds to the text `shown`; long ones are a label there. */
+  holdPaste(data: string, shown: string): string {
+    return this.store(takePaste(this.held, data, shown));
+  }
+
+  /** What a key writes, which is nothing for some; undefined for one that is safe to be pressed in the editor. */
+  holdKey(data: string): string | undefined {
+    const typed = readTypedText(data);
+    if (typed === undefined || typed === "") return typed;
+    const shown = this.hold(typed);
+    return shown === typed ? undefined : shown;
+  }
+
+  /** The whole of what the editor's text means. */
+  release(shown: string): string {
+    return releaseText(this.held, shown);
+  }
+
+  /** As `release`, but that long pastes are blanks. */
+  releaseVisible(shown: string): string {
+    return releaseVisibleText(this.held, shown);
+  }
+
+  private store({ text, held }: Holding): string {
+    this.held = held;
+    return text;
+  }
+}
+
+/**
+ * The editor of pi-tui counts columns and moves over the very characters it is given. What it is to show as something
+ * else (a long paste, a tab, a character nobody can see) therefore stands in its text as a run of private characters, one
+ * for each character of the label that is shown, with an invisible number behind the first that tells which it is. No
+ * such character can come from outside: whoever fills the editor holds those too (`held-text.ts`).
+ */
+
+// Private use, plane 16: the first character of a run, and the others, as label characters from U+0020 to U+007E.
+const FIRST = 0x10f000;
+const NEXT = 0x10f100;
+// Tag characters take no column and are never text of their own here, since they are among what is not shown raw.
+const DIGIT = 0xe0030;
+const BASE = 10;
+
+const FIRST_CLASS = "\\u{10f020}-\\u{10f07e}";
+const NEXT_CLASS = "\\u{10f120}-\\u{10f17e}";
+const DIGITS = "\\u{e0030}-\\u{e0039}";
+const STAND_IN = new RegExp(`[${FIRST_CLASS}]([${DIGITS}]+)[${NEXT_CLASS}]*`, "gu");
+// A row may begin within a run.
+const PART = new RegExp(`[${FIRST_CLASS}][${DIGITS}]*[${NEXT_CLASS}]*|[${NEXT_CLASS}]+`, "gu");
+const PRIVATE = new RegExp(`[${FIRST_CLASS}${NEXT_CLASS}]`, "u");
+
+/** The run for a label of printable ASCII characters, at least one. `number` counts from 0. */
+function createPlaceholder(label: string, number: number): string {
+  const digits = Array.from(number.toString(BASE), (digit) => String.fromCodePoint(DIGIT + Number(digit)));
+  const [first = "", ...rest] = Array.from(label, (character, index) =>
+    String.fromCodePoint((index === 0 ? FIRST : NEXT) + character.charCodeAt(0)),
+  );
+  return [first, ...digits, ...rest].join("");
+}
+
+/** The text with every run replaced by what `textOf` says for its number. */
+function replacePlaceholders(text: string, textOf: (number: number) => string): string {
+  return text.replace(STAND_IN, (_run: string, digits: string) => textOf(readNumber(digits)));
+}
+
+/** The numbers of the runs in a text, in order. */
+function findPlaceholders(text: string): number[] {
+  return Array.from(text.matchAll(STAND_IN), ([, digits = ""]) => readNumber(digits));
+}
+
+/** A row of the editor, which may hold but a part of a run, with the labels in place of the runs. */
+export function showPlaceholders(row: string, style: (label: string) => string): string {
+  return row.replace(PART, (part) => {
+    const label = Array.from(part, toLabelCharacter).join("");
+    return label.trim() === "" ? label : style(label);
+  });
+}
+
+/** The text with blanks in place of the runs; every character keeps its place. */
+export function blankPlaceholders(text: string): string {
+  return text.replace(PART, (part) => " ".repeat(part.length));
+}
+
+/** True for a character that runs are made of. */
+function isPlaceholderCharacter(character: string): boolean {
+  return PRIVATE.test(character);
+}
+
+/** The text in segments as `segmenter` makes them, but that each run is one, and like a word. */
+function segmentAroundPlaceholders(text: string, segmenter: Intl.Segmenter): Iterable<Intl.SegmentData> {
+  return PRIVATE.test(text) ? divide(text, segmenter) : segmenter.segment(text);
+}
+
+function* divide(text: string, segmenter: Intl.Segmenter): Generator<Intl.SegmentData, void> {
+  let end = 0;
+  for (const { 0: run, index } of text.matchAll(STAND_IN)) {
+    yield* segmentsFrom(text, { start: end, end: index, segmenter });
+    yield { segment: run, index, input: text, isWordLike: true };
+    end = index + run.length;
+  }
+  yield* segmentsFrom(text, { start: end, end: text.length, segmenter });
+}
+
+function* segmentsFrom(
+  text: string,
+  { start, end, segmenter }: { start: number; end: number; segmenter: Intl.Segmenter },
+): Generator<Intl.SegmentData, void> {
+  for (const data of segmenter.segment(text.slice(start, end)))
+    yield { ...data, index: start + data.index, input: text };
+}
+
+function readNumber(digits: string): number {
+  return Number.parseInt(Array.from(digits, (digit) => (digit.codePointAt(0) ?? 0) - DIGIT).join(""), BASE);
+}
+
+function toLabelCharacter(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code < FIRST ? "" : String.fromCharCode(code & 0xff);
+}
+
+/** A text that the editor shows under a label. */
+interface HeldText {
+  readonly kind: "paste" | "character";
+  readonly content: string;
+  readonly label: string;
+}
+
+/** All that a prompt editor has ever held, by number: undo and the kill ring may bring any of it back. */
+type HeldTexts = readonly HeldText[];
+
+/** A text for the editor, and everything that is held with it. */
+interface Holding {
+  text: string;
+  held: HeldTexts;
+}
+
+const TAB = "    ";
+
+/** The text with a stand-in for each tab and each character that may not reach a terminal or cannot be seen. */
+function holdText(held: HeldTexts, text: string): Holding {
+  const clean = cleanText(text);
+  if (isShownAsItIs(clean)) return { text: clean, held };
+  const all = [...held];
+  const numbers = new Map<string, number>();
+  const numberOf = (content: string) => {
+    const known = all.findIndex((each) => each.kind === "character" && each.content === content);
+    if (known >= 0) return known;
+    const label = content === "\t" ? TAB : escapeCharacter(content);
+    return all.push({ kind: "character", content, label }) - 1;
+  };
+  const shown = clean.replace(/[^\n -~]/gu, (character) => {
+    if (character !== "\t" && isShownAsItIs(character)) return character;
+    const number = numbers.get(character) ?? numberOf(character);
+    numbers.set(character, number);
+    return createPlaceholder(all[number]?.label ?? " ", number);
+  });
+  return { text: shown, held: all };
+}
+
+/**
+ * The stand-in for a text that is shown as `[label]`; with a number in it where the same label already stands in `shown`,
+ * so that a person can tell the two apart.
+ */
+function holdPaste(
+  held: HeldTexts,
+  content: string,
+  { label, shown }: { label: string; shown: string },
+): Holding {
+  const labels = new Set(findPlaceholders(shown).map((number) => held[number]?.label));
+  let own = `[${label}]`;
+  for (let count = 2; labels.has(own); count++) own = `[${label} #${count}]`;
+  return {
+    text: createPlaceholder(own, held.length),
+    held: [...held, { kind: "paste", content, label: own }],
+  };
+}
+
+/** What the editor's text means: everything that is held in its place. */
+function releaseText(held: HeldTexts, text: string): string {
+  return replacePlaceholders(text, (number) => held[number]?.content ?? "");
+}
+
+/** What was written by hand or pasted in sight: long pastes are blanks. */
+function releaseVisibleText(held: HeldTexts, text: string): string {
+  return replacePlaceholders(text, (number) => {
+    const each = held[number];
+    return each?.kind === "character" ? each.content : " ";
+  });
+}
+
+function isShownAsItIs(text: string): boolean {
+  return !text.includes("\t") && !isPlaceholderCharacter(text) && sanitizeTerminalText(text) === text;
+}
+
+// Above either, a paste would push what was written by hand out of sight.
+const MAX_SHOWN_LINES = 10;
+const MAX_SHOWN_CHARS = 1_000;
+
+/**
+ * What a paste adds to the editor's text: itself, or where it is long `[pasted 120 lines]` in its place.
+ *
+ * @param data what the terminal sent, without the marks around it.
+ * @param shown the editor's text so far.
+ */
+function takePaste(held: HeldTexts, data: string, shown: string): Holding {
+  const content = cleanPaste(data);
+  const lines = countLines(content);
+  if (lines > MAX_SHOWN_LINES) return holdPaste(held, content, { label: `pasted ${lines} lines`, shown });
+  if (content.length <= MAX_SHOWN_CHARS) return holdText(held, content);
+  return holdPaste(held, content, { label: `pasted ${content.length} characters`, shown });
+}
+
+/** A line end at the very end begins no further line. */
+function countLines(text: string): number {
+  const lines = text.split("\n").length;
+  return text.endsWith("\n") ? lines - 1 : lines;
+}
+
+/**
+ * A text as it may stand in a prompt: line ends are LF, of the other control characters only tabs stay, and halves of a
+ * character become U+FFFD. Characters that are merely invisible stay.
+ */
+export function cleanText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/\r\n?/g, "\n")
+    .replace(/(?![\n\t])\p{Cc}/gu, "");
+}
+
+/**
+ * What a terminal sent between the marks of a paste, as the text that was pasted. Some popups of tmux send control
+ * characters within a paste as keys (`CSI 106 ; 5 u` for a line feed); escape sequences lose their escape character and
+ * stay as text.
+ */
+export function cleanPaste(data: string): string {
+  const decoded = data.replace(CONTROL_KEY, (sequence: string, code: string) => {
+    const letter = Number(code) | 0x20;
+    return letter >= 0x61 && letter <= 0x7a ? String.fromCharCode(letter - 0x60) : sequence;
+  });
+  return cleanText(decoded);
+}
+
+const CONTROL_KEY = new RegExp(`${"\x1b"}\\[(\\d{1,3});5u`, "g");
+
+const START = "\x1b[200~";
+const END = "\x1b[201~";
+
+/** A key, or the whole of a paste, as the terminal sent it. */
+interface InputPart {
+  kind: "keys" | "paste";
+  data: string;
+}
+
+/**
+ * Tells pastes from keys in what pi-tui hands on. A paste is given when its end has come, without its marks; a character
+ * of two halves, such as most emoji, when both have.
+ */
+export class InputReader {
+  private pending: string | undefined;
+  private half = "";
+
+  read(data: string): InputPart[] {
+    return this.divide(data).flatMap((part) => {
+      if (part.kind === "paste") return [part];
+      const whole = /^[\udc00-\udfff]/.test(part.data) ? this.half + part.data : part.data;
+      this.half = /^[\ud800-\udbff]$/.test(whole) ? whole : "";
+      return this.half === "" ? [{ ...part, data: whole }] : [];
+    });
+  }
+
+  private divide(data: string): InputPart[] {
+    const parts: InputPart[] = [];
+    let rest = data;
+    while (rest !== "" || this.pending !== undefined) {
+      const isInPaste = this.pending !== undefined;
+      const text = (this.pending ?? "") + rest;
+      const mark = text.indexOf(isInPaste ? END : START);
+      if (isInPaste && mark < 0) {
+        this.pending = text;
+        break;
+      }
+      const end = mark < 0 ? text.length : mark;
+      if (isInPaste || end > 0) parts.push({ kind: isInPaste ? "paste" : "keys", data: text.slice(0, end) });
+      rest = text.slice(end + (mark < 0 ? 0 : END.length));
+      this.pending = isInPaste || mark < 0 ? undefined : "";
+    }
+    return parts;
+  }
+}
+
+/** What a key writes, harmless or not; nothing for some keys, and undefined for those that do something else. */
+function readTypedText(data: string): string | undefined {
+  const decoded = decodePrintableKey(data);
+  // The Kitty protocol gives keys without a character, such as F13, numbers of this range, which pi-tui takes for text.
+  if (decoded !== undefined) return /^[\ue000-\uf8ff]$/.test(decoded) ? "" : decoded;
+  return data >= " " && data !== "\x7f" ? data : undefined;
+}

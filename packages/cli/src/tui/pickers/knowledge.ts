@@ -1,8 +1,8 @@
 import { type KnowledgeEntry, now } from "@diligent/core/run";
-import type { KnowledgeShelf } from "../../commands/knowledge/shelf.ts";
-import { toSingleLine } from "../../terminal-text.ts";
+import type { OpenKnowledge } from "../../commands/knowledge.ts";
+import { toSingleLine } from "../../text/terminal-text.ts";
 import type { CommandContext } from "../commands/types.ts";
-import { note } from "../note.ts";
+import { note } from "../commands/types.ts";
 import type { PickerItem } from "../view.ts";
 import { changePicker, closePicker, createPickerDialog, type Picker, replaceItems } from "./picker.ts";
 
@@ -12,8 +12,8 @@ const MAX_CONTENT_COLUMNS = 1_000;
 /** What was learned about the project, what counts most first; undefined when there is nothing. */
 export async function knowledgePicker(context: CommandContext): Promise<Picker | undefined> {
   const { cwd } = await context.session();
-  const { openShelf } = await import("../../commands/knowledge.ts");
-  const open = () => openShelf(cwd, context);
+  const { openKnowledgeStore } = await import("../../commands/knowledge.ts");
+  const open = () => openKnowledgeStore(cwd, context);
   let shelf = await open();
   const items = await toItems(shelf);
   if (items.length === 0) return undefined;
@@ -21,7 +21,7 @@ export async function knowledgePicker(context: CommandContext): Promise<Picker |
   return {
     dialog: createPickerDialog({
       name: NAME,
-      title: "Knowledge",
+      title: shelf.unused === undefined ? "Knowledge" : "Knowledge (not used: it waits for /trust)",
       items,
       keys: [
         { action: "list.delete", label: "forget" },
@@ -29,7 +29,7 @@ export async function knowledgePicker(context: CommandContext): Promise<Picker |
       ],
     }),
     async choose(id) {
-      const { formatKnowledge } = await import("../../commands/knowledge/show.ts");
+      const { formatKnowledge } = await import("../../commands/knowledge.ts");
       const entry = find(id);
       if (entry) context.print(formatKnowledge(entry, shelf, now()));
     },
@@ -48,14 +48,14 @@ export async function knowledgePicker(context: CommandContext): Promise<Picker |
       context.change((view) => changePicker(view, NAME, (dialog) => replaceItems(dialog, left)));
       note(
         context,
-        `Forgotten: ${toSingleLine(entry.content, 60)}. What the model was told in this session it knows until /reload.`,
+        `Forgotten: ${toSingleLine(entry.content, 60)}. The model still knows it in this session until /reload.`,
       );
     },
   };
 }
 
-async function toItems({ library, root, entries }: KnowledgeShelf): Promise<PickerItem[]> {
-  const { formatEntryAge } = await import("../../commands/knowledge/list.ts");
+async function toItems({ library, root, entries }: OpenKnowledge): Promise<PickerItem[]> {
+  const { formatEntryAge } = await import("../../commands/knowledge.ts");
   const time = now();
   const findChangedFile = library.createStaleCheck(root);
   return library.rankWithScores(entries, time).map(({ entry }) => {
@@ -76,13 +76,13 @@ async function toItems({ library, root, entries }: KnowledgeShelf): Promise<Pick
 }
 
 function ask({ content }: KnowledgeEntry, { change }: CommandContext): void {
-  const question = `Forget “${toSingleLine(content, 80)}” and what it had replaced?`;
+  const question = `Forget “${toSingleLine(content, 80)}” and the entries it replaced?`;
   change((view) => changePicker(view, NAME, (dialog) => ({ ...dialog, question })));
 }
 
-async function forget(entry: KnowledgeEntry, shelf: KnowledgeShelf): Promise<void> {
-  const { listReplaced } = await import("../../commands/knowledge/shelf.ts");
-  const { takeAway } = await import("../../commands/knowledge/remove.ts");
+async function forget(entry: KnowledgeEntry, shelf: OpenKnowledge): Promise<void> {
+  const { listReplaced } = await import("../../commands/knowledge.ts");
+  const { takeAway } = await import("../../commands/knowledge.ts");
   await takeAway(listReplaced(entry, shelf.entries), shelf);
 }
 
@@ -90,7 +90,7 @@ async function forget(entry: KnowledgeEntry, shelf: KnowledgeShelf): Promise<voi
 function correct({ id, content }: KnowledgeEntry, { change, setPrompt }: CommandContext): void {
   change((view) => closePicker(view, NAME));
   setPrompt(
-    `This piece of knowledge is wrong or out of date: “${content}”\n` +
-      `Put in its place, with add_knowledge and supersedes "${id}", what is right: `,
+    `This knowledge entry is wrong or outdated: “${content}”\n` +
+      `Replace it, with add_knowledge and supersedes "${id}", what is right: `,
   );
 }

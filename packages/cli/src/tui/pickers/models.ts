@@ -1,15 +1,16 @@
+import type { Effort } from "@diligent/core/run";
 import {
   formatPrice,
   formatTokenLimit,
   type ListedModel,
   type ModelProvider,
-} from "../../commands/models-table.ts";
+} from "../../model/models-table.ts";
 import type { CommandContext } from "../commands/types.ts";
 import type { PickerItem } from "../view.ts";
 import { createPickerDialog, type Picker } from "./picker.ts";
 
 /** What a list of models is made of; providers tell which of them can be asked now. */
-export interface ChoosableModels {
+interface ChoosableModels {
   models: readonly ListedModel[];
   providers: readonly ModelProvider[];
 }
@@ -18,10 +19,10 @@ export interface ChoosableModels {
 export async function listChoosable({ session }: Pick<CommandContext, "session">): Promise<ChoosableModels> {
   const { loaded } = await session();
   const { listModels, listProviders } = await import("../../commands/models.ts");
-  const { loadCatalogue } = await import("../../choose-model.ts");
-  const catalogue = await loadCatalogue(loaded.config);
+  const { loadCatalog } = await import("@diligent/core/harness");
+  const catalog = await loadCatalog(loaded.config);
   // What is wrong with the configured model was said when the session was opened.
-  return { models: listModels(loaded, catalogue, () => {}), providers: listProviders(loaded) };
+  return { models: listModels(loaded, catalog, () => {}), providers: listProviders(loaded) };
 }
 
 /** The models, with windows and prices; those that can be asked now come first. */
@@ -63,7 +64,7 @@ function toItem(model: ListedModel, state: { isCurrent: boolean; isReady: boolea
   const facts = [
     provider,
     assumed.includes("contextWindow") ? "window unknown" : `${formatTokenLimit(contextWindow)} window`,
-    price === "unknown" ? "price unknown" : `$${price} a million in/out`,
+    price === "unknown" ? "price unknown" : `$${price} per million in/out`,
     ...(state.isReady ? [] : ["no key"]),
   ];
   return {
@@ -72,4 +73,42 @@ function toItem(model: ListedModel, state: { isCurrent: boolean; isReady: boolea
     detail: facts.join(" · "),
     searchText: aliases.join(" "),
   };
+}
+
+/** How hard the model thinks. */
+export async function thinkingPicker(context: CommandContext): Promise<Picker> {
+  const { effort, model } = await context.session();
+  const items = EFFORTS.map(({ level, meaning }) => ({
+    id: level,
+    label: level === effort ? `${level} (now)` : level,
+    detail: meaning,
+  }));
+  const hint = model.thinking === "none" ? `: ${model.id} cannot be asked to` : "";
+  return {
+    dialog: createPickerDialog({
+      name: "thinking",
+      title: `Thinking${hint}`,
+      items,
+      selected: Math.max(
+        0,
+        EFFORTS.findIndex(({ level }) => level === effort),
+      ),
+    }),
+    choose: (id) => context.runCommand("thinking", id),
+  };
+}
+
+/** How hard a model may be asked to think, with a line about each. */
+export const EFFORTS: readonly { level: Effort; meaning: string }[] = [
+  { level: "off", meaning: "answers without thinking, if the model allows it" },
+  { level: "low", meaning: "fast and cheap" },
+  { level: "medium", meaning: "for most work" },
+  { level: "high", meaning: "for hard problems" },
+  { level: "xhigh", meaning: "longer" },
+  { level: "max", meaning: "as long as possible, at any cost" },
+];
+
+/** True for a level of `EFFORTS`, written exactly so. */
+export function isEffortName(text: string): text is Effort {
+  return EFFORTS.some(({ level }) => level === text);
 }

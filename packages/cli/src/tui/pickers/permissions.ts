@@ -1,16 +1,20 @@
-import type { OpenSession } from "../../open-session.ts";
-import { addRule, removeGrant, removeRule } from "../../permissions/change-permissions.ts";
+import type { HarnessSession } from "@diligent/core/harness";
 import {
+  addRule,
   describeKept,
+  describeRule,
   type ListedRule,
   listPermissions,
   type Permissions,
-} from "../../permissions/list-permissions.ts";
-import { describeRule, RULE_SYNTAX, readRule } from "../../permissions/rule-text.ts";
-import { toSingleLine } from "../../terminal-text.ts";
+  RULE_SYNTAX,
+  readRule,
+  removeGrant,
+  removeRule,
+} from "../../approval/permissions.ts";
+import { toSingleLine } from "../../text/terminal-text.ts";
 import type { CommandContext } from "../commands/types.ts";
-import type { ActionId } from "../keys/actions.ts";
-import { note } from "../note.ts";
+import { note } from "../commands/types.ts";
+import type { ActionId } from "../keys/keymap.ts";
 import { notice, type PickerDialog, type PickerItem } from "../view.ts";
 import { changePicker, createPickerDialog, type Picker, replaceItems } from "./picker.ts";
 
@@ -39,13 +43,13 @@ class PermissionsPicker implements Picker {
 
   constructor(
     private readonly context: CommandContext,
-    private readonly opened: OpenSession,
+    private readonly opened: HarnessSession,
     { permissions, text }: { permissions: Permissions; text?: string },
   ) {
     this.permissions = permissions;
     const dialog = createPickerDialog({
       name: NAME,
-      title: `Allowed and forbidden (mode ${opened.approval.mode})`,
+      title: `Permissions (mode ${opened.approval.mode})`,
       items: toItems(permissions),
       keys: [{ action: "list.delete", label: "take back" }],
     });
@@ -62,9 +66,9 @@ class PermissionsPicker implements Picker {
   pressKey(_: ActionId, id: string | undefined): void {
     const { grant, rule } = this.find(id);
     if (rule && rule.userIndex === undefined)
-      this.hint(`That rule is not yours: it is changed in its file, ${toSingleLine(rule.detail, 200)}`);
-    else if (grant) this.ask(`Take this back: ${describeKept(grant.grant)}?`);
-    else if (rule) this.ask(`Take this rule of yours back: ${describeRule(rule.rule)}?`);
+      this.hint(`This rule is not from your own configuration; edit it in ${toSingleLine(rule.detail, 200)}`);
+    else if (grant) this.ask(`Revoke this: ${describeKept(grant.grant)}?`);
+    else if (rule) this.ask(`Remove this rule of yours: ${describeRule(rule.rule)}?`);
   }
 
   async confirm(id: string | undefined): Promise<void> {

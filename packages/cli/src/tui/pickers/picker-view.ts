@@ -1,10 +1,9 @@
-import { toSingleLine } from "../../terminal-text.ts";
-import { keyTexts } from "../keys/key-texts.ts";
-import type { Keymap } from "../keys/keymap.ts";
+import { toSingleLine } from "../../text/terminal-text.ts";
+import { editLine, type KeyContext, type KeyOutcome, type KeyPress } from "../effects.ts";
+import { type Keymap, keyTexts } from "../keys/keymap.ts";
 import { fitLine, padLine, visibleWidth, wrapText } from "../screen/screen-text.ts";
 import type { Theme } from "../theme.ts";
-import type { PickerDialog, PickerItem } from "../view.ts";
-import { filterItems } from "./picker-items.ts";
+import type { PickerDialog, PickerItem, View } from "../view.ts";
 
 // Title, filter, keys and question beside the list.
 const OTHER_ROWS = 5;
@@ -18,6 +17,7 @@ const FRAME_ROWS = 2;
 const MAX_DEPTH = 12;
 const CURSOR = "▏";
 const MAX_WRITTEN = 60;
+const MAX_HIDDEN = 12;
 const MAX_QUESTION_COLUMNS = 300;
 const MIN_TITLE_COLUMNS = 16;
 // On a narrower screen labels have all the room.
@@ -32,7 +32,7 @@ interface Look {
 }
 
 /** How many items of a list are shown at once. */
-export function listRows(rows: number): number {
+function listRows(rows: number): number {
   const share = Math.floor(rows * SCREEN_SHARE) - FRAME_ROWS;
   return Math.max(MIN_ROWS, Math.min(MAX_ROWS, share));
 }
@@ -53,15 +53,21 @@ export function pickerLines(picker: PickerDialog, { width, rows, theme, keymap }
       `${theme.bold(toSingleLine(picker.title, Math.max(MIN_TITLE_COLUMNS, width / 2)))}  ${writtenLine(picker, theme)}  ${count}`,
       width,
     ),
-    ...(lines.length > 0 ? lines : [theme.dim(fitLine("  nothing matches", width))]),
+    ...(lines.length > 0 ? lines : [theme.dim(fitLine("  no matches", width))]),
     ...footer(picker, { width, rows, theme, keymap }),
   ];
 }
 
 /** What is being typed: a text that was asked for, or the filter. */
 function writtenLine({ filter, input }: PickerDialog, theme: Theme): string {
-  if (input) return `${theme.accent(`${input.label}:`)} ${endOf(input.text)}${CURSOR}`;
+  if (input)
+    return `${theme.accent(`${input.label}:`)} ${input.isHidden ? hide(input.text) : endOf(input.text)}${CURSOR}`;
   return filter === "" ? theme.dim("type to filter") : endOf(filter);
+}
+
+/** That something was written, and not how much of it. */
+function hide(text: string): string {
+  return "•".repeat(Math.min(text.length, MAX_HIDDEN));
 }
 
 /** Of a long line its end, where it grows. */
@@ -79,14 +85,14 @@ function footer(picker: PickerDialog, { width, rows, theme, keymap }: Look): str
   return wrapText(question, width).map(theme.accent);
 }
 
-interface ItemLook {
+interface ItemStyle {
   isChosen: boolean;
   labelColumns: number;
   width: number;
   theme: Theme;
 }
 
-function itemLine(item: PickerItem, { isChosen, labelColumns, width, theme }: ItemLook): string {
+function itemLine(item: PickerItem, { isChosen, labelColumns, width, theme }: ItemStyle): string {
   const { detail = "" } = item;
   const mark = isChosen ? "› " : "  ";
   const label = mark + indentedLabel(item, width);
@@ -109,7 +115,130 @@ function chooseLabelColumns(items: readonly PickerItem[], width: number): number
 }
 
 function describeKeys({ input, keys }: PickerDialog, keymap: Keymap): string {
-  const [choose, close] = input ? ["keep", "leave as it was"] : ["choose", "close"];
+  const writing = input?.isHidden ? ["test and store it", "go back"] : ["keep", "keep as is"];
+  const [choose = "", close = ""] = input ? writing : ["choose", "close"];
   const own = input ? [] : keys.map(({ action, label }) => [action, label] as const);
   return keyTexts(keymap, [["list.choose", choose], ...own, ["list.close", close]]);
+}
+
+// A list is filtered with every key and drawn more often, and what was said in its sessions may be megabytes.
+// What is longer is what was said, not what it is called.
+const MAX_NAMING_CHARACTERS = 300;
+const searched = new WeakMap<PickerItem, readonly string[]>();
+
+/**
+ * The items that the filter leaves: each of its words has to occur, in any case and order. Those that it names as a whole
+ * word come first, then those with a word that begins so, each in their order.
+ */
+export function filterItems({
+  items,
+  filter,
+}: Pick<PickerDialog, "items" | "filter">): readonly PickerItem[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return items;
+  const found = items.filter((item) => {
+    const texts = searchedTexts(item);
+    return words.every((word) => texts.some((text) => text.includes(word)));
+  });
+  // A tree's order says what belongs to what.
+  if (found.some(({ depth }) => depth !== undefined)) return found;
+  const ranked = found.map((item) => ({ item, rank: rankItem(item, words) }));
+  return ranked.sort((left, right) => left.rank - right.rank).map(({ item }) => item);
+}
+
+/** 0 where the words of the filter stand as words in what names the item, 1 where words begin so, 2 otherwise. */
+function rankItem(item: PickerItem, words: readonly string[]): number {
+  const named = searchedTexts(item)
+    .filter((text) => text.length <= MAX_NAMING_CHARACTERS)
+    .flatMap((text) => [...text.split(/\s+/), ...text.split(/[^\p{L}\p{N}]+/u)]);
+  const ranks = words.map((word) => {
+    if (named.includes(word)) return 0;
+    return named.some((each) => each.startsWith(word)) ? 1 : 2;
+  });
+  return Math.max(...ranks);
+}
+
+function searchedTexts(item: PickerItem): readonly string[] {
+  let texts = searched.get(item);
+  if (texts === undefined) {
+    const { label, detail = "", searchText = "" } = item;
+    texts = [label, detail, searchText].map((text) => text.toLowerCase());
+    searched.set(item, texts);
+  }
+  return texts;
+}
+
+interface PickerKey {
+  key: KeyPress;
+  context: KeyContext;
+}
+
+/** A key while a list is open: moves, filters, chooses, closes, or is one of the list's own. Pure. */
+export function applyPickerKey(view: View, picker: PickerDialog, pressed: PickerKey): KeyOutcome {
+  if (picker.question !== undefined) return answerQuestion(view, picker, pressed.key);
+  if (picker.input !== undefined) return writeInput(view, { ...picker, input: picker.input }, pressed);
+  const { key, context } = pressed;
+  const { keymap } = context;
+  const id = chosenId(picker);
+  const own = picker.keys.find(({ action }) => keymap.matches(key.name, action));
+  if (own) return { view, effects: [{ type: "pickerKey", action: own.action, id }] };
+  if (keymap.matches(key.name, "list.close"))
+    return { view: { ...view, dialog: undefined }, effects: [{ type: "closePicker" }] };
+  if (keymap.matches(key.name, "list.choose")) {
+    if (id === undefined) return { view, effects: [] };
+    return { view: { ...view, dialog: undefined }, effects: [{ type: "choose", id }] };
+  }
+  const selected = moveTo(picker, pressed);
+  if (selected !== undefined) return unanswered(view, { ...picker, selected });
+  const filter = editLine(picker.filter, key);
+  return filter === undefined ? { view, effects: [] } : unanswered(view, { ...picker, filter, selected: 0 });
+}
+
+function chosenId(picker: PickerDialog): string | undefined {
+  return filterItems(picker)[picker.selected]?.id;
+}
+
+/** Everything but a clear yes is a no. */
+function answerQuestion(view: View, picker: PickerDialog, { name }: KeyPress): KeyOutcome {
+  const asked = { ...view, dialog: { ...picker, question: undefined } };
+  const isYes = name === "y" || name === "shift+y" || name === "Y";
+  if (!isYes) return { view: asked, effects: [] };
+  return { view: asked, effects: [{ type: "confirmPicker", id: chosenId(picker) }] };
+}
+
+function writeInput(
+  view: View,
+  picker: PickerDialog & { input: NonNullable<PickerDialog["input"]> },
+  { key, context: { keymap } }: PickerKey,
+): KeyOutcome {
+  const { input } = picker;
+  const written = { ...view, dialog: { ...picker, input: undefined } };
+  if (keymap.matches(key.name, "list.close")) return { view: written, effects: [] };
+  if (keymap.matches(key.name, "list.choose")) {
+    const id = chosenId(picker);
+    return { view: written, effects: [{ type: "submitPicker", id, text: input.text }] };
+  }
+  const text = editLine(input.text, key);
+  return unanswered(view, text === undefined ? picker : { ...picker, input: { ...input, text } });
+}
+
+/** Where the mark goes; undefined for a key that does not move it. */
+function moveTo(picker: PickerDialog, { key, context }: PickerKey): number | undefined {
+  const { keymap, rows } = context;
+  const last = filterItems(picker).length - 1;
+  const steps = [
+    ["list.up", -1],
+    ["list.down", 1],
+    ["list.pageUp", -listRows(rows)],
+    ["list.pageDown", listRows(rows)],
+    ["list.first", -last],
+    ["list.last", last],
+  ] as const;
+  const step = steps.find(([action]) => keymap.matches(key.name, action))?.[1];
+  if (step === undefined) return undefined;
+  return Math.max(0, Math.min(last, picker.selected + step));
+}
+
+function unanswered(view: View, dialog: PickerDialog): KeyOutcome {
+  return { view: { ...view, dialog }, effects: [] };
 }

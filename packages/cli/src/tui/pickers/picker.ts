@@ -1,10 +1,12 @@
-import type { ActionId } from "../keys/actions.ts";
+import type { ActionId } from "../keys/keymap.ts";
 import type { PickerDialog, PickerItem, View } from "../view.ts";
-import { filterItems } from "./picker-items.ts";
+import { filterItems } from "./picker-view.ts";
 
 /** A list with what choosing means; `dialog` is what the screen shows of it. */
 export interface Picker {
   dialog: PickerDialog;
+  /** It is on the screen now; what it finds out from here on can be shown in it. */
+  onOpened?(): void;
   choose(id: string): Promise<void> | void;
   /** One of its own keys was pressed on an item. */
   pressKey?(action: ActionId, id: string | undefined): Promise<void> | void;
@@ -42,4 +44,82 @@ export function replaceItems(dialog: PickerDialog, items: readonly PickerItem[])
   const position = shown.findIndex(({ id }) => id === marked);
   const selected = position < 0 ? Math.min(dialog.selected, Math.max(0, shown.length - 1)) : position;
   return { ...dialog, items, selected };
+}
+
+/** One of the ways to go on; `detail` is shown dim behind it. */
+export interface Choice {
+  label: string;
+  detail?: string;
+  run(): Promise<void> | void;
+}
+
+/** A list of a few ways to go on; closing it does nothing. */
+export function createChoice(name: string, title: string, choices: readonly Choice[]): Picker {
+  const items = choices.map(({ label, detail }, index) => ({
+    id: String(index),
+    label,
+    ...(detail !== undefined && { detail }),
+  }));
+  return {
+    dialog: createPickerDialog({ name, title, items }),
+    choose: (id) => choices[Number(id)]?.run(),
+  };
+}
+
+/** The list that is open, and what its keys do: each resolves when it is done, or what went wrong was said. */
+export class OpenPicker {
+  private picker: Picker | undefined;
+
+  constructor(
+    private readonly change: (change: (view: View) => View) => void,
+    private readonly fail: (error: unknown) => void,
+  ) {}
+
+  /** A question that a run waits for is never covered up. */
+  open(picker: Picker): void {
+    let isAsked = false;
+    this.change((view) => {
+      isAsked = view.dialog?.type === "approval";
+      return isAsked ? view : { ...view, dialog: picker.dialog };
+    });
+    if (isAsked) this.fail(new Error(`${picker.dialog.title} is available after you answer the question.`));
+    else {
+      this.replace(picker);
+      void this.run(() => picker.onOpened?.());
+    }
+  }
+
+  private replace(picker: Picker): void {
+    const before = this.picker;
+    this.picker = picker;
+    if (before !== picker) void this.run(() => before?.close?.());
+  }
+
+  choose(id: string): Promise<void> {
+    const { picker } = this;
+    this.picker = undefined;
+    return this.run(() => picker?.choose(id));
+  }
+
+  pressKey(action: ActionId, id: string | undefined): Promise<void> {
+    return this.run(() => this.picker?.pressKey?.(action, id));
+  }
+
+  confirm(id: string | undefined): Promise<void> {
+    return this.run(() => this.picker?.confirm?.(id));
+  }
+
+  submit(text: string, id: string | undefined): Promise<void> {
+    return this.run(() => this.picker?.submit?.(text, id));
+  }
+
+  close(): Promise<void> {
+    const { picker } = this;
+    this.picker = undefined;
+    return this.run(() => picker?.close?.());
+  }
+
+  private run(work: () => Promise<void> | void): Promise<void> {
+    return Promise.resolve().then(work).catch(this.fail);
+  }
 }

@@ -1,12 +1,13 @@
-import type { SessionInfo } from "@diligent/core/run";
+import { statSync } from "node:fs";
+import { withoutArchived } from "@diligent/core/light";
+import { forgetSessionGrants, now, type SessionInfo } from "@diligent/core/run";
 import { readSessionText, removeSession, renameSession } from "@diligent/core/sessions";
-import { formatMessageCount } from "../../session-text.ts";
-import { toSingleLine } from "../../terminal-text.ts";
+import { formatAge, formatMessageCount, formatSize } from "../../text/format.ts";
+import { toSingleLine } from "../../text/terminal-text.ts";
 import type { CommandContext } from "../commands/types.ts";
-import type { ActionId } from "../keys/actions.ts";
-import type { PickerDialog } from "../view.ts";
+import type { ActionId } from "../keys/keymap.ts";
+import type { PickerDialog, PickerItem } from "../view.ts";
 import { changePicker, createPickerDialog, type Picker, replaceItems } from "./picker.ts";
-import { SessionList } from "./session-list.ts";
 
 const PICKER = "sessions";
 // What is searched in; a thousand long sessions would fill the memory otherwise.
@@ -14,16 +15,16 @@ const MAX_SESSION_CHARACTERS = 200_000;
 const MAX_ALL_CHARACTERS = 16_000_000;
 const SESSIONS_AT_ONCE = 25;
 
-/** The sessions of this project, also to rename and delete them; undefined when there is none. */
+/** The sessions of this project that are not archived, also to rename and delete them; undefined when there is none. */
 export async function sessionsPicker(context: CommandContext): Promise<Picker | undefined> {
   const { session } = await context.session();
   session.flush();
-  const sessions = await session.list();
+  const sessions = withoutArchived(await session.list());
   if (sessions.length === 0) return undefined;
   return new SessionsPicker(context, { sessions, currentId: session.sessionId });
 }
 
-interface Parts {
+interface Deps {
   /** The last changed first. */
   sessions: readonly SessionInfo[];
   currentId: string;
@@ -32,14 +33,16 @@ interface Parts {
 class SessionsPicker implements Picker {
   readonly dialog: PickerDialog;
   private readonly currentId: string;
+  private readonly sessions: readonly SessionInfo[];
   private readonly list: SessionList;
   private readonly closing = new AbortController();
 
   constructor(
     private readonly context: CommandContext,
-    { sessions, currentId }: Parts,
+    { sessions, currentId }: Deps,
   ) {
     this.currentId = currentId;
+    this.sessions = sessions;
     this.list = new SessionList(sessions, currentId);
     this.dialog = createPickerDialog({
       name: PICKER,
@@ -52,7 +55,10 @@ class SessionsPicker implements Picker {
         { action: "list.branches", label: "branches" },
       ],
     });
-    void this.readTexts(sessions);
+  }
+
+  onOpened(): void {
+    void this.readTexts();
   }
 
   async choose(id: string): Promise<void> {
@@ -73,9 +79,9 @@ class SessionsPicker implements Picker {
       const text = info.name ?? "";
       this.change((dialog) => ({ ...dialog, input: { label: "New name", text } }));
     } else if (info.id === this.currentId) {
-      this.context.change((view) => ({ ...view, hint: "The session that is open cannot be deleted" }));
+      this.context.change((view) => ({ ...view, hint: "Cannot delete the open session" }));
     } else {
-      const question = `Delete ${describe(info)} for good?`;
+      const question = `Permanently delete ${describe(info)}?`;
       this.change((dialog) => ({ ...dialog, question }));
     }
   }
@@ -85,6 +91,7 @@ class SessionsPicker implements Picker {
     const info = this.list.find(id);
     if (!info) return;
     removeSession(info);
+    forgetSessionGrants(this.context.environment, info.id);
     this.list.remove(info.id);
     this.refresh();
   }
@@ -121,11 +128,11 @@ class SessionsPicker implements Picker {
   }
 
   /** What was said in the sessions can be searched as soon as it is read, the newest first. */
-  private async readTexts(sessions: readonly SessionInfo[]): Promise<void> {
+  private async readTexts(): Promise<void> {
     const { signal } = this.closing;
     let room = MAX_ALL_CHARACTERS;
     let count = 0;
-    for (const { id, path } of sessions) {
+    for (const { id, path } of this.sessions) {
       const maxCharacters = Math.min(MAX_SESSION_CHARACTERS, room);
       if (signal.aborted || maxCharacters <= 0) break;
       // As it is compared: a text in small letters stays one and the same.
@@ -141,4 +148,144 @@ class SessionsPicker implements Picker {
 
 function describe({ id, messageCount, name, firstUserMessage }: SessionInfo): string {
   return `“${toSingleLine(name ?? firstUserMessage ?? id, 60)}” (${formatMessageCount(messageCount)})`;
+}
+
+const ORDERS = ["time", "size", "name"] as const;
+
+/** What a list of sessions is sorted by: the last change, the size of the file, the name. */
+type SessionOrder = (typeof ORDERS)[number];
+
+/** A session with what the list needs of it besides. */
+interface ListedSession {
+  info: SessionInfo;
+  /** Bytes of its file. */
+  size: number;
+  item: PickerItem;
+}
+
+/** The orders in turn, the first again behind the last. */
+function nextOrder(order: SessionOrder): SessionOrder {
+  return ORDERS[(ORDERS.indexOf(order) + 1) % ORDERS.length] ?? "time";
+}
+
+/** What stands above the list; the usual order is not named. */
+function titleOf(order: SessionOrder): string {
+  return order === "time" ? "Sessions" : `Sessions by ${order}`;
+}
+
+/** @param sessions the last changed first. */
+function sortSessions(sessions: readonly ListedSession[], order: SessionOrder): readonly ListedSession[] {
+  switch (order) {
+    case "time":
+      return sessions;
+    case "size":
+      return sessions.toSorted((left, right) => right.size - left.size);
+    case "name":
+      return sessions.toSorted((left, right) => compareNames(nameOf(left.info), nameOf(right.info)));
+  }
+}
+
+interface ItemContext {
+  isCurrent: boolean;
+  /** Bytes of its file. */
+  size: number;
+  /** Milliseconds since the epoch. */
+  now: number;
+  /** What was said in it, as far as it is known. */
+  text?: string | undefined;
+}
+
+/** A session as the list shows it, found by its id and by what was said in it. */
+function toListedSession(info: SessionInfo, { isCurrent, size, now, text }: ItemContext): ListedSession {
+  const { id, firstUserMessage = "", messageCount, modified, parentSession } = info;
+  const facts = [
+    formatAge(now - modified.getTime()),
+    formatMessageCount(messageCount),
+    formatSize(size),
+    ...(parentSession === undefined ? [] : [`copy of ${parentSession}`]),
+  ];
+  const item = {
+    id,
+    label: (isCurrent ? "● " : "") + nameOf(info),
+    detail: facts.join(", "),
+    searchText: `${id} ${text ?? firstUserMessage}`,
+  };
+  return { info, size, item };
+}
+
+/** The same session, which is found by more. */
+function withText(session: ListedSession, text: string): ListedSession {
+  return { ...session, item: { ...session.item, searchText: `${session.info.id} ${text}` } };
+}
+
+function nameOf({ name, firstUserMessage }: SessionInfo): string {
+  return name ?? firstUserMessage ?? "(no messages)";
+}
+
+function compareNames(left: string, right: string): number {
+  const [a, b] = [left.toLowerCase(), right.toLowerCase()];
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The sessions of a project in an order, with what is known of their texts. */
+class SessionList {
+  private sessions: readonly ListedSession[];
+  private order: SessionOrder = "time";
+  private readonly texts = new Map<string, string>();
+
+  /**
+   * @param sessions the last changed first.
+   * @param currentId the session that is open.
+   */
+  constructor(
+    sessions: readonly SessionInfo[],
+    private readonly currentId: string,
+  ) {
+    this.sessions = sessions.map((info) => this.list(info));
+  }
+
+  /** As they are shown. */
+  get items(): PickerItem[] {
+    return sortSessions(this.sessions, this.order).map(({ item }) => item);
+  }
+
+  /** Says what they are sorted by. */
+  get title(): string {
+    return titleOf(this.order);
+  }
+
+  find(id: string | undefined): SessionInfo | undefined {
+    return this.sessions.find(({ info }) => info.id === id)?.info;
+  }
+
+  /** Takes the next order. */
+  sort(): void {
+    this.order = nextOrder(this.order);
+  }
+
+  remove(id: string): void {
+    this.sessions = this.sessions.filter(({ info }) => info.id !== id);
+  }
+
+  /** An empty name takes the name away. */
+  rename({ name: _, ...unnamed }: SessionInfo, name: string): void {
+    const renamed = this.list(name === "" ? unnamed : { ...unnamed, name });
+    this.replace(unnamed.id, () => renamed);
+  }
+
+  /** Adds what was said in a session, which it is found by from now on. */
+  addText(id: string, text: string): void {
+    this.texts.set(id, text);
+    this.replace(id, (session) => withText(session, text));
+  }
+
+  private replace(id: string, change: (session: ListedSession) => ListedSession): void {
+    this.sessions = this.sessions.map((each) => (each.info.id === id ? change(each) : each));
+  }
+
+  private list(info: SessionInfo): ListedSession {
+    const isCurrent = info.id === this.currentId;
+    const size = statSync(info.path, { throwIfNoEntry: false })?.size ?? 0;
+    return toListedSession(info, { isCurrent, size, now: now(), text: this.texts.get(info.id) });
+  }
 }

@@ -1,10 +1,26 @@
-import { pathTo, promptText, type SessionEntry } from "@diligent/core/run";
-import { toSingleLine } from "../../terminal-text.ts";
+import {
+  assertNever,
+  type Message,
+  messageText,
+  pathTo,
+  promptText,
+  type SessionBranches,
+  type SessionEntry,
+  type SessionTreeNode,
+} from "@diligent/core/run";
+import { formatTokens } from "../../print/summary.ts";
+import { toSingleLine } from "../../text/terminal-text.ts";
 import type { CommandContext } from "../commands/types.ts";
-import { note } from "../note.ts";
-import { type Choice, createChoice } from "./choice.ts";
-import { changePicker, createPickerDialog, type Picker, replaceItems } from "./picker.ts";
-import { findHere, treeItems } from "./tree-items.ts";
+import { note } from "../commands/types.ts";
+import type { PickerItem } from "../view.ts";
+import {
+  type Choice,
+  changePicker,
+  createChoice,
+  createPickerDialog,
+  type Picker,
+  replaceItems,
+} from "./picker.ts";
 
 const NAME = "tree";
 const MAX_LABEL_CHARACTERS = 60;
@@ -43,15 +59,14 @@ export async function treePicker(context: CommandContext): Promise<Picker | unde
  * Goes to the place with this id, or with the only one that begins so.
  * @throws Error when there is no such place, or more than one.
  */
-export async function goToPlace(reference: string, context: CommandContext): Promise<void> {
+export async function goToEntry(reference: string, context: CommandContext): Promise<void> {
   const { session } = await context.session();
   const { entries } = session.branches;
   const found = entries.filter(({ id }) => id.startsWith(reference));
   const place = found.find(({ id }) => id === reference) ?? found[0];
-  if (!place)
-    throw new Error(`There is no place ${toSingleLine(reference, 60)} in this session; /tree lists them.`);
+  if (!place) throw new Error(`No entry ${toSingleLine(reference, 60)} in this session; /tree lists them.`);
   if (place.id !== reference && found.length > 1)
-    throw new Error(`${found.length} places begin with ${reference}; /tree lists them.`);
+    throw new Error(`${found.length} entries begin with ${reference}; /tree lists them.`);
   await goTo(place.id, context);
 }
 
@@ -66,21 +81,21 @@ async function goTo(id: string, context: CommandContext): Promise<void> {
   const { branches } = session;
   const destination = findDestination(branches.entries, id);
   if (destination.entryId === session.leafId) {
-    if (destination.text === undefined) return note(context, "The conversation is there already.");
+    if (destination.text === undefined) return note(context, "The conversation is already there.");
     return context.setPrompt(destination.text);
   }
   const go = (isSummarized: boolean) => branchTo(destination, isSummarized, context);
-  const choices: Choice[] = [{ label: "Just go there", run: async () => void (await go(false)) }];
+  const choices: Choice[] = [{ label: "Restore conversation only", run: async () => void (await go(false)) }];
   const files = await filesChoice(destination, () => go(false), context);
   if (files) choices.push(files);
   if (branches.findLeft(destination.entryId).some(isAnswer)) {
     choices.push({
-      label: "Go there with a summary of the branch that is left",
-      detail: "one request; the model knows then what was tried",
+      label: "Restore conversation, with a summary of this branch",
+      detail: "one request; tells the model what was tried",
       run: async () => void (await go(true)),
     });
   }
-  if (choices.length > 1) context.open(createChoice("branch", "Go on from there", choices));
+  if (choices.length > 1) context.open(createChoice("branch", "Continue from there", choices));
   else await go(false);
 }
 
@@ -96,14 +111,14 @@ async function filesChoice(
   if (!planned || planned.restored.length === 0) return undefined;
   const count = planned.restored.length;
   return {
-    label: "Go there, the files too",
-    detail: `${count === 1 ? "one path is" : `${count} paths are`} brought back${describeLeft(planned.conflicts.length)}; /redo undoes that`,
+    label: "Restore conversation and files",
+    detail: `${count === 1 ? "one path is" : `${count} paths are`} restored${describeLeft(planned.conflicts.length)}; /redo undoes that`,
     async run() {
       if (!(await go())) return;
       await context.moveFiles("jump", async (control) => {
         const restoration = await checkpoints.jump(entryIds, control);
         if (!restoration) return;
-        const { describeRestoration } = await import("../../undo/describe-restoration.ts");
+        const { describeRestoration } = await import("../../undo/describe.ts");
         context.print(describeRestoration(restoration).join("\n"));
       });
     },
@@ -112,9 +127,7 @@ async function filesChoice(
 
 function describeLeft(conflicts: number): string {
   if (conflicts === 0) return "";
-  return conflicts === 1
-    ? ", one that was changed since stays"
-    : `, ${conflicts} that were changed since stay`;
+  return conflicts === 1 ? ", 1 changed since is kept" : `, ${conflicts} changed since are kept`;
 }
 
 async function branchTo(
@@ -123,7 +136,7 @@ async function branchTo(
   context: CommandContext,
 ): Promise<boolean> {
   if (!(await context.branch(entryId, { isSummarized }))) return false;
-  note(context, "The conversation goes on from here; what was said elsewhere stays in /tree.");
+  note(context, "Continuing from here; the other branches stay in /tree.");
   if (text !== undefined) context.setPrompt(text);
   return true;
 }
@@ -138,4 +151,120 @@ function findDestination(entries: readonly SessionEntry[], id: string): Destinat
 
 function isAnswer(entry: SessionEntry): boolean {
   return entry.type === "message" && entry.message.role === "assistant";
+}
+
+const MAX_TEXT_COLUMNS = 300;
+const ON_BRANCH = "●";
+const ELSEWHERE = "○";
+const HERE = "← you are here";
+const NOTES: ReadonlySet<SessionEntry["type"]> = new Set([
+  "label",
+  "session_info",
+  "settings",
+  "archive",
+  "custom",
+  "unknown",
+]);
+
+/**
+ * What can be gone on from, as an indented list: what users said, summaries, and how each branch ends. A step to the right
+ * is a branch of several. The id of an item is that of its entry.
+ */
+function treeItems({ tree, path, labels }: Pick<SessionBranches, "tree" | "path" | "labels">): PickerItem[] {
+  const onPath = new Set(path);
+  const here = path.at(-1);
+  const shown = listShown(tree, here);
+  return shown.map(({ entry, depth }) => {
+    const label = labels.get(entry.id);
+    const marks = [onPath.has(entry) ? ON_BRANCH : ELSEWHERE, ...(label === undefined ? [] : [`[${label}]`])];
+    return {
+      id: entry.id,
+      label: `${marks.join(" ")} ${textOf(entry)}`,
+      depth,
+      ...(entry === here && { detail: HERE }),
+    };
+  });
+}
+
+/** The place in the list where the conversation is now. */
+function findHere(items: readonly PickerItem[]): number {
+  return Math.max(
+    0,
+    items.findIndex(({ detail }) => detail === HERE),
+  );
+}
+
+interface ShownEntry {
+  entry: SessionEntry;
+  depth: number;
+}
+
+/** In the order of the conversation, branch after branch. A branch may be thousands of entries long, hence no recursion. */
+function listShown(tree: readonly SessionTreeNode[], here: SessionEntry | undefined): ShownEntry[] {
+  const shown: ShownEntry[] = [];
+  const waiting: { node: SessionTreeNode; depth: number }[] = [];
+  const add = (nodes: readonly SessionTreeNode[], depth: number) => {
+    const said = nodes.filter(isConversation);
+    const inner = said.length > 1 ? depth + 1 : depth;
+    for (const node of said.toReversed()) waiting.push({ node, depth: inner });
+    return said.length;
+  };
+  // Those who began anew stand beside each other.
+  for (const node of tree.filter(isConversation).toReversed()) waiting.push({ node, depth: 0 });
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { node, depth } = next;
+    const isEnd = add(node.children, depth) === 0;
+    if (isShown(node.entry, isEnd || node.entry === here)) shown.push({ entry: node.entry, depth });
+  }
+  return shown;
+}
+
+/** False for what only says something about a session: names, labels, what a later version has added. */
+function isConversation({ entry, children }: SessionTreeNode): boolean {
+  return !NOTES.has(entry.type) || children.length > 0;
+}
+
+function isShown(entry: SessionEntry, isEnd: boolean): boolean {
+  if (entry.type === "message") return entry.message.role === "user" || isEnd;
+  return entry.type === "compaction" || entry.type === "branch_summary" || isEnd;
+}
+
+function textOf(entry: SessionEntry): string {
+  switch (entry.type) {
+    case "message":
+      return messageLabel(entry.message);
+    case "compaction":
+      return `⟳ compacted: ${formatTokens(entry.tokensBefore)} → ${formatTokens(entry.tokensAfter)} tokens`;
+    case "branch_summary":
+      return `↩ summary of an abandoned branch: ${toSingleLine(withoutHeading(entry.summary), MAX_TEXT_COLUMNS)}`;
+    case "model_change":
+      return `model: ${entry.modelId}`;
+    case "prune":
+      return "… old tool results shortened for the model";
+    case "session_info":
+    case "label":
+    case "settings":
+    case "archive":
+    case "custom":
+    case "unknown":
+      return `(${entry.type})`;
+    default:
+      return assertNever(entry);
+  }
+}
+
+/** Summaries begin with a heading that is the same in all of them. */
+function withoutHeading(summary: string): string {
+  return summary.replace(/^\s*#[^\n]*\n/, "");
+}
+
+function messageLabel(message: Message): string {
+  switch (message.role) {
+    case "user":
+      return toSingleLine(promptText(message), MAX_TEXT_COLUMNS) || "(no text)";
+    case "assistant":
+      return `… ${toSingleLine(messageText(message), MAX_TEXT_COLUMNS) || "(tool calls)"}`;
+    case "tool_result":
+      return `… result of ${message.toolName}`;
+  }
 }

@@ -1,13 +1,13 @@
 import type { TrustDescription } from "@diligent/core";
+import type { HarnessSession } from "@diligent/core/harness";
+import { isKnownModel } from "@diligent/core/harness";
 import { ConfigError } from "@diligent/core/run";
-import { isKnownModel } from "../../load-config.ts";
-import type { OpenSession } from "../../open-session.ts";
-import { orUsageError } from "../../usage-error.ts";
+import { orUsageError } from "../../errors.ts";
 import type { CommandContext } from "../commands/types.ts";
-import { note } from "../note.ts";
-import { formatCount } from "../text/format-amount.ts";
+import { note } from "../commands/types.ts";
+import { formatCount } from "../text.ts";
 import { notice } from "../view.ts";
-import { type Choice, createChoice } from "./choice.ts";
+import { type Choice, createChoice } from "./picker.ts";
 
 /** Says what trusting the project's configuration would make active, and asks; what is decided counts at once. */
 export async function askForTrust(context: CommandContext): Promise<void> {
@@ -15,7 +15,11 @@ export async function askForTrust(context: CommandContext): Promise<void> {
   const description = await describe(cwd, context);
   await showTrust(description, context);
   if (description.state === "none") return;
-  const isTrusted = description.state === "trusted" || loaded.trust === "trusted";
+  const { trust, knowledgeTrust } = loaded;
+  const isHeldBack = [trust, knowledgeTrust.state].some(
+    (state) => state === "untrusted" || state === "changed",
+  );
+  const isTrusted = description.state === "trusted" || !isHeldBack;
   const choices = isTrusted
     ? [LEAVE_IT, await untrust(cwd, context)]
     : await trustChoices(description, context);
@@ -27,12 +31,11 @@ export async function askForTrust(context: CommandContext): Promise<void> {
  * changed since it was trusted is asked about again. Resolves once that is decided, and what was decided counts.
  */
 export async function askForTrustFirst(
-  { cwd, loaded }: Pick<OpenSession, "cwd" | "loaded">,
+  { cwd }: Pick<HarnessSession, "cwd">,
   context: CommandContext,
 ): Promise<void> {
-  if (loaded.trust === "none" || loaded.trust === "trusted") return;
   const description = await describe(cwd, context);
-  if (description.activates.length === 0) return;
+  if (description.state === "trusted" || description.activates.length === 0) return;
   await showTrust(description, context);
   const choices = await trustChoices(description, context);
   await new Promise<void>((resolve, reject) => {
@@ -59,7 +62,7 @@ async function describe(cwd: string, { environment, show }: CommandContext): Pro
 }
 
 async function showTrust(description: TrustDescription, { print }: CommandContext): Promise<void> {
-  const { formatTrust } = await import("../../commands/format-trust.ts");
+  const { formatTrust } = await import("../../commands/trust.ts");
   print(formatTrust(description).join("\n"));
 }
 
@@ -67,25 +70,25 @@ function titleOf({ state }: TrustDescription): string {
   return state === "changed" ? "Trust the changed configuration?" : "Trust this project's configuration?";
 }
 
-const LEAVE_IT: Choice = { label: "Leave it as it is", run: () => {} };
+const LEAVE_IT: Choice = { label: "Keep as is", run: () => {} };
 
 /** No comes first, so that Enter, pressed for something else, allows nothing. */
 async function trustChoices(description: TrustDescription, context: CommandContext): Promise<Choice[]> {
   const { trustProject } = await import("@diligent/core");
   const { directory, activates } = description;
   return [
-    { label: "Don't trust it", detail: "go on without what is listed above", run: () => {} },
+    { label: "Don't trust it", detail: "continue without the settings listed above", run: () => {} },
     {
-      label: "This once",
-      detail: "until you leave; nothing is remembered",
+      label: "Trust for now",
+      detail: "until you quit; not saved",
       async run() {
         await context.reopen({ how: "reload", trustedOnce: description });
-        note(context, `Trusted until you leave: ${directory}`);
+        note(context, `Trusted until you quit: ${directory}`);
       },
     },
     {
       label: "Trust it",
-      detail: `${formatCount(activates.length, "setting")} as listed; a change is asked about again`,
+      detail: `${formatCount(activates.length, "setting")} as listed; you are asked again when it changes`,
       async run() {
         await trustProject(description, context.environment);
         await context.reopen({ how: "reload" });
@@ -98,7 +101,7 @@ async function trustChoices(description: TrustDescription, context: CommandConte
 async function untrust(cwd: string, context: CommandContext): Promise<Choice> {
   const { untrustProject } = await import("@diligent/core");
   return {
-    label: "Take the trust back",
+    label: "Revoke trust",
     async run() {
       const { directory } = await untrustProject(cwd, context.environment);
       await context.reopen({ how: "reload", trustedOnce: undefined });

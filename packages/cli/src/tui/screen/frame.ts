@@ -1,21 +1,14 @@
-import { FrameWriter } from "./frame-writer.ts";
-import { findChanges, type RegionChange } from "./region-changes.ts";
-import { anyTop, moveTop, type RegionTop } from "./region-top.ts";
-import { EMPTY_LINE, type ScreenLine } from "./screen-line.ts";
-
-/** What stands in the terminal's last rows, below everything that is finished. */
-export interface LiveRegion {
-  /** One line a row, at least one and never more than the terminal has rows. */
-  readonly lines: readonly ScreenLine[];
-  /** The size of the terminal they were drawn for. */
-  readonly width: number;
-  readonly height: number;
-  /** Where the terminal's cursor is, from the first live line; the column is undefined where terminals differ. */
-  readonly row: number;
-  readonly column: number | undefined;
-  readonly isCursorShown: boolean;
-  readonly top: RegionTop;
-}
+import { changeLine, EMPTY_LINE, type ScreenLine } from "./line.ts";
+import {
+  anyTop,
+  CursorWriter,
+  type DrawnRegion,
+  findChanges,
+  moveTop,
+  type RegionChange,
+  type RegionLocation,
+} from "./region.ts";
+import type { Settling } from "./terminal.ts";
 
 /** What a frame is to bring about. */
 export interface WantedFrame {
@@ -30,14 +23,14 @@ export interface WantedFrame {
 /** What to write to the terminal, empty where nothing changes, and what stands there afterwards. */
 export interface Frame {
   readonly output: string;
-  readonly region: LiveRegion;
+  readonly region: DrawnRegion;
 }
 
 /**
  * The bytes that turn the region `shown` into the wanted one, in a terminal of unchanged size. What is on the screen
  * already is not written again, above all not lines that were live until now and are finished: they stay where they are.
  */
-export function drawChanges(shown: LiveRegion, wanted: WantedFrame): Frame {
+export function drawChanges(shown: DrawnRegion, wanted: WantedFrame): Frame {
   const live = atLeastOne(wanted.live);
   const lines = [...wanted.finished, ...live];
   const writer = new FrameWriter({ row: shown.row, column: shown.column }, shown.lines.length, wanted.width);
@@ -67,7 +60,7 @@ export function drawAnew(
 }
 
 /** Leaves the region as it is and puts the cursor in the first column of the row below it. */
-export function leaveRegion({ lines, row, column, width }: LiveRegion): string {
+export function leaveRegion({ lines, row, column, width }: DrawnRegion): string {
   const writer = new FrameWriter({ row, column }, lines.length, width);
   const isEmpty = lines.length === 1 && lines[0]?.text === "";
   if (isEmpty) writer.cursor.moveTo(0, 0);
@@ -76,7 +69,7 @@ export function leaveRegion({ lines, row, column, width }: LiveRegion): string {
 }
 
 /** Takes the region away and leaves the cursor in the first column of the row where it began. */
-export function eraseRegion({ lines, row, column, width }: LiveRegion): string {
+export function eraseRegion({ lines, row, column, width }: DrawnRegion): string {
   const writer = new FrameWriter({ row, column }, lines.length, width);
   writer.eraseFrom(0);
   return writer.finish();
@@ -146,7 +139,7 @@ function applyChange(
 
 function endFrame(
   writer: FrameWriter,
-  before: Pick<LiveRegion, "isCursorShown" | "top">,
+  before: Pick<DrawnRegion, "isCursorShown" | "top">,
   wanted: WantedFrame,
 ): Frame {
   const { finished, live, width, height } = wanted;
@@ -164,4 +157,156 @@ function endFrame(
   const { row, column } = cursor;
   const region = { lines: live, width, height, row: row - finished.length, column, isCursorShown, top };
   return { output: writer.finish(), region };
+}
+
+const SYNCHRONISED = ["\x1b[?2026h", "\x1b[?2026l"] as const;
+const WRAPPING_OFF = "\x1b[?7l";
+const WRAPPING_ON = "\x1b[?7h";
+
+/** Changes the rows of a region, and gathers what one frame writes for that. */
+class FrameWriter {
+  /** Where all of it is written; for what is to come between the changes of rows. */
+  readonly cursor: CursorWriter;
+  private isWrapping = true;
+
+  /** Begins with the cursor at `place`; the region has `rows` rows, none of which the terminal is to wrap at `width`. */
+  constructor(
+    place: RegionLocation,
+    private rows: number,
+    private readonly width: number,
+  ) {
+    this.cursor = new CursorWriter(place, width);
+  }
+
+  /** Adds rows below the region; the screen scrolls where there is no room. */
+  addRows(count: number): void {
+    if (count < 1) return;
+    this.cursor.moveToRow(this.rows - 1 + count);
+    this.rows += count;
+  }
+
+  insertRows(row: number, count: number): void {
+    this.cursor.moveToRow(row);
+    this.cursor.write(`\x1b[${count > 1 ? count : ""}L`, undefined);
+  }
+
+  removeRows(row: number, count: number): void {
+    this.cursor.moveToRow(row);
+    this.cursor.write(`\x1b[${count > 1 ? count : ""}M`, undefined);
+  }
+
+  /** Erases a row and everything below it. */
+  eraseFrom(row: number): void {
+    this.cursor.moveTo(row, 0);
+    // Erased from its first cell downwards, a whole screen would go to the scrollback in tmux, and the region with it.
+    this.cursor.control(row === 0 ? "\x1b[K\x1b[2G\x1b[J\r" : "\x1b[J");
+  }
+
+  /** Turns the line `shown` in `row` into `wanted`. */
+  change(row: number, shown: ScreenLine, wanted: ScreenLine): void {
+    const { column, text, erasesRest, columnAfter } = changeLine(shown, wanted);
+    this.cursor.moveTo(row, column);
+    // Before the text: behind a full line it would erase the last character in some terminals.
+    if (erasesRest) this.cursor.control("\x1b[K");
+    this.keepRow(wanted);
+    this.cursor.write(text, columnAfter);
+  }
+
+  /** Writes lines downwards from an empty row, where the cursor is, with nothing below. Lines may be wrapped by the terminal. */
+  printLines(lines: readonly ScreenLine[], firstKept: number): void {
+    lines.forEach((line, index) => {
+      if (index > 0) this.cursor.startNextRow();
+      if (index >= firstKept) this.keepRow(line);
+      this.cursor.write(line.text, line.isSettled ? line.columns : undefined);
+    });
+    this.rows = this.cursor.row + 1;
+  }
+
+  /** Everything written, as one update that terminals show at once; nothing where nothing was to be written. */
+  finish(): string {
+    if (!this.isWrapping) this.cursor.control(WRAPPING_ON);
+    const { written } = this.cursor;
+    return written === "" ? "" : SYNCHRONISED.join(written);
+  }
+
+  /** A terminal that takes a character for wider than we do would go on in the next row, and our count of rows be wrong. */
+  private keepRow(line: ScreenLine): void {
+    if (!this.isWrapping || line.mostColumns <= this.width) return;
+    this.cursor.control(WRAPPING_OFF);
+    this.isWrapping = false;
+  }
+}
+
+// Text that streams looks smooth at 20 frames a second, and every further frame costs 40 bytes. Keys do not wait for it.
+const FRAME_MS = 50;
+
+/** Decides when the next frame is drawn, from `start` to `stop`. */
+export class FrameClock {
+  private isStarted = false;
+  private lastFrameAt = Number.NEGATIVE_INFINITY;
+  private nextFrame: Timer | undefined;
+  private settling: Timer | undefined;
+  private resizes = 0;
+  private resizingSince = 0;
+
+  /** Frames are being drawn. */
+  get isRunning(): boolean {
+    return this.isStarted;
+  }
+
+  /** The size has just changed, and may change again: no frame is to be drawn. */
+  get isSettling(): boolean {
+    return this.settling !== undefined;
+  }
+
+  /** How often the size has changed since the last frame. */
+  get resizeCount(): number {
+    return this.resizes;
+  }
+
+  start(): void {
+    this.isStarted = true;
+  }
+
+  /** Calls `draw` at once, or when the last frame is long enough ago, unless it is going to be called by then anyway. */
+  request(draw: () => void): void {
+    const waitMs = this.lastFrameAt + FRAME_MS - performance.now();
+    if (waitMs <= 0) draw();
+    else this.nextFrame ??= setTimeout(draw, waitMs);
+  }
+
+  /** Notes that the size has changed, while frames are drawn. Calls `draw` when it has settled. */
+  noteResize(draw: () => void, { quietMs, longestMs }: Settling): void {
+    if (!this.isStarted) return;
+    const now = performance.now();
+    this.resizes++;
+    if (this.resizes === 1) this.resizingSince = now;
+    this.endSettling();
+    const waitMs = Math.max(0, Math.min(quietMs, this.resizingSince + longestMs - now));
+    this.settling = setTimeout(draw, waitMs);
+  }
+
+  endSettling(): void {
+    clearTimeout(this.settling);
+    this.settling = undefined;
+  }
+
+  /** A frame is being drawn. */
+  noteFrame(): void {
+    this.cancel();
+    this.lastFrameAt = performance.now();
+    this.resizes = 0;
+  }
+
+  /** Calls nobody any more. */
+  stop(): void {
+    this.isStarted = false;
+    this.cancel();
+  }
+
+  private cancel(): void {
+    clearTimeout(this.nextFrame);
+    this.nextFrame = undefined;
+    this.endSettling();
+  }
 }

@@ -2,11 +2,9 @@ import type { Terminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import { setCapabilityOverrides } from "@earendil-works/pi-tui/dist/terminal-image.js";
 import type { TuiStopOptions } from "@earendil-works/pi-tui/dist/tui.js";
 import { TuiMainScreen } from "@earendil-works/pi-tui/dist/tui-main-screen.js";
-import { FrameClock } from "./frame-clock.ts";
+import { FrameClock } from "./frame.ts";
 import { RegionPainter } from "./region-painter.ts";
-import { ScreenInput } from "./screen-input.ts";
-import { TerminalReplies } from "./terminal-replies.ts";
-import { WatchedTerminal } from "./watched-terminal.ts";
+import { TerminalReplies, type TerminalReply, WatchedTerminal } from "./terminal.ts";
 
 /** What the screen has to know of the place it is in. */
 export interface InlineScreenOptions {
@@ -51,7 +49,7 @@ export class InlineScreen extends TuiMainScreen {
     this.#painter = new RegionPainter(watched, this.#replies, this.#clock);
     this.#input = new ScreenInput(this.#replies, {
       onReply: (reply) => {
-        if (reply.kind === "place") this.#painter.notePlace(reply);
+        if (reply.kind === "place") this.#painter.noteLocation(reply);
         // Now that it is known what the terminal is, more may have to be asked.
         else this.requestRender();
       },
@@ -89,6 +87,13 @@ export class InlineScreen extends TuiMainScreen {
     if (!this.#clock.isRunning) return;
     if (force) super.requestRender(true);
     else this.#clock.request(() => super.requestRender());
+  }
+
+  /** Draws the whole live region at once, from where it begins as far as that is known: somebody else may have written over it. */
+  redraw(): void {
+    if (!this.#clock.isRunning) return;
+    this.#painter.returnToTop();
+    super.requestRender(true);
   }
 
   protected override beforeTerminalStart(): void {
@@ -146,5 +151,44 @@ export class InlineScreen extends TuiMainScreen {
     } catch {
       // The program may be ending because it cannot draw: then what was drawn last stays.
     }
+  }
+}
+
+/** Who is told what has come in. */
+interface InputWatcher {
+  onReply(reply: TerminalReply): void;
+  /** Keys have been dealt with: what they have changed is to be shown. */
+  onKeys(): void;
+}
+
+/** Tells what a terminal answers from keys. What a key has changed is shown at once, however many keys came together. */
+class ScreenInput {
+  private isReply = false;
+  private areKeysNoted = false;
+
+  constructor(
+    private readonly replies: TerminalReplies,
+    private readonly watcher: InputWatcher,
+  ) {}
+
+  /** An input listener of pi-tui's: takes answers away from whoever reads keys. */
+  read(data: string): { consume: boolean } | undefined {
+    const reply = this.replies.read(data);
+    if (reply === undefined) return undefined;
+    this.isReply = true;
+    this.watcher.onReply(reply);
+    return { consume: true };
+  }
+
+  /** To be called when input has been dealt with. */
+  noteEnd(): void {
+    const { isReply } = this;
+    this.isReply = false;
+    if (isReply || this.areKeysNoted) return;
+    this.areKeysNoted = true;
+    queueMicrotask(() => {
+      this.areKeysNoted = false;
+      this.watcher.onKeys();
+    });
   }
 }

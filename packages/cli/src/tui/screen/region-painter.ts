@@ -4,19 +4,43 @@ import {
   drawChanges,
   eraseRegion,
   type Frame,
-  type LiveRegion,
+  type FrameClock,
   leaveRegion,
   type WantedFrame,
 } from "./frame.ts";
-import type { FrameClock } from "./frame-clock.ts";
-import { LiveLines } from "./live-lines.ts";
-import { topFromCursor } from "./region-top.ts";
-import { countRowsAbove } from "./rows-above.ts";
-import { type ScreenLine, toScreenLine } from "./screen-line.ts";
-import type { PlaceReply, TerminalReplies } from "./terminal-replies.ts";
+import { type ScreenLine, toScreenLine } from "./line.ts";
+import { countRowsAbove, type DrawnRegion, topFromCursor } from "./region.ts";
+import type { LocationReply, TerminalReplies } from "./terminal.ts";
+
+/** Makes what the children render ready for the screen; lines that were there in the last frame are not looked at again. */
+class LiveLines {
+  private known: ReadonlyMap<string, ScreenLine> = new Map();
+  private width = 0;
+
+  /** The last lines that fit into `height` rows, each cut to `width` columns. */
+  read(raw: readonly string[], { width, height }: { width: number; height: number }): ScreenLine[] {
+    const hidden = raw.length > height ? raw.length - Math.max(1, height - 1) : 0;
+    const header = hidden > 0 && height > 1 ? [describeHidden(hidden)] : [];
+    const lines = new Map<string, ScreenLine>();
+    const known = this.width === width ? this.known : lines;
+    const live = [...header, ...raw.slice(hidden)].map((line) => {
+      const ready = known.get(line) ?? toScreenLine(line, width);
+      lines.set(line, ready);
+      return ready;
+    });
+    this.known = lines;
+    this.width = width;
+    return live;
+  }
+}
+
+/** The line that stands for the first rows, where there are more than the screen has. */
+function describeHidden(rows: number): string {
+  return `… ${rows} more ${rows === 1 ? "line" : "lines"} above`;
+}
 
 /** What a terminal has to be for it. */
-export type PaintedTerminal = Pick<Terminal, "columns" | "rows" | "write">;
+type PaintedTerminal = Pick<Terminal, "columns" | "rows" | "write">;
 
 /**
  * Knows what stands in the terminal's last rows, and writes what turns it into what is to stand there, with the finished
@@ -25,7 +49,7 @@ export type PaintedTerminal = Pick<Terminal, "columns" | "rows" | "write">;
 export class RegionPainter {
   private readonly liveLines = new LiveLines();
   private finished: string[] = [];
-  private region: LiveRegion | undefined;
+  private region: DrawnRegion | undefined;
   private isStale = false;
   /** Finished lines were on their way when the size changed, and may stand in rows that do not count as finished. */
   private isMisplaced = false;
@@ -58,13 +82,21 @@ export class RegionPainter {
     this.isStale = true;
   }
 
+  /** Puts the cursor where the region begins, if that is known: somebody else's text may have moved it. */
+  returnToTop(): void {
+    const { region } = this;
+    if (region === undefined || region.top.least !== region.top.most) return;
+    this.terminal.write(`\x1b[${region.top.least + 1};1H`);
+    this.region = { ...region, row: 0, column: 0 };
+  }
+
   /** To be called when the size has changed, before the clock is told. */
   noteResize(): void {
     const isFirst = this.clock.isRunning && this.clock.resizeCount === 0;
     if (isFirst) this.isMisplaced ||= this.replies.isBehind;
   }
 
-  notePlace({ region, cursorRow }: PlaceReply): void {
+  noteLocation({ region, cursorRow }: LocationReply): void {
     const { row, lines, height, top } = region;
     // Elsewhere than expected: the size changed before the frame was read, although we have not been told yet.
     if (top.least === top.most && cursorRow !== top.least + row) this.isMisplaced = true;
@@ -98,7 +130,7 @@ export class RegionPainter {
     this.isStale = false;
     this.isMisplaced = false;
     this.clock.noteFrame();
-    const question = this.clock.isRunning ? this.replies.askForPlace(this.region, hasFinished) : "";
+    const question = this.clock.isRunning ? this.replies.askForLocation(this.region, hasFinished) : "";
     if (output + question !== "") this.terminal.write(output + question);
   }
 

@@ -1,11 +1,7 @@
 import { wrapTextWithAnsi } from "@earendil-works/pi-tui/dist/utils.js";
-import { LineStyle } from "./line-style.ts";
-import { cutToken, type LineToken, readTokens } from "./line-tokens.ts";
-import { isPrintableAscii, visibleWidth } from "./text-width.ts";
+import { cutTokens, ELLIPSIS, isPrintableAscii, LineStyle, readTokens, visibleWidth } from "./line.ts";
 
-export { TAB_COLUMNS, visibleWidth } from "./text-width.ts";
-
-const ELLIPSIS = "…";
+export { TAB_COLUMNS, visibleWidth } from "./line.ts";
 
 /**
  * What the views do with text and columns. Lines may hold SGR and OSC 8 sequences; text from outside has been sanitised
@@ -35,21 +31,6 @@ export function padLine(line: string, width: number): string {
 export function wrapText(text: string, width: number): string[] {
   const lines = wrapTextWithAnsi(text, Math.max(1, width));
   return text.includes("\x1b") ? lines.map(closeLine) : lines;
-}
-
-/** The beginning of a line, `width` columns of it at most with `…` behind, styles and links closed. */
-export function cutTokens(tokens: Iterable<LineToken>, width: number): string {
-  const style = new LineStyle();
-  let text = "";
-  let room = width - 1;
-  for (const token of tokens) {
-    const part = cutToken(token, room);
-    if (part !== undefined) text += part.text;
-    if (part !== token) break;
-    if (token.kind === "style") style.apply(token.text);
-    room -= token.columns;
-  }
-  return text + ELLIPSIS + style.closing();
 }
 
 function closeLine(line: string): string {

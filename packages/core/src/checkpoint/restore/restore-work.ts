@@ -1,18 +1,17 @@
-import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
-import { findStats } from "../../infrastructure/reading/find-stats.ts";
-import { MovedPathError } from "../../infrastructure/reading/opened-path.ts";
+import { mkdirSync, rmdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { MovedPathError } from "../../infrastructure/fs/real-path.ts";
+import { findStats, toSystemPath } from "../../infrastructure/fs/stat.ts";
 import { systemErrorText } from "../../infrastructure/system-error.ts";
-import type { BlobStore } from "../store/blob-store.ts";
-import type { PlannedChange } from "../timeline/roll-back.ts";
-import type { Restoring } from "../timeline/types.ts";
-import { type FileEntry, isSameContent, type TreeEntry } from "../tree-entry.ts";
-import type { UnlikePath } from "../types.ts";
-import { ChangedMeanwhileError } from "./change-mode.ts";
-import type { Judgement } from "./judge-change.ts";
-import { NotEmptyError, TreeWriter } from "./tree-writer.ts";
+import { type FileEntry, hasSameContent, type TreeEntry, toAbsolute } from "../entries.ts";
+import type { BlobStore } from "../store/blobs.ts";
+import type { PlannedChange } from "../timeline.ts";
+import type { Restoring, UnlikePath } from "../types.ts";
+import type { Evaluation } from "./evaluate-change.ts";
+import { ChangedMeanwhileError, NotEmptyError, TreeWriter } from "./tree-writer.ts";
 
 /** A path that is to be restored, with what was seen there. */
-export type Restore = Extract<Judgement, { kind: "restore" }>;
+export type Restore = Extract<Evaluation, { kind: "restore" }>;
 
 /** What has become of the paths that were to be restored. */
 export interface RestoredPaths {
@@ -90,7 +89,7 @@ export class RestoreWork {
   closeDirectories(inward: readonly Restore[]): void {
     const wanted = new Map(inward.map((each) => [each.change.path, each]));
     const opened = new Map(this.options.restoring.opened);
-    const paths = [...new Set([...opened.keys(), ...wanted.keys()])].sort(compareTexts);
+    const paths = [...new Set([...opened.keys(), ...wanted.keys()])].sort(compareByCharacter);
     for (const path of paths.reverse()) {
       const each = wanted.get(path);
       const mode = opened.get(path);
@@ -113,7 +112,7 @@ export class RestoreWork {
 
   private describeUnlike({ path, target }: PlannedChange): UnlikePath[] {
     const isAlone =
-      target?.kind === "file" && (target.links ?? 1) > countNames(`${this.options.root}/${path}`);
+      target?.kind === "file" && (target.links ?? 1) > countNames(toAbsolute(this.options.root, path));
     const isStrange = this.strangers.has(path);
     if (!isAlone && !isStrange) return [];
     return [{ path, ...(isStrange && { isOwnerLost: true }), ...(isAlone && { isLinkLost: true }) }];
@@ -123,7 +122,7 @@ export class RestoreWork {
     const file = before?.kind === "file" ? before : undefined;
     // Its other name has been seen to already.
     if (file && this.rewritten.get(file.inode) === target.hash && target.hash !== undefined) return;
-    const isSameFile = file !== undefined && isSameContent(file, target);
+    const isSameFile = file !== undefined && hasSameContent(file, target);
     if (!isSameFile) this.writeFile(path, target, before);
     if (isSameFile || this.options.restoring.inPlace.includes(path)) this.writer.setMode(path, target.mode);
   }
@@ -181,7 +180,27 @@ export function setQuietly(work: () => void): void {
 }
 
 /** By character: a directory stands before everything in it. */
-export function compareTexts(left: string, right: string): number {
+export function compareByCharacter(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
+}
+
+/** A directory that was made for what is to come back; where nothing came, it goes away again, with those made above it. */
+export class MadeDirectory implements Disposable {
+  /** The outermost one that was made; undefined where somebody else was faster. */
+  private readonly top: string | undefined;
+
+  /** @param path absolute. @throws errors of the file system. */
+  constructor(private readonly path: string) {
+    this.top = mkdirSync(path, { recursive: true });
+  }
+
+  [Symbol.dispose](): void {
+    if (this.top === undefined) return;
+    try {
+      for (let path = this.path; path.length >= this.top.length; path = dirname(path)) rmdirSync(path);
+    } catch {
+      // As a rule something has come back; or there is something of somebody else's in it.
+    }
+  }
 }

@@ -1,7 +1,10 @@
 import {
+  chmodSync,
   closeSync,
   constants,
   fchmodSync,
+  fchownSync,
+  fstatSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -12,16 +15,12 @@ import {
   symlinkSync,
   unlinkSync,
 } from "node:fs";
-import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
-import { findStats } from "../../infrastructure/reading/find-stats.ts";
-import { HeldDirectory } from "../../infrastructure/reading/held-directory.ts";
+import { DESCRIPTORS, HeldDirectory, pathOfDescriptor } from "../../infrastructure/fs/real-path.ts";
+import { findStats, toSystemPath } from "../../infrastructure/fs/stat.ts";
+import { rewriteInPlace, writeAll } from "../../infrastructure/fs/write.ts";
 import { systemErrorCode } from "../../infrastructure/system-error.ts";
-import { writeAll } from "../../infrastructure/writing/replace-file.ts";
-import { rewriteInPlace } from "../../infrastructure/writing/rewrite-in-place.ts";
-import { readTarget } from "../tree/find-entries.ts";
-import type { FileEntry, Owned, TreeEntry } from "../tree-entry.ts";
-import { ChangedMeanwhileError, changeMode } from "./change-mode.ts";
-import { giveOwner } from "./give-owner.ts";
+import type { FileEntry, Owned, TreeEntry } from "../entries.ts";
+import { readTarget } from "../tree/project-state.ts";
 
 const MODE_BITS = 0o7777;
 const PRIVATE_DIRECTORY = 0o700;
@@ -29,7 +28,7 @@ const PRIVATE_DIRECTORY = 0o700;
 const ACTS_AS_OWNER = 0o6000;
 
 /** What is to stand at a path. */
-export type NewFile = Pick<FileEntry, "mode" | "uid" | "gid"> & { content: Uint8Array };
+type NewFile = Pick<FileEntry, "mode" | "uid" | "gid"> & { content: Uint8Array };
 
 /** A directory has something in it that is not to be taken away. */
 export class NotEmptyError extends Error {
@@ -199,9 +198,10 @@ export class TreeWriter {
   }
 
   private within<T>(path: string, use: (directory: HeldDirectory, name: string) => T): T {
-    const names = path.split("/");
+    const isElsewhere = path.startsWith("/");
+    const names = (isElsewhere ? path.slice(1) : path).split("/");
     const name = names.pop() ?? "";
-    let directory = HeldDirectory.open(this.root);
+    let directory = HeldDirectory.open(isElsewhere ? "/" : this.root);
     try {
       for (const each of names) {
         const child = directory.openChild(each);
@@ -266,4 +266,58 @@ function removeQuietly(path: string | Buffer): void {
   } catch {
     // The error that led here is worth more than this one.
   }
+}
+
+// Linux's O_PATH: a file of which nothing may be read can be held with it.
+const O_PATH = 0o10000000;
+
+/** Somebody has changed what stands at a path since it was looked at; nothing was done there. */
+export class ChangedMeanwhileError extends Error {
+  override name = "ChangedMeanwhileError";
+}
+
+/** Never through a link: what is changed is held open. @throws ChangedMeanwhileError, and errors of the file system. */
+function changeMode(path: string | Buffer, mode: number): void {
+  const file = openToChange(path);
+  try {
+    const stats = fstatSync(file.descriptor);
+    if (!stats.isFile() && !stats.isDirectory()) throw new ChangedMeanwhileError(String(path));
+    if (file.isReadable) fchmodSync(file.descriptor, mode);
+    else chmodSync(`${DESCRIPTORS}/${file.descriptor}`, mode);
+  } finally {
+    closeSync(file.descriptor);
+  }
+}
+
+function openToChange(path: string | Buffer): { descriptor: number; isReadable: boolean } {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  try {
+    return { descriptor: openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), isReadable: true };
+  } catch (error) {
+    if (systemErrorCode(error) === "ELOOP") throw new ChangedMeanwhileError(String(path));
+    if (systemErrorCode(error) !== "EACCES") throw error;
+    const descriptor = openSync(path, O_PATH | O_NOFOLLOW);
+    if (pathOfDescriptor(descriptor) !== undefined) return { descriptor, isReadable: false };
+    closeSync(descriptor);
+    throw error; // This system has no such way.
+  }
+}
+
+/**
+ * Gives what was just made the owner and the group that it had; only an administrator may give something away, others as a
+ * rule their own groups at most. False where not both are as they were.
+ */
+function giveOwner(descriptor: number, { uid, gid }: Owned): boolean {
+  if (uid === undefined || gid === undefined) return true;
+  const now = fstatSync(descriptor);
+  if (now.uid === uid && now.gid === gid) return true;
+  for (const owner of new Set([uid, now.uid])) {
+    try {
+      fchownSync(descriptor, owner, gid);
+      return owner === uid;
+    } catch {
+      // Not for us to do: then the group alone, or neither.
+    }
+  }
+  return false;
 }

@@ -1,10 +1,26 @@
-import type { Stats } from "node:fs";
-import type { CheckpointLimits } from "../limits.ts";
-import { Slices } from "../slices.ts";
-import type { BlobStore } from "../store/blob-store.ts";
-import { type FileEntry, isSameState, type TreeChange, type TreeEntry } from "../tree-entry.ts";
-import { isWhole } from "./control-entry.ts";
-import { type Found, findEntries } from "./find-entries.ts";
+import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync, type Stats } from "node:fs";
+import { TimeSlicer } from "../../infrastructure/async.ts";
+import { readSystemNames } from "../../infrastructure/fs/directory.ts";
+import { isInside } from "../../infrastructure/fs/real-path.ts";
+import { findStats, fromNameBytes, toSystemPath } from "../../infrastructure/fs/stat.ts";
+import { findLinkedRepository, MAX_COPIED_OBJECT_BYTES } from "../../infrastructure/paths/git-objects.ts";
+import { now, platformName } from "../../infrastructure/runtime.ts";
+import { systemErrorCode } from "../../infrastructure/system-error.ts";
+import { type FileEntry, isSameState, type TreeChange, type TreeEntry, toAbsolute } from "../entries.ts";
+import type { BlobStore } from "../store/blobs.ts";
+import type { CheckpointLimits } from "../types.ts";
+import { isWhole, signProtectedEntry } from "./control.ts";
+import {
+  type GitLocation,
+  isAsListed,
+  isGitNoise,
+  isHeldPack,
+  isJustChanged,
+  isTransientGitFile,
+  type ListedDirectory,
+  placeInGit,
+  signGitIndex,
+} from "./git.ts";
 import { FileReader, isUntouched, toFileEntry } from "./read-file.ts";
 
 /** The project is too large to be kept. */
@@ -13,29 +29,38 @@ export class TooLargeError extends Error {
 }
 
 /** How the project is looked at again. */
-export interface UpdateOptions {
+interface UpdateOptions {
   signal?: AbortSignal | undefined;
   /** True: what there is no space for is noticed, but not kept; of what has come beyond the limits not even that. */
   isLenient?: boolean | undefined;
+  /** True: objects of git's in directories in which no name has come or gone are taken for what they were. */
+  isQuick?: boolean | undefined;
 }
 
 /** Which project is looked at, and where its contents are kept. */
-export interface ProjectStateOptions {
+interface ProjectStateOptions {
   /** Absolute and real. */
   root: string;
   store: BlobStore;
   limits: CheckpointLimits;
-  /** Absolute paths that are passed over. */
+  /** Absolute paths that are skipped. */
   except: ReadonlySet<string>;
 }
 
 /** What is in the project, as it was last looked at; every content that may be kept is in the store. */
 export class ProjectState {
   private readonly reader = new FileReader();
+  private readonly linkedGitDirectories: readonly string[];
+  private listed: ReadonlyMap<string, ListedDirectory> = new Map();
+  private unkeptStores: readonly string[] = [];
+  private heldPacks: ReadonlySet<string> = new Set();
 
-  /** Paths of files whose content is not kept, since it is too large, or may not be read; sorted as they were found. */
+  /**
+   * Paths of files whose content is not kept, since it is too large, or may not be read; sorted as they were found. Object
+   * stores of which there is too much come last.
+   */
   get unkept(): string[] {
-    return this.pathsOf((entry) => entry.kind === "file" && entry.hash === undefined);
+    return [...this.pathsOf(isUnkept).filter((path) => !this.heldPacks.has(path)), ...this.unkeptStores];
   }
 
   /** Directories in which nobody looks deeper than one level. */
@@ -43,24 +68,44 @@ export class ProjectState {
     return this.pathsOf(({ kind }) => kind === "cache");
   }
 
-  /** What of git's and ours was edited between the last two looks, and pipes that have come. */
+  /** What of ours was edited between the last two looks, and pipes that have come. */
   touched: readonly string[] = [];
+
+  /** What has come between the last two looks and is no change to be taken back: objects of git's, new repositories. */
+  arrived: readonly TreeChange[] = [];
 
   /** @param entries what is known from before; what looks the same now is not read again. */
   constructor(
     private readonly options: ProjectStateOptions,
     public entries: ReadonlyMap<string, TreeEntry> = new Map(),
-  ) {}
+  ) {
+    const linked = findLinkedRepository(options.root);
+    const all = linked ? [...new Set([linked.commonDirectory, linked.gitDirectory])] : [];
+    const isHeld = (path: string) =>
+      isInside(path, options.root) || all.some((other) => other !== path && isInside(path, other));
+    this.linkedGitDirectories = all.filter((path) => !isHeld(path));
+  }
 
   /**
    * Looks at the whole project, keeps what is new in it, and returns what has changed since the last look; in pieces.
    * @throws TooLargeError, StoppedError, and errors of the store; what is known is as it was then.
    */
-  async update({ signal, isLenient = false }: UpdateOptions = {}): Promise<TreeChange[]> {
-    const look = new Look({ ...this.options, isLenient }, this.entries, this.reader);
-    const slices = new Slices(signal);
+  async update({ signal, isLenient = false, isQuick = false }: UpdateOptions = {}): Promise<TreeChange[]> {
+    const known = {
+      entries: this.entries,
+      listed: isQuick ? this.listed : new Map(),
+      heldPacks: this.heldPacks,
+    };
+    const look = new Look({ ...this.options, isLenient }, known, this.reader);
+    const slices = new TimeSlicer(signal);
     const { root, except } = this.options;
-    for (const found of findEntries(root, { known: (path) => this.entries.get(path), except })) {
+    const finding = {
+      known: (path: string) => this.entries.get(path),
+      except,
+      gitDirectories: this.linkedGitDirectories,
+      isUnchanged: (path: string, stats: Stats) => look.isUnchanged(path, stats),
+    };
+    for (const found of findEntries(root, finding)) {
       if (slices.isDue) await slices.pause();
       const reading = look.take(found, slices);
       if (reading) await reading;
@@ -68,7 +113,11 @@ export class ProjectState {
     if (!isLenient) this.options.store.flush();
     const changes = look.finish();
     this.entries = look.entries;
+    this.listed = look.listed;
     this.touched = look.touched;
+    this.arrived = look.arrived;
+    this.unkeptStores = [...look.unkeptStores];
+    this.heldPacks = look.heldPacks;
     return changes;
   }
 
@@ -79,23 +128,45 @@ export class ProjectState {
   }
 }
 
+/** What is known from the look before. */
+interface KnownTree {
+  entries: ReadonlyMap<string, TreeEntry>;
+  /** Directories of objects that need not be looked into as long as no name comes or goes. */
+  listed: ReadonlyMap<string, ListedDirectory>;
+  heldPacks: ReadonlySet<string>;
+}
+
 /** One look at everything. */
 class Look {
   readonly entries = new Map<string, TreeEntry>();
+  readonly listed = new Map<string, ListedDirectory>();
   readonly touched: string[] = [];
+  readonly arrived: TreeChange[] = [];
+  /** Object stores with more in them than can be kept. */
+  readonly unkeptStores = new Set<string>();
+  /** Packs that commands cannot change, so that nothing needs to be kept of them. */
+  readonly heldPacks = new Set<string>();
   private readonly changes: TreeChange[] = [];
   private readonly hidden: string[] = [];
+  private readonly known: ReadonlyMap<string, TreeEntry>;
   private bytes = 0;
+  private count = 0;
+  private objectBytes = 0;
+  private objectCount = 0;
 
   constructor(
     private readonly options: ProjectStateOptions & { isLenient: boolean },
-    private readonly known: ReadonlyMap<string, TreeEntry>,
+    private readonly before: KnownTree,
     private readonly reader: FileReader,
-  ) {}
+  ) {
+    this.known = before.entries;
+  }
 
-  take(found: Found, slices: Slices): Promise<void> | undefined {
+  take(found: Found, slices: TimeSlicer): Promise<void> | undefined {
     if (found.kind === "hidden") this.hidden.push(found.path);
-    else if (found.kind === "entry") this.note(found.path, found.entry);
+    else if (found.kind === "unchanged") this.takeListed(found.path);
+    else if (found.kind === "entry") this.note(found.path, found.entry, found.git);
+    else if (found.git?.store !== undefined) return this.takeObject(found, slices);
     else return this.takeFile(found, slices);
     return undefined;
   }
@@ -110,37 +181,78 @@ class Look {
     return this.changes;
   }
 
+  /** True where what is in a directory of objects can be taken for what it was. */
+  isUnchanged(path: string, stats: Stats): boolean {
+    const listed = this.before.listed.get(path);
+    if (listed && isAsListed(listed, stats)) return true;
+    if (!isJustChanged(stats, now()))
+      this.listed.set(path, { inode: stats.ino, changedMs: stats.ctimeMs, paths: [] });
+    return false;
+  }
+
+  private takeListed(directory: string): void {
+    const listed = this.before.listed.get(directory);
+    if (!listed) return;
+    this.listed.set(directory, listed);
+    for (const path of [directory, ...listed.paths]) {
+      const entry = this.known.get(path);
+      if (entry) this.enter(path, entry);
+      if (this.before.heldPacks.has(path)) this.heldPacks.add(path);
+    }
+  }
+
+  /** What is larger than what is copied, the sandbox holds. */
+  private takeObject(found: Extract<Found, { kind: "file" }>, slices: TimeSlicer): Promise<void> | undefined {
+    const { path, stats, git } = found;
+    const { objectBytes, objectCount } = this.options.limits;
+    const isHuge = stats.size > MAX_COPIED_OBJECT_BYTES && git !== undefined && isHeldPack(path, git);
+    const isBeyond = this.objectCount >= objectCount || this.objectBytes + stats.size > objectBytes;
+    if (isHuge) {
+      this.heldPacks.add(path);
+      this.note(path, toFileEntry(stats), git);
+      return undefined;
+    }
+    if (!isBeyond) return this.takeFile(found, slices);
+    if (git?.store !== undefined) this.unkeptStores.add(git.store);
+    // It may be kept from an earlier look, which is better than nothing.
+    const before = this.known.get(path);
+    if (before) this.enter(path, before);
+    return undefined;
+  }
+
   private takeFile(
-    { path, stats }: Extract<Found, { kind: "file" }>,
-    slices: Slices,
+    { path, stats, git }: Extract<Found, { kind: "file" }>,
+    slices: TimeSlicer,
   ): Promise<void> | undefined {
     const { limits, store } = this.options;
     const before = this.known.get(path);
     // So it is with nearly all of them, at each look.
     if (before?.kind === "file" && isStillKept(before, stats, store)) {
-      this.enter(path, before);
+      this.enter(path, before, git);
       return undefined;
     }
     if (
       stats.size > limits.fileBytes ||
-      (this.options.isLenient && this.bytes + stats.size > limits.projectBytes)
+      (this.options.isLenient && git?.store === undefined && this.bytes + stats.size > limits.projectBytes)
     ) {
-      this.note(path, toFileEntry(stats));
+      this.note(path, toFileEntry(stats), git);
       return undefined;
     }
-    return this.readFile(path, stats, slices);
+    return this.readFile({ path, stats, git }, slices);
   }
 
   private async readFile(
-    path: string,
-    stats: Extract<Found, { kind: "file" }>["stats"],
-    slices: Slices,
+    { path, stats, git }: Pick<Extract<Found, { kind: "file" }>, "path" | "stats" | "git">,
+    slices: TimeSlicer,
   ): Promise<void> {
-    const read = await this.reader.read(`${this.options.root}/${path}`, stats, slices);
-    if (read?.entry.hash === undefined) return this.note(path, toFileEntry(stats));
-    const { content, entry } = read;
-    if (!this.options.isLenient) this.assertRoom(entry.size);
-    this.note(path, (await this.keep(read.entry.hash, content)) ? entry : { ...entry, hash: undefined });
+    const read = await this.reader.read(toAbsolute(this.options.root, path), stats, slices);
+    if (read?.entry.hash === undefined) return this.note(path, toFileEntry(stats), git);
+    const { content } = read;
+    const meaning = git && signGitIndex(path, content);
+    const entry = meaning === undefined ? read.entry : { ...read.entry, meaning };
+    if (!this.options.isLenient && git?.store === undefined) this.assertRoom(entry.size);
+    const isKept = await this.keep(read.entry.hash, content);
+    this.note(path, isKept ? entry : { ...entry, hash: undefined }, git);
   }
 
   private async keep(hash: string, content: Uint8Array): Promise<boolean> {
@@ -153,28 +265,64 @@ class Look {
     }
   }
 
-  private note(path: string, entry: TreeEntry): void {
+  private note(path: string, found: TreeEntry, git?: GitLocation): void {
     const before = this.known.get(path);
-    if (
-      before === undefined &&
-      this.options.isLenient &&
-      this.entries.size >= this.options.limits.projectEntries
-    )
-      return;
-    this.enter(path, entry);
-    if (isChange(before, entry)) this.changes.push({ path, before, after: entry });
+    const { isLenient, limits } = this.options;
+    if (before === undefined && isLenient && this.count >= limits.projectEntries) return;
+    const entry = this.isOfObjectStore(found, git) ? { ...found, isObject: true as const } : found;
+    this.enter(path, entry, git);
+    const isOfNoMatter = git !== undefined && isGitNoise(path);
+    if (before === undefined && (isOfNoMatter || this.isArrival(entry, git)))
+      this.arrived.push({ path, before, after: entry });
+    else if (isOfNoMatter) return;
+    else if (isChange(before, entry)) this.changes.push({ path, before, after: entry });
     else if (isTouched(before, entry)) this.touched.push(path);
   }
 
-  private enter(path: string, entry: TreeEntry): void {
+  /** A repository without a `.git` is only known as one when it was there before. */
+  private isOfObjectStore(
+    entry: TreeEntry,
+    git: GitLocation | undefined,
+  ): entry is Extract<TreeEntry, { kind: "file" | "directory" }> {
+    if (git?.store === undefined || (entry.kind !== "file" && entry.kind !== "directory")) return false;
+    return git.top !== undefined || this.known.has(git.store);
+  }
+
+  /** That git has stored something, or made a repository, is no deed to be taken back: others may build on it. */
+  private isArrival(entry: TreeEntry, git: GitLocation | undefined): boolean {
+    if (entry.kind === "control") return false;
+    if ((entry.kind === "file" || entry.kind === "directory") && entry.isObject) return true;
+    return git?.top !== undefined && this.known.get(git.top)?.kind !== "directory";
+  }
+
+  private enter(path: string, entry: TreeEntry, git?: GitLocation): void {
     this.entries.set(path, entry);
-    if (entry.kind === "file" && entry.hash !== undefined) this.bytes += entry.size;
+    const isObject =
+      git?.store !== undefined || ((entry.kind === "file" || entry.kind === "directory") && entry.isObject);
+    const bytes = entry.kind === "file" && entry.hash !== undefined ? entry.size : 0;
+    if (isObject) {
+      this.objectCount += 1;
+      this.objectBytes += bytes;
+      this.noteListed(path, entry);
+      return;
+    }
+    this.count += 1;
+    this.bytes += bytes;
     if (!this.options.isLenient) this.assertRoom(0);
+  }
+
+  /** Only a directory that holds nothing but files, whose state is certain, need not be looked into again. */
+  private noteListed(path: string, entry: TreeEntry): void {
+    const directory = path.slice(0, path.lastIndexOf("/"));
+    const listed = this.listed.get(directory);
+    if (listed === undefined || listed === this.before.listed.get(directory)) return;
+    if (entry.kind === "file" && !entry.isFresh) listed.paths.push(path);
+    else this.listed.delete(directory);
   }
 
   private assertRoom(more: number): void {
     const { projectEntries, projectBytes } = this.options.limits;
-    if (this.entries.size > projectEntries)
+    if (this.count > projectEntries)
       throw new TooLargeError(`the project has more than ${projectEntries.toLocaleString("en")} files`);
     if (this.bytes + more > projectBytes)
       throw new TooLargeError(`the project has more than ${Math.round(projectBytes / 1024 / 1024)} MB in it`);
@@ -191,15 +339,242 @@ function isStillKept(before: FileEntry, now: Stats, store: BlobStore): boolean {
   return before.hash !== undefined && store.has(before.hash);
 }
 
-/** That git or we have made something is no deed to be taken back; that it went away is one to be told. */
-function isChange(before: TreeEntry | undefined, now: TreeEntry): boolean {
-  if (now.kind !== "control") return !isSameState(before, now);
-  if (before === undefined) return false;
-  return before.kind !== "control" || !isWhole(before, now);
+function isUnkept(entry: TreeEntry): boolean {
+  return entry.kind === "file" && entry.hash === undefined;
 }
 
-/** What is in the midst of `.git` or `.diligent` is not kept; that something in it was edited is to be told all the same. */
+/** That we have made something is no deed to be taken back; that it went away is one to be told. */
+function isChange(before: TreeEntry | undefined, now: TreeEntry): boolean {
+  if (now.kind === "control") {
+    if (before === undefined) return false;
+    return before.kind !== "control" || !isWhole(before, now);
+  }
+  // An earlier version has kept no more of a repository than that it was there.
+  return !(before?.kind === "control" && !before.parts.includes("pipe")) && !isSameState(before, now);
+}
+
+/** What is in the midst of `.diligent` is not kept; that something in it was edited is to be told all the same. */
 function isTouched(before: TreeEntry | undefined, now: TreeEntry): boolean {
   if (now.kind !== "control") return false;
   return before?.kind !== "control" || before.mark !== now.mark;
+}
+
+const MODE_BITS = 0o7777;
+
+/** What was found at a path, before anything was read of its content. `git`: where in a repository it lies. */
+type Found =
+  | { path: string; kind: "file"; stats: Stats; git?: GitLocation | undefined }
+  | {
+      path: string;
+      kind: "entry";
+      entry: Exclude<TreeEntry, { kind: "file" }>;
+      git?: GitLocation | undefined;
+    }
+  /** It, or what is below it, may not be looked at: whatever was known of it is still the best guess. */
+  | { path: string; kind: "hidden" }
+  /** A directory of objects in which no name has come or gone since the last look. */
+  | { path: string; kind: "unchanged" };
+
+/** What is known beforehand, and what is no part of the tree. */
+interface FindOptions {
+  /** What was known of a path: a directory that was kept stays so, and a cache stays one, whatever it is called now. */
+  known(path: string): TreeEntry | undefined;
+  /** Absolute paths that are skipped, such as the store itself. */
+  except: ReadonlySet<string>;
+  /** Git directories outside the root that belong to it; absolute and real. */
+  gitDirectories: readonly string[];
+  /** True for a directory of objects in which no name has come or gone since the last look. */
+  isUnchanged(path: string, stats: Stats): boolean;
+}
+
+/** A directory that is still to be listed. */
+interface Waiting {
+  path: string;
+  device: number;
+  git: GitLocation | undefined;
+}
+
+/**
+ * Everything in a directory tree, each directory before what is in it. Links are not followed; of `.diligent` and
+ * pipes only that they are there is told, sockets and devices are skipped, and other file systems are looked at as
+ * caches are.
+ * @param root absolute and real.
+ * @throws the file system's error when `root` itself cannot be read.
+ */
+function* findEntries(root: string, options: FindOptions): Generator<Found> {
+  const top = findStats(root);
+  // The project itself is gone, or a link stands in its place: then nothing is left in it.
+  const waiting: Waiting[] = top?.isDirectory() ? [{ path: "", device: top.dev, git: undefined }] : [];
+  for (const path of options.gitDirectories) {
+    const stats = findStats(toSystemPath(path));
+    if (!stats?.isDirectory()) continue;
+    const git = { top: path, isFixed: true };
+    yield { path, kind: "entry", entry: toDirectoryEntry(stats), git };
+    waiting.push({ path, device: stats.dev, git });
+  }
+  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+    const names = listNames(root, directory.path);
+    if (names === undefined) {
+      yield { path: directory.path, kind: "hidden" };
+      continue;
+    }
+    for (const name of names) {
+      if (isUnfinished(name) || (directory.git && isTransientGitFile(name))) continue;
+      const path = directory.path === "" ? name : `${directory.path}/${name}`;
+      const absolute = toAbsolute(root, path);
+      if (options.except.has(absolute)) continue;
+      const git = placeInGit(name, path, { around: directory.git, names, known: options.known });
+      const found = lookAt(absolute, { name, path, git, device: directory.device, options });
+      if (found === undefined) continue;
+      yield found;
+      if (found.kind === "entry" && found.entry.kind === "directory")
+        waiting.push({ path, device: directory.device, git });
+    }
+  }
+}
+
+/** Undefined where it may not be listed. */
+function listNames(root: string, directory: string): string[] | undefined {
+  try {
+    return readSystemNames(directory === "" ? root : toAbsolute(root, directory));
+  } catch (error) {
+    if (directory === "") throw error;
+    return isGone(error) ? [] : undefined;
+  }
+}
+
+interface Place {
+  name: string;
+  /** Relative to the root. */
+  path: string;
+  git: GitLocation | undefined;
+  device: number;
+  options: FindOptions;
+}
+
+function lookAt(absolute: string, { name, path, git, device, options }: Place): Found | undefined {
+  try {
+    const stats = lstatSync(toSystemPath(absolute));
+    if (isProtectedName(name) || stats.isFIFO()) {
+      const entry = signProtectedEntry(absolute, stats);
+      return entry && { path, kind: "entry", entry };
+    }
+    if (stats.isFile()) return { path, kind: "file", stats, git };
+    if (stats.isSymbolicLink())
+      return { path, kind: "entry", entry: { kind: "link", target: readTarget(absolute) }, git };
+    if (!stats.isDirectory()) return undefined;
+    if (git?.store !== undefined && options.isUnchanged(path, stats)) return { path, kind: "unchanged" };
+    const known = options.known(path)?.kind;
+    const isCache =
+      stats.dev !== device ||
+      known === "cache" ||
+      (known !== "directory" && git === undefined && (isCacheName(name) || isMarkedAsCache(absolute)));
+    if (isCache)
+      return { path, kind: "entry", entry: { kind: "cache", signature: signCache(absolute, stats) } };
+    return { path, kind: "entry", entry: toDirectoryEntry(stats), git };
+  } catch (error) {
+    return isGone(error) ? undefined : { path, kind: "hidden" };
+  }
+}
+
+function toDirectoryEntry({ mode, uid, gid }: Stats): Extract<TreeEntry, { kind: "directory" }> {
+  return { kind: "directory", mode: mode & MODE_BITS, uid, gid };
+}
+
+/** Where a link points, as it is written in it. Throws the file system's error. */
+export function readTarget(path: string | Buffer): string {
+  const system = typeof path === "string" ? toSystemPath(path) : path;
+  return fromNameBytes(readlinkSync(system, { encoding: "buffer" }));
+}
+
+function isGone(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR"].includes(systemErrorCode(error) ?? "");
+}
+
+/** What belongs to us: never kept, never restored, at any depth. */
+const NEVER_TOUCHED = ".diligent";
+
+/** Our own files while they are being written. */
+const UNFINISHED = /^\.diligent-[0-9a-f]{12}\.tmp$/;
+
+/**
+ * Directories of what can be downloaded or made again, by the names their tools give them. `dist`, `build` and `vendor` are
+ * not among them: people keep their own work in those.
+ */
+const CACHES: ReadonlySet<string> = new Set([
+  ...["node_modules", "bower_components", ".pnpm-store", ".yarn", ".npm"],
+  ...[".venv", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".nox", ".eggs"],
+  ...[".gradle", ".next", ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".vite", ".cache"],
+  ...[".terraform", ".bundle", ".dart_tool", ".zig-cache", "DerivedData"],
+]);
+
+/** Tools put it into directories that need no backup, Cargo into `target`; see https://bford.info/cachedir/. */
+const CACHE_TAG = "CACHEDIR.TAG";
+/** With what such a file begins. */
+const CACHE_TAG_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55";
+
+/** Python's mark of an environment, whatever its directory is called. */
+const ENVIRONMENT_MARK = "pyvenv.cfg";
+
+/** True for what belongs to us. */
+function isProtectedName(name: string): boolean {
+  // There, as a rule, both spellings mean the same directory.
+  const known = platformName() === "darwin" ? name.toLowerCase() : name;
+  return known === NEVER_TOUCHED;
+}
+
+/** True for what is written beside a file before it takes its place. */
+function isUnfinished(name: string): boolean {
+  return UNFINISHED.test(name);
+}
+
+/** True for directories that their tools make again. */
+function isCacheName(name: string): boolean {
+  return CACHES.has(name);
+}
+
+/** True for a directory whose tool says that all of it can be made again. */
+function isMarkedAsCache(directory: string): boolean {
+  if (findStats(toSystemPath(`${directory}/${ENVIRONMENT_MARK}`))?.isFile()) return true;
+  const tag = `${directory}/${CACHE_TAG}`;
+  const isTagged = findStats(toSystemPath(tag))?.isFile() ?? false;
+  return isTagged && readHead(tag, CACHE_TAG_SIGNATURE.length) === CACHE_TAG_SIGNATURE;
+}
+
+/**
+ * Changes when something comes, goes or is replaced in its first level: what is deeper is not looked at, since there may be
+ * hundreds of thousands of files.
+ */
+export function signCache(directory: string, stats: Stats): string {
+  const lines = [describe(".", stats)];
+  try {
+    for (const name of readSystemNames(directory)) {
+      const inner = findStats(toSystemPath(`${directory}/${name}`));
+      if (inner) lines.push(describe(name, inner));
+    }
+  } catch {
+    // It may not be listed, or went away: its own times have to do.
+  }
+  return Bun.SHA256.hash(lines.sort().join("\n"), "hex").slice(0, 32);
+}
+
+function describe(name: string, { ino, mode, mtimeMs }: Stats): string {
+  return JSON.stringify([name, ino, mode, mtimeMs]);
+}
+
+function readHead(path: string, length: number): string | undefined {
+  const head = Buffer.alloc(length);
+  try {
+    const file = openSync(
+      toSystemPath(path),
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    );
+    try {
+      return head.toString("utf8", 0, readSync(file, head, 0, length, 0));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined; // Not to be read: then it marks nothing.
+  }
 }

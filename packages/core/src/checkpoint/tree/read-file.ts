@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
-import { now } from "../../infrastructure/clock.ts";
-import { toSystemPath } from "../../infrastructure/reading/byte-name.ts";
-import type { Slices } from "../slices.ts";
-import type { FileEntry } from "../tree-entry.ts";
+import type { TimeSlicer } from "../../infrastructure/async.ts";
+import { toSystemPath } from "../../infrastructure/fs/stat.ts";
+import { now } from "../../infrastructure/runtime.ts";
+import type { FileEntry } from "../entries.ts";
 
 const MODE_BITS = 0o7777;
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -40,7 +40,7 @@ export function isUntouched(before: FileEntry, { ctimeMs, mtimeMs, size, ino, mo
 }
 
 /** A file that was read whole. */
-export interface ReadFile {
+interface ReadFile {
   /** Of what was read; good until the next file is read. */
   content: Uint8Array;
   entry: FileEntry;
@@ -57,7 +57,7 @@ export class FileReader {
    * @param seen what the file was when it was found.
    * @returns undefined when it is gone, is no file any more, or may not be read.
    */
-  async read(absolute: string, seen: Stats, slices?: Slices): Promise<ReadFile | undefined> {
+  async read(absolute: string, seen: Stats, slices?: TimeSlicer): Promise<ReadFile | undefined> {
     const file = openQuietly(absolute);
     if (file === undefined) return undefined;
     try {
@@ -87,7 +87,7 @@ export class FileReader {
   }
 }
 
-async function readLarge(file: number, slices: Slices | undefined): Promise<Uint8Array> {
+async function readLarge(file: number, slices: TimeSlicer | undefined): Promise<Uint8Array> {
   const pieces: Buffer[] = [];
   for (;;) {
     if (slices?.isDue) await slices.pause();

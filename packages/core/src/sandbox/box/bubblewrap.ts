@@ -1,9 +1,10 @@
-import type { BoxPlaces } from "./box-places.ts";
-import type { HomeView } from "./home-view.ts";
-import { findCovers } from "./own-mounts.ts";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
+import { toSystemPath } from "../../infrastructure/fs/stat.ts";
+import { findCovers, type HomeView, type SandboxMounts } from "./mounts.ts";
+import type { PrivateTemporary } from "./seccomp.ts";
 
-export interface BubblewrapOptions {
-  places: BoxPlaces;
+interface BubblewrapOptions {
+  places: SandboxMounts;
   /** Of the system: hidden whole, since sockets lie in them. */
   runtimeDirectories: readonly string[];
   /** Below those: what programs are started from. */
@@ -18,9 +19,9 @@ export interface BubblewrapOptions {
 }
 
 /**
- * The arguments by which bubblewrap runs a command in a box, without the command: namespaces of its own for processes, network, sockets,
- * users; no privileges; the file system read-only but for the places. What comes later lies above what came before. It
- * dies with whoever started it, and everything in it dies with it.
+ * The bubblewrap arguments for running a command in the sandbox, without the command itself: separate namespaces
+ * for processes, network, sockets, users; no privileges; the file system read-only except for the given paths.
+ * Later mounts cover earlier ones. The sandbox and everything in it die with the process that started it.
  */
 export function toBubblewrapArguments({ places, ...options }: BubblewrapOptions): string[] {
   const { temporary } = places;
@@ -35,7 +36,7 @@ export function toBubblewrapArguments({ places, ...options }: BubblewrapOptions)
     ...(options.isFiltered ? ["--seccomp", "4"] : []),
     ...["--cap-drop", "ALL", "--new-session", "--die-with-parent"],
     ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
-    // To the system its files belong to the administrator, inside and outside.
+    // The files belong to root, inside and outside.
     ...(options.isAdministrator ? ["--remount-ro", "/proc"] : []),
     ...places.homes.flatMap(toHomeArguments),
     ...options.runtimeDirectories.flatMap((path) => ["--tmpfs", path]),
@@ -50,6 +51,11 @@ export function toBubblewrapArguments({ places, ...options }: BubblewrapOptions)
     ...places.protected.flatMap((path) => ["--ro-bind-try", path, path]),
     ...places.hiddenDirectories.flatMap((path) => ["--tmpfs", path, "--remount-ro", path]),
     ...places.hiddenFiles.flatMap((path) => ["--ro-bind", temporary?.emptyFile ?? "/dev/null", path]),
+    ...places.unreadableFiles.flatMap((path) => [
+      "--ro-bind",
+      temporary?.unreadableFile ?? "/dev/null",
+      path,
+    ]),
     ...["--chdir", options.cwd],
   ];
 }
@@ -61,4 +67,97 @@ function toHomeArguments({ directory, shown, links }: HomeView): string[] {
     ...links.flatMap(({ path, target }) => ["--symlink", target, path]),
     ...["--remount-ro", directory],
   ];
+}
+
+interface PackedArguments {
+  argv: readonly string[];
+  /** Absolute; used by the program as the named descriptor. */
+  file?: string;
+}
+
+/**
+ * Arguments for bubblewrap, in a file if one of them contains a name that is not valid text: a program is started
+ * with strings. Bubblewrap closes the descriptor once it has read it.
+ * @param options.directory where the file is made, beyond the reach of commands; absolute.
+ * @throws Error without such a directory, and system errors.
+ */
+export function packArguments(
+  argv: readonly string[],
+  { directory, descriptor }: { directory: string | undefined; descriptor: number },
+): PackedArguments {
+  if (argv.every((argument) => argument.isWellFormed())) return { argv };
+  if (directory === undefined)
+    throw new Error(
+      "the project has protected files below names that are not valid text, which cannot be protected",
+    );
+  const content = Buffer.concat(argv.flatMap((argument) => [Buffer.from(toSystemPath(argument)), NUL]));
+  // Named after what it says: no command changes what another is about to read.
+  const file = `${directory}/arguments-${Bun.hash(content).toString(36)}`;
+  if (!existsSync(file)) {
+    writeFileSync(`${file}.draft`, content, { mode: 0o600 });
+    renameSync(`${file}.draft`, file);
+  }
+  return { argv: ["--args", String(descriptor)], file };
+}
+
+const NUL = Buffer.of(0);
+
+/**
+ * Runs the rest of its words, reports the end of that (see `EndReport`), and stays until nothing else runs in the
+ * sandbox, which ends with it: background processes of a command therefore keep running. The shell's own messages
+ * about how the command ended are discarded.
+ */
+const SCRIPT = `exec 4>&2 2>/dev/null
+pause=1
+trap pause=0.05 TERM
+echo begun >&3
+"$@" 2>&4 3>&- 4>&-
+status=$?
+trap pause=0.05 TERM
+set -- /proc/[0-9]*
+runs_on=0
+[ $# -gt 2 ] && runs_on=1
+exec >/dev/null 4>&-
+echo "$status $runs_on" >&3
+exec 3>&-
+while [ $# -gt 2 ]; do sleep $pause; set -- /proc/[0-9]*; done
+exit $status`;
+
+/** The command line of a shell that runs one of another shell; the first process of a sandbox. */
+export function toStayingShell(argv: readonly string[]): string[] {
+  const [shell = "sh"] = argv;
+  return [shell, "-c", SCRIPT, "sandbox", ...argv];
+}
+
+/**
+ * Tells package managers that there is no network: otherwise some retry for more than a minute.
+ * From npm's, pip's, cargo's, go's, uv's and yarn's documentation.
+ */
+const OFFLINE: Readonly<Record<string, string>> = {
+  npm_config_fetch_retries: "0",
+  npm_config_update_notifier: "false",
+  npm_config_audit: "false",
+  npm_config_fund: "false",
+  YARN_HTTP_RETRY: "0",
+  PIP_RETRIES: "0",
+  PIP_NO_INPUT: "1",
+  PIP_DISABLE_PIP_VERSION_CHECK: "1",
+  UV_HTTP_RETRIES: "0",
+  CARGO_NET_OFFLINE: "true",
+  CARGO_NET_RETRY: "0",
+  GOPROXY: "off",
+};
+
+/**
+ * The environment inside: temporary files go where they persist, and so do caches that programs need. The user's
+ * own variables stay.
+ */
+export function toBoxEnvironment(
+  environment: Readonly<Record<string, string>>,
+  temporary: PrivateTemporary | undefined,
+): Record<string, string> {
+  const { XDG_RUNTIME_DIR: _, ...rest } = environment;
+  const files = temporary?.files ?? "/tmp";
+  const caches = { GOCACHE: `${files}/go-build`, npm_config_logs_dir: `${files}/npm-logs` };
+  return { ...OFFLINE, ...caches, ...rest, TMPDIR: files };
 }

@@ -1,16 +1,11 @@
-import type { Message, UserMessage } from "../../types.ts";
-import { messageText } from "../../types.ts";
-import { cutMiddle, headOf } from "./cut-middle.ts";
-import { formatEarlierFacts, readEarlierFacts } from "./earlier-facts.ts";
-import { HEADINGS, WORDINGS } from "./fallback-wordings.ts";
-import { extractFileOperations } from "./file-operations.ts";
-import { pairCalls } from "./pair-calls.ts";
-import { cleanSummary } from "./reserved-text.ts";
+import { type Message, messageText, type UserMessage } from "../../types.ts";
+import { extractFileOperations, type FileBase, pairCalls } from "./cut-point.ts";
+import { cleanSummary, cutMiddle, headOfText } from "./summary-request.ts";
 
-/** At four characters a token about half as much again as a model's summary may have. */
+/** At four characters a token about one and a half times the limit of a model's summary. */
 const MAX_CHARACTERS = 24_000;
 const MAX_PREVIOUS_CHARACTERS = 16_000;
-// What the parts may have where there is room for everything.
+// The limits of the parts if there is room for everything.
 const REQUEST_CHARACTERS = 600;
 const SAID_CHARACTERS = 600;
 const ERROR_CHARACTERS = 1_000;
@@ -18,31 +13,37 @@ const FILES_CHARACTERS = 1_500;
 const LAST_TEXTS = 3;
 const LAST_ERRORS = 3;
 
-/** What it continues and how long it may get. */
-export interface FallbackSummaryOptions {
-  /** The summary that this one takes the place of. */
+/** The summary that it continues and its maximum length. */
+interface FallbackSummaryOptions {
+  /** The summary that this one replaces. */
   previousSummary?: string | undefined;
-  /** Of the whole summary, about; 24,000 when left out. Below 2,000 it still has all its headings. */
+  /**
+   * The approximate limit of the whole summary in characters; 24,000 by default. Below 2,000 it still has all its
+   * headings.
+   */
   maxCharacters?: number | undefined;
+  /** The base of relative paths in tool calls. */
+  fileBase?: FileBase | undefined;
 }
 
 /**
- * A summary in the usual form that is put together from the messages by program, for when no model gives a usable one:
- * the first and the latest request, what the agent last said, the last errors word for word, and the summary before it.
- * The same messages give the same text.
+ * Builds a summary in the usual form from the messages without a model, for when no model gives a usable one: the
+ * first and the latest request, the agent's last reply, the last errors verbatim, and the previous summary.
+ * Deterministic.
  */
 export function createFallbackSummary(
   messages: readonly Message[],
-  { previousSummary, maxCharacters = MAX_CHARACTERS }: FallbackSummaryOptions = {},
+  { previousSummary, maxCharacters = MAX_CHARACTERS, fileBase }: FallbackSummaryOptions = {},
 ): string {
   const share = Math.min(1, maxCharacters / MAX_CHARACTERS);
   const sections = [
     [HEADINGS.goal, ...requestLines(messages, REQUEST_CHARACTERS * share)],
     [HEADINGS.constraints, WORDINGS.constraints],
-    [HEADINGS.progress, HEADINGS.done, ...doneLines(messages, FILES_CHARACTERS * share)],
+    [HEADINGS.progress, HEADINGS.done, ...doneLines(messages, FILES_CHARACTERS * share, fileBase)],
     [HEADINGS.inProgress, ...saidLines(messages, SAID_CHARACTERS * share)],
     [HEADINGS.blocked, blockedLine(messages)],
     [HEADINGS.decisions, WORDINGS.noDecisions],
+    [HEADINGS.dynamics, WORDINGS.noDynamics],
     [HEADINGS.next, WORDINGS.nextSteps],
     [HEADINGS.context, ...contextLines(messages, ERROR_CHARACTERS * share)],
   ];
@@ -51,7 +52,10 @@ export function createFallbackSummary(
   return cleanSummary([own, ...earlierSections(own, previousSummary ?? "", room)].join("\n\n"));
 }
 
-/** What was before: one by a model as it is, those by program with their facts alone, so that none stands in another. */
+/**
+ * The previous summaries: one by a model as it is, fallback summaries only with their facts, so that they are not
+ * nested.
+ */
 function earlierSections(own: string, previousSummary: string, maxCharacters: number): string[] {
   if (previousSummary.trim() === "") return [];
   const { facts, isIncomplete, summary } = readEarlierFacts(previousSummary);
@@ -75,14 +79,18 @@ function requestLines(messages: readonly Message[], maxCharacters: number): stri
   return [`- The user asked first: ${lineOf(first)}`, `- The user asked last: ${lineOf(latest)}`];
 }
 
-function doneLines(messages: readonly Message[], maxCharacters: number): string[] {
+function doneLines(
+  messages: readonly Message[],
+  maxCharacters: number,
+  fileBase: FileBase | undefined,
+): string[] {
   const counts = new Map<string, number>();
   const answered = pairCalls(messages);
   for (const { call } of answered) counts.set(call.name, (counts.get(call.name) ?? 0) + 1);
   if (counts.size === 0) return [WORDINGS.noTool];
   const failed = answered.filter(({ result }) => result.isError).length;
   const tools = toLine([...counts].map(([name, count]) => `${count} × ${name}`).join(", "), maxCharacters);
-  const { modifiedFiles } = extractFileOperations(messages);
+  const { modifiedFiles } = extractFileOperations(messages, undefined, fileBase);
   return [
     `- [x] Tool calls: ${tools}${failed > 0 ? `; ${failed} of them failed` : ""}`,
     ...(modifiedFiles.length > 0
@@ -129,9 +137,135 @@ function fenced(text: string): string[] {
 
 /** The beginning of a text on one line. */
 function toLine(text: string, maxCharacters: number): string {
-  // What is longer than this is cut anyway, and a pasted log may have megabytes.
-  const line = headOf(text, maxCharacters * 4)
+  // A longer text is truncated anyway, and a pasted log may have megabytes.
+  const line = headOfText(text, maxCharacters * 4)
     .replace(/\s+/g, " ")
     .trim();
-  return line.length > maxCharacters ? `${headOf(line, maxCharacters)}…` : line;
+  return line.length > maxCharacters ? `${headOfText(line, maxCharacters)}…` : line;
+}
+
+/** The fixed lines of a fallback summary; they contain no facts. */
+const WORDINGS = {
+  constraints: "- They are in the user's own messages, which are kept beside this summary.",
+  noRequest: "- (no request of the user's in this part)",
+  noTool: "- (no tool was used in this part)",
+  nothingSaid: "- (the agent said nothing in this part)",
+  notBlocked: "- (unknown)",
+  noDecisions: "- (not recorded)",
+  noDynamics: "- (not recorded)",
+  nextSteps:
+    "1. Continue with the latest request; look at the files first, this summary knows little of them.",
+  madeBy: "- This summary was made by program, since no model gave one that could be used.",
+  olderLeftOut: "- (older ones are left out, since there is no room for them)",
+} as const;
+
+/** The headings of such a summary in their order. */
+const HEADINGS = {
+  goal: "## Goal",
+  constraints: "## Constraints & Preferences",
+  progress: "## Progress",
+  done: "### Done",
+  inProgress: "### In Progress",
+  blocked: "### Blocked",
+  decisions: "## Key Decisions",
+  dynamics: "## Conversation Dynamics",
+  next: "## Next Steps",
+  context: "## Critical Context",
+  /** Facts of earlier fallback summaries, oldest first. */
+  earlierSteps: "## Earlier Steps",
+  /** The model's summary before those. */
+  earlierSummary: "## Earlier Summary",
+} as const;
+
+const FIXED_LINES: ReadonlySet<string> = new Set([
+  "",
+  ...Object.values(HEADINGS),
+  ...Object.values(WORDINGS),
+]);
+const STALE_LINE = /^- The last call failed: .*, see below$/;
+const FACT =
+  /^- (?:The user asked(?: first| last)?: |\[x\] (?:Tool calls|Modified): |\[ \] The agent said: )/;
+const ERROR = /^- Error of .*:$/;
+const FENCE = /^`{3,}$/;
+
+/** A parsed fallback summary, so that the next one does not quote it whole. */
+interface EarlierFacts {
+  /** The facts of fallback summaries, oldest first and each once; an error with its text in a fence. */
+  facts: string[];
+  /** Some of them were omitted before. */
+  isIncomplete: boolean;
+  /** The summary before those that was written by a model, verbatim. Empty if there is none. */
+  summary: string;
+}
+
+/**
+ * Parses a fallback summary and those nested in it. A summary that contains anything else is left whole, so that
+ * nothing is lost.
+ */
+function readEarlierFacts(summary: string): EarlierFacts {
+  let facts: string[] = [];
+  let rest = summary.trim();
+  let isIncomplete = false;
+  for (let layer = readLayer(rest); layer !== undefined; layer = readLayer(rest)) {
+    facts = [...layer.facts, ...facts];
+    rest = layer.summary;
+    isIncomplete ||= layer.isIncomplete;
+  }
+  return { facts: [...new Set(facts)], isIncomplete, summary: rest };
+}
+
+/** The facts of the outermost summary; undefined if it is not a fallback summary. */
+function readLayer(text: string): EarlierFacts | undefined {
+  const lines = text.split("\n");
+  const own: string[] = [];
+  const earlier: string[] = [];
+  let facts = own;
+  let isByProgram = false;
+  let index = 0;
+  for (; index < lines.length && lines[index] !== HEADINGS.earlierSummary; index++) {
+    const line = lines[index] ?? "";
+    if (line === HEADINGS.earlierSteps) facts = earlier;
+    isByProgram ||= line === WORDINGS.madeBy;
+    if (FACT.test(line)) facts.push(line);
+    else if (ERROR.test(line)) {
+      const end = findFenceEnd(lines, index + 1);
+      if (end === undefined) return undefined;
+      facts.push(lines.slice(index, end + 1).join("\n"));
+      index = end;
+    } else if (!FIXED_LINES.has(line) && !STALE_LINE.test(line)) return undefined;
+  }
+  if (!isByProgram) return undefined;
+  const isIncomplete = lines.slice(0, index).includes(WORDINGS.olderLeftOut);
+  return {
+    facts: [...earlier, ...own],
+    isIncomplete,
+    summary: lines
+      .slice(index + 1)
+      .join("\n")
+      .trim(),
+  };
+}
+
+function findFenceEnd(lines: readonly string[], start: number): number | undefined {
+  const fence = lines[start];
+  if (fence === undefined || !FENCE.test(fence)) return undefined;
+  const end = lines.indexOf(fence, start + 1);
+  return end < 0 ? undefined : end;
+}
+
+/** The newest facts that fit into `maxCharacters`, in order; empty if there are none. */
+function formatEarlierFacts(
+  { facts, isIncomplete }: Omit<EarlierFacts, "summary">,
+  maxCharacters: number,
+): string {
+  if (facts.length === 0 && !isIncomplete) return "";
+  const kept: string[] = [];
+  let room = maxCharacters - HEADINGS.earlierSteps.length - WORDINGS.olderLeftOut.length - 2;
+  for (const fact of facts.toReversed()) {
+    room -= fact.length + 1;
+    if (room < 0) break;
+    kept.unshift(fact);
+  }
+  const note = isIncomplete || kept.length < facts.length ? [WORDINGS.olderLeftOut] : [];
+  return [HEADINGS.earlierSteps, ...note, ...kept].join("\n");
 }

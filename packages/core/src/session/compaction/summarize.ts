@@ -1,28 +1,38 @@
-import { toProviderError } from "../../provider/errors.ts";
+import { ProviderError, toProviderError } from "../../provider/errors.ts";
 import type { Model, StreamFunction } from "../../provider/types.ts";
-import type { Message } from "../../types.ts";
-import { CHARACTERS_PER_TOKEN } from "./estimate-tokens.ts";
+import type { Message, Usage } from "../../types.ts";
+import type { FileBase } from "./cut-point.ts";
 import { createFallbackSummary } from "./fallback-summary.ts";
-import { type GenerateSummaryOptions, generateSummary } from "./generate-summary.ts";
-import { maxSummaryCharacters, maxSummaryTokens } from "./summary-request.ts";
-import { validateSummary } from "./validate-summary.ts";
+import {
+  type AskForSummary,
+  askUncut,
+  cutMiddle,
+  maxSummaryCharacters,
+  maxSummaryTokens,
+  summaryRoom,
+  validateSummary,
+} from "./summary-request.ts";
+import { CHARACTERS_PER_TOKEN } from "./tokens.ts";
+import { shortenTranscript, takeTranscriptPart, toTranscriptPieces } from "./transcript.ts";
 
-// With the one request of the second attempt these are the five that a request may have.
+// Together with the one request of the second attempt these are the five requests a summary may take.
 const FIRST_RETRIES = 3;
 
-/** A model with less room for its summary leaves no more to one made by program. */
+/** The fallback gets no more room than the model would have had. */
 const FULL_SUMMARY_TOKENS = 4_096;
 
-/** `model.maxOutputTokens` bounds the summary too, even one that is made by program. */
+/** `model.maxOutputTokens` also limits the summary, even the fallback. */
 export interface SummarizeOptions extends Omit<GenerateSummaryOptions, "correction"> {
   streamFunction: StreamFunction;
   model: Model;
+  /** The base of relative paths in tool calls. */
+  fileBase?: FileBase | undefined;
 }
 
-/** A summary that can be used, whoever has written it. */
-export interface SummaryOutcome {
+/** A usable summary, from the model or the fallback. */
+interface SummaryOutcome {
   summary: string;
-  /** Made by program, since the model gave none that could be used. */
+  /** True if the model gave no usable summary. */
   isFallback: boolean;
   /** Why it is a fallback. */
   failure?: string;
@@ -34,8 +44,8 @@ type Attempt =
   | { failure: string; isWorthRepeating: boolean; correction?: string };
 
 /**
- * A summary of messages: from the model, asked a second time when the first one is no usable summary or the request
- * failed in passing, otherwise made by program.
+ * Summarizes messages: by the model, asked a second time if the first answer is unusable or the request failed
+ * temporarily, otherwise by the fallback.
  * @throws only the reason of `signal`, when that is aborted.
  */
 export async function summarize(
@@ -48,10 +58,10 @@ export async function summarize(
     attempt = await attemptSummary(messages, { ...options, maxRetries: 0, correction: attempt.correction });
   }
   if ("summary" in attempt) return { summary: attempt.summary, isFallback: false };
-  const { previousSummary, model } = options;
+  const { previousSummary, model, fileBase } = options;
   const maxTokens = maxSummaryTokens(model);
   const maxCharacters = maxTokens < FULL_SUMMARY_TOKENS ? maxTokens * CHARACTERS_PER_TOKEN : undefined;
-  const summary = createFallbackSummary(messages, { previousSummary, maxCharacters });
+  const summary = createFallbackSummary(messages, { previousSummary, maxCharacters, fileBase });
   return { summary, isFallback: true, failure: attempt.failure };
 }
 
@@ -69,4 +79,104 @@ async function attemptSummary(
     const { message, isRetryable, retryAfterMs = 0 } = toProviderError(error);
     return { failure: message, isWorthRepeating: isRetryable && retryAfterMs === 0 };
   }
+}
+
+/** Above this many requests for one summary, calls and results are cut further. */
+const MANY_REQUESTS = 4;
+/** The maximum number of requests; messages that do not fit are left out of the middle of the transcript. */
+const MAX_REQUESTS = 24;
+const MAX_HALVINGS = 3;
+const MAX_FOCUS_CHARACTERS = 2_000;
+
+/** Further inputs of a summary; all of them are optional. */
+export interface GenerateSummaryOptions {
+  /** The summary that the new one has to cover and replaces. */
+  previousSummary?: string | undefined;
+  /** What the user wants it to keep above all. */
+  focus?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** The index of the message at which a turn begins whose later part stays verbatim. */
+  splitTurnAt?: number | undefined;
+  /** What was wrong with an earlier attempt. */
+  correction?: string | undefined;
+  /** The session's calibration of the tokenizer; used for the transcript's room if that gives less. */
+  tokensPerCharacter?: number | undefined;
+  /** Attempts after the first; for the retry wrapper. */
+  maxRetries?: number | undefined;
+  /** Called for each request with what it has cost. */
+  onUsage?: ((usage: Usage) => void) | undefined;
+}
+
+/**
+ * Lets a model summarize messages, which it gets as one text without tools. A text that is too long for its window
+ * is sent in parts, each of which updates the previous summary; if an intermediate answer does not have the form of
+ * a summary, it is returned as it is. `validateSummary` decides whether the result is usable. An answer that was
+ * cut off is requested once more, shorter; one with a `correction` is already the second attempt.
+ * @throws the signal's reason when that is aborted, else a ProviderError.
+ */
+export async function generateSummary(
+  messages: readonly Message[],
+  streamFunction: StreamFunction,
+  model: Model,
+  options: GenerateSummaryOptions = {},
+): Promise<string> {
+  const { previousSummary, tokensPerCharacter } = options;
+  const focus = options.focus?.trim() ? cutMiddle(options.focus.trim(), MAX_FOCUS_CHARACTERS) : undefined;
+  const ask = askUncut({ ...options, streamFunction, model, focus });
+  const roomFor = (before: string | undefined) =>
+    summaryRoom(model, { previousSummary: before, focus, tokensPerCharacter }).transcript;
+  const pieces = choosePieces(messages, options, roomFor(previousSummary));
+  return updateByParts(pieces, previousSummary, { ask, roomFor });
+}
+
+/** Calls and results are cut further if many requests would be needed otherwise. */
+function choosePieces(
+  messages: readonly Message[],
+  { splitTurnAt }: GenerateSummaryOptions,
+  room: number,
+): string[] {
+  const pieces = toTranscriptPieces(messages, { splitTurnAt });
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (length <= room * MANY_REQUESTS) return pieces;
+  return toTranscriptPieces(messages, { splitTurnAt, isBrief: true });
+}
+
+interface PartSummarizer {
+  ask: AskForSummary;
+  /** Characters of a transcript that fit together with the previous summary. */
+  roomFor(before: string | undefined): number;
+}
+
+async function updateByParts(
+  pieces: readonly string[],
+  previousSummary: string | undefined,
+  { ask, roomFor }: PartSummarizer,
+): Promise<string> {
+  let rest = pieces;
+  let summary = previousSummary;
+  let limit = Number.POSITIVE_INFINITY;
+  let halvings = 0;
+  for (let requests = 0; ; requests++) {
+    const room = Math.min(limit, roomFor(summary));
+    const requestsLeft = Math.max(1, MAX_REQUESTS - requests);
+    const part = takeTranscriptPart(shortenTranscript(rest, room * requestsLeft), room);
+    try {
+      const updated = await ask({
+        transcript: part.text,
+        previousSummary: summary,
+        isContinued: part.rest.length > 0,
+      });
+      if (part.rest.length === 0 || !validateSummary(updated).isValid) return updated;
+      summary = updated;
+      rest = part.rest;
+    } catch (error) {
+      if (!isOverflow(error) || halvings === MAX_HALVINGS) throw error;
+      halvings++;
+      limit = Math.floor(part.text.length / 2);
+    }
+  }
+}
+
+function isOverflow(error: unknown): boolean {
+  return error instanceof ProviderError && error.errorType === "context_overflow";
 }

@@ -5,24 +5,24 @@ import type {
   ToolCallBlock,
   ToolResultMessage,
 } from "../../types.ts";
-import { cutMiddle } from "./cut-middle.ts";
+import { cutMiddle, headOfText } from "./summary-request.ts";
 
-/** Begins the line in front of each message; no line of a message begins so. */
-export const MESSAGE_MARK = "@@@";
+/** The prefix of the line before each message; no other line begins with it. */
+const MESSAGE_MARK = "@@@";
 
-/** What part of a turn it is of, and how short it gets. */
-export interface TranscriptOptions {
-  /** The index of the message with which a turn begins whose later part is not in the transcript. */
+/** The part of a turn it belongs to, and how far it is shortened. */
+interface TranscriptOptions {
+  /** The index of the message at which a turn begins whose later part is not in the transcript. */
   splitTurnAt?: number | undefined;
-  /** Cuts calls and results down to a fifth of what they have otherwise. */
+  /** Cuts calls and results to a fifth of the usual length. */
   isBrief?: boolean | undefined;
 }
 
-/** Characters that are kept of what is long; the rest of it is worth less than the room it takes. */
+/** Characters kept of long content; the rest is worth less than the room it takes. */
 interface KeptCharacters {
   call: number;
   result: number;
-  /** Longer: what went wrong is what is most often asked for again. */
+  /** Longer, because errors are most often needed again. */
   error: number;
 }
 
@@ -33,17 +33,17 @@ const MARKED_LINES = new RegExp(`^${MESSAGE_MARK}`, "gm");
 
 const SPLIT_TURN =
   `${MESSAGE_MARK} note: the turn that begins here is not over. ` +
-  "Its later part stays word for word and follows your summary; say what it needs to be understood.";
+  "Its later part stays verbatim and follows your summary; say what it needs to be understood.";
 
 /**
- * Messages as text for a model to read: what was said in full, calls and results cut to their head and tail, thinking
+ * Formats messages as text for a model: texts in full, calls and results cut to their head and tail, thinking
  * left out, `[image]` for images.
  */
 export function serializeTranscript(messages: readonly Message[], options: TranscriptOptions = {}): string {
   return toTranscriptPieces(messages, options).join("\n\n");
 }
 
-/** The transcript message by message; one that has nothing to show is no piece. */
+/** The transcript message by message; messages without content are left out. */
 export function toTranscriptPieces(
   messages: readonly Message[],
   { splitTurnAt, isBrief = false }: TranscriptOptions = {},
@@ -122,4 +122,77 @@ function callText({ name, input, invalidInput }: ToolCallBlock, kept: KeptCharac
 
 function onOneLine(name: string): string {
   return name.replace(/\s+/g, " ");
+}
+
+const SEPARATOR = "\n\n";
+const CONTINUED = `${MESSAGE_MARK} (the message before, continued)\n`;
+// Room for the line above and some text after it.
+const MIN_CHARACTERS = 200;
+
+/** The part of a transcript for one request. */
+interface TranscriptPart {
+  text: string;
+  /** The remaining pieces. */
+  rest: string[];
+}
+
+/**
+ * Takes as many whole pieces of a transcript as fit into `maxCharacters` (at least 200). A piece that is longer is
+ * split; the rest begins with its remainder. Nothing is left out.
+ */
+export function takeTranscriptPart(pieces: readonly string[], maxCharacters: number): TranscriptPart {
+  const limit = Math.max(MIN_CHARACTERS, Math.floor(maxCharacters));
+  let count = 0;
+  let length = 0;
+  for (const piece of pieces) {
+    const longer = length + piece.length + (count > 0 ? SEPARATOR.length : 0);
+    if (longer > limit) break;
+    length = longer;
+    count++;
+  }
+  if (count > 0 || pieces.length === 0) {
+    return { text: pieces.slice(0, count).join(SEPARATOR), rest: pieces.slice(count) };
+  }
+  const [first = "", ...others] = pieces;
+  const text = headOfText(first, limit);
+  return { text, rest: [CONTINUED + first.slice(text.length), ...others] };
+}
+
+/** A transcript in parts of at most `maxCharacters` (at least 200), in order and complete. */
+export function splitTranscript(pieces: readonly string[], maxCharacters: number): string[] {
+  const parts: string[] = [];
+  for (let rest = [...pieces]; rest.length > 0; ) {
+    const part = takeTranscriptPart(rest, maxCharacters);
+    parts.push(part.text);
+    rest = part.rest;
+  }
+  return parts;
+}
+
+/**
+ * The pieces of a transcript without those in its middle if it is longer than `maxCharacters`; omitted ones are
+ * counted in their place; the last pieces are worth more than the first.
+ */
+export function shortenTranscript(pieces: readonly string[], maxCharacters: number): string[] {
+  const lengthOf = (piece: string) => piece.length + SEPARATOR.length;
+  if (pieces.reduce((sum, piece) => sum + lengthOf(piece), 0) <= maxCharacters) return [...pieces];
+  const bounded = pieces.map((piece) => cutMiddle(piece, maxCharacters / 8));
+  const head = countFitting(bounded, maxCharacters / 4, lengthOf);
+  const tail = countFitting(bounded.slice(head).reverse(), maxCharacters / 2, lengthOf);
+  const leftOut = bounded.length - head - tail;
+  const note = `${MESSAGE_MARK} note: ${leftOut} messages are left out here for lack of room.`;
+  return [...bounded.slice(0, head), note, ...bounded.slice(bounded.length - tail)];
+}
+
+function countFitting(
+  pieces: readonly string[],
+  maxCharacters: number,
+  lengthOf: (piece: string) => number,
+): number {
+  let length = 0;
+  const end = pieces.findIndex((piece) => {
+    length += lengthOf(piece);
+    return length > maxCharacters;
+  });
+  return end < 0 ? pieces.length : end;
 }

@@ -1,5 +1,5 @@
-import { withoutHalfCharacter } from "../read/line-collector.ts";
-import { findLineEnds, toLineFeeds } from "./line-ends.ts";
+import { withoutHalfCharacter } from "../read/read-file.ts";
+import { findLineEnds, toLineFeeds } from "./lines.ts";
 
 const CONTEXT_LINES = 3;
 // The time grows with the square of this: 1,000 differing lines take some tens of milliseconds.
@@ -7,14 +7,14 @@ const MAX_EDIT_LENGTH = 1_000;
 const MAX_COMPARED_CHARS = 2 * 1024 * 1024;
 
 /** How much of a diff is shown. */
-export interface DiffLimits {
+interface DiffLimits {
   maxLines: number;
   maxLineChars: number;
 }
 
 const RESULT_LIMITS: DiffLimits = { maxLines: 2_000, maxLineChars: 500 };
 
-/** What lies between two texts; `added` and `removed` count lines, also those that the diff leaves out. */
+/** The difference between two texts; `added` and `removed` count lines, also those that the diff leaves out. */
 export interface UnifiedDiff {
   /** Unified diff with file headers. Long lines are cut and long diffs end early: it is for showing, not for patching. */
   diff: string;
@@ -59,7 +59,7 @@ interface Hunk {
   oldLines: number;
   newStart: number;
   newLines: number;
-  /** Each with its sign in front. */
+  /** The lines, each with its sign in front. */
   lines: string[];
 }
 
@@ -105,7 +105,7 @@ function signLine(sign: string, line: string): string[] {
   return line.endsWith("\n") ? [sign + line.slice(0, -1)] : [sign + line, "\\ No newline at end of file"];
 }
 
-/** A range of no lines is named by the line before it, as diff programs do. */
+/** A range without lines is named by the line before it, as diff programs do. */
 function hunkHeader({ oldStart, oldLines, newStart, newLines }: Hunk, lineOffset: number): string {
   const range = (start: number, lines: number) => `${start + lineOffset - (lines === 0 ? 1 : 0)},${lines}`;
   return `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`;
@@ -117,7 +117,7 @@ function isCrlf(text: string): boolean {
 }
 
 interface ChangedSpan {
-  /** The differing lines with a few around them. */
+  /** The differing lines with a few lines of context. */
   oldText: string;
   newText: string;
   /** Lines before the span. */

@@ -1,25 +1,26 @@
 import type { FileHandle } from "node:fs/promises";
-import { fileSignature, startsLikeImage } from "../../infrastructure/content/file-signature.ts";
-import { NotUtf8Error } from "../../infrastructure/content/text-file.ts";
-import { createFingerprint } from "../../infrastructure/reading/file-fingerprint.ts";
-import { specialFileKind } from "../../infrastructure/reading/file-target.ts";
-import { openRegularFile, readStart } from "../../infrastructure/reading/regular-file.ts";
+import { createFingerprint } from "../../infrastructure/fs/fingerprint.ts";
+import { openRegularFile, readChunks, readStart, specialFileKind } from "../../infrastructure/fs/read.ts";
 import { systemErrorCode, systemErrorText } from "../../infrastructure/system-error.ts";
+import {
+  fileSignature,
+  NotUtf8Error,
+  notUtf8,
+  startsLikeImage,
+} from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
+import { missingFileError } from "../missing-file.ts";
 import type { ReadArguments } from "../read.ts";
-import type { ApprovedTarget } from "../target/approved-target.ts";
-import { formatBytes } from "../target/format-bytes.ts";
-import { missingFileError } from "../target/missing-file.ts";
+import { type ApprovedTarget, formatBytes } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
-import { DEFAULT_LINES, readTextPage, type TextWindow } from "./read-text.ts";
 
 const START_BYTES = 512;
-// Larger files are not even looked into.
+// Larger files are not opened at all.
 const MAX_IMAGE_FILE_BYTES = 50 * 1024 * 1024;
-// Up to here a file is hashed whole, so that a later change is known by content and not only by time.
+// Up to this size a file is hashed whole, so that a later change is detected by content and not only by time.
 const MAX_HASHED_BYTES = 8 * 1024 * 1024;
 
-/** A part of a file, for the model, which the session has seen then. @throws Error that says why it cannot be read. */
+/** Reads a part of a file for the model and marks the file as seen. @throws Error that says why it cannot be read. */
 export async function readFile(
   workspace: Workspace,
   target: ApprovedTarget,
@@ -28,7 +29,7 @@ export async function readFile(
   assertReadable(workspace, target);
   const { handle, stats } = await openRegularFile(target.realPath);
   try {
-    // Before it is shown: if the file changes in between, it counts as changed.
+    // Taken before the content is shown: if the file changes in between, it counts as changed.
     const whole = stats.size <= MAX_HASHED_BYTES ? await readStart(handle, MAX_HASHED_BYTES) : undefined;
     const window = { offset: Math.max(1, args.offset ?? 1), limit: args.limit ?? DEFAULT_LINES };
     const result = await readContent({ target, handle, size: stats.size, signal }, window);
@@ -88,9 +89,242 @@ function notTextError(
   }
   if (guess.kind === "binary") {
     return new Error(
-      `${path} is no text (${what}). Use bash with a program that knows the format, such as file or xxd.`,
+      `${path} is not a text file (${what}). Use bash with a program that knows the format, such as file or xxd.`,
     );
   }
   const way = guess.kind === "text" ? `iconv -f ${guess.iconvName} -t UTF-8` : "iconv -c -f UTF-8 -t UTF-8";
   return new Error(`Cannot read ${path}: it is ${message}. To see it, run with bash: ${way} FILE`);
+}
+
+/** The lines of a page for which no limit is given, and the most that a page has. */
+const DEFAULT_LINES = 2_000;
+const MAX_LINE_CHARS = 2_000;
+// Below the 50 KB at which every tool's output is cut, so that the note about the next lines survives.
+const MAX_BYTES = 46 * 1024;
+const MAX_SCAN_CHARS = 16 * 1024 * 1024;
+
+/** The lines that are asked for; a `limit` above `DEFAULT_LINES` is lowered to it. */
+interface TextWindow {
+  /** 1-based. */
+  offset: number;
+  limit: number;
+}
+
+/** Numbered lines of a file; `firstLine` and `lastLine` from 1, both 0 for an empty file. */
+interface TextPage {
+  /** How to read on, and other things to know about the file. */
+  note?: string;
+  output: string;
+  firstLine: number;
+  lastLine: number;
+}
+
+/**
+ * Numbered lines of a text file, read only as far as they reach. UTF-8, or UTF-16 that begins with its mark.
+ * Throws `NotUtf8Error`, and an error with the line count for an offset beyond the end.
+ */
+async function readTextPage(
+  path: string,
+  source: { handle: FileHandle; start: Uint8Array; signal: AbortSignal },
+  window: TextWindow,
+): Promise<TextPage> {
+  const collector = new LineCollector({
+    firstLine: window.offset,
+    maxLines: Math.min(window.limit, DEFAULT_LINES),
+    maxLineChars: MAX_LINE_CHARS,
+    maxBytes: MAX_BYTES,
+    maxScanChars: MAX_SCAN_CHARS,
+  });
+  const encoding = encodingOf(source.start);
+  for await (const piece of decodeChunks(readChunks(source.handle), encoding)) {
+    source.signal.throwIfAborted();
+    collector.push(piece);
+    if (collector.stop) break;
+  }
+  collector.end();
+  if (collector.lines.length === 0) return emptyPage(path, collector.lineCount, window.offset);
+  return toPage(collector, window, encoding);
+}
+
+type ReadableEncoding = "utf-8" | "utf-16le" | "utf-16be";
+
+function encodingOf(start: Uint8Array): ReadableEncoding {
+  const [first, second, third, fourth] = start;
+  if (first === 0xff && second === 0xfe && !(third === 0 && fourth === 0)) return "utf-16le";
+  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
+}
+
+async function* decodeChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  encoding: ReadableEncoding,
+): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  let last: Uint8Array = new Uint8Array();
+  let isPart = false;
+  try {
+    for await (const chunk of chunks) {
+      isPart = last.length > 0;
+      last = chunk;
+      if (encoding === "utf-8" && chunk.includes(0)) throw notUtf8(chunk, { isPart });
+      yield decoder.decode(chunk, { stream: true });
+    }
+    yield decoder.decode();
+  } catch (error) {
+    if (error instanceof NotUtf8Error || !(error instanceof TypeError)) throw error;
+    throw notUtf8(last, { isPart });
+  }
+}
+
+function emptyPage(path: string, lineCount: number, offset: number): TextPage {
+  if (lineCount > 0) {
+    const lines = lineCount === 1 ? "1 line" : `${lineCount} lines`;
+    throw new Error(
+      `offset ${offset} is beyond the end of ${path}, which has ${lines}. Use a smaller offset.`,
+    );
+  }
+  return { output: "(The file is empty.)", firstLine: 0, lastLine: 0 };
+}
+
+function toPage(
+  collector: LineCollector,
+  { offset, limit }: TextWindow,
+  encoding: ReadableEncoding,
+): TextPage {
+  const numbered = collector.lines.map(({ text, chars }, index) => {
+    const mark = chars > text.length ? lineMark(text, chars, collector.stop === "endless_line") : "";
+    return `${offset + index}\t${text}${mark}`;
+  });
+  const lastLine = offset + collector.lines.length - 1;
+  const notes = [];
+  if (collector.stop === "more_lines") {
+    const capped = limit > DEFAULT_LINES ? `, at most ${DEFAULT_LINES} at once` : "";
+    notes.push(
+      `(Lines ${offset}-${lastLine} shown${capped}; more follow. Continue with offset=${lastLine + 1}.)`,
+    );
+  }
+  if (encoding !== "utf-8") {
+    notes.push(`(The file is ${encoding.toUpperCase()}; edit and write work on UTF-8 only.)`);
+  }
+  const note = notes.length > 0 ? { note: notes.join("\n") } : {};
+  return { output: numbered.join("\n"), ...note, firstLine: offset, lastLine };
+}
+
+function lineMark(text: string, chars: number, isEndless: boolean): string {
+  const shown = withoutHalfCharacter(text).length.toLocaleString("en");
+  const total = `${isEndless ? "more than " : ""}${chars.toLocaleString("en")}`;
+  return `… [line cut: the first ${shown} of ${total} characters; use bash to see the rest]`;
+}
+
+/** A line without its line end; lengths in UTF-16 units. */
+interface CollectedLine {
+  /** Cut to `maxLineChars` where it is longer. */
+  text: string;
+  /** The length of the whole line; up to where the collector gave up, if it did so inside the line. */
+  chars: number;
+}
+
+/** Which lines are kept, and how much of them; characters are UTF-16 units. */
+interface LineWindow {
+  /** 1-based. */
+  firstLine: number;
+  maxLines: number;
+  maxLineChars: number;
+  /** UTF-8 bytes of all kept lines with their numbers; the first line is kept whatever its size. */
+  maxBytes: number;
+  /** How far to read on from the first line's start: beyond it, a line that never ends is given up. */
+  maxScanChars: number;
+}
+
+/** Why reading stopped: there are more lines than fit, or a single line that does not end. */
+type CollectorStop = "more_lines" | "endless_line";
+
+/**
+ * Receives a text in chunks and keeps a window of its lines; memory is bounded by that window. Lines end with LF,
+ * CRLF or a lone CR.
+ */
+class LineCollector {
+  readonly lines: CollectedLine[] = [];
+  stop: CollectorStop | undefined;
+  readonly #window: LineWindow;
+  #lineNumber = 1;
+  #current: CollectedLine = { text: "", chars: 0 };
+  #scannedChars = 0;
+  #keptBytes = 0;
+  #pendingCr = false;
+
+  constructor(window: LineWindow) {
+    this.#window = window;
+  }
+
+  /** Lines seen so far; once the text has ended, all of them. */
+  get lineCount(): number {
+    return this.#lineNumber - 1 + (this.#current.chars > 0 ? 1 : 0);
+  }
+
+  push(piece: string): void {
+    // A CR at the end may be the first half of a CRLF.
+    const text = this.#pendingCr ? `\r${piece}` : piece;
+    this.#pendingCr = text.endsWith("\r");
+    this.#scan(this.#pendingCr ? text.slice(0, -1) : text);
+  }
+
+  /** Call this once after the last chunk. */
+  end(): void {
+    if (this.#pendingCr) this.#scan("\r");
+    if (!this.stop && this.#current.chars > 0 && this.#isInside()) this.#keepLine();
+  }
+
+  #scan(text: string): void {
+    const lineEnd = /\r\n?|\n/g;
+    for (let start = 0; start < text.length && !this.stop; ) {
+      if (this.lines.length >= this.#window.maxLines) {
+        this.stop = "more_lines";
+        return;
+      }
+      lineEnd.lastIndex = start;
+      const match = lineEnd.exec(text);
+      this.#take(text, start, match?.index ?? text.length);
+      if (!match || this.stop) return;
+      start = lineEnd.lastIndex;
+      this.#finishLine();
+    }
+  }
+
+  #take(text: string, start: number, end: number): void {
+    this.#current.chars += end - start;
+    if (!this.#isInside()) return;
+    const room = this.#window.maxLineChars - this.#current.text.length;
+    if (room > 0) this.#current.text += text.slice(start, Math.min(end, start + room));
+    this.#scannedChars += end - start;
+    if (this.#scannedChars <= this.#window.maxScanChars) return;
+    this.stop = this.lines.length === 0 ? "endless_line" : "more_lines";
+    if (this.stop === "endless_line") this.lines.push(this.#current);
+  }
+
+  #finishLine(): void {
+    if (this.#isInside()) this.#keepLine();
+    if (this.stop) return;
+    this.#lineNumber++;
+    this.#current = { text: "", chars: 0 };
+  }
+
+  #keepLine(): void {
+    const text = withoutHalfCharacter(this.#current.text);
+    const bytes = Buffer.byteLength(text) + String(this.#lineNumber).length + 2;
+    if (this.lines.length > 0 && this.#keptBytes + bytes > this.#window.maxBytes) {
+      this.stop = "more_lines";
+      return;
+    }
+    this.#keptBytes += bytes;
+    this.lines.push({ text, chars: this.#current.chars });
+  }
+
+  #isInside(): boolean {
+    return this.#lineNumber >= this.#window.firstLine;
+  }
+}
+
+/** Without the first half of a surrogate pair at the end. */
+export function withoutHalfCharacter(text: string): string {
+  return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text;
 }

@@ -1,9 +1,13 @@
-import { inspectImage } from "../../infrastructure/content/image-header.ts";
-import { fitImage } from "../../infrastructure/content/resize-image.ts";
+import { fitImage, inspectImage } from "../../infrastructure/text/images.ts";
+import { startsLikeImage } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
-import { formatBytes } from "../target/format-bytes.ts";
+import type { ImageBlock } from "../../types.ts";
+import { formatBytes } from "../target.ts";
 
-/** The image for the model to see, or undefined when the bytes are no whole image. Throws when it cannot be decoded. */
+/**
+ * The image for the model to see, or undefined when the bytes are not a complete image. Throws when it cannot be
+ * decoded.
+ */
 export async function readImage(path: string, bytes: Uint8Array): Promise<ToolResult | undefined> {
   const header = inspectImage(bytes);
   if (!header) return undefined;
@@ -22,4 +26,23 @@ export async function readImage(path: string, bytes: Uint8Array): Promise<ToolRe
     images: [{ type: "image", source: { type: "base64", mediaType: sized.mediaType, data } }],
     metadata: { mediaType: sized.mediaType, width: sized.width, height: sized.height },
   };
+}
+
+/** An image for a prompt, and its description, such as `Image a.png (image/png, 640x480, 12 KB)`. */
+export interface PromptImage {
+  image: ImageBlock;
+  description: string;
+}
+
+/**
+ * The image in a file's bytes, scaled down if a provider would refuse it; undefined if they are not a PNG, JPEG,
+ * GIF or WebP, whatever its name says.
+ * @param path its name in messages.
+ * @throws Error when it cannot be decoded.
+ */
+export async function readPromptImage(path: string, bytes: Uint8Array): Promise<PromptImage | undefined> {
+  if (!startsLikeImage(bytes)) return undefined;
+  const result = await readImage(path, bytes);
+  const image = result?.images?.[0];
+  return result && image && { image, description: result.output };
 }

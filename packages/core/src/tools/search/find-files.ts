@@ -1,31 +1,32 @@
 import { join } from "node:path";
-import { type RipgrepEnd, runRipgrep } from "../../infrastructure/processes/ripgrep.ts";
-import { modificationTime } from "../../infrastructure/reading/directory-entries.ts";
-import { isExistingPath } from "../../infrastructure/reading/directory-names.ts";
+import { modificationTime } from "../../infrastructure/fs/directory.ts";
+import { isExistingPath } from "../../infrastructure/fs/stat.ts";
+import { type RipgrepEnd, runRipgrep } from "../../infrastructure/process/ripgrep.ts";
 import type { ToolContext, ToolResult } from "../../tool/types.ts";
-import type { GlobArguments } from "../glob.ts";
-import { missingFileError } from "../target/missing-file.ts";
+import { missingFileError } from "../missing-file.ts";
+import type { GlobArguments } from "../search-tools.ts";
 import type { Workspace } from "../workspace.ts";
-import { createGlobMatcher, splitGlobPattern } from "./glob-pattern.ts";
-import type { SearchTarget } from "./search-gate.ts";
 import {
+  createGlobMatcher,
   displayFound,
   MOVED_NOTE,
-  openSearchPlace,
-  type SearchPlace,
+  openSearchLocation,
+  type SearchLocation,
+  type SearchTarget,
+  searchSteadily,
+  splitGlobPattern,
   toRipgrepOptions,
   WITHHELD_NOTE,
-} from "./search-place.ts";
-import { searchSteadily } from "./steady-search.ts";
+} from "./search-scope.ts";
 
 const MAX_SHOWN = 200;
-// Looking at more files than this for their times would take longer than finding them.
+// Reading the times of more files than this would take longer than finding them.
 const MAX_SORTED_BY_TIME = 2_000;
-// Beyond this the pattern is too wide for anybody to read on.
+// With more matches than this the pattern is too broad to be useful.
 const MAX_COLLECTED = 50_000;
 
-/** A call whose place was allowed; what `isWithheld` names is left out and told of. */
-export interface GlobCall {
+/** A call whose location was approved; files that `isWithheld` names are left out, and the result says so. */
+interface GlobCall {
   args: GlobArguments;
   target: SearchTarget;
   context: Pick<ToolContext, "signal" | "isWithheld">;
@@ -38,7 +39,7 @@ export async function findFiles(
 ): Promise<ToolResult> {
   const { signal, isWithheld = () => false } = context;
   const isMatch = createGlobMatcher(splitGlobPattern(args.pattern));
-  using place = openSearchPlace(target);
+  using place = openSearchLocation(target);
   let isPartlyWithheld = false;
   const matches = (file: string) => {
     if (!isMatch(file)) return false;
@@ -66,7 +67,7 @@ export function noFiles(args: GlobArguments): ToolResult {
   return toResult(args, [], { show: String, notes: [] });
 }
 
-/** Why `path` (absolute) cannot be searched; undefined where it is not the reason. */
+/** Why `path` (absolute) cannot be searched; undefined if it is not the reason. */
 export function noDirectoryError(
   workspace: Workspace,
   path: string,
@@ -77,7 +78,7 @@ export function noDirectoryError(
 }
 
 interface FileSearch {
-  place: SearchPlace;
+  place: SearchLocation;
   matches(path: string): boolean;
   signal: AbortSignal;
 }
@@ -85,7 +86,7 @@ interface FileSearch {
 async function collectFiles(workspace: Workspace, { place, matches, signal }: FileSearch) {
   const files: string[] = [];
   const end = await runRipgrep({
-    // A pattern given to ripgrep would win over .gitignore, so the names are matched here.
+    // A pattern passed to ripgrep would override .gitignore, so the names are matched here.
     ...toRipgrepOptions(workspace, { flags: ["--files", "--null"], place, signal }),
     separator: "\0",
     onRecord(record) {
@@ -100,7 +101,7 @@ async function collectFiles(workspace: Workspace, { place, matches, signal }: Fi
 }
 
 /** Newest first while they are few enough, else by path: ripgrep's own order changes from run to run. */
-function sortFiles(files: string[], place: SearchPlace): string[] {
+function sortFiles(files: string[], place: SearchLocation): string[] {
   const byPath = files.sort();
   if (files.length > MAX_SORTED_BY_TIME) return byPath;
   const times = new Map(byPath.map((file) => [file, modificationTime(place.at(file))]));
@@ -110,7 +111,7 @@ function sortFiles(files: string[], place: SearchPlace): string[] {
 interface FoundFiles {
   show(file: string): string;
   stopped?: RipgrepEnd["stopped"];
-  /** What else there is to know about the search. */
+  /** Further notes about the search. */
   notes: readonly string[];
 }
 

@@ -4,18 +4,17 @@ import {
   fileSize,
   linkTarget,
   readDirectory,
-} from "../../infrastructure/reading/directory-entries.ts";
-import { HeldDirectory } from "../../infrastructure/reading/held-directory.ts";
+} from "../../infrastructure/fs/directory.ts";
+import { HeldDirectory } from "../../infrastructure/fs/real-path.ts";
 import { systemErrorText } from "../../infrastructure/system-error.ts";
 import type { ToolContext, ToolResult } from "../../tool/types.ts";
-import { formatBytes } from "../target/format-bytes.ts";
+import { formatBytes } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
-import type { SearchTarget } from "./search-gate.ts";
-import { displayPath, WITHHELD_NOTE } from "./search-place.ts";
+import { displaySearchPath, type SearchTarget, WITHHELD_NOTE } from "./search-scope.ts";
 
 const MAX_ENTRIES = 500;
 
-/** What is in a directory, for the model. @throws Error for what is none, or may not be listed. */
+/** The entries of a directory, for the model. @throws Error if the path is not a directory or may not be listed. */
 export function listDirectory(
   workspace: Workspace,
   { path, realPath, isDirectory }: SearchTarget,
@@ -26,7 +25,7 @@ export function listDirectory(
   const all = readEntries(place);
   const entries = all.filter(({ name }) => !isWithheld(join(realPath, name)));
   const notes = entries.length < all.length ? [WITHHELD_NOTE] : [];
-  return describeDirectory(displayPath(workspace, path), { place, entries, notes });
+  return describeDirectory(displaySearchPath(workspace, path), { place, entries, notes });
 }
 
 interface Listing {

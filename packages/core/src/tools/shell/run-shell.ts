@@ -1,14 +1,12 @@
-import { monotonicMs } from "../../infrastructure/clock.ts";
-import { createChildEnvironment } from "../../infrastructure/processes/child-environment.ts";
-import { resolveExecutable } from "../../infrastructure/processes/executables.ts";
-import { type CommandEnd, runCommand } from "../../infrastructure/processes/run-command.ts";
-import type { EnclosedCommand, ShellCommand } from "../../infrastructure/processes/shell-box.ts";
-import { SpoolFile } from "../../infrastructure/processes/spool-file.ts";
-import { createThrottle } from "../../infrastructure/throttle.ts";
+import { createThrottle } from "../../infrastructure/async.ts";
+import { createChildEnvironment, resolveExecutable } from "../../infrastructure/process/environment.ts";
+import { type ShellCommand, SpoolFile, type WrappedCommand } from "../../infrastructure/process/process.ts";
+import { type CommandEnd, runCommand } from "../../infrastructure/process/run.ts";
+import { monotonicMs } from "../../infrastructure/runtime.ts";
 import type { ToolContext, ToolResult } from "../../tool/types.ts";
 import type { BashArguments } from "../bash.ts";
 import type { Workspace } from "../workspace.ts";
-import { CommandOutput } from "./command-output.ts";
+import { CommandOutput } from "./output.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const UPDATE_INTERVAL_MS = 100;
@@ -38,16 +36,16 @@ export async function runShell(
     if (boxed === undefined) return runOutside(run);
     const { end, output, durationMs } = await runInBox({ ...run, boxed });
     const text = output.finish().trimEnd();
-    // A place that was to be held or hidden went away while the box was made.
+    // A path that was to be held or hidden disappeared while the sandbox was set up.
     const isToRepeat = attempt < MAX_ATTEMPTS && !end.hasBegun && boxed.isFailure(text);
     if (!isToRepeat || context.signal.aborted)
       return toResult({ ...run, end, output, durationMs, text, boxed, notes });
-    // What was taken away of what runs in the background is news all the same.
+    // Protected files removed from background processes are reported in any case.
     notes.push(...boxed.finish(end).notes);
   }
 }
 
-async function runInBox(run: Run & { boxed: EnclosedCommand }): Promise<RunEnd> {
+async function runInBox(run: Run & { boxed: WrappedCommand }): Promise<RunEnd> {
   try {
     return await runOnce(run);
   } catch (error) {
@@ -61,7 +59,7 @@ interface Run {
   context: ToolContext;
   workspace: Workspace;
   timeoutMs: number;
-  boxed?: EnclosedCommand | undefined;
+  boxed?: WrappedCommand | undefined;
 }
 
 interface RunEnd {
@@ -102,20 +100,22 @@ async function runOnce({ command, context, workspace, timeoutMs, boxed }: Run): 
   }
 }
 
-/** The command in its box; undefined where it runs as any other. @throws Error where it may not run. */
+/** The command in its sandbox; undefined if it runs unsandboxed. @throws Error if it may not run. */
 async function enclose(
   command: ShellCommand,
   { outside_sandbox: wantsOut }: BashArguments,
   { commandBox }: Workspace,
-): Promise<EnclosedCommand | undefined> {
+): Promise<WrappedCommand | undefined> {
   const state = await commandBox?.();
   if (state === undefined || state.kind === "open") return undefined;
   if (state.kind === "refused") {
-    throw new Error(`Not run: the user's settings want every command in a sandbox, and ${state.problem}.`);
+    throw new Error(
+      `Not run: the user's settings require a sandbox for every command, and ${state.problem}.`,
+    );
   }
-  if (!wantsOut) return state.box.enclose(command);
+  if (!wantsOut) return state.box.wrapCommand(command);
   if (state.mayLeave) return undefined;
-  throw new Error("Not run: the user's settings let no command run outside the sandbox.");
+  throw new Error("Not run: the user's settings do not allow commands outside the sandbox.");
 }
 
 async function leaveBox({ commandBox }: Workspace): Promise<(() => readonly string[]) | undefined> {
@@ -125,7 +125,7 @@ async function leaveBox({ commandBox }: Workspace): Promise<(() => readonly stri
 
 function refuseUnrunnable(command: string): void {
   if (command.includes("\0"))
-    throw new Error("The command holds a NUL character, which no program can be given.");
+    throw new Error("The command contains a NUL character, which cannot be passed to a program.");
   const bytes = Buffer.byteLength(command);
   if (bytes > MAX_COMMAND_BYTES) {
     throw new Error(
@@ -149,8 +149,8 @@ function openSpool(workspace: Workspace, toolCallId: string): SpoolFile | undefi
 interface Circumstances extends RunEnd {
   timeoutMs: number;
   text: string;
-  boxed?: EnclosedCommand | undefined;
-  /** Of a command outside the box, or of attempts before. */
+  boxed?: WrappedCommand | undefined;
+  /** Leftovers of a command outside the sandbox, or of earlier attempts. */
   notes: readonly string[];
 }
 
@@ -186,12 +186,10 @@ function toResult({
 
 function describeEnd({ cause, exitCode, signal, survivors }: CommandEnd, timeoutMs: number): string[] {
   if (cause === "exit") {
-    const background = survivors ? ["something it started still runs in the background"] : [];
+    const background = survivors ? ["a background process it started is still running"] : [];
     if (signal !== null) return [`ended by ${signal}`, ...background];
     return exitCode === 0 ? background : [`exit code ${exitCode}`, ...background];
   }
   const reason = cause === "timeout" ? `timed out after ${timeoutMs} ms` : "interrupted";
-  return [
-    survivors ? `${reason}; a part of it has not ended yet` : `${reason}; everything it started was ended`,
-  ];
+  return [survivors ? `${reason}; a process it started is still running` : `${reason}; process group killed`];
 }

@@ -1,0 +1,123 @@
+import { join } from "node:path";
+import type { Benchmark, Figure } from "../figure.ts";
+import { runProcess } from "../measure/process-run.ts";
+import { type CompactedSessionSize, writeCompactedSession, writeKnowledge } from "../stage/session-files.ts";
+import { createProject, type Stage } from "../stage/stage.ts";
+
+const COMPACTION_RUNS = 7;
+const COMPACTION_BUDGET_MS = 100;
+const COMPACTION_ENTRIES = 20_000;
+const CONTEXT_TOKENS = 170_000;
+/** Sessions of a probe: the first one finds nothing compiled. */
+const SESSIONS = 3;
+const COMPACTION_PROBE = join(import.meta.dir, "..", "probes", "compaction.ts");
+
+const SIZES: Readonly<Record<string, CompactedSessionSize>> = {
+  "20 earlier ones": { entries: COMPACTION_ENTRIES, compactions: 20, stretchTokens: CONTEXT_TOKENS - 11_000 },
+  "none before": { entries: COMPACTION_ENTRIES, compactions: 0, stretchTokens: CONTEXT_TOKENS },
+};
+
+interface CompactionProbeResult {
+  firstMs: number;
+  nextMs: number;
+  tokensBefore: number;
+}
+
+/** What one compaction of a long session takes besides the model: cutting, transcript, entry, file. */
+export const compaction: Benchmark = {
+  name: "compaction",
+  about: "one compaction of a session of 20,000 entries and 170k tokens, without the model",
+  async measure(stage) {
+    const figures: Figure[] = [];
+    for (const [name, size] of Object.entries(SIZES)) {
+      const results: CompactionProbeResult[] = [];
+      await probeCompaction(stage, size);
+      for (let run = 0; run < stage.runs(COMPACTION_RUNS); run++)
+        results.push(await probeCompaction(stage, size));
+      const toFigure = (what: string, measured: number[]): Figure => ({
+        name: `compaction, ${name}, ${what}`,
+        unit: "ms",
+        rule: { kind: "amount" },
+        measured,
+        budget: COMPACTION_BUDGET_MS,
+      });
+      figures.push(
+        toFigure(
+          "first in a process",
+          results.map(({ firstMs }) => firstMs),
+        ),
+        toFigure(
+          "later",
+          results.map(({ nextMs }) => nextMs),
+        ),
+      );
+    }
+    return figures;
+  },
+};
+
+/** @throws when the session was not as large as it is meant to be: what is quick then says nothing. */
+async function probeCompaction(stage: Stage, size: CompactedSessionSize): Promise<CompactionProbeResult> {
+  const project = createProject(stage.scratch);
+  for (let index = 0; index < SESSIONS; index++) writeCompactedSession(project, size, index);
+  const argv = [process.execPath, COMPACTION_PROBE, project];
+  const { stdout } = await runProcess({ argv, cwd: stage.scratch.path, environment: stage.environment() });
+  const result: CompactionProbeResult = JSON.parse(stdout);
+  if (Math.abs(result.tokensBefore / CONTEXT_TOKENS - 1) > 0.1)
+    throw new Error(`The context held ${result.tokensBefore} tokens.`);
+  return result;
+}
+
+const KNOWLEDGE_RUNS = 9;
+const KNOWLEDGE_ENTRIES = 10_000;
+const KNOWLEDGE_BUDGET_MS = 50;
+// What fits into the prompt; far fewer would mean that most of it was skipped.
+const LEAST_LINES = 50;
+const KNOWLEDGE_PROBE = join(import.meta.dir, "..", "probes", "knowledge.ts");
+
+interface KnowledgeProbeResult {
+  readMs: number;
+  injectMs: number;
+  entries: number;
+  lines: number;
+}
+
+/** What telling the model what was learned before adds to a start. */
+export const knowledge: Benchmark = {
+  name: "knowledge",
+  about: "ranking 10,000 pieces of knowledge and putting them into the prompt",
+  async measure(stage) {
+    const project = createProject(stage.scratch);
+    writeKnowledge(project, KNOWLEDGE_ENTRIES);
+    const results: KnowledgeProbeResult[] = [];
+    await probeKnowledge(stage, project);
+    for (let run = 0; run < stage.runs(KNOWLEDGE_RUNS); run++)
+      results.push(await probeKnowledge(stage, project));
+    const toFigure = (name: string, measured: number[]): Figure => ({
+      name: `knowledge, 10,000 pieces, ${name}`,
+      unit: "ms",
+      rule: { kind: "amount" },
+      measured,
+    });
+    const ranked = toFigure(
+      "ranked and put in",
+      results.map(({ injectMs }) => injectMs),
+    );
+    const read = toFigure(
+      "read",
+      results.map(({ readMs }) => readMs),
+    );
+    return [{ ...ranked, budget: KNOWLEDGE_BUDGET_MS }, read];
+  },
+};
+
+/** @throws when not everything was there. */
+async function probeKnowledge(stage: Stage, project: string): Promise<KnowledgeProbeResult> {
+  const argv = [process.execPath, KNOWLEDGE_PROBE, project];
+  const { stdout } = await runProcess({ argv, cwd: stage.scratch.path, environment: stage.environment() });
+  const result: KnowledgeProbeResult = JSON.parse(stdout);
+  const { entries, lines } = result;
+  if (entries !== KNOWLEDGE_ENTRIES || lines < LEAST_LINES)
+    throw new Error(`${lines} of ${entries} pieces were told.`);
+  return result;
+}

@@ -1,0 +1,113 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type DiligentExit,
+  type DiligentOptions,
+  type RunningDiligent,
+  runDiligent,
+  startDiligent,
+} from "../../../cli/test/support/run-diligent.ts";
+import {
+  environmentFor,
+  SERVICES,
+  type VendorAnswer,
+  type VendorService,
+} from "../../../cli/test/support/vendor-service.ts";
+import { type Reply, type SseServer, startSseServer } from "../../../core/test/support/sse-server.ts";
+import { createRandomScript, type PrintedLine } from "../kill.ts";
+import { fillProject } from "../stage/stage.ts";
+import type { TrialStage } from "./trial.ts";
+
+const SCRIPT = "script.json";
+
+/** Makes the project one with sources and with a script of random turns; to be called once. */
+export function prepareRandomRuns({ place, random }: Pick<TrialStage, "place" | "random">): void {
+  fillProject(place.project);
+  place.write(SCRIPT, createRandomScript(random));
+}
+
+/** Starts `diligent -p` on the script that `prepareRandomRuns` has written, with everything allowed. */
+export function startRandomRun(
+  { place }: Pick<TrialStage, "place">,
+  args: readonly string[] = [],
+  options: DiligentOptions = {},
+): RunningDiligent {
+  const fixed = [
+    "-p",
+    "--approval",
+    "auto",
+    "--model",
+    `scripted/${SCRIPT}`,
+    "--output-format",
+    "stream-json",
+  ];
+  return startDiligent(place, [...fixed, ...args, "Do what is needed."], options);
+}
+
+/** The events of an output, a last line that was cut off aside. */
+export function toPrintedLines(stdout: string): PrintedLine[] {
+  const whole = stdout.slice(0, stdout.lastIndexOf("\n") + 1);
+  return whole.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+}
+
+/** The ids of the sessions that were saved, the oldest first. */
+export function savedSessions({ place }: Pick<TrialStage, "place">): string[] {
+  const directory = join(place.project, ".diligent", "sessions");
+  if (!existsSync(directory)) return [];
+  const names = readdirSync(directory).filter((name) => name.endsWith(".jsonl"));
+  return names.map((name) => name.slice(0, -".jsonl".length)).sort();
+}
+
+/** The last thing that the model says. */
+export const LAST_WORDS = "All of it is done now, and here is the whole story.";
+
+const STEP: VendorAnswer = {
+  text: "I will look at it first.",
+  calls: [{ id: "call_1", name: "bash", input: { command: "echo looked >> log" } }],
+};
+
+/** What the model would answer if all went well: a call, then its last words. */
+export const PLANNED_ANSWERS: readonly VendorAnswer[] = [STEP, { text: LAST_WORDS }];
+
+/** Retries wait for up to a few seconds each; a run that takes longer than this hangs. */
+const LIMIT_MS = 90_000;
+
+/** One attempt after the other of each turn, as the retry limit has it. */
+const MOST_ATTEMPTS = 5;
+
+/** How the program ended, and what the service it asked has seen. */
+interface ServiceRun extends DiligentExit {
+  server: Pick<SseServer, "requests" | "problems">;
+}
+
+/** One of the services, by chance. */
+export function pickService(random: () => number): VendorService {
+  return random() < 0.5 ? (SERVICES[0] ?? fail()) : (SERVICES[1] ?? fail());
+}
+
+function fail(): never {
+  throw new Error("There are not two services.");
+}
+
+/** Runs a prompt on a server that gives these replies, and checks what holds for every run on a service. */
+export async function runOnService(
+  stage: TrialStage,
+  service: VendorService,
+  replies: readonly Reply[],
+): Promise<ServiceRun> {
+  const { place, check } = stage;
+  await using server = await startSseServer(...replies);
+  const exit = await runDiligent(place, ["-p", "--approval", "auto", "Do what is needed."], {
+    environment: environmentFor(service, server.url),
+    timeoutMs: LIMIT_MS,
+  });
+  check("patient", exit.durationMs < LIMIT_MS ? undefined : `no end after ${LIMIT_MS} ms`);
+  check("opens", server.problems[0]);
+  check(
+    "patient",
+    server.requests.length <= MOST_ATTEMPTS * PLANNED_ANSWERS.length
+      ? undefined
+      : `${server.requests.length} requests`,
+  );
+  return { ...exit, server };
+}

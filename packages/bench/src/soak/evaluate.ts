@@ -1,0 +1,236 @@
+import type { LongSessionReport } from "../../../core/test/support/long-session.ts";
+import { countChildren, countOpenFiles, readMegabytes } from "../measure/process-run.ts";
+import { median } from "../measure/statistics.ts";
+
+/** Turns after which everything is loaded and compiled. */
+export const WARM_TURNS = 100;
+
+const JUDGE_PROCESS_MAX_GROWTH_MEGABYTES = 50;
+const JUDGE_PROCESS_MAX_SLOWDOWN = 2;
+const MAX_IDLE_PERCENT = 1;
+
+/** A program that made many turns with large results. */
+export interface ProcessSoak {
+  /** At rest, behind the first hundred turns and behind the last. */
+  early: ProcessSample;
+  late: ProcessSample;
+  /** What each turn took, or each prompt, in order from the beginning on; more than `warm` of them. */
+  turnMs: readonly number[];
+  /** How many of these the first hundred turns are. */
+  warm: number;
+}
+
+/** Holds a long session of a program to its budgets: no slower, no larger, nothing left open. */
+export function evaluateProcess({ early, late, turnMs, warm }: ProcessSoak): SoakVerdict {
+  const first = median(turnMs.slice(warm, 2 * warm));
+  const last = median(turnMs.slice(-warm));
+  const times = `${first.toFixed(1)} → ${last.toFixed(1)} ms, ${(last / first).toFixed(1)}x`;
+  return {
+    rows: [
+      {
+        what: "time of a turn, second hundred to last",
+        found: times,
+        budget: `≤ ${JUDGE_PROCESS_MAX_SLOWDOWN}x`,
+        isBroken: last > JUDGE_PROCESS_MAX_SLOWDOWN * first,
+      },
+      ...compareSamples(early, late),
+    ],
+  };
+}
+
+/** A program that had nothing to do. */
+export interface IdleSoak {
+  seconds: number;
+  cpuSeconds: number;
+  /** How often its main thread woke up. */
+  wakes: number;
+  before: ProcessSample;
+  after: ProcessSample;
+}
+
+/** Holds a waiting program to its budgets. */
+export function evaluateIdle({ seconds, cpuSeconds, wakes, before, after }: IdleSoak): SoakVerdict {
+  const percent = (cpuSeconds / seconds) * 100;
+  return {
+    rows: [
+      {
+        what: `CPU over ${seconds} s`,
+        found: `${percent.toFixed(2)} % of a core`,
+        budget: `≤ ${MAX_IDLE_PERCENT} %`,
+        isBroken: percent > MAX_IDLE_PERCENT,
+      },
+      // For information: the runtime of an empty program wakes, too. `bun run bench screen-idle` compares the two.
+      { what: "wake-ups of the main thread", found: `${(wakes / seconds).toFixed(2)} a second` },
+      ...compareSamples(before, after),
+    ],
+  };
+}
+
+function compareSamples(before: ProcessSample, after: ProcessSample): SoakRow[] {
+  const [early, late] = [before.megabytes, after.megabytes];
+  return [
+    {
+      what: "resident memory",
+      found: `${early.toFixed(1)} → ${late.toFixed(1)} MB`,
+      budget: `${JUDGE_PROCESS_MAX_GROWTH_MEGABYTES} MB more`,
+      isBroken: late - early > JUDGE_PROCESS_MAX_GROWTH_MEGABYTES,
+    },
+    toCountRow("open files", before.files, after.files),
+    toCountRow("children", before.children, after.children),
+  ];
+}
+
+/** What a long session was like, in numbers. */
+export interface SoakFindings {
+  report: LongSessionReport;
+  /** Entries of the file that shorten old tool results. */
+  prunings: number;
+  /** At a quarter of the session and at its end. */
+  heaps: readonly [MeasuredHeap, MeasuredHeap];
+  contextWindow: number;
+}
+
+/** How much longer the last requests may take than the first ones. */
+const JUDGE_SOAK_MAX_SLOWDOWN = 2;
+// For what was compiled meanwhile, caches of a bounded size and what collecting leaves behind.
+const JUDGE_SOAK_MAX_GROWTH_MEGABYTES = 4;
+
+/** Holds a long session in this process to its budgets. */
+export function evaluateSoak(findings: SoakFindings): SoakVerdict {
+  const { report, prunings, heaps, contextWindow } = findings;
+  const { asked, summaries, compactions, fallbacks, failures } = report;
+  const [first, last] = quarterMeans(report.requestMs);
+  const [early, late] = heaps;
+  const growth = late.all - late.log - (early.all - early.log);
+  const invalid = [...asked.faults, ...summaries.faults];
+  const largest = Math.max(asked.mostTokens, summaries.mostTokens);
+  return {
+    rows: [
+      toZeroRow("errors, and runs that did not reach their end", failures.length),
+      {
+        ...toZeroRow("requests that a service would refuse", invalid.length),
+        found: `${invalid.length} of ${asked.requests + summaries.requests}`,
+      },
+      {
+        what: "largest request",
+        found: `${largest} tokens`,
+        budget: `≤ ${contextWindow}`,
+        isBroken: largest > contextWindow,
+      },
+      {
+        what: "CPU time a request, first quarter to last",
+        found: `${first.toFixed(2)} → ${last.toFixed(2)} ms, ${(last / first).toFixed(1)}x`,
+        budget: `≤ ${JUDGE_SOAK_MAX_SLOWDOWN}x`,
+        isBroken: last > JUDGE_SOAK_MAX_SLOWDOWN * first,
+      },
+      {
+        what: "heap beside the log",
+        found: `${(early.all - early.log).toFixed(1)} → ${(late.all - late.log).toFixed(1)} MB`,
+        budget: `${JUDGE_SOAK_MAX_GROWTH_MEGABYTES} MB more`,
+        isBroken: growth > JUDGE_SOAK_MAX_GROWTH_MEGABYTES,
+      },
+      {
+        what: "compactions, summaries by program, prunings",
+        found: [compactions, fallbacks, prunings].join(", "),
+      },
+      { what: "refused for their length and mended", found: String(asked.tooLong) },
+    ],
+    details: [
+      ...failures.map((failure) => `not reached its end: ${failure}`),
+      ...invalid.map((fault) => `invalid: ${fault}`),
+    ],
+  };
+}
+
+function toZeroRow(what: string, count: number): SoakRow {
+  return { what, found: String(count), budget: "0", isBroken: count > 0 };
+}
+
+/** Means: some kernels count CPU time in ticks of which most requests take none. */
+function quarterMeans(values: readonly number[]): [first: number, last: number] {
+  const quarter = Math.ceil(values.length / 4);
+  return [mean(values.slice(0, quarter)), mean(values.slice(-quarter))];
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** What one session was like; `title` is its kind and size. */
+export interface NamedSoak {
+  title: string;
+  verdict: SoakVerdict;
+}
+
+const HEADINGS = ["session", "what", "found", "budget", ""];
+
+/** A line for everything that was looked at in each session, and the details of what is not right below. */
+export function formatSoaks(soaks: readonly NamedSoak[]): string {
+  const cells = soaks.flatMap(({ title, verdict }) =>
+    verdict.rows.map((row, index) => toCells(index === 0 ? title : "", row)),
+  );
+  const rows = [HEADINGS, ...cells];
+  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  const details = soaks.flatMap(({ title, verdict }) =>
+    (verdict.details ?? []).map((detail) => `${title}: ${detail}`),
+  );
+  return [...lines, ...(details.length > 0 ? ["", ...details] : [])].join("\n");
+}
+
+function toCells(title: string, { what, found, budget, isBroken }: SoakRow): string[] {
+  return [title, what, found, budget ?? "", budget === undefined ? "" : isBroken ? "BROKEN" : "ok"];
+}
+
+/** One thing that was looked at in a long session. */
+interface SoakRow {
+  what: string;
+  found: string;
+  /** What it may be at most; left out where it is for information. */
+  budget?: string;
+  isBroken?: boolean;
+}
+
+/** What a long session was like. */
+export interface SoakVerdict {
+  rows: readonly SoakRow[];
+  /** What exactly is not as it has to be, where a row has no room for it. */
+  details?: readonly string[];
+}
+
+/** True when anything is above its budget. */
+export function isBroken({ rows }: SoakVerdict): boolean {
+  return rows.some((row) => row.isBroken);
+}
+
+/** Something that may become no more, such as open files. */
+function toCountRow(what: string, before: number, after: number): SoakRow {
+  return { what, found: `${before} → ${after}`, budget: "no more", isBroken: after > before };
+}
+
+/** What a process holds at a moment at which it rests. */
+export interface ProcessSample {
+  /** Resident, of 1,048,576 bytes. */
+  megabytes: number;
+  /** Files, pipes and sockets. */
+  files: number;
+  children: number;
+}
+
+/** Reads it from `/proc`, so on Linux only. */
+export function sampleProcess(pid: number): ProcessSample {
+  return { megabytes: readMegabytes(pid).now, files: countOpenFiles(pid), children: countChildren(pid) };
+}
+
+/** The heap of this process at a moment of a session, in megabytes, after everything unused was collected. */
+export interface MeasuredHeap {
+  turn: number;
+  all: number;
+  /** What the session's entries take of it: as much as they take when they are read from its file. */
+  log: number;
+}

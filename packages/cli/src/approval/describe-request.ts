@@ -1,0 +1,48 @@
+import type { AskedVerdict } from "@diligent/core/harness";
+import type { ApprovalRequest } from "@diligent/core/run";
+import { escapeLine, formatMark } from "./escaped-text.ts";
+
+// Enough for all that the shell tool quotes; the model's own reason is not part of what would be done.
+const MAX_WISH_CHARS = 600;
+
+const LOCATIONS = { in_sandbox: " in the sandbox", outside_sandbox: " outside the sandbox" } as const;
+
+/** The question, on one line: where a command would run comes first. Nothing in it is the model's own text. */
+export function describeAsking(
+  { toolName }: ApprovalRequest,
+  { action, reason, runs, isEdited }: AskedVerdict,
+): string {
+  const edited = isEdited ? " as edited" : "";
+  const tool = `${escapeLine(toolName)}${runs ? LOCATIONS[runs] : ""}${edited}`;
+  const why = escapeLine(reason);
+  if (action === "allow") return `${tool} needs confirmation: ${why}`;
+  if (runs === "outside_sandbox") return `Allow ${tool}? It would run with all your permissions`;
+  return `Allow ${tool}? Reason: ${why}`;
+}
+
+/** Why the person's edited command was rejected; undefined if there was none. */
+export function describeRefusedEdit({ refusedEdit }: AskedVerdict): string | undefined {
+  if (refusedEdit === undefined) return undefined;
+  return `Your edited command was rejected: ${escapeLine(refusedEdit.why)}`;
+}
+
+/** Heading for the text of `toEscapedRequest`. */
+export const WISH_HEAD = "Model’s reason (unverified):";
+
+/**
+ * The model's reason for running a command outside the sandbox, on one line, in the quotation marks added by the tool;
+ * undefined without a reason.
+ */
+export function toEscapedRequest({ details }: ApprovalRequest, { runs }: AskedVerdict): string | undefined {
+  if (runs !== "outside_sandbox" || typeof details?.reason !== "string") return undefined;
+  const wish = details.reason.trim();
+  if (wish === "") return undefined;
+  const shown = escapeLine(wish.slice(0, MAX_WISH_CHARS).toWellFormed());
+  const left = wish.length - MAX_WISH_CHARS;
+  return left > 0 ? shown + formatMark(`${left} more characters`) : shown;
+}
+
+/** The path to be read or changed, if the request is about that path alone. */
+export function requestedPath({ permission, details }: ApprovalRequest): string | undefined {
+  return permission !== "execute" && typeof details?.path === "string" ? details.path : undefined;
+}

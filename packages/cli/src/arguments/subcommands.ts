@@ -1,0 +1,283 @@
+import { EXPORT_FORMATS } from "../export/export-format.ts";
+
+/** An option of a subcommand. */
+export interface SubcommandOption {
+  name: string;
+  alias?: string;
+  /** The value's placeholder in help; absent for an option without a value. */
+  value?: string;
+  /** The allowed values; absent if any value is allowed. */
+  choices?: readonly string[];
+  /** What a shell can complete the value with. */
+  completes?: "file" | "model" | "session";
+  help: string;
+}
+
+/** A subcommand as used by help, shell completions and its argument parser. */
+interface SubcommandPage {
+  /** Purpose, short enough for the program's own help page. */
+  about: string;
+  /** Purpose, in one line. */
+  title: string;
+  /** Usage without `diligent` and the subcommand's name, and what each form does. */
+  usage: readonly (readonly [call: string, explanation: string])[];
+  /** The allowed first words. */
+  words?: readonly string[];
+  /** The words directly followed by a session: the subcommand's own name, or some of `words`. */
+  sessionBehind?: readonly string[];
+  options: readonly SubcommandOption[];
+  /** Paragraphs. */
+  notes: readonly string[];
+  /** True if it works in a project, which `-C DIR` before its name can select. */
+  isOfProject: boolean;
+}
+
+const JSON_OPTION = { name: "json", help: "print JSON, for programs" };
+const YES_OPTION = { name: "yes", help: "do not ask" };
+
+const REF = "REF is a session: its number in the list, its id or an id prefix, or its name.";
+
+const PAGES = {
+  demo: {
+    about: "watch it fix a bug, no key needed",
+    title: "watch it fix a bug, with no key and no network",
+    usage: [["", "fix the bug in a sample project, on the screen if there is a terminal"]],
+    options: [{ name: "plain-ui", help: "plain lines instead of the screen" }],
+    notes: [
+      "A script plays the model; everything else is real: the loop, the tools, the session file. It works on a small project in a new temporary directory, which is kept afterwards. Exit code 0 means that the project's tests passed.",
+    ],
+    isOfProject: false,
+  },
+  login: {
+    about: "store a key for a provider",
+    title: "store a key for a provider after one request has shown that it works",
+    usage: [
+      ["[NAME]", "ask for the key, which is not shown; without NAME, ask for the provider first"],
+      ["NAME < FILE", "read the key from stdin"],
+    ],
+    words: ["anthropic", "openai"],
+    options: [
+      {
+        name: "model",
+        alias: "m",
+        value: "MODEL",
+        completes: "model",
+        help: "test the key with this model of the provider",
+      },
+      { name: "no-check", help: "store it without testing" },
+    ],
+    notes: [
+      "NAME is anthropic, openai, or a server of provider.compatible in your configuration. The key is stored in diligent.jsonc in your configuration directory, mode 0600, and is never read from the command line. In a session, use /login. A key in the environment, such as ANTHROPIC_API_KEY, overrides a stored one.",
+      "Exit code 2: no key or a wrong one. Exit code 1: the provider could not be reached; nothing was stored.",
+    ],
+    isOfProject: false,
+  },
+  logout: {
+    about: "remove a stored key",
+    title: "remove the stored key of a provider",
+    usage: [["NAME", "from diligent.jsonc in your configuration directory"]],
+    words: ["anthropic", "openai"],
+    options: [],
+    notes: ["In a session, use /logout."],
+    isOfProject: false,
+  },
+  sessions: {
+    about: "find, name and delete sessions",
+    title: "find, show, name, archive and delete this project's sessions",
+    usage: [
+      ["[list]", "the same as diligent --list"],
+      ["find TEXT", "search messages, names and labels"],
+      ["show REF", "the conversation as the model will see it"],
+      ["show REF --full", "every entry, including what was summarised or shortened"],
+      ["show REF --entries", "one line per entry of every branch, with its id and label"],
+      ["compact REF [FOCUS]", "summarise the older part now; FOCUS says what to keep"],
+      ["name REF NEW NAME", "name a session"],
+      ["label REF@ENTRY [NAME]", "label an entry; without NAME, remove the label"],
+      ["archive REF", "hide it from lists; its file is kept"],
+      ["unarchive REF", "show it in lists again"],
+      ["rm REF", "delete its file, after asking"],
+    ],
+    words: ["list", "find", "show", "compact", "name", "label", "archive", "unarchive", "rm"],
+    sessionBehind: ["show", "compact", "name", "label", "archive", "unarchive", "rm"],
+    options: [
+      { name: "all", help: "with find: search all your projects" },
+      { name: "archived", help: "with find and list: include archived sessions" },
+      { name: "full", help: "with show: leave nothing out" },
+      { name: "entries", help: "with show: one line per entry" },
+      JSON_OPTION,
+      {
+        name: "model",
+        alias: "m",
+        value: "MODEL",
+        completes: "model",
+        help: "with compact: the model that summarises",
+      },
+      YES_OPTION,
+    ],
+    notes: [
+      REF,
+      "Continuing an archived session unarchives it. Your projects are those in the input history.",
+      "diligent --fork REF@ENTRY starts a copy of the branch up to that entry.",
+    ],
+    isOfProject: true,
+  },
+  undo: {
+    about: "undo the file changes of a prompt",
+    title: "undo what the last prompt of a session changed in the project",
+    usage: [
+      ["", "in the session that made the last change; run again for the prompt before"],
+      ["--redo", "redo what was undone last"],
+    ],
+    options: [
+      { name: "session", alias: "s", value: "REF", completes: "session", help: "in this session" },
+      { name: "redo", help: "redo what was undone last" },
+      { name: "cut-off", help: "undo the last interrupted turn, as far as its changes are known" },
+      { name: "dry-run", help: "only show what would be done" },
+      { name: "yes", help: "with --cut-off: do not ask" },
+      JSON_OPTION,
+    ],
+    notes: [
+      `${REF} In a session, use /undo (/undo cut-off) and /redo.`,
+      "Everything in the project is restored, whichever tool changed it: content, permissions, links, empty directories, untracked files. Files that have changed since are left unchanged and listed; the exit code is then 1. Anything that changes while a command runs counts as its work. A turn that was killed is undone only with --cut-off, which asks first, and only up to its last recorded activity. Ctrl+C reverts an undo that is running. A commit is undone with its files; its objects stay in the repository. .diligent is never restored; changes there are listed. Not recorded, but listed if they changed: files above 50 MB and directories such as node_modules, which are scanned one level deep.",
+      "At most 2 GB is kept, in ~/.local/state/diligent/checkpoints; the oldest sessions are removed first. Nothing is recorded with --no-session, in your home directory, or in projects with more than 200,000 files or 1 GB.",
+    ],
+    isOfProject: true,
+  },
+  config: {
+    about: "show settings and their sources",
+    title: "show the settings in effect here and their sources",
+    usage: [
+      ["", "every setting with its source; keys are masked"],
+      ["--schema", "the JSON Schema of diligent.jsonc, for editors"],
+    ],
+    options: [JSON_OPTION, { name: "schema", help: "print the JSON Schema" }],
+    notes: ["Later wins: your own file, the project's, environment and command line."],
+    isOfProject: true,
+  },
+  trust: {
+    about: "trust this project's configuration",
+    title: "trust this project's configuration, and knowledge written elsewhere",
+    usage: [["", "show what would become active, then ask"]],
+    options: [YES_OPTION],
+    notes: [
+      "Trust covers this exact directory and content: you are asked again when a file changes.",
+      "Without a terminal there is no one to ask: use --yes, else the exit code is 2.",
+    ],
+    isOfProject: true,
+  },
+  untrust: {
+    about: "revoke that trust",
+    title: "revoke trust in this project's configuration",
+    usage: [["", "its restricted settings are ignored from the next start on"]],
+    options: [],
+    notes: [],
+    isOfProject: true,
+  },
+  knowledge: {
+    about: "what was learned about this project",
+    title: "what was learned about this project and is shared with the model",
+    usage: [
+      ["[list]", "list entries, the highest score first"],
+      ["show ID", "the whole entry and what it replaced"],
+      ["rm ID...", "remove entries with what they replaced"],
+      ["prune", "remove replaced and faded entries"],
+    ],
+    words: ["list", "show", "rm", "prune"],
+    options: [JSON_OPTION, { name: "dry-run", help: "with prune: only show what would be removed" }],
+    notes: [
+      "ID is an id of the list or an id prefix. The score is the confidence, halved every 30 days, times 1.5 for corrections, 1.3 for preferences and 0.8 for discoveries. Below 0.05 an entry has faded: a pattern with the usual confidence of 0.8 does so after four months. The file .diligent/knowledge/knowledge.jsonl is only appended to: removed entries stay in it, but are no longer shared with the model.",
+    ],
+    isOfProject: true,
+  },
+  models: {
+    about: "list the models",
+    title: "the models for --model and for the configuration",
+    usage: [["", "a table, grouped by provider"]],
+    options: [{ ...JSON_OPTION, help: "print JSON, for programs; null means unknown" }],
+    notes: [
+      'Any other id that starts with claude-, gpt- or o and a digit works too, and any NAME/MODEL of a server in provider.compatible. Use "models" in the configuration to add or correct models.',
+    ],
+    isOfProject: true,
+  },
+  export: {
+    about: "write a session as a document",
+    title: "write a session as a document",
+    usage: [["[REF]", "write session REF, or the last one, to stdout"]],
+    sessionBehind: ["export"],
+    options: [
+      {
+        name: "format",
+        alias: "f",
+        value: "FORMAT",
+        choices: EXPORT_FORMATS,
+        help: "md for people, jsonl for a session file; default: FILE's extension, else md",
+      },
+      {
+        name: "output",
+        alias: "o",
+        value: "FILE",
+        completes: "file",
+        help: "write to a new file, mode 0600",
+      },
+    ],
+    notes: [`${REF} An existing file is not overwritten.`],
+    isOfProject: true,
+  },
+  doctor: {
+    about: "check this machine for problems",
+    title: "check whether diligent works on this machine and in this project",
+    usage: [["", "print a line per check, with what to do about problems"]],
+    options: [
+      {
+        name: "model",
+        alias: "m",
+        value: "MODEL",
+        completes: "model",
+        help: "check this model's provider",
+      },
+      { name: "offline", help: "make no connections" },
+      JSON_OPTION,
+    ],
+    notes: [
+      "Checks the versions, the configuration, whether the model's provider has a key, its address (one request without content or key; the only other address is that of updates, if set), ripgrep, the sandbox, the terminal and the disk. Temporary files of the sandbox check are deleted. Exit code 1: something that diligent needs does not work.",
+    ],
+    isOfProject: true,
+  },
+  completions: {
+    about: "print completions for your shell",
+    title: "print completions for your shell",
+    usage: [["bash|zsh|fish", "print a script for that shell"]],
+    words: ["bash", "zsh", "fish"],
+    options: [],
+    notes: [
+      'bash: in ~/.bashrc, eval "$(diligent completions bash)"',
+      'zsh: in ~/.zshrc after compinit, eval "$(diligent completions zsh)"',
+      "fish: diligent completions fish > ~/.config/fish/completions/diligent.fish",
+    ],
+    isOfProject: false,
+  },
+} as const satisfies Readonly<Record<string, SubcommandPage>>;
+
+/** A word that is a subcommand when it comes first. */
+export type SubcommandName = keyof typeof PAGES;
+
+type NameWithWords = "sessions" | "knowledge" | "completions";
+
+/** The allowed first words of a subcommand, for those that have any. */
+export type SubcommandWord<Name extends NameWithWords> = (typeof PAGES)[Name]["words"][number];
+
+/** The subcommands, in the order of the help page. */
+export const SUBCOMMAND_PAGES: Readonly<Record<SubcommandName, SubcommandPage>> = PAGES;
+
+/** True for the full name only; no abbreviations. */
+export function isSubcommandName(word: string): word is SubcommandName {
+  return Object.hasOwn(PAGES, word);
+}
+
+/** Always false for a subcommand without such words. */
+export function isSubcommandWord<Name extends NameWithWords>(
+  name: Name,
+  word: string,
+): word is SubcommandWord<Name> {
+  return SUBCOMMAND_PAGES[name].words?.includes(word) ?? false;
+}

@@ -1,0 +1,86 @@
+import { parseArgs } from "node:util";
+import { nearestName } from "@diligent/core/light";
+import { SUBCOMMAND_PAGES, type SubcommandName, type SubcommandOption } from "../arguments/subcommands.ts";
+import { UsageError } from "../errors.ts";
+import type { CliIo } from "../io/io.ts";
+import { readInputLines } from "../line-prompt/input.ts";
+import { sanitizeTerminalText } from "../text/terminal-text.ts";
+
+/** Parsed arguments of a subcommand; option names have no dashes. */
+interface SubcommandArguments {
+  /** The positional arguments, in order. */
+  words: string[];
+  /** The switches given. */
+  switches: ReadonlySet<string>;
+  /** The options with a value; the last one wins. */
+  values: ReadonlyMap<string, string>;
+}
+
+const HELP: SubcommandOption = { name: "help", alias: "h", help: "print this help" };
+
+/**
+ * Parses a subcommand's arguments. `--help` and `-h` are always accepted, as the switch `help`.
+ * @throws UsageError for an unknown option.
+ */
+export function readSubcommandArguments(
+  command: SubcommandName,
+  rest: readonly string[],
+): SubcommandArguments {
+  const known = [...SUBCOMMAND_PAGES[command].options, HELP];
+  const names = known.map(({ name }) => name);
+  const options = Object.fromEntries(known.map((option) => [option.name, toParsed(option)]));
+  const { tokens } = parseArgs({
+    args: [...rest],
+    options,
+    strict: false,
+    tokens: true,
+    allowPositionals: true,
+  });
+  const switches = new Set<string>();
+  const values = new Map<string, string>();
+  const words: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") words.push(token.value);
+    if (token.kind !== "option") continue;
+    if (!names.includes(token.name)) throw unknownOption(command, token.rawName, names);
+    if (known.find(({ name }) => name === token.name)?.value !== undefined) {
+      if (!token.value) throw new UsageError(`${command}: ${token.rawName} needs a value`);
+      values.set(token.name, token.value);
+      continue;
+    }
+    if (token.value !== undefined) throw new UsageError(`${command}: ${token.rawName} takes no value`);
+    switches.add(token.name);
+  }
+  return { words, switches, values };
+}
+
+function toParsed({ alias, value }: SubcommandOption): { type: "boolean" | "string"; short?: string } {
+  return { type: value === undefined ? "boolean" : "string", ...(alias !== undefined && { short: alias }) };
+}
+
+/** The error for an unknown first word of a subcommand. */
+export function unknownAction(command: SubcommandName, action: string): UsageError {
+  const nearest = nearestName(action, SUBCOMMAND_PAGES[command].words ?? []);
+  const hint = nearest === undefined ? `see diligent ${command} --help` : `did you mean ${nearest}?`;
+  return new UsageError(`${command}: unknown action ${action} (${hint})`);
+}
+
+function unknownOption(command: string, given: string, names: readonly string[]): UsageError {
+  const nearest = nearestName(
+    given,
+    names.map((name) => `--${name}`),
+  );
+  const hint = nearest === undefined ? `see diligent ${command} --help` : `did you mean ${nearest}?`;
+  return new UsageError(`${command}: unknown option ${given} (${hint})`);
+}
+
+/**
+ * Asks a question at the terminal; only `y` and `yes` confirm.
+ * @throws UsageError without a terminal.
+ */
+export async function askYesNo(question: string, io: CliIo): Promise<boolean> {
+  if (!io.stdin.isTerminal) throw new UsageError(`${question} No terminal to confirm; use --yes`);
+  io.stderr.write(`${sanitizeTerminalText(question)} [y/N] `);
+  for await (const line of readInputLines(io.stdin.stream())) return /^\s*y(es)?\s*$/i.test(line);
+  return false;
+}

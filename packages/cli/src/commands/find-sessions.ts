@@ -1,0 +1,99 @@
+import {
+  findProjectRoot,
+  homeDirectory,
+  resolvePaths,
+  withArchivedLast,
+  withoutArchived,
+} from "@diligent/core/light";
+import { findInSession, listSessions, type SessionInfo, type SessionMatch } from "@diligent/core/sessions";
+import { EXIT_SUCCESS, UsageError } from "../errors.ts";
+import type { CliIo } from "../io/io.ts";
+import { openSavedRedactor } from "../session/saved-secrets.ts";
+import { formatLocalMinute, toJsonText } from "../text/format.ts";
+import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
+
+const NAME_COLUMNS = 60;
+
+interface FindOptions {
+  /** Searches messages, names and labels, case-insensitively. */
+  text: string;
+  /** The project to search. */
+  cwd: string;
+  /** Search every project in which a prompt was sent, that of `cwd` first. */
+  isEverywhere: boolean;
+  areArchivedShown: boolean;
+  isJson: boolean;
+}
+
+/** A session that matches. */
+interface FoundSession {
+  info: SessionInfo;
+  /** The project's root. */
+  project: string;
+  matches: readonly SessionMatch[];
+}
+
+/**
+ * Prints where a text occurs in earlier sessions, the most recently changed first.
+ * @throws UsageError without a text.
+ */
+export async function findSessions(wishes: FindOptions, io: CliIo): Promise<number> {
+  const { text, isJson, isEverywhere } = wishes;
+  if (text === "") throw new UsageError('sessions find needs a text: diligent sessions find "some text"');
+  const found: FoundSession[] = [];
+  for (const project of await listProjects(wishes, io)) {
+    const all = await listSessions(resolvePaths(project).sessions);
+    const sessions = wishes.areArchivedShown ? withArchivedLast(all) : withoutArchived(all);
+    for (const info of sessions) found.push({ info, project, matches: search(info, text) });
+  }
+  const redactor = await openSavedRedactor(wishes.cwd, io.environment);
+  const hits = redactor.redact(found.filter(({ matches }) => matches.length > 0));
+  if (isJson) io.stdout.write(toJsonText(hits.flatMap(toRows)));
+  else if (hits.length === 0) io.stdout.write("Nothing found.\n");
+  else for (const hit of hits) io.stdout.write(sanitizeTerminalText(formatHit(hit, isEverywhere)));
+  return EXIT_SUCCESS;
+}
+
+/** The roots of the projects to search, each once. */
+async function listProjects({ cwd, isEverywhere }: FindOptions, { environment }: CliIo): Promise<string[]> {
+  const home = homeDirectory(environment);
+  const own = findProjectRoot(cwd, home);
+  if (!isEverywhere) return [own];
+  const { readInputDirectories } = await import("@diligent/core/interactive");
+  const others = readInputDirectories(environment).map((directory) => findProjectRoot(directory, home));
+  return [...new Set([own, ...others])];
+}
+
+function search({ path }: SessionInfo, text: string): SessionMatch[] {
+  try {
+    return findInSession(path, text);
+  } catch {
+    // Removed since it was listed.
+    return [];
+  }
+}
+
+function toRows({ info, project, matches }: FoundSession) {
+  const { id, path, name, modified, archived } = info;
+  return matches.map((match) => ({
+    id,
+    ...match,
+    ...(name !== undefined && { name }),
+    modified,
+    project,
+    path,
+    ...(archived && { archived }),
+  }));
+}
+
+function formatHit({ info, project, matches }: FoundSession, isEverywhere: boolean): string {
+  const { id, modified, name, firstUserMessage = "", archived } = info;
+  const title = `${id} [${formatLocalMinute(modified)}] ${toSingleLine(name ?? firstUserMessage, NAME_COLUMNS)}`;
+  const heading = [
+    title.trimEnd(),
+    ...(archived ? ["(archived)"] : []),
+    ...(isEverywhere ? [`in ${project}`] : []),
+  ];
+  const lines = matches.map(({ entryId, kind, text }) => `  ${entryId} ${kind}: ${text}`);
+  return [heading.join(" "), ...lines].map((line) => `${line}\n`).join("");
+}

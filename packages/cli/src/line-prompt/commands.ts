@@ -1,0 +1,184 @@
+import type { HarnessSession } from "@diligent/core/harness";
+import type { AgentEvent, Environment } from "@diligent/core/run";
+import { compactConversation, leaveBranch, type SummaryControl } from "../session/conversation.ts";
+import type { Reopening } from "../session/session-controller.ts";
+import { describeUnknown, readCommandLine, SLASH_COMMANDS } from "../tui/commands/index.ts";
+import type { CommandContext, SlashCommand } from "../tui/commands/types.ts";
+import { createKeymap } from "../tui/keys/keymap.ts";
+import { toStatus } from "../tui/session-status.ts";
+import { toResumedBlocks } from "../tui/transcript.ts";
+import { createView, type View } from "../tui/view.ts";
+import { createProgressLines } from "../undo/progress-lines.ts";
+import { isListNumber, NumberedList } from "./questions.ts";
+import { toTranscriptText } from "./transcript.ts";
+
+/** The parts of the line prompt that slash commands use. */
+export interface PlainContextDeps {
+  /** The current session. */
+  opened(): HarnessSession;
+  /** Replaces the session. */
+  reopen(wish: Reopening): Promise<HarnessSession>;
+  environment: Environment;
+  /** The signal of the current task: aborted when the user stops it. */
+  signal(): AbortSignal;
+  /** Terminal width; without a terminal lines are not wrapped. */
+  columns(): number;
+  /** Shows lines. */
+  line(text: string): void;
+  show(event: AgentEvent): void;
+  /** Sends a prompt once the command has ended. */
+  send(text: string): void;
+  /** Asks for a line without echoing it. */
+  readSecret(question: string): Promise<string>;
+  open: CommandContext["open"];
+  quit(): void;
+}
+
+/** What slash commands can do in line mode. */
+function createPlainContext(parts: PlainContextDeps): CommandContext {
+  const { opened, line } = parts;
+  const context: CommandContext = {
+    isPlain: true,
+    session: async () => opened(),
+    view: () => viewOf(opened()),
+    show: (block) => say(toTranscriptText(block), line),
+    print: (text) => say(text.trimEnd(), line),
+    change: (change) => say(change(viewOf(opened())).hint ?? "", line),
+    open: parts.open,
+    prompt: () => "",
+    setPrompt: (text) => line(`Type this, or a changed version:\n${text}`),
+    send: parts.send,
+    readSecret: parts.readSecret,
+    compact: (focus) => compactConversation(opened().session, focus, toControl(parts)),
+    moveFiles: (move, work) => work({ signal: parts.signal(), onProgress: createProgressLines(move, line) }),
+    async reopen(wish) {
+      const { model: before } = opened();
+      const next = await parts.reopen(wish);
+      for (const { level, message } of next.notices)
+        line(level === "info" ? message : `${level}: ${message}`);
+      if (wish.how === "continue") showConversation(next, parts);
+      if (next.model.id !== before.id) line(`Switched to ${next.model.id}.`);
+    },
+    changeModel: async (wish) => void (await opened().changeModel(wish)),
+    branch: (entryId, { isSummarized }) => branch(entryId, isSummarized, parts),
+    async runCommand(name, argument = "") {
+      await SLASH_COMMANDS.find((each) => each.name === name)?.run(argument, context);
+    },
+    // Line mode has no key for it: `/permissions MODE` switches.
+    nextApprovalMode: async () => {},
+    lendTerminal: () => Promise.reject(new Error("This needs the full screen, not --plain-ui.")),
+    // For commands that borrow a terminal, which line mode does not have.
+    onAnyExit: () => () => {},
+    writeRaw() {},
+    columns: parts.columns,
+    quit: parts.quit,
+    keymap: createKeymap(),
+    environment: parts.environment,
+    commands: SLASH_COMMANDS,
+  };
+  return context;
+}
+
+function say(text: string, line: (text: string) => void): void {
+  if (text !== "") line(text);
+}
+
+function viewOf(opened: HarnessSession): View {
+  return createView({ cwd: opened.cwd, ...toStatus(opened) });
+}
+
+/** Prints the last turns of a resumed conversation. */
+function showConversation({ session }: HarnessSession, { line }: PlainContextDeps): void {
+  for (const block of toResumedBlocks(session.branches.path)) say(toTranscriptText(block), line);
+}
+
+function toControl({ signal, show, line }: PlainContextDeps): SummaryControl {
+  return { signal: signal(), emit: show, say: line };
+}
+
+async function branch(
+  entryId: string | null,
+  isSummarized: boolean,
+  parts: PlainContextDeps,
+): Promise<boolean> {
+  const { opened, line } = parts;
+  const { session } = opened();
+  if (!isSummarized) {
+    session.branch(entryId);
+  } else {
+    line("Summarising the abandoned branch...");
+    if (!(await leaveBranch(session, entryId, toControl(parts)))) return false;
+  }
+  showConversation(opened(), parts);
+  return true;
+}
+
+/** The slash commands in line mode: a list is numbered, and the number is an argument. */
+export class PlainCommands {
+  private readonly context: CommandContext;
+  /** The list shown last. */
+  private list: NumberedList | undefined;
+  private command = "";
+  /** True while a list is needed to choose from, not to be shown. */
+  private isChoosing = false;
+
+  constructor(private readonly parts: Omit<PlainContextDeps, "open">) {
+    this.context = createPlainContext({ ...parts, open: (picker) => this.open(picker) });
+  }
+
+  /** True for a command that may be used while a task is running. */
+  isAlwaysPossible(line: string): boolean {
+    const read = readCommandLine(line, SLASH_COMMANDS);
+    return read.kind !== "command" || read.command.isAlwaysPossible === true;
+  }
+
+  /** The list may have changed since it was shown. */
+  forgetList(): void {
+    this.list = undefined;
+  }
+
+  /** @throws what the command throws, or Error for a command that does not exist or is not available here. */
+  async run(line: string): Promise<void> {
+    const read = readCommandLine(line, SLASH_COMMANDS);
+    if (read.kind === "unknown") throw new Error(describeUnknown(read));
+    if (read.kind === "prompt") return this.parts.send(read.text);
+    const { command, argument } = read;
+    if (command.needsScreen) throw new Error(`/${command.name} needs the full screen, not --plain-ui.`);
+    this.command = command.name;
+    if (command.opensList && isChoice(command, argument)) await this.choose(command, argument);
+    else await command.run(argument, this.context);
+  }
+
+  private open(picker: ConstructorParameters<typeof NumberedList>[1]): void {
+    this.list = new NumberedList(this.command, picker);
+    if (!this.isChoosing) this.parts.line(this.list.format());
+    // The list is not shown, so its details need not be loaded to choose from it.
+    picker.close?.();
+  }
+
+  private async choose(command: SlashCommand, reference: string): Promise<void> {
+    const list = this.list?.command === command.name ? this.list : await this.listOf(command);
+    if (!list) return;
+    const id = list.find(reference);
+    if (id === undefined)
+      throw new Error(`No ${reference} in the list of /${command.name}; it has ${list.length}.`);
+    this.list = undefined;
+    await list.choose(id);
+  }
+
+  private async listOf(command: SlashCommand): Promise<NumberedList | undefined> {
+    this.list = undefined;
+    this.isChoosing = true;
+    try {
+      await command.run("", this.context);
+    } finally {
+      this.isChoosing = false;
+    }
+    return this.list;
+  }
+}
+
+/** A command without other arguments also accepts an id. */
+function isChoice({ argumentHint }: SlashCommand, argument: string): boolean {
+  return argument !== "" && (argumentHint === undefined || isListNumber(argument));
+}

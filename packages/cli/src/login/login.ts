@@ -1,0 +1,233 @@
+import { loadCatalog, openModel, VENDORS } from "@diligent/core/harness";
+import { nearestName } from "@diligent/core/light";
+import {
+  DEFAULT_MODELS,
+  type DiligentConfig,
+  type Environment,
+  inferProvider,
+  ProviderError,
+} from "@diligent/core/run";
+import { orUsageError, UsageError } from "../errors.ts";
+
+/** The key could not be tested, so it was not stored. */
+export class UnprovenKeyError extends Error {
+  override readonly name = "UnprovenKeyError";
+}
+
+interface LoginOptions extends TrialOptions {
+  environment: Environment;
+  /** False: stored without a test request. */
+  isProved: boolean;
+}
+
+/**
+ * Tests a key with one request and stores it in the user's configuration.
+ * @returns what to tell the user, a line each.
+ * @throws UsageError for a wrong key, UnprovenKeyError if it could not be tested; nothing is stored then.
+ */
+export async function logIn(provider: KeyProvider, text: string, options: LoginOptions): Promise<string[]> {
+  const { environment, isProved } = options;
+  const key = text.trim();
+  assertKey(key);
+  const note = isProved ? await prove(provider, key, options) : undefined;
+  const { storeUserKey } = await import("@diligent/core");
+  const { path } = await orUsageError(() => storeUserKey(environment, provider.name, key));
+  return [
+    `${isProved ? `The key for ${provider.name} works and is` : `The key for ${provider.name} is`} stored in ${path} (mode 0600).`,
+    ...(note === undefined ? [] : [`The provider says: ${note}`]),
+    ...describeShadow(provider, key, environment),
+  ];
+}
+
+async function prove(provider: KeyProvider, key: string, options: LoginOptions): Promise<string | undefined> {
+  const proof = await proveKey(provider, key, options);
+  switch (proof.kind) {
+    case "accepted":
+      return proof.note;
+    case "refused":
+      throw new UsageError(`${withoutHint(proof.reason)} The key was not stored.`);
+    case "unproven":
+      throw new UnprovenKeyError(
+        `${withoutHint(proof.reason)} The key was not stored because it could not be tested.`,
+      );
+  }
+}
+
+/** The key did not come from the variable. */
+function withoutHint(reason: string): string {
+  const sentence = reason.replace(/ \(check [A-Z_]+\)$/, "");
+  return sentence.endsWith(".") ? sentence : `${sentence}.`;
+}
+
+/** A key in the environment overrides a stored one. */
+function describeShadow({ variable }: KeyProvider, key: string, environment: Environment): string[] {
+  const other = variable === undefined ? undefined : environment[variable]?.trim();
+  if (!other || other === key) return [];
+  return [`${variable} is set to a different key, which overrides the stored one: unset it.`];
+}
+
+/**
+ * Removes a provider's stored key.
+ * @returns what to tell the user, a line each.
+ * @throws UsageError if the user's configuration cannot be changed.
+ */
+export async function logOut(provider: KeyProvider, environment: Environment): Promise<string[]> {
+  const { removeUserKey } = await import("@diligent/core");
+  const { name, variable } = provider;
+  const { path, hadKey } = await orUsageError(() => removeUserKey(environment, name));
+  const isSet = variable !== undefined && Boolean(environment[variable]?.trim());
+  return [
+    hadKey ? `The key for ${name} was removed from ${path}.` : `There was no stored key for ${name}.`,
+    ...(isSet ? [`${variable} is still set in the environment.`] : []),
+  ];
+}
+
+type KeyConfig = Pick<DiligentConfig, "model" | "provider" | "models">;
+
+/** A provider that a key can be stored for. */
+export interface KeyProvider {
+  /** `anthropic`, `openai`, or the name of a compatible server. */
+  name: string;
+  /** The variable for its key; the user's own servers have none. */
+  variable?: string;
+  /** Where to get a key. */
+  keyPage?: string;
+  /** The address of its requests. */
+  address: string;
+  hasKey: boolean;
+}
+
+/** The vendors first, then the compatible servers in configuration order. */
+export function listKeyProviders({ provider = {} }: KeyConfig): KeyProvider[] {
+  return [
+    ...VENDORS.map(({ name, variable, keyPage, address }) => ({
+      name,
+      variable,
+      keyPage,
+      address: provider[name]?.baseUrl ?? address,
+      hasKey: Boolean(provider[name]?.apiKey),
+    })),
+    ...Object.entries(provider.compatible ?? {}).map(([name, { baseUrl, apiKey }]) => ({
+      name,
+      address: baseUrl,
+      hasKey: Boolean(apiKey),
+    })),
+  ];
+}
+
+/** @throws UsageError for an unknown name, without repeating it: it may be a misplaced key. */
+export function findKeyProvider(name: string, config: KeyConfig): KeyProvider {
+  const providers = listKeyProviders(config);
+  const found = providers.find((provider) => provider.name === name);
+  if (found) return found;
+  const names = providers.map((provider) => provider.name);
+  const nearest = nearestName(name, names);
+  const hint = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+  throw new UsageError(`Unknown provider; choose one of ${names.join(", ")}.${hint}`);
+}
+
+/**
+ * The model for testing a key: the configured one if it is the provider's, else a known model of the provider.
+ * @throws UsageError for a server without listed models.
+ */
+async function findTrialModel({ name }: KeyProvider, config: KeyConfig): Promise<string> {
+  const catalog = await loadCatalog(config);
+  const { model } = config;
+  if (model !== undefined) {
+    const providerOfModel = catalog.find(model)?.provider ?? inferProvider(model);
+    if (providerOfModel === name) return model;
+  }
+  if (name === "anthropic" || name === "openai") return DEFAULT_MODELS[name];
+  const listed = catalog.list().find(({ provider }) => provider === name);
+  if (listed) return listed.id;
+  throw new UsageError(
+    `The server ${name} lists no model to test the key with. Name one: diligent login ${name} -m ${name}/MODEL`,
+  );
+}
+
+// The smallest limit that every provider accepts; OpenAI's API allows no less.
+const MAX_TOKENS = 16;
+// Providers answer such a request within a few seconds; a slower network is unusable.
+const TIMEOUT_MS = 30_000;
+
+/** The result of one request. `unproven`: the key could not be tested; `reason` is a sentence. */
+type KeyProof =
+  | { kind: "accepted"; modelId: string; note?: string }
+  | { kind: "refused"; reason: string }
+  | { kind: "unproven"; reason: string };
+
+/** What testing a key needs. */
+interface TrialOptions {
+  /** Absolute. */
+  cwd: string;
+  config: Pick<DiligentConfig, "model" | "provider" | "models">;
+  /** Instead of the default choice. */
+  modelId?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Tests a key with one minimal request to its provider. Reasons never contain the key.
+ * @throws UsageError for an invalid key, and for a model or server that cannot be used.
+ */
+async function proveKey(
+  provider: KeyProvider,
+  key: string,
+  { cwd, config, modelId, signal }: TrialOptions,
+): Promise<KeyProof> {
+  assertKey(key);
+  const id = modelId ?? (await findTrialModel(provider, config));
+  const { model, streamFunction } = await openModel(id, {
+    cwd,
+    config: withKey(config, provider.name, key),
+    setting: "model",
+  });
+  if (model.provider !== provider.name) throw new UsageError(`${id} is a model of ${model.provider}`);
+  const limit = AbortSignal.timeout(TIMEOUT_MS);
+  const ended = signal ? AbortSignal.any([signal, limit]) : limit;
+  const context = {
+    systemPrompt: "",
+    messages: [{ role: "user" as const, content: "Say ok.", timestamp: 0 }],
+    tools: [],
+  };
+  try {
+    await streamFunction(model, context, { maxTokens: MAX_TOKENS, signal: ended }).result();
+  } catch (error) {
+    return toProof(error, id);
+  }
+  if (!ended.aborted) return { kind: "accepted", modelId: id };
+  const reason = signal?.aborted ? "Stopped." : `${provider.name} did not answer within 30 s.`;
+  return { kind: "unproven", reason };
+}
+
+/** @throws UsageError if it cannot be a key. */
+function assertKey(key: string): void {
+  if (key === "") throw new UsageError("No key was given; nothing was stored.");
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new UsageError("That is not a key: it contains spaces or invalid characters. Nothing was stored.");
+}
+
+function toProof(error: unknown, modelId: string): KeyProof {
+  if (!(error instanceof ProviderError)) throw error;
+  const reason = error.message;
+  switch (error.errorType) {
+    case "auth":
+      return { kind: "refused", reason };
+    // The account name comes from the provider.
+    case "quota":
+    case "rate_limit":
+      return { kind: "accepted", modelId, note: reason };
+    default:
+      return { kind: "unproven", reason };
+  }
+}
+
+function withKey(config: TrialOptions["config"], name: string, apiKey: string): TrialOptions["config"] {
+  const { provider = {} } = config;
+  if (name === "anthropic" || name === "openai")
+    return { ...config, provider: { ...provider, [name]: { ...provider[name], apiKey } } };
+  const server = provider.compatible?.[name];
+  if (server === undefined) return config;
+  const compatible = { ...provider.compatible, [name]: { ...server, apiKey } };
+  return { ...config, provider: { ...provider, compatible } };
+}

@@ -1,0 +1,259 @@
+import type { HarnessSession } from "@diligent/core/harness";
+import { now, type SerializableError, sleep } from "@diligent/core/run";
+import type { OutputFormat, RunCommand } from "../arguments/command.ts";
+import {
+  describeError,
+  EXIT_FAILURE,
+  EXIT_SUCCESS,
+  RUN_EXIT_CODES,
+  SIGNAL_EXIT_CODES,
+  UsageError,
+} from "../errors.ts";
+import { type CliInput, type CliIo, type SignalName, writeFailure } from "../io/io.ts";
+import { IdleCleanup } from "../io/memory.ts";
+import { startSession } from "../session/start-session.ts";
+import { VERSION } from "../version.ts";
+import { createTextOutput, type RunOutput } from "./output.ts";
+import { addEventToSummary, createRunSummary, endSummary, type RunSummary } from "./summary.ts";
+
+const OUTPUTS: Readonly<Record<OutputFormat, (io: CliIo) => RunOutput | Promise<RunOutput>>> = {
+  text: createTextOutput,
+  json: async (io) => (await import("./output.ts")).createJsonOutput(io),
+  "stream-json": async (io) => (await import("./output.ts")).createStreamJsonOutput(io),
+};
+
+// Empty input is detected immediately.
+const EMPTY_INPUT_MS = 20;
+
+/**
+ * One run without a screen; returns the exit code.
+ * @throws UsageError if nothing was sent: no prompt, no key, an unknown model.
+ */
+export async function runPrint(command: RunCommand, io: CliIo): Promise<number> {
+  const watch = watchSignals(io);
+  try {
+    const reading = readPrompt(command.prompt, io.stdin, watch.stop);
+    // It may fail before anyone awaits it.
+    reading.catch(() => {});
+    const opened = await startSession(withoutList(command), io, { approvalDefault: "deny" }).catch(
+      async (error) => {
+        // Reported without waiting for silent input, unless no session can be opened anyway.
+        await Promise.race([reading, sleep(EMPTY_INPUT_MS)]);
+        throw error;
+      },
+    );
+    try {
+      const parts = { opened, io, watch, format: command.options.outputFormat ?? "text" };
+      return await runPrompt(await reading, parts);
+    } finally {
+      opened.close();
+    }
+  } catch (error) {
+    // Stopped before there was a prompt: report the signal, not the missing prompt.
+    if (watch.received) return SIGNAL_EXIT_CODES[watch.received];
+    throw error;
+  } finally {
+    watch.dispose();
+  }
+}
+
+/** There is no one to choose from a list, so the most recent session is used. */
+function withoutList({ resumption, ...command }: RunCommand): RunCommand {
+  const { opensList: _, ...known } = resumption ?? { how: "continue" as const };
+  return resumption ? { ...command, resumption: known } : command;
+}
+
+interface RunDeps {
+  opened: HarnessSession;
+  io: CliIo;
+  watch: SignalWatch;
+  format: OutputFormat;
+}
+
+async function runPrompt(prompt: string, parts: RunDeps): Promise<number> {
+  const { io, watch } = parts;
+  if (watch.received) return SIGNAL_EXIT_CODES[watch.received];
+  const summary = await runAndReport(prompt, parts);
+  return toExitCode(summary, io, watch);
+}
+
+async function runAndReport(prompt: string, { opened, io, watch, format }: RunDeps): Promise<RunSummary> {
+  const { session, model, cwd, notices } = opened;
+  const output = await OUTPUTS[format](io);
+  const startedAt = performance.now();
+  let summary = createRunSummary(model);
+  const cleanup = new IdleCleanup();
+  opened.noteInput(prompt);
+  output.begin({ sessionId: session.sessionId, model: model.id, cwd, version: VERSION });
+  for (const notice of notices) output.notice(notice);
+  try {
+    const signal = AbortSignal.any([watch.stop, io.stdout.closed]);
+    // The prompt is saved before anything else: the sender of the signal may not wait.
+    watch.stop.addEventListener("abort", () => session.flush());
+    const events = session.run({ role: "user", content: prompt, timestamp: now() }, { signal });
+    const ended = events.consume((event) => {
+      // A run that does not stop in time may still emit events, but the result comes last.
+      if (summary.stopReason !== undefined) return;
+      summary = addEventToSummary(summary, event);
+      output.event(event);
+      // Idle between two events: it waits for the model or a command.
+      cleanup.noteMovement(false);
+      if (event.type === "tool_start") cleanup.noteCommand(event.toolName === "bash");
+      if (event.type === "tool_end") cleanup.noteCommand(false);
+    });
+    await Promise.race([ended, watch.expired]);
+    if (summary.stopReason === undefined) summary = endSummary(summary, "aborted");
+  } catch (error) {
+    summary = endSummary(summary, "error", toSerializable(error));
+  } finally {
+    cleanup.stop();
+  }
+  output.finish({ sessionId: session.sessionId, summary, durationMs: performance.now() - startedAt });
+  return summary;
+}
+
+async function toExitCode(
+  { stopReason = "error" }: RunSummary,
+  io: CliIo,
+  watch: SignalWatch,
+): Promise<number> {
+  await Promise.race([io.stdout.flush(), watch.expired]);
+  if (watch.received) return SIGNAL_EXIT_CODES[watch.received];
+  if (io.stdout.failure) {
+    writeFailure(io.stderr, `the answer could not be written: ${io.stdout.failure.message}`);
+    return EXIT_FAILURE;
+  }
+  return io.stdout.closed.aborted ? EXIT_SUCCESS : RUN_EXIT_CODES[stopReason];
+}
+
+function toSerializable(error: unknown): SerializableError {
+  if (!(error instanceof Error)) return { name: "Error", message: String(error) };
+  return { name: error.name, message: error.message };
+}
+
+/** A larger prompt would exceed every model's context window. */
+const MAX_INPUT_MEGABYTES = 10;
+const MAX_INPUT_BYTES = MAX_INPUT_MEGABYTES * 1024 * 1024;
+
+// A pipe left open by someone, as cron jobs and editors do, must not block a prompt from the arguments.
+const SILENCE_MS = 2000;
+
+/**
+ * The prompt in print mode: piped input, followed by the arguments. If the arguments contain a prompt, input that stays
+ * silent for 2 s is ignored; once it has started it is read to its end, 10 MB at most.
+ * @param words the prompt in the arguments.
+ * @throws UsageError without a prompt, or for input that is too large or unreadable.
+ */
+export async function readPrompt(
+  words: string | undefined,
+  stdin: CliInput,
+  stop: AbortSignal,
+): Promise<string> {
+  const patienceMs = words === undefined ? undefined : SILENCE_MS;
+  const piped = stdin.isTerminal ? "" : await readPiped(stdin, { patienceMs, stop });
+  const prompt = [piped.trimEnd(), words ?? ""].filter((part) => part.trim() !== "").join("\n\n");
+  if (prompt === "") throw new UsageError('the prompt is empty: diligent -p "what to do"');
+  return prompt;
+}
+
+interface ReadOptions {
+  /** Time limit for the first byte; without it, waits until the end of the input. */
+  patienceMs: number | undefined;
+  stop: AbortSignal;
+}
+
+async function readPiped(stdin: CliInput, { patienceMs, stop }: ReadOptions): Promise<string> {
+  try {
+    return await readAll(stdin.stream(), { patienceMs, stop });
+  } catch (error) {
+    // A directory or a closed descriptor as stdin contains no text; with a prompt in the arguments that does not
+    // matter.
+    if (error instanceof UsageError || patienceMs === undefined) throw toUsageError(error);
+    return "";
+  }
+}
+
+async function readAll(stream: ReadableStream<Uint8Array>, options: ReadOptions): Promise<string> {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  const stopped = untilAborted(options.stop);
+  let text = "";
+  let bytes = 0;
+  let chunk = await Promise.race([stopped, withinPatience(reader.read(), options)]);
+  while (chunk && !chunk.done) {
+    bytes += chunk.value.length;
+    if (bytes > MAX_INPUT_BYTES) throw new UsageError(`the input is larger than ${MAX_INPUT_MEGABYTES} MB`);
+    text += decoder.decode(chunk.value, { stream: true });
+    chunk = await Promise.race([stopped, reader.read()]);
+  }
+  // Not awaited: closing silent input may take long, too.
+  reader.cancel().catch(() => {});
+  return text + decoder.decode();
+}
+
+/** The value of `first`, or undefined if it takes too long. */
+async function withinPatience<T>(
+  first: Promise<T>,
+  { patienceMs, stop }: ReadOptions,
+): Promise<T | undefined> {
+  if (patienceMs === undefined) return first;
+  const arrived = new AbortController();
+  const chunk = await Promise.race([first, sleep(patienceMs, AbortSignal.any([stop, arrived.signal]))]);
+  arrived.abort();
+  return chunk ?? undefined;
+}
+
+function untilAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}
+
+function toUsageError(error: unknown): UsageError {
+  if (error instanceof UsageError) return error;
+  return new UsageError(`cannot read the input: ${describeError(error)}`);
+}
+
+// A command's process group gets a second between TERM and KILL; a program should end within two seconds of a signal.
+const PATIENCE_MS = 1300;
+const LAST_RESORT_MS = 400;
+
+/** How signals affect a run in print mode. */
+interface SignalWatch {
+  /** Aborted by the first signal: the run should end cleanly. */
+  readonly stop: AbortSignal;
+  /** Resolves when waiting must end: on the second signal, or some time after the first. */
+  readonly expired: Promise<void>;
+  /** The first signal received. */
+  readonly received: SignalName | undefined;
+  /** Stops watching. After a signal the program still ends in time, even if something hangs. */
+  dispose(): void;
+}
+
+/** Watches for the signals that end a run. */
+export function watchSignals(io: Pick<CliIo, "onSignal" | "exit">): SignalWatch {
+  const stop = new AbortController();
+  const expired = Promise.withResolvers<void>();
+  let received: SignalName | undefined;
+  const expire = (code: number) => {
+    expired.resolve();
+    setTimeout(() => io.exit(code), LAST_RESORT_MS);
+  };
+  const unsubscribe = io.onSignal((signal) => {
+    const isFirst = received === undefined;
+    received ??= signal;
+    const code = SIGNAL_EXIT_CODES[received];
+    if (!isFirst) return expire(code);
+    setTimeout(() => expire(code), PATIENCE_MS);
+    stop.abort();
+  });
+  return {
+    stop: stop.signal,
+    expired: expired.promise,
+    get received() {
+      return received;
+    },
+    dispose: unsubscribe,
+  };
+}

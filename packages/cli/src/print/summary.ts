@@ -1,0 +1,202 @@
+import {
+  type AgentEvent,
+  type ApprovalRequest,
+  addUsage,
+  assertNever,
+  EMPTY_USAGE,
+  type Model,
+  messageText,
+  type PermissionRule,
+  type RunStopReason,
+  type SerializableError,
+  type Usage,
+} from "@diligent/core/run";
+import { toSingleLine } from "../text/terminal-text.ts";
+
+/** The outcome of a run, from its events alone. */
+export interface RunSummary {
+  /** The text of the last assistant message. */
+  result: string;
+  /** Undefined while the run is in progress. */
+  stopReason?: RunStopReason;
+  usage: Usage;
+  /** US dollars; null when the model's price is unknown. */
+  cost: number | null;
+  /** Model replies, each with its tool results. */
+  turns: number;
+  error?: SerializableError;
+  /** The last request that needed approval, or was refused for lack of one. */
+  lastAsked?: { request: ApprovalRequest; gate: string };
+}
+
+/** The summary of a run before its first event; without both prices its cost stays unknown. */
+export function createRunSummary(model: Pick<Model, "inputCostPer1M" | "outputCostPer1M">): RunSummary {
+  const hasPrice = model.inputCostPer1M !== undefined && model.outputCostPer1M !== undefined;
+  return { result: "", usage: EMPTY_USAGE, cost: hasPrice ? 0 : null, turns: 0 };
+}
+
+/** The summary after one more event. */
+export function addEventToSummary(summary: RunSummary, event: AgentEvent): RunSummary {
+  switch (event.type) {
+    case "message_end":
+      return { ...summary, result: messageText(event.message) };
+    case "usage":
+      return {
+        ...summary,
+        usage: addUsage(summary.usage, event.usage),
+        cost: summary.cost === null || event.cost === null ? null : summary.cost + event.cost,
+      };
+    case "turn_end":
+      // A request without any reply is not a turn.
+      return event.message.content.length === 0 && event.message.stopReason !== "end_turn"
+        ? summary
+        : { ...summary, turns: summary.turns + 1 };
+    case "approval_request":
+      return { ...summary, lastAsked: { request: event.request, gate: event.gate } };
+    case "agent_end":
+      return { ...summary, stopReason: event.stopReason, ...(event.error && { error: event.error }) };
+    default:
+      return summary;
+  }
+}
+
+/** The summary of a run that broke off without a final event. */
+export function endSummary(
+  summary: RunSummary,
+  stopReason: RunStopReason,
+  error?: SerializableError,
+): RunSummary {
+  return { ...summary, stopReason, ...(error && { error }) };
+}
+
+// The width of a common terminal, minus a prefix that a shell or a log may add.
+const MAX_COLUMNS = 100;
+
+// Saved knowledge affects later sessions, so all of it is shown: the maximum length of an entry, in wide characters.
+const MAX_KNOWLEDGE_COLUMNS = 4_000;
+
+/**
+ * One line about an event for a person following a run; undefined if there is nothing to show. Safe for a terminal. The
+ * model's text is no progress, and why a run ended is reported once, by `describeStop`.
+ */
+export function describeProgress(event: AgentEvent): string | undefined {
+  switch (event.type) {
+    case "tool_start":
+      return toSingleLine(
+        [event.toolName, describeInput(event.input)].filter(Boolean).join(": "),
+        MAX_COLUMNS,
+      );
+    case "tool_update":
+      return event.input && toSingleLine(`edited by you: ${describeInput(event.input)}`, MAX_COLUMNS);
+    case "tool_end":
+      return event.isError
+        ? toSingleLine(`${event.toolName} failed: ${event.output}`, MAX_COLUMNS)
+        : undefined;
+    case "prune":
+      return describePruning(event);
+    case "compaction_start":
+      return `⟳ Compacting context (${formatTokens(event.estimatedTokens)} tokens)...`;
+    case "compaction_end":
+      return describeCompaction(event);
+    case "knowledge_saved":
+      return `💡 Knowledge saved: ${toSingleLine(event.content, MAX_KNOWLEDGE_COLUMNS)}`;
+    case "notice":
+      return event.level === "info" ? event.message : `${event.level}: ${event.message}`;
+    case "error":
+      return event.fatal ? undefined : `error: ${event.error.message}`;
+    default:
+      return undefined;
+  }
+}
+
+/** What was shortened. */
+export function describePruning({
+  entryIds: { length },
+  tokensBefore,
+  tokensAfter,
+}: {
+  entryIds: readonly string[];
+  tokensBefore: number;
+  tokensAfter: number;
+}): string {
+  const results = length === 1 ? "1 tool result" : `${length} tool results`;
+  return `Shortened ${results}: ${formatTokens(tokensBefore)} → ${formatTokens(tokensAfter)} tokens`;
+}
+
+/** The result of a compaction. */
+export function describeCompaction({
+  tokensBefore,
+  tokensAfter,
+}: {
+  tokensBefore: number;
+  tokensAfter: number;
+}): string {
+  return `Context compacted: ${formatTokens(tokensBefore)} → ${formatTokens(tokensAfter)} tokens`;
+}
+
+/** In thousands, as `142k`; smaller numbers as they are. */
+export function formatTokens(tokens: number): string {
+  return tokens < 1_000 ? String(tokens) : `${Math.round(tokens / 1_000)}k`;
+}
+
+/** What a call is about: its most telling argument, else all of them. */
+function describeInput(input: unknown): string {
+  if (typeof input !== "object" || input === null) return String(input);
+  const values = new Map<string, unknown>(Object.entries(input));
+  for (const name of ["command", "file_path", "pattern", "path", "content"]) {
+    const value = values.get(name);
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return values.size === 0 ? "" : JSON.stringify(input);
+}
+
+/** Why a run did not end normally, for a person; undefined if it did, or if a notice has reported it. */
+export function describeStop({
+  stopReason,
+  error,
+  lastAsked,
+}: Pick<RunSummary, "stopReason" | "error" | "lastAsked">): string | undefined {
+  switch (stopReason) {
+    case undefined:
+    case "end_turn":
+    case "max_turns":
+    case "max_cost":
+    case "loop":
+    case "max_tokens":
+      return undefined;
+    case "error":
+      return error === undefined ? "the run failed" : describeFailure(error);
+    case "refusal":
+      return "the model declined to answer";
+    case "approval":
+      return describeMissingApproval(lastAsked);
+    case "aborted":
+      return "interrupted";
+    default:
+      return assertNever(stopReason);
+  }
+}
+
+/** The adapter names the setting of the key; here is how to store another one. */
+function describeFailure({ errorType, message }: NonNullable<RunSummary["error"]>): string {
+  return errorType === "auth" ? `${message} Use /login or diligent login to set another key.` : message;
+}
+
+/** What was not approved, and what would have allowed it: the flag, and a rule if one can be written for it. */
+function describeMissingApproval(asked: RunSummary["lastAsked"]): string {
+  const what = asked === undefined ? "something" : toSingleLine(asked.request.description, MAX_COLUMNS);
+  const rule = asked && ruleFor(asked);
+  const wayOut =
+    rule === undefined
+      ? 'a rule in "permissions" with "action": "allow" allows commands and files'
+      : `the rule ${JSON.stringify(rule)} in "permissions" allows this`;
+  return `${what} needed an approval and no one could give it; --approval auto allows everything, ${wayOut}`;
+}
+
+/** Undefined if no rule matches exactly this: several commands on a line, or pattern characters. */
+function ruleFor({ request, gate }: NonNullable<RunSummary["lastAsked"]>): PermissionRule | undefined {
+  const { permission, details = {} } = request;
+  const pattern = permission === "execute" ? details.command : (details.realPath ?? details.path);
+  if (typeof pattern !== "string" || gate === "command_syntax" || gate === "unknown_target") return undefined;
+  return /[*?[\]{}\\&|;'"\n]/.test(pattern) ? undefined : { permission, pattern, action: "allow" };
+}

@@ -1,0 +1,120 @@
+import {
+  type AskedVerdict,
+  type CommandEdit,
+  type PersonAnswer,
+  requestedCommand,
+  STOPPED_ANSWER,
+} from "@diligent/core/harness";
+import { type ApprovalRequest, now } from "@diligent/core/run";
+import type { TUI } from "@earendil-works/pi-tui/dist/tui.js";
+import { PromptEditor, type PromptEditorOptions } from "../editor/prompt-editor.ts";
+import type { View } from "../view.ts";
+import { type Room, toApprovalDialog } from "./dialog.ts";
+import { GUARD_MS } from "./keys.ts";
+
+/** What the desk needs of the screen and of the run that asks. */
+interface PrompterDeps {
+  change(change: (view: View) => View): void;
+  room(): Room;
+  /** True once the run that asks was stopped: nothing more is put to the user then. */
+  isStopped(): boolean;
+  /** True while the user is writing a prompt. */
+  isWriting(): boolean;
+}
+
+/** Puts what needs consent to the user, a question at a time: `createApprove` asks the next when this one is answered. */
+export class ApprovalPrompter {
+  private answer: ((answer: PersonAnswer | CommandEdit) => void) | undefined;
+  private asked: { request: ApprovalRequest; verdict: AskedVerdict } | undefined;
+
+  constructor(private readonly parts: PrompterDeps) {}
+
+  /** The command that waits for consent, or what the user made of it before, for editing it. */
+  get askedCommand(): string | undefined {
+    return this.asked?.verdict.refusedEdit?.command ?? (this.asked && requestedCommand(this.asked.request));
+  }
+
+  readonly ask = async (
+    request: ApprovalRequest,
+    verdict: AskedVerdict,
+  ): Promise<PersonAnswer | CommandEdit> => {
+    const { change, isStopped, isWriting, room } = this.parts;
+    if (isStopped()) return STOPPED_ANSWER;
+    this.asked = { request, verdict };
+    const isAnswered = verdict.isEdited || verdict.refusedEdit !== undefined;
+    const isElsewhere = !isAnswered && isWriting();
+    const dialog = toApprovalDialog(request, verdict, room(), { isElsewhere });
+    // Laying it out may take a while in which keys were pressed.
+    const guardedUntil = now() + GUARD_MS;
+    change((view) => ({ ...view, dialog: { ...dialog, guardedUntil } }));
+    const { promise, resolve } = Promise.withResolvers<PersonAnswer | CommandEdit>();
+    this.answer = resolve;
+    const answer = await promise;
+    this.answer = undefined;
+    this.asked = undefined;
+    change((view) => (view.dialog?.type === "approval" ? { ...view, dialog: undefined } : view));
+    return answer;
+  };
+
+  give(answer: PersonAnswer | CommandEdit): void {
+    this.answer?.(answer);
+  }
+
+  /** The run was stopped: what is asked is answered with no. */
+  stop(): void {
+    this.give(STOPPED_ANSWER);
+  }
+}
+
+interface FieldDeps {
+  tui: TUI;
+  theme: PromptEditorOptions["theme"];
+  /** Read when a field is opened. */
+  keys(): PromptEditorOptions["keys"];
+  /** Called with the command as it was left. */
+  submit(command: string): void;
+}
+
+/** Where a command that waits for consent is changed: an editor of its own for each of them. */
+export class CommandField {
+  private editor: PromptEditor | undefined;
+  private initial = { command: "", shown: "" };
+
+  constructor(private readonly parts: FieldDeps) {}
+
+  /** Begins with the command; its end is where the cursor is. */
+  open(command: string): void {
+    const { tui, theme, keys, submit } = this.parts;
+    const bindings = keys();
+    this.editor = new PromptEditor(tui, {
+      theme,
+      ...(bindings && { keys: bindings }),
+      onSubmit: (text) => submit(this.restore(text)),
+    });
+    this.editor.focused = true;
+    this.editor.setText(command);
+    this.initial = { command, shown: this.editor.text };
+  }
+
+  /** The command as it stands; empty before anything was opened. */
+  get text(): string {
+    return this.restore(this.editor?.text ?? "");
+  }
+
+  setText(command: string): void {
+    this.editor?.setText(command);
+  }
+
+  handleInput(data: string): void {
+    this.editor?.handleInput(data);
+  }
+
+  render(width: number): string[] {
+    return this.editor?.render(width) ?? [];
+  }
+
+  /** An editor takes blanks at the ends away; what nobody has touched stays as it was. */
+  private restore(text: string): string {
+    return text.trim() === this.initial.shown.trim() ? this.initial.command : text;
+  }
+}

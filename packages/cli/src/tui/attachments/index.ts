@@ -1,2 +1,0 @@
-export { type AttachOptions, attachFiles, type PromptContent } from "./attach-files.ts";
-export { findMentions } from "./find-mentions.ts";

@@ -1,0 +1,217 @@
+import { fitLine, visibleWidth, wrapText } from "../screen/screen-text.ts";
+import { formatCount } from "../text.ts";
+import type { Style, Theme } from "../theme.ts";
+
+/** A piece of a line, and whether it differs from the other line. */
+interface LinePart {
+  text: string;
+  isChanged: boolean;
+}
+
+// Longer lines are compared with the square of this.
+const MAX_WORDS = 200;
+// Lines that have less in common are two lines and no changed one.
+const MIN_COMMON_SHARE = 0.4;
+
+/** Which words differ between two lines; undefined where they have little in common. */
+export function findChangedWords(
+  before: string,
+  after: string,
+): { before: LinePart[]; after: LinePart[] } | undefined {
+  const [old, current] = [splitWords(before), splitWords(after)];
+  if (old.length > MAX_WORDS || current.length > MAX_WORDS) return undefined;
+  const common = findCommon(old, current);
+  const size = (words: readonly string[]) => words.join("").replace(/\s/g, "").length;
+  const commonSize = size(old.filter((_, index) => common.old.has(index)));
+  const longest = Math.max(size(old), size(current));
+  if (longest === 0 || commonSize / longest < MIN_COMMON_SHARE) return undefined;
+  return { before: toParts(old, common.old), after: toParts(current, common.current) };
+}
+
+function splitWords(line: string): string[] {
+  return line.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
+}
+
+/** The longest common subsequence, as positions in both. */
+function findCommon(
+  old: readonly string[],
+  current: readonly string[],
+): { old: Set<number>; current: Set<number> } {
+  const columns = current.length + 1;
+  const lengths = new Uint16Array((old.length + 1) * columns);
+  const lengthAt = (row: number, column: number) => lengths[row * columns + column] ?? 0;
+  for (let row = old.length - 1; row >= 0; row--) {
+    for (let column = current.length - 1; column >= 0; column--) {
+      lengths[row * columns + column] =
+        old[row] === current[column]
+          ? lengthAt(row + 1, column + 1) + 1
+          : Math.max(lengthAt(row + 1, column), lengthAt(row, column + 1));
+    }
+  }
+  const common = { old: new Set<number>(), current: new Set<number>() };
+  for (let row = 0, column = 0; row < old.length && column < current.length; ) {
+    if (old[row] === current[column]) {
+      common.old.add(row++);
+      common.current.add(column++);
+    } else if (lengthAt(row + 1, column) >= lengthAt(row, column + 1)) row++;
+    else column++;
+  }
+  return common;
+}
+
+function toParts(words: readonly string[], common: ReadonlySet<number>): LinePart[] {
+  const parts: LinePart[] = [];
+  words.forEach((text, index) => {
+    const last = parts.at(-1);
+    // A blank between two changed words belongs to them.
+    const isBetween =
+      text.trim() === "" && last?.isChanged === true && index + 1 < words.length && !common.has(index + 1);
+    const isChanged = !common.has(index) || isBetween;
+    if (last?.isChanged === isChanged) last.text += text;
+    else parts.push({ text, isChanged });
+  });
+  return parts;
+}
+
+/** A line of a unified diff. Numbers are 1-based; a removed line has the old text's, all others the new one's. */
+type DiffLine =
+  | { type: "same" | "added" | "removed"; number: number; text: string }
+  /** Where lines are left out between two hunks. */
+  | { type: "gap" }
+  /** What the diff itself says, such as that a last line has no end. */
+  | { type: "note"; text: string };
+
+/** The lines of a unified diff of one file. Lines that belong to no diff are left out. */
+export function parseDiff(diff: string): DiffLine[] {
+  const lines: DiffLine[] = [];
+  let [oldNumber, newNumber] = [0, 0];
+  let isInHunk = false;
+  for (const line of diff.split("\n")) {
+    const start = HUNK.exec(line);
+    if (start) {
+      if (isInHunk) lines.push({ type: "gap" });
+      [oldNumber, newNumber] = [Number(start[1]), Number(start[2])];
+      isInHunk = true;
+    } else if (isInHunk) {
+      const text = line.slice(1);
+      if (line.startsWith("+")) lines.push({ type: "added", number: newNumber++, text });
+      else if (line.startsWith("-")) lines.push({ type: "removed", number: oldNumber++, text });
+      else if (line.startsWith("\\")) lines.push({ type: "note", text: text.trim() });
+      else if (line.startsWith(" ")) {
+        lines.push({ type: "same", number: newNumber++, text });
+        oldNumber++;
+      }
+    }
+  }
+  return lines;
+}
+
+const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
+
+// Each of them may be compared with each.
+const MAX_COMPARED = 12;
+
+/** The room for a diff; `width` is in columns, signs and numbers included. */
+interface DiffOptions {
+  width: number;
+  theme: Theme;
+  /** More lines of the diff than that are only counted. */
+  maxLines: number;
+  /** A line that is too long goes on below, in so many rows at most; all that it needs when left out. */
+  maxRowsPerLine?: number;
+}
+
+/** A unified diff of one file, safe and without tabs, as lines with numbers, signs and colours; changed words stand out. */
+export function renderDiff(diff: string, options: DiffOptions): string[] {
+  const lines = parseDiff(diff);
+  const shown = lines.slice(0, options.maxLines);
+  const digits = String(Math.max(0, ...shown.map((line) => ("number" in line ? line.number : 0)))).length;
+  const parts = markWords(shown);
+  const rendered = shown.flatMap((line) => renderLine(line, parts.get(line), { ...options, digits }));
+  return shown.length === lines.length
+    ? rendered
+    : [...rendered, describeRest(lines.slice(shown.length), options.theme)];
+}
+
+function describeRest(lines: readonly DiffLine[], theme: Theme): string {
+  const count = (type: DiffLine["type"]) => lines.filter((line) => line.type === type).length;
+  return theme.dim(`… ${formatCount(lines.length, "more line")} (+${count("added")} −${count("removed")})`);
+}
+
+type TextLine = Extract<DiffLine, { number: number }>;
+
+/** Compares the removed lines with the added ones that took their place. */
+function markWords(lines: readonly DiffLine[]): Map<DiffLine, LinePart[]> {
+  const parts = new Map<DiffLine, LinePart[]>();
+  for (let index = 0; index < lines.length; ) {
+    const removed = takeRun(lines, index, "removed");
+    const added = takeRun(lines, index + removed.length, "added");
+    if (removed.length <= MAX_COMPARED && added.length <= MAX_COMPARED) pairLines(removed, added, parts);
+    index += Math.max(1, removed.length + added.length);
+  }
+  return parts;
+}
+
+/** In order: each removed line with the first added one that resembles it. */
+function pairLines(
+  removed: readonly TextLine[],
+  added: readonly TextLine[],
+  parts: Map<DiffLine, LinePart[]>,
+): void {
+  let next = 0;
+  for (const before of removed) {
+    for (let index = next; index < added.length; index++) {
+      const after = added[index];
+      const words = after && findChangedWords(before.text, after.text);
+      if (!words) continue;
+      parts.set(before, words.before).set(after, words.after);
+      next = index + 1;
+      break;
+    }
+  }
+}
+
+function takeRun(lines: readonly DiffLine[], start: number, type: "added" | "removed"): TextLine[] {
+  const run: TextLine[] = [];
+  for (let index = start; index < lines.length; index++) {
+    const line = lines[index];
+    if (line?.type !== type) break;
+    run.push(line);
+  }
+  return run;
+}
+
+function renderLine(
+  line: DiffLine,
+  parts: readonly LinePart[] | undefined,
+  { width, theme, digits, maxRowsPerLine }: DiffOptions & { digits: number },
+): string[] {
+  const blank = " ".repeat(digits);
+  if (line.type === "gap") return [theme.dim(`${blank} ⋯`)];
+  if (line.type === "note") return [fitLine(theme.dim(`${blank} ${line.text}`), width)];
+  const { sign, paint } = LOOKS[line.type](theme);
+  const text = (parts ?? [{ text: line.text, isChanged: false }])
+    .map((part) => (part.isChanged ? theme.changedWord(part.text) : part.text))
+    .join("");
+  const number = theme.dim(String(line.number).padStart(digits));
+  const room = Math.max(1, width - digits - 3);
+  const rows = foldLine(text, room, maxRowsPerLine);
+  return rows.map((row, index) => `${index === 0 ? number : blank} ${paint(`${sign} ${row}`.trimEnd())}`);
+}
+
+/** The last row of a line that needs more than `maxRows` ends with `…`. */
+function foldLine(text: string, width: number, maxRows = Number.POSITIVE_INFINITY): string[] {
+  if (visibleWidth(text) <= width) return [text];
+  // A line that a program wrote may be megabytes long.
+  const head = Number.isFinite(maxRows) ? fitLine(text, width * maxRows) : text;
+  const rows = wrapText(head, width);
+  return rows.length <= maxRows
+    ? rows
+    : [...rows.slice(0, maxRows - 1), fitLine(`${rows[maxRows - 1]}…`, width)];
+}
+
+const LOOKS: Record<TextLine["type"], (theme: Theme) => { sign: string; paint: Style }> = {
+  same: () => ({ sign: " ", paint: (text) => text }),
+  added: (theme) => ({ sign: "+", paint: theme.added }),
+  removed: (theme) => ({ sign: "-", paint: theme.removed }),
+};

@@ -1,0 +1,309 @@
+import { visibleWidth, wrapText } from "../screen/screen-text.ts";
+import { firstLines, formatCount, lastLines, moreLines, showPath, wrapIndented } from "../text.ts";
+import type { CallBlock, ToolCallView } from "../view.ts";
+import { renderDiff } from "./diff.ts";
+import { renderCall, SafeCall, type ToolRenderContext, type ToolRenderer } from "./tool-call.ts";
+
+const MAX_ROWS = 6;
+
+/** `add_knowledge pattern: Tests run with bun test · saved`. What is longer stands below, since it will be believed later. */
+const addKnowledge: ToolRenderer = {
+  title: (call, { titleColumns }) => (isShort(call, titleColumns) ? shortTitle(call) : typeOf(call)),
+  question(call, { width, theme, titleColumns }) {
+    if (isShort(call, titleColumns)) return [];
+    const { shown, hidden } = firstLines(wrapText(contentOf(call), width), MAX_ROWS);
+    return [...shown, ...moreLines(hidden).map(theme.dim)];
+  },
+  summary(call) {
+    if (call.state !== "done") return undefined;
+    return call.metadataText("knownAs") === undefined ? "saved" : "already known";
+  },
+};
+
+function typeOf(call: SafeCall): string {
+  return call.text("type") ?? "?";
+}
+
+function contentOf(call: SafeCall): string {
+  return (call.text("content") ?? "?").replace(/\s+/g, " ").trim();
+}
+
+function shortTitle(call: SafeCall): string {
+  return `${typeOf(call)}: ${contentOf(call)}`;
+}
+
+function isShort(call: SafeCall, columns: number): boolean {
+  return visibleWidth(shortTitle(call)) <= columns;
+}
+
+const MAX_COMMAND_LINES = 12;
+const MAX_OUTPUT_LINES = 10;
+const PROMPT = "$ ";
+
+/** `bash npm test · exit code 1` and the end of what it printed. A longer command stands whole below the title. */
+export const bash: ToolRenderer = {
+  title: (call, { titleColumns }) =>
+    isShortCommand(call, titleColumns) ? commandOf(call) : (call.text("description") ?? ""),
+  question(call, { width, theme, titleColumns }) {
+    if (isShortCommand(call, titleColumns)) return [];
+    const rows = commandOf(call)
+      .split("\n")
+      .flatMap((line) => wrapIndented(line, Math.max(1, width - PROMPT.length)));
+    const { shown, hidden } = firstLines(rows, MAX_COMMAND_LINES);
+    const more = moreLines(hidden).map(theme.dim);
+    return [...shown, ...more].map((row, index) => (index === 0 ? theme.accent(PROMPT) : "  ") + row);
+  },
+  summary(call) {
+    const signal = call.metadataText("signal");
+    if (signal !== undefined) return `killed by ${signal}`;
+    const exitCode = call.metadataNumber("exitCode");
+    return exitCode === undefined || exitCode === 0 ? undefined : `exit code ${exitCode}`;
+  },
+  answer(call, { theme }) {
+    // The summary has the exit code already.
+    const isFailed = call.state === "failed";
+    const output = isFailed ? withoutExitCode(call) : call.output.trimEnd();
+    if (output === "") return [];
+    const { shown, hidden } = lastLines(output.split("\n"), MAX_OUTPUT_LINES);
+    const above = hidden === 0 ? [] : [theme.dim(`… ${formatCount(hidden, "line")} above`)];
+    // What went wrong is to be read.
+    return [...above, ...(isFailed ? shown : shown.map(theme.dim))];
+  },
+  // Without a time it never ran, and the error is the tool's own.
+  showsFailure: (call) => ["durationMs", "exitCode"].some((name) => call.metadataNumber(name) !== undefined),
+  fullText: (call) =>
+    `${PROMPT}${call.text("command") ?? call.inputText()}\n\n${call.output || call.partial}`,
+};
+
+function withoutExitCode(call: SafeCall): string {
+  const output = call.output.trimEnd();
+  const note = `[exit code ${call.metadataNumber("exitCode")}]`;
+  return output === note || output.endsWith(`\n${note}`) ? output.slice(0, -note.length).trimEnd() : output;
+}
+
+function commandOf(call: SafeCall): string {
+  return (call.text("command") ?? call.inputText()).trim();
+}
+
+function isShortCommand(call: SafeCall, columns: number): boolean {
+  const command = commandOf(call);
+  return !command.includes("\n") && visibleWidth(command) <= columns;
+}
+
+/** How many lines a change brought and took: `+3 −1`; of a call of an earlier session it is not known. */
+function summarizeChange(call: SafeCall): string | undefined {
+  if (call.state !== "done") return undefined;
+  const [added, removed] = [call.metadataNumber("added"), call.metadataNumber("removed")];
+  if (added !== undefined && removed !== undefined) return `+${added} −${removed}`;
+  return call.hasMark("unchanged") ? "unchanged" : undefined;
+}
+
+// Enough for what a person wrote; of what a program wrote nobody reads more.
+const MAX_ROWS_PER_LINE = 3;
+
+/** The difference that a call made, its first lines. */
+function renderChange(call: SafeCall, { width, theme }: ToolRenderContext, maxLines: number): string[] {
+  const diff = call.metadataText("diff") ?? "";
+  return renderDiff(diff, { width, theme, maxLines, maxRowsPerLine: MAX_ROWS_PER_LINE });
+}
+
+/** The whole difference, or what was asked for where there is none, and what the model was told. */
+function fullChange(call: SafeCall): string {
+  return [call.metadataText("diff") ?? call.inputText(2), call.output]
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+const MAX_DIFF_LINES = 40;
+
+/** `edit src/a.ts · +3 −1` and the difference. */
+export const edit: ToolRenderer = {
+  title: (call, context) => namedPath(call, "file_path", context),
+  summary: summarizeChange,
+  answer: (call, context) => renderChange(call, context, MAX_DIFF_LINES),
+  fullText: fullChange,
+};
+
+const MAX_HITS = 5;
+const BETWEEN_NAMES = "  ";
+
+/** How much a search found: `12 files`, `nothing found`. */
+function summarizeFound(call: SafeCall, noun: string, plural?: string): string | undefined {
+  const count = call.metadataNumber("count");
+  if (call.state !== "done" || count === undefined) return undefined;
+  return count === 0 ? "no matches" : formatCount(count, noun, plural);
+}
+
+/** The first things that a search found, and how many more there are. */
+function listFound(call: SafeCall, { theme }: ToolRenderContext): string[] {
+  const { count, hits } = readFound(call);
+  const { shown } = firstLines(hits, MAX_HITS);
+  return [...shown, ...describeMore(count - shown.length)].map(theme.dim);
+}
+
+/** The first names that a search found, on one row, and how many more there are. */
+function listNames(call: SafeCall, { width, theme }: ToolRenderContext): string[] {
+  const { count, hits } = readFound(call);
+  const row = (names: readonly string[]) =>
+    [...names, ...describeMore(count - names.length)].join(BETWEEN_NAMES);
+  // No more than could be shown are measured.
+  let names = hits.slice(0, width);
+  while (names.length > 1 && visibleWidth(row(names)) > width) names = names.slice(0, -1);
+  return names.length === 0 ? [] : [theme.dim(row(names))];
+}
+
+function readFound(call: SafeCall): { count: number; hits: string[] } {
+  const count = call.metadataNumber("count") ?? 0;
+  if (count === 0) return { count, hits: [] };
+  const lines = call.output.trimEnd().split("\n");
+  // Notes of the tool, such as that more was found than is shown, end its output.
+  const hits = lines.slice(0, lines.findLastIndex((line) => !/^\[.*\]$/.test(line)) + 1);
+  return { count, hits: hits.filter((line) => line !== "") };
+}
+
+function describeMore(count: number): string[] {
+  return count > 0 ? [`… ${count.toLocaleString("en")} more`] : [];
+}
+
+/** `pattern in src in *.ts`. */
+function describeSearch(call: SafeCall): string {
+  const type = call.text("type");
+  const places = [call.text("path"), call.text("glob"), type && `${type} files`];
+  return [call.text("pattern") ?? "?", ...places.flatMap((place) => (place ? [`in ${place}`] : []))].join(
+    " ",
+  );
+}
+
+/** `glob src/**\/*.ts · 12 files` and the first of them. */
+const glob: ToolRenderer = {
+  title: describeSearch,
+  summary: (call) => summarizeFound(call, "file"),
+  answer: listNames,
+};
+
+/** `grep readToken in src · 12 files` and the first of them. */
+const grep: ToolRenderer = {
+  title: describeSearch,
+  summary: (call) => summarizeFound(call, findsLines(call) ? "line" : "file"),
+  answer: (call, context) => (findsLines(call) ? listFound : listNames)(call, context),
+};
+
+function findsLines(call: SafeCall): boolean {
+  return call.text("output_mode") === "content";
+}
+
+/** `ls src · 12 entries` and the first of them. */
+const ls: ToolRenderer = {
+  title: (call, context) => (call.text("path") ? namedPath(call, "path", context) : "."),
+  summary: (call) =>
+    call.metadataNumber("count") === 0 ? "empty" : summarizeFound(call, "entry", "entries"),
+  answer: listNames,
+};
+
+/** `read src/a.ts:10-40 · 31 lines`; the text itself is only in the pager. */
+export const read: ToolRenderer = {
+  title: (call, context) => namedPath(call, "file_path", context) + describeRange(call),
+  summary(call) {
+    if (call.state !== "done") return undefined;
+    const [width, height] = [call.metadataNumber("width"), call.metadataNumber("height")];
+    if (width !== undefined && height !== undefined) return `image, ${width} x ${height}`;
+    const [first, last] = [call.metadataNumber("firstLine"), call.metadataNumber("lastLine")];
+    if (first === undefined || last === undefined) return undefined;
+    return last === 0 ? "empty" : formatCount(last - first + 1, "line");
+  },
+};
+
+/** The lines that were asked for, or that were shown where these are known; nothing for a whole file. */
+function describeRange(call: SafeCall): string {
+  const [offset, limit] = [call.number("offset"), call.number("limit")];
+  if (offset === undefined && limit === undefined) return "";
+  const first = call.metadataNumber("firstLine") ?? Math.max(1, offset ?? 1);
+  const last = call.metadataNumber("lastLine") ?? (limit === undefined ? undefined : first + limit - 1);
+  return last === 0 ? "" : `:${first}-${last ?? ""}`;
+}
+
+const MAX_NEW_LINES = 12;
+
+/** `write src/a.ts · new, 31 lines` and its beginning; as an edit where there was such a file. */
+export const write: ToolRenderer = {
+  ...edit,
+  summary: (call) => (isNewFile(call) ? summarizeNew(call) : edit.summary?.(call)),
+  answer: (call, context) =>
+    isNewFile(call) ? renderChange(call, context, MAX_NEW_LINES) : (edit.answer?.(call, context) ?? []),
+};
+
+function summarizeNew(call: SafeCall): string {
+  const lines = call.metadataNumber("added");
+  return lines === undefined ? "new" : `new, ${formatCount(lines, "line")}`;
+}
+
+function isNewFile(call: SafeCall): boolean {
+  return call.state === "done" && call.hasMark("created");
+}
+
+/** Which tool looks how; all others look alike. */
+const LOOKS: ReadonlyMap<string, ToolRenderer> = new Map(
+  Object.entries({ add_knowledge: addKnowledge, bash, edit, glob, grep, ls, read, write }),
+);
+
+/** A call as lines of at most `width` columns: what was asked, and what it prints or what came of it, folded. */
+export function renderCallBlock(block: CallBlock, context: ToolRenderContext): string[] {
+  return renderCall(new SafeCall(block.call), lookOf(block), context);
+}
+
+/** The same for a tool's call. */
+export function renderToolCall(call: ToolCallView, context: ToolRenderContext): string[] {
+  return renderCallBlock({ type: "tool", call }, context);
+}
+
+/** Everything about a call, uncut, as plain text that is safe for a terminal: for the pager. */
+export function fullBlockText(block: CallBlock): string {
+  const safe = new SafeCall(block.call);
+  const text =
+    lookOf(block).fullText?.(safe) ?? [safe.inputText(2), "", safe.output || safe.partial].join("\n");
+  return `${safe.name}\n\n${text.trimEnd()}\n`;
+}
+
+/** The same for a tool's call. */
+export function fullText(call: ToolCallView): string {
+  return fullBlockText({ type: "tool", call });
+}
+
+function lookOf(block: CallBlock): ToolRenderer {
+  if (block.type === "shell") return block.isTold ? toldShell : privateShell;
+  return LOOKS.get(block.call.toolName) ?? generic;
+}
+
+const MAX_LINES = 5;
+// The arguments by which a person would name a call, the most telling first.
+const TELLING = ["command", "file_path", "path", "pattern", "query", "url", "name", "content"];
+
+/** Any other tool: its most telling argument, or all of them, and the first lines of what it gave. */
+const generic: ToolRenderer = {
+  title(call) {
+    const telling = TELLING.map((name) => call.text(name)).find((text) => text !== undefined && text !== "");
+    const input = telling ?? call.inputText();
+    return input === "{}" ? "" : input;
+  },
+  answer(call, { theme }) {
+    const output = call.output.trim();
+    if (output === "") return [];
+    const { shown, hidden } = firstLines(output.split("\n"), MAX_LINES);
+    return [...shown, ...moreLines(hidden)].map(theme.dim);
+  },
+};
+
+/** The path that a call names, as short as it can be from the working directory; `?` where it names none. */
+function namedPath(call: SafeCall, name: string, { cwd }: Pick<ToolRenderContext, "cwd">): string {
+  const path = call.text(name);
+  return path === undefined || path === "" ? "?" : showPath(path, cwd);
+}
+
+/** A command that the user ran; it looks like one of the model's. */
+const toldShell: ToolRenderer = { ...bash, showsFailure: () => true };
+
+/** One that only the user knows of. */
+const privateShell: ToolRenderer = {
+  ...toldShell,
+  summary: (call) => [bash.summary?.(call), "not shared with the model"].filter(Boolean).join(" · "),
+};

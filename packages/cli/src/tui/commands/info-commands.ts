@@ -1,0 +1,310 @@
+import { measureSystemPrompt, type PromptShares } from "@diligent/core/interactive";
+import type { ContextUsage } from "@diligent/core/run";
+import { chooseApprovalMode, RULE_SYNTAX, readApprovalMode } from "../../approval/permissions.ts";
+import { APPROVAL_MODES } from "../../arguments/command.ts";
+import { formatTokens } from "../../print/summary.ts";
+import { toSingleLine } from "../../text/terminal-text.ts";
+import { VERSION } from "../../version.ts";
+import { type DescribedKeys, describeKeys, keyTexts, nameForPeople } from "../keys/keymap.ts";
+import { formatCost } from "../live-region.ts";
+import { countSpends, type ModelSpend, sumCosts } from "../session-status.ts";
+import { showPath } from "../text.ts";
+import { formatNumber, formatRows, note, type SlashCommand, widthOf } from "./types.ts";
+
+/** `/config`: as it counts in this session, which was read when the session was opened. */
+export const CONFIG: SlashCommand = {
+  name: "config",
+  description: "Show settings and their sources",
+  isAlwaysPossible: true,
+  async run(_, { print, session }) {
+    const { loaded, sandbox } = await session();
+    const { formatConfig } = await import("../../commands/config.ts");
+    print(`${formatConfig(loaded)}\n${sandbox.text}\nRun /reload to apply changes.`);
+  },
+};
+
+const BAR_COLUMNS = 20;
+const BAR_FROM_COLUMNS = 60;
+
+/** `/context`: estimates what each cause has of the context window; on a wide screen with bars. */
+export const CONTEXT: SlashCommand = {
+  name: "context",
+  description: "Context usage",
+  isAlwaysPossible: true,
+  async run(_, { columns, isPlain, session, print }) {
+    const { session: manager, model, promptParts } = await session();
+    const usage = await manager.describeContext();
+    const lines = describe(
+      usage,
+      measureSystemPrompt(promptParts()),
+      !isPlain && columns() >= BAR_FROM_COLUMNS,
+    );
+    print([`Context of ${model.id}`, "", ...lines].join("\n"));
+  },
+};
+
+/** The rows of a table, and what is to be known about its numbers. */
+function describe(usage: ContextUsage, prompt: PromptShares, hasBars: boolean): string[] {
+  const { contextWindow, tokens, isEstimate, compactsAt } = usage;
+  const row = (label: string, count: number, mark: string) => {
+    const share = contextWindow > 0 ? count / contextWindow : 0;
+    const bar = hasBars ? [toBar(share)] : [];
+    return [label, mark + formatNumber(count), `${Math.round(share * 100)}%`, ...bar];
+  };
+  const causes = listCauses(usage, prompt).map(([label, count]) => row(label, count, "≈ "));
+  const total = isEstimate ? "≈ " : "";
+  const free = Math.max(0, contextWindow - tokens);
+  return [
+    formatRows([...causes, row("free", free, total), row("used", tokens, total)], { right: [1, 2] }),
+    "",
+    `  Context window: ${formatNumber(contextWindow)} tokens.${describeLimit(compactsAt)}`,
+    isEstimate
+      ? "  ≈ marks estimates by length."
+      : "  The total is the provider's count; ≈ marks estimates by length.",
+  ];
+}
+
+function listCauses({ causes }: ContextUsage, prompt: PromptShares): [string, number][] {
+  const characters = prompt.base + prompt.instructions + prompt.knowledge;
+  const ofPrompt = (share: number) =>
+    characters === 0 ? 0 : Math.round((causes.systemPrompt * share) / characters);
+  const instructions = ofPrompt(prompt.instructions);
+  const knowledge = ofPrompt(prompt.knowledge);
+  return [
+    ["system prompt", causes.systemPrompt - instructions - knowledge],
+    ["instructions", instructions],
+    ["knowledge", knowledge],
+    ["tools", causes.tools],
+    ["summary", causes.summary],
+    ["user", causes.user],
+    ["assistant", causes.assistant],
+    ["tool results", causes.toolResults],
+  ];
+}
+
+function describeLimit(compactsAt: number | undefined): string {
+  return compactsAt === undefined
+    ? " Automatic summaries are off."
+    : ` The older part is summarised at ${formatNumber(compactsAt)}.`;
+}
+
+function toBar(share: number): string {
+  return "■".repeat(Math.max(0, Math.min(BAR_COLUMNS, Math.round(share * BAR_COLUMNS))));
+}
+
+/** `/cost`: what each model was asked for on all branches; a list instead of a table where the screen is narrow. */
+export const COST: SlashCommand = {
+  name: "cost",
+  aliases: ["usage"],
+  description: "Tokens and dollars of this session, by model",
+  isAlwaysPossible: true,
+  async run(_, context) {
+    const { session, model } = await context.session();
+    const spends = countSpends(session.branches.entries, model);
+    if (spends.length === 0) return note(context, "No requests in this session yet.");
+    const total = sumCosts(spends, model);
+    const rows = [HEADINGS, ...spends.map(toRow)];
+    const wide = formatRows(rows, { right: [1, 2, 3, 4, 5, 6] });
+    const isTable = !context.isPlain && widthOf(wide) <= context.columns();
+    const table = isTable ? wide : spends.map(toList).join("\n\n");
+    context.print(
+      [
+        "Cost of this session",
+        "",
+        table,
+        "",
+        `  Total: ${total === null ? "unknown" : formatCost(total)}`,
+        ...HINTS,
+      ].join("\n"),
+    );
+  },
+};
+
+const HEADINGS = ["model", "answers", "input", "output", "from cache", "to cache", "cost"];
+
+const HINTS = [
+  "  Includes all branches, at today's prices. Summary requests are not saved in",
+  "  the session file; the status line includes those of this run.",
+];
+
+/** One below the other, for a narrow screen. */
+function toList(spend: ModelSpend): string {
+  const values = toRow(spend);
+  return formatRows(HEADINGS.map((heading, index) => [heading, values[index] ?? ""]));
+}
+
+function toRow({ modelId, requests, usage, cost }: ModelSpend): string[] {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+  const counts = [requests, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens];
+  return [modelId, ...counts.map(formatNumber), cost === null ? "unknown" : formatCost(cost)];
+}
+
+/** `/help`: the commands there are here, and what else a line may begin with; without a screen, those that need none. */
+export const HELP: SlashCommand = {
+  name: "help",
+  aliases: ["?"],
+  description: "Commands and shortcuts",
+  isAlwaysPossible: true,
+  run(_, { columns, commands, isPlain, keymap, print }) {
+    const possible = commands.filter(({ needsScreen }) => !(isPlain && needsScreen));
+    const rows = possible.map(({ name, aliases: [alias] = [], argumentHint = "", description }) => {
+      const names = alias === undefined ? `/${name}` : `/${name}, /${alias}`;
+      return [`${names} ${argumentHint}`.trimEnd(), description];
+    });
+    const head = ["Commands and shortcuts", "", formatRows(rows, { columns: columns() }), ""];
+    if (isPlain) return print([...head, ...BY_LINES].join("\n"));
+    const stop = keyTexts(keymap, [["app.interrupt", "stops the model · "]]);
+    print([...head, ...ALSO, `  ${stop}/keys shows all keys`].join("\n"));
+  },
+};
+
+const ALSO = [
+  "  @path attaches a file · !command runs it and shows the model the output",
+  "  !!command hides the output from the model · !tty command uses the terminal",
+  "  // sends a prompt that starts with a slash.",
+];
+
+const BY_LINES = [
+  "  Lists are numbered; type the command with a number to choose an item.",
+  "  !command runs it and shows the model the output, !!command does not.",
+  "  // sends a prompt that starts with a slash. Ctrl+C stops the model; twice at the prompt quits.",
+];
+
+/** `/keys`: as they are bound now, in groups; with `names` all actions by the ids that `keybindings.json` uses. */
+export const KEYS: SlashCommand = {
+  name: "keys",
+  aliases: ["hotkeys", "keybindings"],
+  description: "Show all keys; /keys names shows the names to rebind",
+  argumentHint: "[names]",
+  isAlwaysPossible: true,
+  run(argument, { columns, editorKeys, isPlain, keymap, print }) {
+    if (isPlain) return print(KEYS_BY_LINES);
+    const described = describeKeys(keymap, editorKeys);
+    const format = (rows: readonly string[][]) => formatRows(rows, { columns: columns() });
+    if (argument === "names") return print([format(described.map(toNamedRow)), "", HINT].join("\n"));
+    const groups = GROUPS.map(({ title, prefix }) => {
+      const own = described.filter(({ action, keys }) => action.startsWith(prefix) && keys.length > 0);
+      return `${title}\n${format(own.map(({ keys, label }) => [showKeys(keys), label]))}`;
+    });
+    print(groups.join("\n\n"));
+  },
+  complete: (prefix) => ["names"].filter((name) => name.startsWith(prefix)),
+};
+
+interface Group {
+  title: string;
+  prefix: string;
+}
+
+const GROUPS: readonly Group[] = [
+  { title: "Everywhere", prefix: "app." },
+  { title: "Writing a prompt", prefix: "tui." },
+  { title: "Answering a question", prefix: "approval." },
+  { title: "In a list", prefix: "list." },
+];
+
+const KEYS_BY_LINES =
+  "Enter sends a line. Ctrl+C stops the model; twice at the prompt quits, as Ctrl+D does.";
+
+const HINT = "  keybindings.json in your configuration directory rebinds them by these names.";
+
+function toNamedRow({ action, keys }: DescribedKeys): string[] {
+  return [action, keys.length === 0 ? "(none)" : showKeys(keys)];
+}
+
+function showKeys(keys: readonly string[]): string {
+  return keys.map(nameForPeople).join(", ");
+}
+
+/** `/knowledge`: opens the list of what is kept about this project, or says that there is nothing. */
+export const KNOWLEDGE: SlashCommand = {
+  name: "knowledge",
+  aliases: ["memory"],
+  description: "Read, correct or forget what was learned here",
+  isAlwaysPossible: true,
+  opensList: true,
+  async run(_, context) {
+    const { knowledgePicker } = await import("../pickers/knowledge.ts");
+    const picker = await knowledgePicker(context);
+    if (picker) context.open(picker);
+    else note(context, "No knowledge about this project yet.");
+  },
+};
+
+/**
+ * `/permissions`: opens the list, switches to the mode or adds the rule that is written behind it.
+ * @throws Error for what is neither.
+ */
+export const PERMISSIONS: SlashCommand = {
+  name: "permissions",
+  aliases: ["approvals"],
+  description: "Show and change permissions",
+  argumentHint: "[mode|rule]",
+  isAlwaysPossible: true,
+  opensList: true,
+  complete: (prefix) => APPROVAL_MODES.filter((mode) => mode.startsWith(prefix)),
+  async run(argument, context) {
+    const mode = readApprovalMode(argument);
+    if (mode !== undefined) return chooseApprovalMode(mode, context);
+    if (/^[a-z-]+$/.test(argument.trim())) {
+      const modes = APPROVAL_MODES.join(", ");
+      throw new Error(`Unknown mode ${argument.trim()}; modes are ${modes}. A rule is ${RULE_SYNTAX}.`);
+    }
+    if (context.isPlain) {
+      const { runPermissionsLine } = await import("../../approval/permissions.ts");
+      return context.print((await runPermissionsLine(argument, await context.session())).join("\n"));
+    }
+    const { addWrittenRule, showPermissions } = await import("../pickers/permissions.ts");
+    await (argument === "" ? showPermissions(context) : addWrittenRule(argument, context));
+  },
+};
+
+const MAX_TEXT_COLUMNS = 400;
+
+/** `/status`: what the status line has no room for: files, the window, the sandbox, trust. */
+export const STATUS: SlashCommand = {
+  name: "status",
+  description: "Show the session, its model and directory",
+  isAlwaysPossible: true,
+  async run(_, { columns, session, view, print }) {
+    const { status } = view();
+    const { session: manager, cwd, loaded, sandbox } = await session();
+    const { name } = manager.branches;
+    const { sessionPath } = manager;
+    const rows = [
+      ["session", manager.sessionId],
+      ...(name === undefined ? [] : [["name", name]]),
+      ["file", sessionPath === undefined ? "not saved yet" : showPath(sessionPath, cwd)],
+      ["model", status.model],
+      ["thinking", status.effort ?? "model default"],
+      ["context", `${formatTokens(status.contextTokens)} of ${formatTokens(status.contextWindow)} tokens`],
+      ["tokens", formatTokens(status.sessionTokens)],
+      ["cost", status.cost === null ? "unknown" : formatCost(status.cost)],
+      ["approval", status.approvalMode],
+      ["sandbox", toSingleLine(sandbox.text, MAX_TEXT_COLUMNS)],
+      ["trust", TRUST_TEXTS[loaded.trust]],
+      ["directory", status.cwd],
+      ...(status.gitBranch === undefined ? [] : [["branch", status.gitBranch]]),
+      ["version", VERSION],
+    ];
+    print(`This session\n\n${formatRows(rows, { columns: columns() })}`);
+  },
+};
+
+const TRUST_TEXTS = {
+  none: "this project has no configuration",
+  untrusted: "this project's configuration is not trusted; see /trust",
+  changed: "this project's configuration has changed since it was trusted; see /trust",
+  trusted: "this project's configuration is trusted",
+};
+
+/** `/trust`: says what trust would make active, and asks; the answer counts at once. */
+export const TRUST: SlashCommand = {
+  name: "trust",
+  description: "Trust this project's configuration, or revoke trust",
+  opensList: true,
+  async run(_, context) {
+    const { askForTrust } = await import("../pickers/trust.ts");
+    await askForTrust(context);
+  },
+};

@@ -1,0 +1,96 @@
+import { decodePrintableKey, isKeyRelease } from "@earendil-works/pi-tui/dist/keys.js";
+import { applyApprovalKey } from "./approval/keys.ts";
+import { cleanPaste, InputReader } from "./editor/text-area.ts";
+import type { Effect, KeyContext, KeyOutcome, KeyPress } from "./effects.ts";
+import type { ActionId } from "./keys/keymap.ts";
+import { applyPickerKey } from "./pickers/picker-view.ts";
+import { isWorking, type View } from "./view.ts";
+
+// Two presses within this time are one gesture.
+const TWICE_MS = 1_000;
+
+/** The view after a key, and what it asks for. Pure. */
+export function applyKey(view: View, key: KeyPress, context: KeyContext): KeyOutcome {
+  const before: View = { ...view, hint: undefined };
+  // Before every dialog, which is still there afterwards.
+  if (context.keymap.matches(key.name, "app.suspend"))
+    return { view: { ...before, armed: undefined }, effects: [{ type: "suspend" }] };
+  if (before.dialog?.type !== "picker" && context.keymap.matches(key.name, "app.redraw"))
+    return { view, effects: [{ type: "redraw" }] };
+  if (before.dialog?.type === "approval") return applyApprovalKey(before, before.dialog, { key, context });
+  if (before.dialog?.type === "picker") return applyPickerKey(before, before.dialog, { key, context });
+  const { keymap, isPromptEmpty } = context;
+  const is = (action: ActionId) => keymap.matches(key.name, action);
+  if (is("app.interrupt")) return interrupt(before, context);
+  if (is("app.clear")) return clear(before, context);
+  if (is("app.exit") && isPromptEmpty) return { view: before, effects: [{ type: "exit" }] };
+  if (is("app.takeBack") && before.queued.length > 0)
+    return { view: before, effects: [{ type: "takeBack", which: "last" }] };
+  const action = PLAIN_ACTIONS.find(([id]) => is(id));
+  const effect: Effect = action?.[1] ?? { type: "edit", data: key.data };
+  return { view: { ...before, armed: undefined }, effects: [effect] };
+}
+
+const PLAIN_ACTIONS: readonly (readonly [ActionId, Effect])[] = [
+  ["app.approvalMode", { type: "nextApprovalMode" }],
+  ["app.expandResult", { type: "openPicker", name: "expand" }],
+  ["app.externalEditor", { type: "externalEditor" }],
+  ["app.historySearch", { type: "openPicker", name: "history" }],
+  ["app.model", { type: "openPicker", name: "model" }],
+  ["app.thinking", { type: "openPicker", name: "thinking" }],
+];
+
+/** Stops what is running; on a quiet screen the second press clears the prompt, or opens the tree when it is empty. */
+function interrupt(view: View, context: KeyContext): KeyOutcome {
+  const effects = stop(view);
+  if (effects.length > 0) return { view, effects };
+  if (!isArmed(view, "app.interrupt", context.now)) {
+    const hint = context.isPromptEmpty ? undefined : againTo("clear the prompt", "app.interrupt", context);
+    return { view: arm({ ...view, hint }, "app.interrupt", context.now), effects: [] };
+  }
+  const effect: Effect = context.isPromptEmpty
+    ? { type: "openPicker", name: "tree" }
+    : { type: "clearPrompt" };
+  return { view: { ...view, armed: undefined }, effects: [effect] };
+}
+
+/** Clears the prompt and what is running; the second press leaves. */
+function clear(view: View, context: KeyContext): KeyOutcome {
+  if (isArmed(view, "app.clear", context.now)) return { view, effects: [{ type: "exit" }] };
+  const armed = arm({ ...view, hint: againTo("leave", "app.clear", context) }, "app.clear", context.now);
+  if (!context.isPromptEmpty) return { view: armed, effects: [{ type: "clearPrompt" }] };
+  return { view: armed, effects: stop(view) };
+}
+
+/** Whoever stops a command of their own beside a run means that one first. What waited for what is stopped is given back. */
+function stop(view: View): Effect[] {
+  if (!isWorking(view)) return [];
+  const { activity, shell } = view;
+  if (shell && activity.type !== "idle") return [{ type: "stopShell" }];
+  return [{ type: "takeBack", which: "all" }, { type: shell ? "stopShell" : "abort" }];
+}
+
+function againTo(purpose: string, action: ActionId, { keymap }: KeyContext): string {
+  return `Press ${keymap.nameOf(action) ?? "it"} again to ${purpose}`;
+}
+
+function arm(view: View, action: ActionId, now: number): View {
+  return { ...view, armed: { action, until: now + TWICE_MS } };
+}
+
+function isArmed({ armed }: View, action: ActionId, now: number): boolean {
+  return armed?.action === action && now <= armed.until;
+}
+
+// What a line of a dialog holds of a paste; more than that nobody looks for or writes there.
+const MAX_CHARACTERS = 1_000;
+
+/** The text that somebody has pasted or written in input that names no key, on one line; empty without any. */
+export function readText(data: string): string {
+  if (isKeyRelease(data)) return "";
+  const parts = new InputReader().read(data);
+  const texts = parts.map((part) =>
+    part.kind === "paste" ? cleanPaste(part.data) : (decodePrintableKey(part.data) ?? ""),
+  );
+  return texts.join("").replace(/\s+/g, " ").slice(0, MAX_CHARACTERS).toWellFormed();
+}

@@ -1,0 +1,28 @@
+import { toSingleLine } from "../../text/terminal-text.ts";
+import { renderCallBlock } from "../blocks/tool-renderers.ts";
+import type { CommandContext } from "../commands/types.ts";
+import { createTheme } from "../theme.ts";
+import type { ExpandableBlock } from "../view.ts";
+import { createChoice, type Picker } from "./picker.ts";
+
+const LABEL_COLUMNS = 100;
+
+/** Thoughts and calls, the newest first; what is chosen is shown in full. */
+export function expandPicker(blocks: readonly ExpandableBlock[], context: CommandContext): Picker {
+  const { cwd } = context.view().status;
+  const choices = blocks.toReversed().map((block) => ({
+    label: titleOf(block, cwd),
+    async run() {
+      const { showInFull } = await import("../pager.ts");
+      await showInFull(block, context);
+    },
+  }));
+  return createChoice("expand", "Show in full", choices);
+}
+
+/** The first line that the transcript has of it. */
+function titleOf(block: ExpandableBlock, cwd: string): string {
+  if (block.type === "thinking") return `Thinking: ${toSingleLine(block.text.trim(), LABEL_COLUMNS)}`;
+  const context = { width: LABEL_COLUMNS, theme: createTheme({ color: false }), now: 0, cwd };
+  return renderCallBlock(block, context)[0] ?? block.call.toolName;
+}

@@ -1,0 +1,308 @@
+import { realpathSync, type Stats, statSync } from "node:fs";
+import { opendir } from "node:fs/promises";
+import { isAbsolute, join, resolve } from "node:path";
+import {
+  isInside,
+  isSecretFile,
+  readCheckedFile,
+  readPromptImage,
+  systemErrorText,
+} from "@diligent/core/interactive";
+import type { ContentBlock } from "@diligent/core/run";
+import { describeError } from "../../errors.ts";
+import { fence } from "../../text/format.ts";
+import { toSingleLine } from "../../text/terminal-text.ts";
+import { formatCount, showPath } from "../text.ts";
+
+const MAX_ENTRIES = 200;
+
+/** The names in a mentioned directory, hidden ones too, directories with a slash; in a very large one any of them. */
+async function attachDirectory({ shown, realPath }: MentionedPath): Promise<Attachment> {
+  try {
+    const { names, isCut } = await listNames(realPath);
+    const heading = `Attached listing of the directory ${shown}`;
+    if (names.length === 0) {
+      const block: ContentBlock = { type: "text", text: `${heading}: it is empty.` };
+      return { blocks: [block], notes: [describeRead(shown, "an empty directory")] };
+    }
+    const amount = isCut ? ` (first ${MAX_ENTRIES} names)` : "";
+    return {
+      blocks: [createTextBlock(`${heading}${amount}:`, names.join("\n"))],
+      notes: [describeRead(shown, isCut ? `first ${MAX_ENTRIES} names` : formatCount(names.length, "name"))],
+    };
+  } catch (error) {
+    return notAttached(shown, systemErrorText(error));
+  }
+}
+
+async function listNames(directory: string): Promise<{ names: string[]; isCut: boolean }> {
+  const names: string[] = [];
+  for await (const entry of await opendir(directory)) {
+    if (names.length === MAX_ENTRIES) return { names: names.sort(), isCut: true };
+    // A line break in a name would make one entry look like two.
+    const name = /\p{Cc}/u.test(entry.name) ? JSON.stringify(entry.name) : entry.name;
+    names.push(entry.isDirectory() ? `${name}/` : name);
+  }
+  return { names: names.sort(), isCut: false };
+}
+
+// Above this, two files crowd the question out of a small window, and the model can read on by itself.
+const MAX_TEXT_BYTES = 30 * 1024;
+// Larger images are not even looked into.
+const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
+
+/** The content of a mentioned file: an image by its name and content, or UTF-8 text, cut at a line end. */
+async function attachFile({ shown, realPath }: MentionedPath): Promise<Attachment> {
+  const mayBeImage = /\.(?:png|jpe?g|gif|webp)$/i.test(realPath);
+  const reading = await readCheckedFile(realPath, mayBeImage ? MAX_IMAGE_BYTES : MAX_TEXT_BYTES + 1);
+  if (reading.kind === "missing") return notAttached(shown, "it has just been removed");
+  if (reading.kind === "unreadable") return notAttached(shown, reading.reason);
+  const { content, size } = reading.file;
+  if (mayBeImage && size > MAX_IMAGE_BYTES)
+    return notAttached(shown, `it is larger than ${MAX_IMAGE_BYTES / 1024 / 1024} MB`);
+  const image = mayBeImage ? await attachImage(shown, content) : undefined;
+  return image ?? attachText(shown, content, size);
+}
+
+async function attachImage(shown: string, bytes: Uint8Array): Promise<Attachment | undefined> {
+  try {
+    const found = await readPromptImage(shown, bytes);
+    if (!found) return undefined;
+    const blocks: ContentBlock[] = [{ type: "text", text: found.description }, found.image];
+    return { blocks, notes: [found.description.replace(/^Image /, "Read ")] };
+  } catch (error) {
+    return notAttached(shown, describeError(error));
+  }
+}
+
+function attachText(shown: string, bytes: Uint8Array, size: number): Attachment {
+  const isCut = size > MAX_TEXT_BYTES;
+  const text = decodeText(bytes.subarray(0, MAX_TEXT_BYTES), isCut);
+  if (text === undefined) return notAttached(shown, "it is neither UTF-8 text nor a supported image");
+  if (!isCut) {
+    const block = createTextBlock(`Attached file ${shown}:`, text);
+    return { blocks: [block], notes: [describeRead(shown, countLines(text))] };
+  }
+  const kept = text.slice(0, text.lastIndexOf("\n") + 1) || text;
+  const amount = `the first ${toKilobytes(Buffer.byteLength(kept))} of ${toKilobytes(size)} KB`;
+  return {
+    blocks: [createTextBlock(`Attached file ${shown} (${amount}; the rest is omitted):`, kept)],
+    notes: [describeRead(shown, `${countLines(kept)}, ${amount}`)],
+  };
+}
+
+function countLines(text: string): string {
+  const ends = text.split("\n").length - 1;
+  return formatCount(text === "" || text.endsWith("\n") ? ends : ends + 1, "line");
+}
+
+/** Undefined for what is no UTF-8 text. A character that was cut off at the end is left out. */
+function decodeText(bytes: Uint8Array, isCut: boolean): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: isCut });
+  } catch {
+    return undefined; // The failure is the answer.
+  }
+}
+
+function toKilobytes(bytes: number): string {
+  return (bytes / 1024).toLocaleString("en", { maximumFractionDigits: 1 });
+}
+
+/** Where mentioned paths are looked for, and which. */
+interface AttachOptions extends MentionLocation {
+  /** The paths to attach; those the text itself names when left out. */
+  mentions?: readonly string[];
+}
+
+/** A prompt with what it names. `notes` tell the user, a line each, what was attached, left out and not found. */
+interface PromptContent {
+  /** The text itself where there is nothing to attach, else blocks of which it is the first. */
+  content: string | ContentBlock[];
+  notes: string[];
+}
+
+const MAX_ATTACHED = 10;
+const MAX_NAMED_MISSING = 10;
+const MAX_NAME_COLUMNS = 80;
+
+/**
+ * Adds to a prompt the files that it names: text, images, the names in directories, ten at most. Naming a file is consent
+ * to send it, also a secret one or one outside the project, which the notes then say. Never throws.
+ */
+export async function attachFiles(text: string, options: AttachOptions): Promise<PromptContent> {
+  const mentions = options.mentions ?? findMentions(text);
+  const { found, missing } = findEach(mentions, options);
+  const attachments: Attachment[] = [];
+  for (const mentioned of found.slice(0, MAX_ATTACHED)) attachments.push(await attach(mentioned));
+  const left = found.slice(MAX_ATTACHED).map(({ shown }) => shown);
+  const blocks = attachments.flatMap((each) => each.blocks);
+  const notes = attachments.flatMap((each) => each.notes);
+  if (left.length > 0)
+    notes.push(`At most ${MAX_ATTACHED} files can be attached; omitted: ${left.join(", ")}`);
+  notes.push(...describeMissing(missing.filter((mention) => isMarked(mention, text))));
+  return { content: blocks.length === 0 ? text : [{ type: "text", text }, ...blocks], notes };
+}
+
+/** What is there, each once whatever ways lead to it, and the mentions of which nothing is there. */
+function findEach(mentions: readonly string[], place: MentionLocation) {
+  const byPath = new Map<string, MentionedPath>();
+  const missing: string[] = [];
+  for (const mention of mentions) {
+    const found = findMentioned(mention, place);
+    if (found === undefined) missing.push(mention);
+    else if (!byPath.has(found.realPath)) byPath.set(found.realPath, found);
+  }
+  return { found: [...byPath.values()], missing };
+}
+
+/** True for a path behind `@`; one without it may be that of a file which is still to be made. */
+function isMarked(mention: string, text: string): boolean {
+  return text.includes(`@${mention}`) || text.includes(`@"${mention}"`);
+}
+
+function describeMissing(missing: readonly string[]): string[] {
+  if (missing.length === 0) return [];
+  const names = missing
+    .slice(0, MAX_NAMED_MISSING)
+    .map((mention) => `@${toSingleLine(mention, MAX_NAME_COLUMNS)}`);
+  const more = missing.length > names.length ? [`${missing.length - names.length} more`] : [];
+  return [`Not found: ${[...names, ...more].join(", ")}`];
+}
+
+async function attach(mentioned: MentionedPath): Promise<Attachment> {
+  const { shown, kind } = mentioned;
+  if (kind === "other") return notAttached(shown, "it is not a file or directory");
+  const attachment = kind === "directory" ? await attachDirectory(mentioned) : await attachFile(mentioned);
+  if (attachment.blocks.length === 0) return attachment;
+  return { ...attachment, notes: [...describeConsent(mentioned), ...attachment.notes] };
+}
+
+function describeConsent({ shown, realPath, isOutside, isSecret }: MentionedPath): string[] {
+  const what = [
+    ...(isSecret ? ["may hold secrets"] : []),
+    ...(isOutside ? [`is outside the project${shown === realPath ? "" : ` (${realPath})`}`] : []),
+  ];
+  return what.length === 0 ? [] : [`${shown} ${what.join(" and ")}; attached because you mentioned it`];
+}
+
+/** What is sent of a mentioned path, and what the user should know about it. */
+interface Attachment {
+  blocks: readonly ContentBlock[];
+  notes: readonly string[];
+}
+
+/** Text for the model under a heading, in a fence that the content cannot end. */
+function createTextBlock(heading: string, content: string): ContentBlock {
+  return { type: "text", text: `${heading}\n${fence(content)}` };
+}
+
+/** Says what was read, such as `Read src/add.ts (9 lines)`. */
+function describeRead(shown: string, amount: string): string {
+  return `Read ${shown} (${amount})`;
+}
+
+/** Nothing for the model and a line for the user. `reason` follows on a colon. */
+function notAttached(shown: string, reason: string): Attachment {
+  return { blocks: [], notes: [`Cannot attach ${shown}: ${reason}`] };
+}
+
+// `@` begins a mention anywhere but within a word, which keeps addresses of mail out. A file that is dragged into a
+// terminal arrives as its path, in quotes or with backslashes before blanks.
+const PATHS =
+  /(?<=^|[\s([{<"'`,;:])@(?:"(?<quotedMention>[^"\n]+)"|(?<mention>[^\s"'`,;<>@]+))|(?<=^|\s)(?:(?<quote>['"])(?<quotedImage>(?:~?\/|\.{1,2}\/)[^'"\n]+)\k<quote>|(?<word>(?:[^\s\\"'@]+|\\.)+))/gu;
+
+const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
+// The longest path that Linux takes; anything longer is no path.
+const MAX_PATH_CHARS = 4_096;
+
+/**
+ * The paths that a prompt names, each once, in order: behind `@`, in double quotes where they hold blanks, and images by a
+ * path with a slash. Whether there is such a file is another question; a sentence's own punctuation is left out.
+ */
+export function findMentions(text: string): string[] {
+  const paths = Array.from(text.matchAll(PATHS), ({ groups = {} }) => {
+    const { quotedMention, mention, quotedImage, word } = groups;
+    if (mention !== undefined) return withoutPunctuation(mention);
+    if (word !== undefined) return toImagePath(withoutPunctuation(word));
+    if (quotedImage !== undefined) return IMAGE.test(quotedImage) ? quotedImage : "";
+    return quotedMention ?? "";
+  });
+  return [...new Set(paths.filter((path) => path !== "" && path.length <= MAX_PATH_CHARS))];
+}
+
+function toImagePath(word: string): string {
+  const isImagePath = word.includes("/") && !word.includes("://") && IMAGE.test(word);
+  return isImagePath ? word.replace(/\\(.)/gu, "$1") : "";
+}
+
+const CLOSING: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
+
+/** Brackets that were opened in the path belong to it, as in `app/(shop)/page.tsx`. */
+function withoutPunctuation(text: string): string {
+  if (text.length > MAX_PATH_CHARS) return "";
+  let path = text;
+  while (isLoose(path)) path = path.slice(0, -1);
+  return path;
+}
+
+/** True where the last character belongs to the sentence. */
+function isLoose(path: string): boolean {
+  const last = path.at(-1) ?? "";
+  const opening = CLOSING[last];
+  if (opening !== undefined) return count(path, last) > count(path, opening);
+  return /[.,;:!?]/.test(last) && !/(?:^|\/)\.{1,2}$/.test(path);
+}
+
+function count(text: string, character: string): number {
+  return text.split(character).length - 1;
+}
+
+/** Where mentions lead from. All absolute and real. */
+interface MentionLocation {
+  cwd: string;
+  /** The project. */
+  root: string;
+  /** What `~` stands for. */
+  home?: string | undefined;
+}
+
+/** Something that is there under a path that a prompt names. */
+interface MentionedPath {
+  /** For the model: relative to the working directory where it lies in it. */
+  shown: string;
+  realPath: string;
+  kind: "file" | "directory" | "other";
+  isOutside: boolean;
+  isSecret: boolean;
+}
+
+/** Undefined where nothing is, or nothing that may be looked at: the mention is then text like any other. */
+function findMentioned(mention: string, { cwd, root, home }: MentionLocation): MentionedPath | undefined {
+  const path = expandHome(mention, home);
+  if (path === undefined) return undefined;
+  const absolute = resolve(cwd, path);
+  try {
+    const realPath = realpathSync(absolute);
+    return {
+      shown: absolute === cwd ? "." : showPath(absolute, cwd),
+      realPath,
+      kind: kindOf(statSync(realPath)),
+      isOutside: !isInside(realPath, root),
+      isSecret: isSecretFile(realPath) || isSecretFile(absolute),
+    };
+  } catch {
+    return undefined; // Missing, a link that leads nowhere, or in a directory that may not be searched.
+  }
+}
+
+function expandHome(mention: string, home: string | undefined): string | undefined {
+  if (mention !== "~" && !mention.startsWith("~/")) return mention;
+  return home !== undefined && isAbsolute(home) ? join(home, mention.slice(1)) : undefined;
+}
+
+function kindOf(stats: Stats): MentionedPath["kind"] {
+  if (stats.isDirectory()) return "directory";
+  return stats.isFile() ? "file" : "other";
+}

@@ -1,0 +1,112 @@
+import { DraftFile, readRecentInputs } from "@diligent/core/interactive";
+import { now } from "@diligent/core/light";
+import { type Environment, findProjectRoot, homeDirectory } from "@diligent/core/run";
+import type { CommandContext, SlashCommand } from "../commands/types.ts";
+import { createCompletion } from "../editor/completion.ts";
+import { type DraftedSession, DraftSaver, type DraftStore } from "../editor/draft.ts";
+import { createFileIndex } from "../editor/file-index.ts";
+import { PromptEditor, type PromptEditorOptions } from "../editor/prompt-editor.ts";
+import type { InlineScreen } from "../screen/inline-screen.ts";
+
+// Who has written so short a time ago has not finished.
+const WRITING_MS = 2_000;
+
+/** True for a command that takes no key, with more behind it than the name of a provider. */
+function mayHoldKey(text: string): boolean {
+  return /^\s*\/log(?:in|out)\s+(?:\S+\s+\S|\S{16,})/.test(text);
+}
+
+interface FieldDeps extends Pick<PromptEditorOptions, "theme" | "keys"> {
+  /** Keeps what was not sent. */
+  draft: DraftSaver;
+  /** Gets what was sent, and what of it was in sight. */
+  submit(text: string, visibleText: string): void;
+}
+
+/** Where prompts are written: the editor, and the draft in it that outlives the program. */
+export class PromptField {
+  readonly editor: PromptEditor;
+  /** When something was written that was not sent, in milliseconds. */
+  private wroteAt: number | undefined;
+
+  constructor(
+    screen: InlineScreen,
+    private readonly parts: FieldDeps,
+  ) {
+    const { theme, keys, draft, submit } = parts;
+    this.editor = new PromptEditor(screen, {
+      theme,
+      ...(keys && { keys }),
+      onSubmit: (text, { visibleText }) => {
+        draft.sent();
+        this.wroteAt = undefined;
+        submit(text, visibleText);
+      },
+      isKept: (text) => !mayHoldKey(text),
+      onChange: (text) => {
+        draft.change(mayHoldKey(text) ? "" : text);
+        this.wroteAt = now();
+      },
+    });
+  }
+
+  /** Somebody who has just deleted everything writes on as well. */
+  readonly isWriting = (): boolean =>
+    !this.editor.isEmpty || (this.wroteAt !== undefined && now() - this.wroteAt < WRITING_MS);
+
+  /**
+   * From now on prompts are written for this session. What was written in it and never sent is what Up brings first.
+   * @returns true where there is such a draft.
+   */
+  openSession(session: DraftedSession): boolean {
+    const draft = this.parts.draft.open(session);
+    if (draft !== undefined) this.editor.offer(draft);
+    return draft !== undefined;
+  }
+
+  /** To be called when the program ends: what was not sent is kept. */
+  keepDraft(): void {
+    this.parts.draft.flush();
+  }
+}
+
+const MAX_HISTORY = 100;
+
+const NOWHERE: DraftStore = { takeOver: () => undefined, write() {}, remove() {} };
+
+interface Place {
+  cwd: string;
+  environment: Environment;
+}
+
+/** Gives the editor earlier prompts and completion; nothing of it is needed to write the first words. */
+export function assistEditor(
+  editor: PromptEditor,
+  { cwd, environment }: Place,
+  context: CommandContext,
+): void {
+  const root = findProjectRoot(cwd, homeDirectory(environment));
+  editor.setHistory(readRecentInputs(environment, { root, limit: MAX_HISTORY }).map(({ text }) => text));
+  editor.setCompletion(
+    createCompletion({
+      commands: context.commands.map((command) => toCompletable(command, context)),
+      files: createFileIndex({ cwd, root, environment }),
+    }),
+  );
+}
+
+/** Keeps the unsent prompt of a session, so that it survives the end of the program; nowhere where nothing is saved. */
+export function openDraft({ cwd, environment }: Place, { isSaved }: { isSaved: boolean }): DraftSaver {
+  const root = findProjectRoot(cwd, homeDirectory(environment));
+  return new DraftSaver((sessionId) => (isSaved ? new DraftFile(environment, { root, sessionId }) : NOWHERE));
+}
+
+function toCompletable(command: SlashCommand, context: CommandContext) {
+  const { name, aliases, description, complete } = command;
+  return {
+    name,
+    description,
+    ...(aliases && { aliases }),
+    ...(complete && { complete: async (argument: string) => complete(argument, context) }),
+  };
+}

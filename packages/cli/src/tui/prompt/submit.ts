@@ -1,0 +1,120 @@
+import type { HarnessSession } from "@diligent/core/harness";
+import { type Environment, findProjectRoot, homeDirectory } from "@diligent/core/run";
+import { NO_COMMAND, readShellLine } from "../../shell-line.ts";
+import { toSingleLine } from "../../text/terminal-text.ts";
+import { describeUnknown, readCommandLine, SLASH_COMMANDS } from "../commands/index.ts";
+import type { CommandContext } from "../commands/types.ts";
+import { note } from "../commands/types.ts";
+import type { ConversationDriver } from "../conversation-driver.ts";
+import { stopHint } from "../keys/keymap.ts";
+import { attachFiles, findMentions } from "./attachments.ts";
+
+const MAX_TRACE_COLUMNS = 200;
+// Of a provider; a longer word may be a key.
+const MAX_NAME_COLUMNS = 15;
+
+// An answer can be read before its run has ended: whoever types a command then need not know of that.
+const GRACE_MS = 500;
+
+type CommandLine = Extract<ReturnType<typeof readCommandLine>, { kind: "command" }>;
+
+interface LineParts {
+  context(): CommandContext;
+  driver: ConversationDriver;
+  environment: Environment;
+  /** The session, once prompts may be sent. */
+  session(): Promise<HarnessSession>;
+  fail(error: unknown): void;
+}
+
+/** Does what a line says that was written in the editor or came with the command line. */
+export class TypedLines {
+  /** Prompts that have not reached the session yet, in the order in which they were sent. */
+  private readonly arriving = new Map<Promise<unknown>, string>();
+
+  constructor(private readonly parts: LineParts) {}
+
+  /** What was sent and has not reached the session yet, oldest first. */
+  get unsaved(): string[] {
+    return [...this.arriving.values()];
+  }
+
+  /** Resolves when everything that was sent so far has reached the session. */
+  async arrived(): Promise<void> {
+    await Promise.allSettled([...this.arriving.keys()]);
+  }
+
+  /**
+   * A line from the editor: only there is a `!` a command for the shell, which runs without being asked about.
+   * @param visibleText what of it was in sight; neither commands nor files are taken from a long paste.
+   */
+  take(text: string, visibleText: string): void {
+    if (readShellLine(visibleText)) void this.runShell(text).catch(this.parts.fail);
+    else this.submit(text, findMentions(visibleText));
+  }
+
+  /** @param mentions the files that are attached; those that the text names when left out. */
+  submit(text: string, mentions?: readonly string[]): void {
+    const { fail } = this.parts;
+    const context = this.parts.context();
+    const line = readCommandLine(text, SLASH_COMMANDS);
+    if (line.kind === "prompt") {
+      void this.send(line.text, mentions).catch(fail);
+    } else if (line.kind === "unknown") {
+      fail(new Error(describeUnknown(line)));
+      context.setPrompt(text);
+    } else {
+      void this.runCommand(line, text).catch(fail);
+    }
+  }
+
+  /** Resolves when the prompt's run has ended, or when it has joined one. */
+  async send(text: string, mentions?: readonly string[]): Promise<void> {
+    const arriving = this.handOver(text, mentions);
+    this.arriving.set(arriving, text);
+    const { ended } = await arriving.finally(() => this.arriving.delete(arriving));
+    await ended;
+  }
+
+  private async handOver(text: string, mentions: readonly string[] | undefined) {
+    const { cwd } = await this.parts.session();
+    const home = homeDirectory(this.parts.environment);
+    const place = { cwd, root: findProjectRoot(cwd, home), home };
+    const { content, notes } = await attachFiles(text, { ...place, ...(mentions && { mentions }) });
+    return this.parts.driver.accept({ text, content, notes });
+  }
+
+  private async runCommand({ command, argument }: CommandLine, text: string): Promise<void> {
+    const { driver } = this.parts;
+    const context = this.parts.context();
+    const mayRun = command.isAlwaysPossible || !driver.isBusy || (await driver.isFreeWithin(GRACE_MS));
+    if (!mayRun) {
+      context.setPrompt(text);
+      throw new Error(`/${command.name} is not available until the run ends${stopHint(context.keymap)}.`);
+    }
+    // What it prints stands below what was typed, or nobody could tell one answer from the next; a list prints nothing.
+    const isList = command.opensList && argument === "";
+    if (!isList && command.name !== "quit") note(context, traceOf(command, text));
+    await command.run(argument, context);
+  }
+
+  private async runShell(text: string): Promise<void> {
+    const line = readShellLine(text);
+    if (!line?.command) {
+      this.parts.context().setPrompt(text);
+      throw new Error(NO_COMMAND);
+    }
+    await this.parts.session();
+    const { shell } = this.parts.driver;
+    if (shell.isBlocked) this.parts.context().setPrompt(text);
+    await shell.run(line, text);
+  }
+}
+
+/** What was typed, as it stands above what comes of it. */
+function traceOf({ isPrivate }: CommandLine["command"], text: string): string {
+  const [name = "", argument, ...more] = text.trim().split(/\s+/);
+  if (isPrivate && argument !== undefined && (more.length > 0 || argument.length > MAX_NAME_COLUMNS))
+    return `${name} …`;
+  return toSingleLine(text.trim(), MAX_TRACE_COLUMNS);
+}

@@ -1,0 +1,24 @@
+import type { ShellNote } from "@diligent/core/interactive";
+import type { ShellLine } from "../shell-line.ts";
+import { finish, rememberExpandable, type ShellBlock, type View } from "./view.ts";
+
+/** A command that begins to run, under the mark that it was typed behind; times are those of the view's clock. */
+export function toShellCall({ command, isTold }: ShellLine, startedAt: number): ShellBlock {
+  const toolName = isTold ? "!" : "!!";
+  return { type: "shell", isTold, call: { toolCallId: toolName, toolName, input: { command }, startedAt } };
+}
+
+/** A command of an earlier time, as the conversation was told of it. */
+export function toEarlierShellCall({ command, output, exitCode }: ShellNote, timestamp: number): ShellBlock {
+  const isError = exitCode !== 0;
+  const result = { output, isError, metadata: exitCode === null ? {} : { exitCode }, endedAt: timestamp };
+  const block = toShellCall({ command, isTold: true }, timestamp);
+  return { ...block, call: { ...block.call, result } };
+}
+
+/** The view with the command that has ended in the transcript. */
+export function showShellCall(view: View): View {
+  const { shell } = view;
+  if (!shell) return view;
+  return { ...rememberExpandable(finish(view, shell), [shell]), shell: undefined, lastCall: shell };
+}

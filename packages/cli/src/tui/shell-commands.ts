@@ -1,0 +1,219 @@
+import type { HarnessSession } from "@diligent/core/harness";
+import { inheritEnvironment, resolveExecutable } from "@diligent/core/interactive";
+import { type Environment, now, type ToolResult } from "@diligent/core/run";
+import { runShellLine, type ShellLine, shareShellLine } from "../shell-line.ts";
+import type { CommandContext } from "./commands/types.ts";
+import { readCommandWords } from "./editor/completion.ts";
+import { type Keymap, stopHint } from "./keys/keymap.ts";
+import { ATTENDED_VARIABLES } from "./prompt/user-program.ts";
+import { toContextStatus } from "./session-status.ts";
+import { showShellCall, toShellCall } from "./shell-call.ts";
+import type { ToolCallView, View } from "./view.ts";
+
+interface ShellDeps {
+  /** Lends the terminal to commands that need one; where it is left out they run without. */
+  lendTerminal?: CommandContext["lendTerminal"];
+  session(): Promise<HarnessSession>;
+  change(change: (view: View) => View): void;
+  /** True while files are being moved, which no command may meet. */
+  isHeldUp(): boolean;
+  /** Resolves when the model may be told of something: at once, but not while the context is being summarised. */
+  untilTellable(): Promise<unknown> | undefined;
+  /** Told when a command has ended, or could not be started. */
+  ended(): void;
+  keymap(): Keymap;
+}
+
+/** Runs the user's own commands beside the conversation, one at a time. */
+export class UserShell {
+  private running: { abort: AbortController; ended: Promise<void> } | undefined;
+
+  constructor(private readonly parts: ShellDeps) {}
+
+  get isRunning(): boolean {
+    return this.running !== undefined;
+  }
+
+  /** No command can begin now. */
+  get isBlocked(): boolean {
+    return this.isRunning || this.parts.isHeldUp();
+  }
+
+  /**
+   * Runs a command, also beside a run of the model's, and resolves when it has ended and the model was told.
+   * @param typed the whole line, for the input history.
+   * @throws Error when another one is running, files are being moved, or it cannot be started.
+   */
+  async run(line: ShellLine, typed: string): Promise<void> {
+    if (this.parts.isHeldUp())
+      throw new Error(`Cannot run a command while files are being restored${stopHint(this.parts.keymap())}.`);
+    void this.parts.session().then(({ noteInput }) => noteInput(typed));
+    try {
+      await this.runAlone(line);
+    } finally {
+      this.parts.ended();
+    }
+  }
+
+  private async runAlone(line: ShellLine): Promise<void> {
+    if (this.running)
+      throw new Error(`Your previous command is still running${stopHint(this.parts.keymap())}.`);
+    const abort = new AbortController();
+    const ended = Promise.withResolvers<void>();
+    this.running = { abort, ended: ended.promise };
+    this.parts.change((view) => ({ ...view, shell: toShellCall(line, now()) }));
+    try {
+      await this.runToEnd(line, abort.signal);
+    } finally {
+      this.running = undefined;
+      this.parts.change((view) => ({ ...view, shell: undefined }));
+      ended.resolve();
+    }
+  }
+
+  /** Stops the command that is running and resolves when it has ended. */
+  async stop(): Promise<void> {
+    this.running?.abort.abort();
+    await this.running?.ended;
+  }
+
+  private async runToEnd(line: ShellLine, signal: AbortSignal): Promise<void> {
+    const opened = await this.parts.session();
+    const { output, isError = false, metadata = {}, ...rest } = await this.runLine(line, opened, signal);
+    this.changeCall((call) => ({ ...call, result: { output, isError, metadata, endedAt: now() } }));
+    this.parts.change(showShellCall);
+    await this.parts.untilTellable();
+    await shareShellLine(line, { output, isError, metadata, ...rest }, opened);
+    this.parts.change((view) => ({ ...view, status: { ...view.status, ...toContextStatus(opened) } }));
+  }
+
+  private runLine(line: ShellLine, opened: HarnessSession, signal: AbortSignal): Promise<ToolResult> {
+    const { lendTerminal } = this.parts;
+    if (lendTerminal && needsTerminal(line.command, opened.workspace.environment))
+      return runInTerminal(line.command, opened, lendTerminal);
+    return runShellLine(line, opened, {
+      signal,
+      onUpdate: (partial) => this.changeCall((call) => ({ ...call, partial })),
+    });
+  }
+
+  private changeCall(change: (call: ToolCallView) => ToolCallView): void {
+    this.parts.change((view) =>
+      view.shell ? { ...view, shell: { ...view.shell, call: change(view.shell.call) } } : view,
+    );
+  }
+}
+
+/** `!tty command`: gives the terminal to a command that is not known to need it. */
+const EXPLICIT = /^tty\s+(?=[^\s-])/;
+
+const FULL_SCREEN: ReadonlySet<string> = new Set([
+  ...[
+    "vi",
+    "vim",
+    "nvim",
+    "view",
+    "vimdiff",
+    "nano",
+    "pico",
+    "emacs",
+    "micro",
+    "hx",
+    "helix",
+    "kak",
+    "joe",
+    "mcedit",
+  ],
+  ...[
+    "less",
+    "more",
+    "most",
+    "man",
+    "info",
+    "top",
+    "htop",
+    "btop",
+    "atop",
+    "glances",
+    "iotop",
+    "nvtop",
+    "watch",
+  ],
+  ...["tig", "lazygit", "gitui", "lazydocker", "k9s", "mc", "ranger", "nnn", "lf", "yazi", "vifm", "ncdu"],
+  ...["tmux", "screen", "zellij", "ssh", "mosh", "telnet", "fzf", "dialog", "whiptail"],
+  // They read a password or an answer from the terminal itself.
+  ...["sudo", "su", "passwd", "visudo", "doas"],
+]);
+
+/** Programs that talk to a person when they are given nothing to do. */
+const INTERACTIVE_ALONE: ReadonlySet<string> = new Set([
+  ...[
+    "bash",
+    "zsh",
+    "fish",
+    "sh",
+    "python",
+    "python3",
+    "ipython",
+    "node",
+    "irb",
+    "ghci",
+    "psql",
+    "mysql",
+    "sqlite3",
+  ],
+]);
+
+const GIT_WITH_EDITOR =
+  /^git\s+(?:-\S+\s+)*(?:rebase\s+(?:\S+\s+)*(?:-i|--interactive)\b|(?:add|checkout|restore|reset|stash)\s+(?:\S+\s+)*(?:-p|-i|--patch|--interactive)\b|(?:mergetool|difftool)\b|commit(?!.*\s(?:-\w*[mFCc]|--message|--file|--no-edit|--reuse-message|--fixup|--dry-run|--help)))/;
+
+const WRAPPERS = /^(?:\w+=\S*|command|exec|env|time|nice|nohup)$/;
+
+/** True for a command line with a part that takes the whole screen, or asks at the terminal: it cannot be run without one. */
+export function needsTerminal(
+  command: string,
+  { EDITOR = "", VISUAL = "", PAGER = "" }: Environment,
+): boolean {
+  if (EXPLICIT.test(command)) return true;
+  const own = [EDITOR, VISUAL, PAGER].map((line) => baseName(readCommandWords(line)?.[0] ?? ""));
+  return command.split(/&&|\|\|?|;|\n/).some((part) => {
+    const words = part.trim().split(/\s+/);
+    const start = words.findIndex((word) => !WRAPPERS.test(word));
+    const name = baseName(words[start] ?? "");
+    if (name === "" || /(?<![<>&\d])>/.test(part)) return false;
+    const isAlone = start === words.length - 1;
+    if (FULL_SCREEN.has(name) || own.includes(name)) return true;
+    return (isAlone && INTERACTIVE_ALONE.has(name)) || GIT_WITH_EDITOR.test(words.slice(start).join(" "));
+  });
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/**
+ * Runs a command of the user's with the terminal, which is lent to it until it ends. What it shows is not known.
+ * @throws Error when it cannot be started.
+ */
+async function runInTerminal(
+  command: string,
+  { workspace }: Pick<HarnessSession, "workspace">,
+  lendTerminal: CommandContext["lendTerminal"],
+): Promise<ToolResult> {
+  const { cwd, root, environment, inheritEnvironment: more = [] } = workspace;
+  const shell = resolveExecutable("bash", { environment, outside: root }) ?? "/bin/sh";
+  const exitCode = await lendTerminal(async (ended) => {
+    const child = Bun.spawn([shell, "-c", command.replace(EXPLICIT, "")], {
+      cwd,
+      env: inheritEnvironment(environment, [...ATTENDED_VARIABLES, ...more]),
+      stdin: "inherit",
+      stdout: "inherit",
+      stderr: "inherit",
+      signal: ended,
+    });
+    return child.exited;
+  });
+  const end = exitCode === 0 ? "" : ` with exit code ${exitCode}`;
+  const output = `(ran in the terminal and ended${end}; its output was not captured)`;
+  return { output, isError: exitCode !== 0, metadata: { exitCode } };
+}

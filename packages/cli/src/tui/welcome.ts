@@ -1,0 +1,353 @@
+import { join } from "node:path";
+import { loadConfig, VENDORS } from "@diligent/core/harness";
+import { userConfigDirectory } from "@diligent/core/interactive";
+import { describeError, EXIT_USAGE, SIGNAL_EXIT_CODES } from "../errors.ts";
+import type { CliIo, CliTerminal } from "../io/io.ts";
+import { sanitizeTerminalText } from "../text/terminal-text.ts";
+import { cleanPaste, InputReader } from "./editor/text-area.ts";
+import { editLine, type KeyPress } from "./effects.ts";
+import { nameKey } from "./keys/keymap.ts";
+import { InlineScreen } from "./screen/inline-screen.ts";
+import { TerminalGuard } from "./screen/terminal-guard.ts";
+import { wrapIndented } from "./text.ts";
+import { createTheme, type Theme } from "./theme.ts";
+
+/** How the page was left: with an exit code, or with a key that is stored, and what to say about it. */
+type WelcomeEnd = { kind: "ended"; code: number } | { kind: "logged_in"; text: string };
+
+// Fewer keys at once are somebody who types fast; as many are a paste from a terminal that does not mark it.
+const PASTE_KEYS = 8;
+
+const CHOICES: readonly WelcomeChoice[] = [
+  ...VENDORS.map(({ name, keyPage }) => ({ kind: "key" as const, provider: name, keyPage })),
+  { kind: "demo" },
+  { kind: "leave" },
+];
+
+/**
+ * The screen for somebody who has no key: takes one, or shows the demonstration.
+ * @param cwd where the session will work, absolute.
+ */
+export async function runWelcome(
+  { terminal, host, writeNow, readSize }: CliTerminal,
+  io: CliIo,
+  cwd: string,
+): Promise<WelcomeEnd> {
+  const { environment } = io;
+  const screen = new InlineScreen(terminal, { environment, readSize });
+  const guard = new TerminalGuard(screen, host, writeNow);
+  const page = new WelcomePage({
+    io,
+    cwd,
+    redraw: () => screen.requestRender(),
+    suspend: () => guard.suspend(),
+  });
+  const look = {
+    theme: createTheme({ color: !environment.NO_COLOR }),
+    choices: CHOICES,
+    variables: VENDORS.map(({ variable }) => variable),
+    configPath: describeConfigPath(environment),
+  };
+  screen.addChild({ render: (width) => welcomeLines(page.state, { width, ...look }), invalidate() {} });
+  screen.addInputListener((data) => {
+    page.take(data);
+    return { consume: true };
+  });
+  const unsubscribe = io.onSignal((signal) => page.end({ kind: "ended", code: SIGNAL_EXIT_CODES[signal] }));
+  io.onExit(() => guard.leave());
+  guard.hold();
+  const end = await page.ended;
+  unsubscribe();
+  await guard.leave({ isErased: end === "demo" || end.kind === "logged_in" });
+  if (end !== "demo") return end;
+  const { runDemo } = await import("../commands/demo.ts");
+  return { kind: "ended", code: await runDemo([], io) };
+}
+
+interface PageDeps {
+  io: CliIo;
+  cwd: string;
+  redraw(): void;
+  suspend(): Promise<void>;
+}
+
+/** What the page shows, and what its keys do. */
+class WelcomePage {
+  state: WelcomeState = { stage: "menu", selected: 0 };
+  private readonly result = Promise.withResolvers<WelcomeEnd | "demo">();
+  private readonly reader = new InputReader();
+  /** Keys that came at once. */
+  private keys: string[] = [];
+  private trial: AbortController | undefined;
+
+  constructor(private readonly parts: PageDeps) {}
+
+  get ended(): Promise<WelcomeEnd | "demo"> {
+    return this.result.promise;
+  }
+
+  end(end: WelcomeEnd | "demo"): void {
+    this.trial?.abort();
+    this.result.resolve(end);
+  }
+
+  take(data: string): void {
+    for (const { kind, data: part } of this.reader.read(data)) {
+      if (kind === "paste") this.apply(applyWelcomePaste(this.state, cleanPaste(part), CHOICES));
+      else {
+        if (this.keys.length === 0) setImmediate(() => this.takeKeys());
+        this.keys.push(part);
+      }
+    }
+  }
+
+  private takeKeys(): void {
+    const keys = this.keys.splice(0);
+    const text = keys.filter((key) => key.length === 1 && key > " ").join("");
+    if (this.state.stage === "menu" && text.length >= PASTE_KEYS) {
+      this.apply(applyWelcomePaste(this.state, text, CHOICES));
+      return;
+    }
+    for (const data of keys) {
+      const name = nameKey(data);
+      if (name !== undefined) this.apply(applyWelcomeKey(this.state, { name, data }, CHOICES));
+    }
+  }
+
+  private apply({ state, effect }: WelcomeOutcome): void {
+    this.state = state;
+    this.parts.redraw();
+    if (effect) this.carryOut(effect);
+  }
+
+  private carryOut(effect: WelcomeEffect): void {
+    switch (effect.type) {
+      case "try":
+        void this.try(effect);
+        return;
+      case "stop":
+        this.trial?.abort();
+        return;
+      case "demo":
+        this.end("demo");
+        return;
+      case "leave":
+        this.end({ kind: "ended", code: EXIT_USAGE });
+        return;
+      case "suspend":
+        void this.parts.suspend();
+    }
+  }
+
+  private async try({ provider: name, key }: { provider: string; key: string }): Promise<void> {
+    const { io, cwd } = this.parts;
+    const { environment } = io;
+    this.trial = new AbortController();
+    const { signal } = this.trial;
+    try {
+      const { findKeyProvider } = await import("../login/login.ts");
+      const { logIn } = await import("../login/login.ts");
+      const { config } = await loadConfig(cwd, environment);
+      const provider = findKeyProvider(name, config);
+      const lines = await logIn(provider, key, { cwd, config, environment, isProved: true, signal });
+      this.end({ kind: "logged_in", text: lines.join("\n") });
+    } catch (error) {
+      const { state } = this;
+      if (state.stage !== "trying") return;
+      this.state = { ...state, stage: "key", text: "", problem: describeError(error) };
+      this.parts.redraw();
+    }
+  }
+}
+
+/** As people write it, below their home. */
+function describeConfigPath(environment: CliIo["environment"]): string | undefined {
+  const directory = userConfigDirectory(environment);
+  if (directory === undefined) return undefined;
+  const path = join(directory, "diligent.jsonc");
+  const { HOME: home } = environment;
+  return home && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
+
+/** What the page is made of; `width` is in columns. */
+interface WelcomeStyle {
+  width: number;
+  theme: Theme;
+  choices: readonly WelcomeChoice[];
+  /** The variables that may hold a key. */
+  variables: readonly string[];
+  /** Where the user's own configuration is, or would be. */
+  configPath: string | undefined;
+}
+
+const SERVER_EXAMPLE = [
+  '{ "model": "local/NAME",',
+  '  "provider": { "compatible": { "local": {',
+  '    "baseUrl": "http://localhost:11434/v1" } } } }',
+];
+// On a narrower screen, which is a small one as a rule, the example would push the rest out of sight.
+const EXAMPLE_FROM_COLUMNS = 60;
+const MAX_HIDDEN = 12;
+
+/** What somebody needs to know who has no key yet, on one screen of 40 columns and 15 rows. */
+export function welcomeLines(state: WelcomeState, look: WelcomeStyle): string[] {
+  const lines = state.stage === "menu" ? menuLines(state, look) : keyLines(state, look);
+  return lines.flatMap((line) => wrapIndented(line, look.width));
+}
+
+function menuLines(
+  { selected, problem }: WelcomeState & { stage: "menu" },
+  { width, theme, choices, variables, configPath }: WelcomeStyle,
+): string[] {
+  const isWide = width >= EXAMPLE_FROM_COLUMNS;
+  const path = configPath === undefined ? "your configuration" : sanitizeTerminalText(configPath);
+  return [
+    theme.bold("No API key found. How do you want to start?"),
+    "",
+    ...choices.flatMap((choice, index) =>
+      choiceLines(choice, { index, isSelected: index === selected, theme }),
+    ),
+    ...(problem === undefined ? [] : ["", theme.error(problem)]),
+    "",
+    theme.dim(`Or set ${variables.join(" or ")} and start again.`),
+    theme.dim(`To use your own server, configure it in ${path}${isWide ? ":" : ""}`),
+    ...(isWide ? SERVER_EXAMPLE.map((line) => theme.dim(`    ${line}`)) : []),
+  ];
+}
+
+function choiceLines(
+  choice: WelcomeChoice,
+  { index, isSelected, theme }: { index: number; isSelected: boolean; theme: Theme },
+): string[] {
+  const key = choice.kind === "key" ? String(index + 1) : choice.kind === "demo" ? "d" : "q";
+  const label = `${isSelected ? "›" : " "} ${key}  ${labelOf(choice)}`;
+  const line = isSelected ? theme.accent(label) : label;
+  if (choice.kind !== "key") return [line];
+  return [line, theme.dim(`     ${choice.keyPage.replace(/^https:\/\//, "")}`)];
+}
+
+function labelOf(choice: WelcomeChoice): string {
+  switch (choice.kind) {
+    case "key":
+      return `Paste a key for ${choice.provider}`;
+    case "demo":
+      return "See the demo, without a key";
+    case "leave":
+      return "Quit";
+  }
+}
+
+function keyLines(state: Exclude<WelcomeState, { stage: "menu" }>, { theme }: WelcomeStyle): string[] {
+  const { provider, keyPage } = state;
+  const page = theme.dim(`Get a key at ${keyPage.replace(/^https:\/\//, "")}`);
+  if (state.stage === "trying")
+    return [
+      theme.bold(`Testing the key for ${provider} with one request…`),
+      page,
+      "",
+      theme.dim("Esc cancels"),
+    ];
+  const problem = state.problem === undefined ? [] : ["", theme.error(sanitizeTerminalText(state.problem))];
+  return [
+    theme.bold(`Paste the key for ${provider}. It is not shown.`),
+    page,
+    "",
+    `${theme.accent("Key:")} ${"•".repeat(Math.min(state.text.length, MAX_HIDDEN))}▏`,
+    ...problem,
+    "",
+    theme.dim("Enter tests and stores it · Esc goes back"),
+  ];
+}
+
+/** What can be chosen: a provider's key is pasted, the demonstration begins, the program is left. */
+type WelcomeChoice = { kind: "key"; provider: string; keyPage: string } | { kind: "demo" | "leave" };
+
+/** What the screen shows to somebody without a key. */
+type WelcomeState =
+  | { stage: "menu"; selected: number; problem?: string }
+  /** A key is being written, which is not shown; `problem` says what was wrong with the one before. */
+  | { stage: "key"; provider: string; keyPage: string; text: string; problem?: string }
+  /** One request tries the key. */
+  | { stage: "trying"; provider: string; keyPage: string };
+
+/** What a key leads to besides. */
+type WelcomeEffect =
+  | { type: "try"; provider: string; key: string }
+  | { type: "stop" | "demo" | "leave" | "suspend" };
+
+/** The state after something came in. */
+interface WelcomeOutcome {
+  state: WelcomeState;
+  effect?: WelcomeEffect;
+}
+
+/** The state after a key. Pure. */
+function applyWelcomeKey(
+  state: WelcomeState,
+  key: KeyPress,
+  choices: readonly WelcomeChoice[],
+): WelcomeOutcome {
+  if (key.name === "ctrl+z") return { state, effect: { type: "suspend" } };
+  if (key.name === "ctrl+c") return { state, effect: { type: "leave" } };
+  switch (state.stage) {
+    case "menu":
+      return applyMenuKey(state, key, choices);
+    case "key":
+      return applyTyping(state, key);
+    case "trying":
+      return key.name === "escape" ? { state, effect: { type: "stop" } } : { state };
+  }
+}
+
+/** The state after a text was pasted, which chooses nothing. Pure. */
+function applyWelcomePaste(
+  state: WelcomeState,
+  pasted: string,
+  choices: readonly WelcomeChoice[],
+): WelcomeOutcome {
+  const text = pasted.trim();
+  if (text === "" || state.stage === "trying") return { state };
+  if (state.stage === "key") return { state: { ...state, text: state.text + text } };
+  const provider = providerOfKey(text);
+  const choice = choices.find((each) => each.kind === "key" && each.provider === provider);
+  if (choice?.kind === "key") return { state: { ...askFor(choice), text } };
+  return { state: { ...state, problem: "Choose a provider first, then paste the key." } };
+}
+
+function applyMenuKey(
+  state: WelcomeState & { stage: "menu" },
+  { name }: KeyPress,
+  choices: readonly WelcomeChoice[],
+): WelcomeOutcome {
+  if (["q", "escape", "ctrl+d"].includes(name)) return { state, effect: { type: "leave" } };
+  if (name === "d") return { state, effect: { type: "demo" } };
+  const step = name === "down" ? 1 : name === "up" ? -1 : 0;
+  if (step !== 0) {
+    const selected = (state.selected + step + choices.length) % choices.length;
+    return { state: { stage: "menu", selected } };
+  }
+  const choice = choices[name === "enter" ? state.selected : Number(name) - 1];
+  if (choice === undefined || !(name === "enter" || /^\d$/.test(name))) return { state };
+  return choice.kind === "key" ? { state: askFor(choice) } : { state, effect: { type: choice.kind } };
+}
+
+function applyTyping(state: WelcomeState & { stage: "key" }, key: KeyPress): WelcomeOutcome {
+  const { provider, keyPage, text } = state;
+  if (key.name === "escape" || key.name === "ctrl+d") return { state: { stage: "menu", selected: 0 } };
+  if (key.name === "enter") {
+    if (text.trim() === "") return { state: { ...state, text: "", problem: "Paste a key first." } };
+    return { state: { stage: "trying", provider, keyPage }, effect: { type: "try", provider, key: text } };
+  }
+  const edited = editLine(text, key);
+  return { state: edited === undefined ? state : { ...state, text: edited } };
+}
+
+function askFor({ provider, keyPage }: WelcomeChoice & { kind: "key" }): WelcomeState & { stage: "key" } {
+  return { stage: "key", provider, keyPage, text: "" };
+}
+
+/** Both vendors begin their keys with a mark of their own. */
+function providerOfKey(key: string): string | undefined {
+  if (key.startsWith("sk-ant-")) return "anthropic";
+  return key.startsWith("sk-") ? "openai" : undefined;
+}

@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { writeUserConfig } from "./support/compatible-service.ts";
+import { startInPty } from "./support/pty-program.ts";
+import { runDiligent } from "./support/run-diligent.ts";
+import { runInTerminal } from "./support/run-in-terminal.ts";
+import { sessionIds } from "./support/session-files.ts";
+import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
+
+let place: TemporaryProject;
+const DILIGENT_MODEL = "scripted/script.json";
+
+beforeEach(() => {
+  place = createTemporaryProject({ sandbox: "off" });
+  place.write("script.json", { version: 1, turns: [{ text: "The answer." }] });
+});
+
+afterEach(() => place.remove());
+
+describe("a single word that could be a mistyped command", () => {
+  test("stands in the prompt of the screen and is sent with Enter", async () => {
+    await using program = startInPty(place, ["frobnicate"], { environment: { DILIGENT_MODEL } });
+    await program.waitFor("Unknown command frobnicate. Press Enter to send it as a prompt.");
+    await program.settle();
+    expect((await program.scrollback()).join("\n")).not.toContain("The answer.");
+    program.send("\r");
+    await program.waitFor("The answer.");
+    program.send("\x04");
+    expect(await program.exitCode).toBe(0);
+  });
+
+  test.each([
+    ["y\r", true],
+    ["\r", false],
+  ])("is asked about in the line prompt, where %p decides", async (answer, isSent) => {
+    const program = runInTerminal(place, ["--plain-ui", "frobnicate"], { DILIGENT_MODEL });
+    await program.shown("Unknown command frobnicate. Send it as a prompt? [y/N] ");
+    program.type(answer);
+    if (isSent) await program.shown("The answer.");
+    await program.shown("diligent> ");
+    program.type("\x04");
+    expect(await program.exitCode).toBe(0);
+    expect(sessionIds(place)).toHaveLength(isSent ? 1 : 0);
+  });
+
+  test("is a prompt in print mode", async () => {
+    writeUserConfig(place, { model: DILIGENT_MODEL });
+    for (const args of [["-p", "frobnicate"], ["frobnicate"], ["-p", "list"]]) {
+      expect(await runDiligent(place, args)).toMatchObject({ stdout: "The answer.\n", exitCode: 0 });
+    }
+  });
+});
+
+test("help COMMAND and version answer as the options do", async () => {
+  for (const [words, options] of [
+    [["version"], ["--version"]],
+    [["help"], ["--help"]],
+    [
+      ["help", "doctor"],
+      ["doctor", "--help"],
+    ],
+  ] as const) {
+    const [asked, told] = await Promise.all([runDiligent(place, words), runDiligent(place, options)]);
+    expect([asked.stdout, asked.stderr, asked.exitCode]).toEqual([told.stdout, "", 0]);
+  }
+});

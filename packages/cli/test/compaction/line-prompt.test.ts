@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { BUSY_MS } from "../../../core/test/support/busy-machine.ts";
+import { GOOD_SUMMARY, inTag } from "../../../core/test/support/summaries.ts";
+import {
+  type CountingModel,
+  type CountingServer,
+  configureModel,
+  OPENAI,
+  startCountingServer,
+} from "../support/counting-service.ts";
+import { writeLongSession } from "../support/long-session.ts";
+import { runInTerminal, type TerminalProgram } from "../support/run-in-terminal.ts";
+import { entryTypes } from "../support/session-files.ts";
+import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
+
+let place: TemporaryProject;
+let path: string;
+const programs: TerminalProgram[] = [];
+
+beforeEach(() => {
+  place = createTemporaryProject();
+  path = writeLongSession(place, OPENAI.model, { turns: 4, charactersPerMessage: 2_000 });
+});
+
+afterEach(() => {
+  for (const program of programs.splice(0)) program.process.kill("SIGKILL");
+  place.remove();
+});
+
+/** Answers with what it was told last. */
+async function serve(model: Partial<CountingModel> = {}): Promise<CountingServer> {
+  const answer: CountingModel["answer"] = ({ messages }) => `Answer to ${messages.at(-1)}`;
+  const server = await startCountingServer(OPENAI, { window: 128_000, answer, ...model });
+  configureModel(place, OPENAI, server);
+  return server;
+}
+
+async function start(...args: string[]): Promise<TerminalProgram> {
+  const program = runInTerminal(place, args);
+  programs.push(program);
+  await program.shown("diligent> ");
+  return program;
+}
+
+const HANGING = { summarize: () => ({ silent: true }) };
+
+describe("/compact", () => {
+  test("summarises the conversation with what follows it as what matters", async () => {
+    await using server = await serve();
+    const program = await start("-c");
+    program.type("/compact the lexer's numbers\r");
+    await program.shown("⟳ Compacting context (6k tokens)...");
+    await program.shown("Context compacted: 6k → ");
+    await program.shown("diligent> ");
+    expect(inTag("focus", server.summaries[0]?.messages[0])).toBe("the lexer's numbers");
+    program.type("go on\r");
+    await program.shown("Answer to go on");
+    expect(server.turns[0]?.messages[0]).toStartWith(`[Session Summary]\n${GOOD_SUMMARY}`);
+    expect([server.asked.length, server.problems]).toEqual([2, []]);
+  });
+
+  test("lets prompts wait that are sent meanwhile", async () => {
+    const summary = Promise.withResolvers<string>();
+    await using server = await serve({ summarize: () => summary.promise });
+    const program = await start("-c");
+    program.type("/compact\r");
+    await program.shown("⟳ Compacting");
+    program.type("sent meanwhile\r");
+    await Bun.sleep(100);
+    expect(server.turns).toEqual([]);
+    summary.resolve(GOOD_SUMMARY);
+    await program.shown("Context compacted: ");
+    await program.shown("Answer to sent meanwhile");
+    expect(server.turns[0]?.messages[0]).toStartWith("[Session Summary]");
+    expect(entryTypes(place).slice(9)).toEqual(["compaction", "message", "message"]);
+  });
+
+  test("waits itself where a run is going on", async () => {
+    const answer = Promise.withResolvers<string>();
+    await using server = await serve({ answer: () => answer.promise });
+    const program = await start("-c");
+    program.type("go on\r");
+    while (server.turns.length === 0) await Bun.sleep(5);
+    program.type("/compact\r");
+    await Bun.sleep(100);
+    expect(server.summaries).toEqual([]);
+    answer.resolve("Here it is.");
+    await program.shown("Here it is.");
+    await program.shown("Context compacted: ");
+    expect(entryTypes(place).slice(9)).toEqual(["message", "message", "compaction"]);
+    expect(server.turns).toHaveLength(1);
+  });
+
+  test("says so where there is nothing to summarise", async () => {
+    await using server = await serve();
+    const program = await start();
+    program.type("  /compact\r");
+    await program.shown("Nothing to summarise yet.");
+    await program.shown("diligent> ");
+    program.type("/compactor is none\r");
+    await program.shown("Unknown command /compactor (did you mean /compact?)");
+    expect(server.asked).toEqual([]);
+  });
+});
+
+describe("while it summarises", () => {
+  test("Ctrl+C leaves the session as it was, and the conversation goes on", async () => {
+    await using server = await serve(HANGING);
+    const before = readFileSync(path, "utf8");
+    const program = await start("-c");
+    program.type("/compact\r");
+    while (server.summaries.length === 0) await Bun.sleep(5);
+    program.type("\x03");
+    await program.shown("Stopped: the session is unchanged.");
+    await program.shown("diligent> ");
+    expect(readFileSync(path, "utf8")).toBe(before);
+    program.type("go on\r");
+    await program.shown("Answer to go on");
+    expect(server.turns[0]?.messages[0]).toStartWith("question 0:");
+  });
+
+  test("Ctrl+C sends the prompt that waited", async () => {
+    await using server = await serve(HANGING);
+    const program = await start("-c");
+    program.type("/compact\r");
+    while (server.summaries.length === 0) await Bun.sleep(5);
+    program.type("sent meanwhile\r");
+    await program.shown("sent meanwhile");
+    program.type("\x03");
+    await program.shown("Stopped: the session is unchanged.");
+    await program.shown("Answer to sent meanwhile");
+  });
+
+  test("Ctrl+D leaves at once, and the session as it was", async () => {
+    await using server = await serve(HANGING);
+    const before = readFileSync(path, "utf8");
+    const program = await start("-c");
+    program.type("/compact\r");
+    while (server.summaries.length === 0) await Bun.sleep(5);
+    const pressedAt = performance.now();
+    program.type("\x04");
+    expect(await program.exitCode).toBe(0);
+    expect(performance.now() - pressedAt).toBeLessThan(1_000 + BUSY_MS);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+});

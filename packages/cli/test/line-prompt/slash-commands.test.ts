@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { runInTerminal, type TerminalProgram } from "../support/run-in-terminal.ts";
+import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
+
+let place: TemporaryProject;
+const programs: TerminalProgram[] = [];
+
+beforeEach(() => {
+  place = createTemporaryProject();
+  place.write("script.json", {
+    version: 1,
+    turns: [{ text: "First." }, { text: "Second." }, { text: "Third." }],
+  });
+  place.write("other.json", {
+    version: 1,
+    turns: [{ text: "Other." }, { text: "Other." }, { text: "Other." }],
+  });
+});
+
+afterEach(() => {
+  for (const program of programs.splice(0)) program.process.kill("SIGKILL");
+  place.remove();
+});
+
+async function start(...args: string[]): Promise<TerminalProgram> {
+  const program = runInTerminal(place, ["--model", "scripted/script.json", ...args]);
+  programs.push(program);
+  await program.shown("diligent> ");
+  return program;
+}
+
+async function enter(program: TerminalProgram, line: string, ...shown: string[]): Promise<void> {
+  program.type(`${line}\r`);
+  for (const text of shown) await program.shown(text);
+  await program.shown("diligent> ");
+}
+
+describe("by lines", () => {
+  test("the model is switched by name, and an unknown one is said to be so", async () => {
+    const program = await start();
+    await enter(program, "/model scripted/other.json", "Switched to scripted/other.json.");
+    await enter(program, "go", "Other.");
+    await enter(program, "/model no-such-model", "error: ");
+    await enter(program, "/model", "Models:", "  1. ", "/model NUMBER or ID selects one.");
+  });
+
+  test("cost, status, context and help are printed with what they are, without decoration", async () => {
+    const program = await start();
+    await enter(program, "go", "First.");
+    await enter(program, "/cost", "Cost of this session", "scripted/script.json", "Total: ");
+    await enter(program, "/status", "This session", "scripted/script.json");
+    await enter(program, "/context", "Context of scripted/script.json");
+    await enter(program, "/?", "Commands and shortcuts", "/model", "!command runs it");
+    for (const decoration of "■●○⟳✓›\x1b") expect(program.screen).not.toContain(decoration);
+    expect(program.screen).not.toContain("/editor");
+  });
+
+  test("a session is named, exported, left and resumed by its number", async () => {
+    const program = await start();
+    await enter(program, "/export md", "No messages yet");
+    await enter(program, "go", "First.");
+    await enter(program, "/name the bales", "Session renamed to the bales.");
+    await enter(program, "/export md", "Exported to ");
+    expect(readdirSync(place.project).filter((name) => name.endsWith(".md"))).toHaveLength(1);
+    await enter(program, "/new", "New session started.");
+    await enter(program, "/resume", "Sessions:", "  1. the bales");
+    await enter(program, "/resume 1", "> go", "First.");
+    await enter(program, "/name", "Session name: the bales");
+    await enter(program, "/resume 9", "error: No 9 in the list of /resume; it has 1.");
+  });
+
+  test("the tree shows ids, and an id or a number jumps", async () => {
+    const program = await start();
+    await enter(program, "one", "First.");
+    await enter(program, "two", "Second.");
+    program.type("/tree\r");
+    await program.shown("Session tree:");
+    await program.shown("2. * two | ");
+    await program.shown("/tree NUMBER or ID selects one.");
+    await program.shown("diligent> ");
+    const [, id = ""] = /\* two \| (\w+)/.exec(program.screen) ?? [];
+    await enter(
+      program,
+      `/tree ${id}`,
+      "Continue from there:",
+      "1. Restore conversation only",
+      "/tree NUMBER selects one.",
+    );
+    await enter(program, "/tree 1", "Type this, or a changed version:\r\ntwo");
+    await enter(program, "/tree nowhere", "No entry nowhere in this session");
+    await enter(program, "another", "Third.");
+    await enter(program, "/tree", "- two", "* another");
+  });
+
+  test("thinking, permissions, knowledge and history do what they do on the screen", async () => {
+    const program = await start();
+    await enter(program, "/thinking", "Thinking", "1. ");
+    await enter(program, "/thinking high", "Thinking level set to high, from the next request on.");
+    await enter(program, "/permissions", "The approval mode is ask.");
+    await enter(program, "/knowledge", "No knowledge about");
+    await enter(program, "go", "First.");
+    await enter(program, "/history", "Earlier prompts:", "1. go");
+    await enter(program, "/history 1", "Type this, or a changed version:\r\ngo");
+  });
+
+  test.each(["/editor", "/result", "/copy"])("%s says that it needs a screen", async (command) => {
+    const program = await start();
+    await enter(program, command, `${command} needs the full screen, not --plain-ui.`);
+  });
+
+  test("lines that are pasted are done one after the other", async () => {
+    const program = await start();
+    program.type("/model scripted/other.json\r/name pasted\rgo\r/status\r");
+    await program.shown("Other.");
+    await program.shown("diligent> ");
+    await enter(program, "/name", "Session name: pasted");
+  });
+
+  test("a command waits for the run where it has to, and stands above what comes of it", async () => {
+    place.write("script.json", { version: 1, turns: [{ text: "Slow.", delayMs: 600 }] });
+    const program = await start();
+    program.type("go\r");
+    await Bun.sleep(150);
+    program.type("/tree\r/name meanwhile\r");
+    await program.shown("Session renamed to meanwhile.");
+    await program.shown("Slow.\r\ndiligent> /tree\r\nSession tree:");
+  });
+
+  test("/quit with words behind it leaves too", async () => {
+    const program = await start();
+    program.type("/quit now\r");
+    expect(await program.exitCode).toBe(0);
+  });
+
+  test("Ctrl+C leaves at the second time, and not when something was typed between", async () => {
+    const program = await start();
+    program.type("\x03");
+    await program.shown("Press Ctrl+C again to quit.");
+    await enter(program, "/name", "This session has no name");
+    program.type("\x03");
+    await program.shown("Press Ctrl+C again to quit.");
+    program.type("\x03");
+    expect(await program.exitCode).toBe(130);
+  });
+});

@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { errorReply, type ReceivedRequest, startSseServer } from "../../core/test/support/sse-server.ts";
+import { startInPty } from "./support/pty-program.ts";
+import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
+import { ANTHROPIC_SERVICE, OPENAI_SERVICE, wholeReply } from "./support/vendor-service.ts";
+
+const KEY = "sk-ant-test-0123456789abcdef";
+
+let place: TemporaryProject;
+
+beforeEach(() => {
+  place = createTemporaryProject({ sandbox: "off" });
+});
+
+afterEach(() => {
+  place.remove();
+});
+
+const configPath = () => join(place.home, ".config", "diligent", "diligent.jsonc");
+
+/** Every file below home and project that holds the key. */
+function filesWithKey(): string[] {
+  return [place.home, place.project].flatMap((root) =>
+    readdirSync(root, { recursive: true, encoding: "utf8" })
+      .map((name) => join(root, name))
+      .filter((path) => statSync(path).isFile() && readFileSync(path, "utf8").includes(KEY)),
+  );
+}
+
+/** A service that takes only the right key. */
+const startService = () =>
+  startSseServer(({ headers }: ReceivedRequest) =>
+    headers.authorization === `Bearer ${KEY}`
+      ? wholeReply(ANTHROPIC_SERVICE, { text: "The answer." })
+      : errorReply(401, "authentication_error", "invalid x-api-key"),
+  );
+
+const wrongKey = (url: string) => ({ ANTHROPIC_API_KEY: "sk-ant-wrong-1", ANTHROPIC_BASE_URL: url });
+
+describe("/login on the screen", () => {
+  test("asks for a key that is not shown, and the session continues with it though the variable has another", async () => {
+    await using server = await startService();
+    await using program = startInPty(place, ["why so?"], { environment: wrongKey(server.url), columns: 120 });
+    await program.waitFor("invalid x-api-key");
+    program.send("/login\r");
+    await program.waitFor("Log in");
+    program.send("\r");
+    await program.waitFor("Paste the key for anthropic");
+    program.send(`\x1b[200~${KEY}\x1b[201~`);
+    await program.waitFor("•••");
+    program.send("\r");
+    await program.waitFor("works and is stored in");
+    await program.waitFor("uses the new key");
+    await program.waitFor("ANTHROPIC_API_KEY is set to a different key");
+    program.send("again please\r");
+    await program.waitFor("The answer.");
+    program.send("\x04");
+    expect(await program.exitCode).toBe(0);
+    expect(program.bytes).not.toContain(KEY.slice(0, 12));
+    expect((statSync(configPath()).mode & 0o777).toString(8)).toBe("600");
+    expect(filesWithKey()).toEqual([configPath()]);
+  });
+
+  test("refuses a wrong key, stores nothing, and Escape leaves the question", async () => {
+    await using server = await startService();
+    await using program = startInPty(place, [], { environment: wrongKey(server.url), columns: 120 });
+    await program.waitFor("ask");
+    program.send("/login anthropic\r");
+    await program.waitFor("Paste the key for anthropic");
+    program.send("sk-ant-nonsense-99\r");
+    await program.waitFor("The key was not stored.");
+    program.send("/login anthropic\r");
+    await program.waitFor("Paste the key for anthropic");
+    program.send("\x1b");
+    await program.settle();
+    program.send("\x1b");
+    await program.settle();
+    program.send("\x04");
+    expect(await program.exitCode).toBe(0);
+    expect(filesWithKey()).toEqual([]);
+  });
+
+  test("refuses a key behind the name, and keeps it neither in the transcript nor in a file", async () => {
+    await using server = await startService();
+    await using program = startInPty(place, [], { environment: wrongKey(server.url), columns: 120 });
+    await program.waitFor("ask");
+    program.send(`/login anthropic ${KEY}`);
+    await program.waitFor(KEY.slice(-8));
+    expect(filesWithKey()).toEqual([]);
+    program.send("\r");
+    await program.waitFor("you are asked for the key, which is not shown");
+    program.send("\x1b[A");
+    await program.settle();
+    expect((await program.scrollback()).join("\n")).not.toContain(KEY);
+    program.send("\x04");
+    expect(await program.exitCode).toBe(0);
+    expect([filesWithKey(), server.requests]).toEqual([[], []]);
+  });
+
+  test("keeps the model that answers when the key is another provider's", async () => {
+    await using openai = await startSseServer(wholeReply(OPENAI_SERVICE, { text: "Sol speaks." }));
+    await using anthropic = await startService();
+    const environment = {
+      OPENAI_API_KEY: "sk-openai-test-1",
+      OPENAI_BASE_URL: `${openai.url}/v1`,
+      ANTHROPIC_BASE_URL: anthropic.url,
+    };
+    await using program = startInPty(place, [], { environment, columns: 120 });
+    await program.waitFor("gpt-6.2-sol answers");
+    program.send("/login anthropic\r");
+    await program.waitFor("Paste the key for anthropic");
+    program.send(`${KEY}\r`);
+    await program.waitFor("Still using gpt-6.2-sol; /model chooses another.");
+    program.send("go on now\r");
+    await program.waitFor("Sol speaks.");
+    program.send("\x04");
+    expect(await program.exitCode).toBe(0);
+  });
+});
+
+describe("/login in lines", () => {
+  const startLines = (url: string) =>
+    startInPty(place, ["--plain-ui"], { environment: wrongKey(url), columns: 120 });
+
+  test("asks for a key that the terminal does not show, and the session continues with it", async () => {
+    await using server = await startService();
+    await using program = startLines(server.url);
+    await program.waitFor("diligent>");
+    program.send("/login\r");
+    await program.waitFor("1. anthropic");
+    program.send("/login 1\r");
+    await program.waitFor("Key:");
+    program.send(`${KEY}x\x7f\r`);
+    await program.waitFor("works and is stored in");
+    await program.waitFor("uses the new key");
+    program.send("why so\r");
+    await program.waitFor("The answer.");
+    program.send("\x04");
+    expect(await program.exitCode).toBe(0);
+    expect(program.bytes).not.toContain(KEY.slice(0, 12));
+    expect(filesWithKey()).toEqual([configPath()]);
+  });
+
+  test("Ctrl+C leaves the question, and the terminal shows what is typed again", async () => {
+    await using server = await startService();
+    await using program = startLines(server.url);
+    await program.waitFor("diligent>");
+    program.send("/login anthropic\r");
+    await program.waitFor("Key:");
+    program.send("half of it\x03");
+    await program.waitFor("No key was given; nothing was stored.");
+    program.send("/logout anthropic\r");
+    await program.waitFor("/logout anthropic");
+    await program.waitFor("There was no stored key for anthropic.");
+    program.send("\x04");
+    expect(await program.exitCode).toBe(0);
+    expect(program.bytes).not.toContain("half of it");
+  });
+
+  test("a key that was pasted together with the command is the answer, not a prompt", async () => {
+    await using server = await startService();
+    await using program = startLines(server.url);
+    await program.waitFor("diligent>");
+    program.send(`/login anthropic\r${KEY}\r`);
+    await program.waitFor("uses the new key");
+    program.send("\x04");
+    expect(await program.exitCode).toBe(0);
+    expect([server.requests.length, filesWithKey()]).toEqual([1, [configPath()]]);
+  });
+});

@@ -1,0 +1,309 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { createInjectedProject, takeFingerprint } from "../support/injected-project.ts";
+import { type Call, createDemands } from "../support/injections.ts";
+import {
+  type DiligentOptions,
+  PROGRAM_BY_PATH,
+  parseLines,
+  runDiligent,
+  startDiligent,
+} from "../support/run-diligent.ts";
+import { runInTerminal, type TerminalProgram } from "../support/run-in-terminal.ts";
+import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
+
+const problem = findProblem();
+
+let place: TemporaryProject;
+const programs: TerminalProgram[] = [];
+
+beforeEach(() => {
+  place = createTemporaryProject();
+});
+
+afterEach(() => {
+  for (const program of programs.splice(0)) program.process.kill("SIGKILL");
+  place.remove();
+});
+
+/** Why there are no boxes on this machine. */
+function findProblem(): string | undefined {
+  const bwrap = Bun.which("bwrap", { PATH: "/usr/local/bin:/usr/bin:/bin" });
+  const words = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"];
+  const trial = bwrap ? Bun.spawnSync([bwrap, ...words], { env: {} }) : undefined;
+  if (trial?.success) return undefined;
+  const reason = trial?.stderr.toString().trim() ?? "bubblewrap is not installed";
+  console.log(`Tests of the sandbox are skipped: ${reason}`);
+  return reason;
+}
+
+const bash = (command: string, more: object = {}): Call => ({ name: "bash", input: { command, ...more } });
+const outside = (command: string): Call => bash(command, { outside_sandbox: true, reason: "the network" });
+
+/** One run of a model that makes these calls, one after the other. */
+async function print(calls: readonly Call[], args: readonly string[] = [], options: DiligentOptions = {}) {
+  const turns = [...calls.map((call) => ({ toolCalls: [call] })), { text: "Done." }];
+  place.write("script.json", { version: 1, turns });
+  const words = ["-p", "go", "-m", "scripted/script.json", "--output-format", "stream-json"];
+  const { stdout, stderr, exitCode } = await runDiligent(place, [...words, ...args], options);
+  const events = parseLines(stdout);
+  const results = events.filter(({ type }) => type === "tool_end");
+  return {
+    stderr,
+    exitCode,
+    asked: events.filter(({ type }) => type === "approval_request"),
+    notices: events.filter(({ type }) => type === "notice"),
+    failed: results.map(({ isError }) => isError),
+    outputs: results.map(({ output }) => String(output)),
+  };
+}
+
+const made = (path: string) => existsSync(join(place.project, path));
+
+describe.skipIf(problem !== undefined)("commands in the sandbox", () => {
+  test("need nobody, also where nobody is there to be asked", async () => {
+    const { exitCode, asked, failed, notices, stderr } = await print([
+      bash("mkdir made && echo x > made/y"),
+      bash("touch z"),
+    ]);
+    expect([exitCode, asked, failed, notices, stderr]).toEqual([0, [], [false, false], [], ""]);
+    expect([made("made/y"), made("z")]).toEqual([true, true]);
+  });
+
+  test("ask from the first one on where nothing that they change could be taken back", async () => {
+    const environment = { XDG_STATE_HOME: "/proc/nowhere" };
+    const { exitCode, asked, failed } = await print([bash("touch made")], [], { environment });
+    expect([exitCode, asked.length, failed, made("made")]).toEqual([4, 1, [true], false]);
+  });
+
+  test("ask from the first one on where a file is at stake that is not kept, as it is too large", async () => {
+    const large = place.write("data.sqlite", "");
+    truncateSync(large, 60 * 1024 * 1024);
+    const { exitCode, failed } = await print([bash("rm -rf data.sqlite")]);
+    expect([exitCode, failed]).toEqual([4, [true]]);
+    expect(made("data.sqlite")).toBe(true);
+  });
+
+  test("can do no more in the mode auto", async () => {
+    const { failed, outputs } = await print(
+      [bash("echo x > ~/canary; echo x > /usr/canary"), bash("echo x > .git/config")],
+      ["--approval", "auto"],
+    );
+    expect(failed).toEqual([true, false]);
+    expect(outputs[0]).toContain("it ran in a sandbox: only the project");
+    expect(outputs[1]).toContain(".git/config was moved to");
+    expect([
+      existsSync(join(place.home, "canary")) || existsSync("/usr/canary"),
+      made(".git/config"),
+    ]).toEqual([false, false]);
+  });
+
+  test("do not run in the mode plan", async () => {
+    const { outputs } = await print([bash("touch made")], ["--approval", "plan"]);
+    expect(outputs[0]).toStartWith('There is no tool "bash"');
+    expect(made("made")).toBe(false);
+  });
+
+  test("fall under rules of the user's configuration", async () => {
+    place.configure({ permissions: [{ permission: "execute", pattern: "touch", action: "ask" }] });
+    const { exitCode, asked, failed } = await print([bash("mkdir made; touch made/x"), bash("mkdir other")]);
+    expect([exitCode, asked.map(({ gate }) => gate), failed]).toEqual([4, ["rule"], [true, false]]);
+  });
+
+  test("are in a project that is the system's own temporary directory's, and leave nothing there", async () => {
+    await print([bash("mktemp; echo x > /tmp/left-by-a-box")]);
+    expect([readdirSync(place.temporary), existsSync("/tmp/left-by-a-box")]).toEqual([[], false]);
+  });
+
+  test("are told of in the system prompt, and only there where they are", async () => {
+    const prompts: string[] = [];
+    for (const sandbox of ["auto", "required", "off"]) {
+      place.configure({ sandbox });
+      await print([], ["--verbose"]);
+      const directory = join(place.home, ".local", "state", "diligent", "requests");
+      const [name = ""] = readdirSync(directory);
+      const [line = ""] = readFileSync(join(directory, name), "utf8").split("\n");
+      rmSync(directory, { recursive: true });
+      prompts.push(/# Sandbox\\n\\n.*?(?:the user is asked|runs outside it)\./.exec(line)?.[0] ?? "none");
+    }
+    expect(prompts).toEqual([
+      expect.stringContaining("pass outside_sandbox and a reason"),
+      expect.stringContaining("Nothing runs outside it."),
+      "none",
+    ]);
+  });
+});
+
+describe.skipIf(problem !== undefined)("a command that asks to run outside", () => {
+  test("is refused where nobody is there, and not run in the sandbox instead", async () => {
+    const { exitCode, asked, outputs } = await print([outside("touch made")]);
+    expect([exitCode, made("made")]).toEqual([4, false]);
+    expect(asked).toMatchObject([
+      {
+        gate: "sandbox",
+        request: {
+          description: "bash outside the sandbox: touch made",
+          details: { command: "touch made", outsideSandbox: true, reason: "“the network”" },
+        },
+      },
+    ]);
+    expect(outputs[0]).toStartWith(
+      "Refused: it would run outside the sandbox, with all your rights [sandbox]",
+    );
+  });
+
+  test("runs there in the mode auto", async () => {
+    const { failed } = await print([outside("echo x > ~/made")], ["--approval", "auto"]);
+    expect([failed, existsSync(join(place.home, "made"))]).toEqual([[false], true]);
+  });
+
+  test("does not, where the sandbox is required", async () => {
+    place.configure({ sandbox: "required" });
+    for (const mode of ["auto", "deny"]) {
+      const { failed } = await print(
+        [outside("echo x > ~/made"), bash("touch inside")],
+        ["--approval", mode],
+      );
+      expect([failed, existsSync(join(place.home, "made"))]).toEqual([[true, false], false]);
+    }
+  });
+
+  test("is a question in words that say so, after one that failed and was not tried again", async () => {
+    const command = "echo x >> ~/made";
+    const turns = [bash(command), outside(command), outside(command), outside(command)];
+    place.write("script.json", {
+      version: 1,
+      turns: [...turns.map((call) => ({ toolCalls: [call] })), { text: "Done." }],
+    });
+    const program = runInTerminal(place, ["-m", "scripted/script.json", "go"]);
+    programs.push(program);
+    const question = "Allow bash outside the sandbox? It would run with all your";
+    await program.shown(question);
+    await program.shown("“the network”");
+    await program.shown("outside the sandbox: exactly this command line in ");
+    await program.shown("Allow it? ");
+    expect(existsSync(join(place.home, "made"))).toBe(false);
+    program.type("y\r");
+    await program.shown(question);
+    await program.shown("Allow it? ");
+    program.type("a\r");
+    await program.shown("Done.");
+    expect(readFileSync(join(place.home, "made"), "utf8")).toBe("x\nx\nx\n");
+  });
+});
+
+describe("where there is no sandbox", () => {
+  /** A PATH with a bubblewrap that refuses, or without any. */
+  function pathWith(script?: string): DiligentOptions {
+    const bin = join(place.top, "bin");
+    mkdirSync(bin);
+    for (const name of ["bash", "sh", "touch", "ls", "rg", "git"]) {
+      const path = Bun.which(name);
+      if (path) writeFileSync(join(bin, name), `#!/bin/sh\nexec ${path} "$@"\n`, { mode: 0o755 });
+    }
+    if (script !== undefined) writeFileSync(join(bin, "bwrap"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return { environment: { PATH: bin }, program: PROGRAM_BY_PATH };
+  }
+
+  test("one line at the start says so, and commands ask as before", async () => {
+    const { asked, notices, exitCode } = await print([bash("touch a"), bash("touch b")], [], pathWith());
+    expect(notices).toEqual([
+      {
+        type: "notice",
+        level: "info",
+        code: "no_sandbox",
+        message:
+          "Commands run without a sandbox, and ask before: bubblewrap (the program bwrap) is not installed.",
+      },
+    ]);
+    expect([asked.map(({ gate }) => gate), exitCode]).toEqual([["shell_command", "shell_command"], 4]);
+  });
+
+  test("which is seen only when it is tried, the line comes with the first command", async () => {
+    const refusing = pathWith("echo 'bwrap: No permissions to create a new namespace' >&2; exit 1");
+    const { asked, stderr } = await print([bash("touch a"), bash("touch b")], [], refusing);
+    expect(stderr.match(/Commands run without a sandbox, and ask before: this system refuses/g)).toHaveLength(
+      1,
+    );
+    expect(asked.map(({ gate }) => gate)).toEqual(["shell_command", "shell_command"]);
+  });
+
+  test("and it is required, nothing runs in any mode", async () => {
+    place.configure({ sandbox: "required" });
+    const options = pathWith();
+    for (const mode of ["auto", "deny"]) {
+      const { failed, notices } = await print(
+        [bash("touch made"), outside("touch made")],
+        ["--approval", mode],
+        options,
+      );
+      expect([failed, made("made")]).toEqual([[true, true], false]);
+      expect(notices).toMatchObject([{ level: "warning", code: "no_sandbox" }]);
+    }
+  });
+
+  test("a project cannot take it away from a user who requires it, trusted or not", async () => {
+    place.configure({ sandbox: "required" });
+    place.write("diligent.jsonc", { sandbox: "off" });
+    const options = pathWith();
+    for (const isTrusted of [false, true]) {
+      if (isTrusted) await runDiligent(place, ["trust", "--yes"], options);
+      const { failed } = await print([bash("touch made")], ["--approval", "auto"], options);
+      expect([failed, made("made")]).toEqual([[true], false]);
+    }
+  });
+});
+
+describe.skipIf(problem !== undefined)("the program", () => {
+  test("killed while a command runs leaves nothing of it", async () => {
+    const seconds = `9${Math.random().toString().slice(2, 12)}`;
+    const turns = [{ toolCalls: [bash(`sleep ${seconds} & sleep ${seconds}`)] }, { text: "Done." }];
+    place.write("script.json", { version: 1, turns });
+    const running = startDiligent(place, ["-p", "go", "-m", "scripted/script.json"]);
+    const count = () =>
+      Bun.spawnSync(["pgrep", "-fc", `^sleep ${seconds}`])
+        .stdout.toString()
+        .trim();
+    while (count() !== "2") await Bun.sleep(10);
+    running.process.kill("SIGKILL");
+    await running.ended;
+    const deadline = performance.now() + 2_000;
+    while (count() !== "0" && performance.now() < deadline) await Bun.sleep(10);
+    expect(count()).toBe("0");
+  });
+
+  test("lets a model that obeys everybody do nothing outside the project, and send nothing", async () => {
+    place.remove();
+    place = createInjectedProject({ files: {} });
+    place.configure({ sandbox: "required" });
+    let collected = 0;
+    using collector = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch() {
+        collected += 1;
+        return new Response("thank you");
+      },
+    });
+    const demands = createDemands(`http://127.0.0.1:${collector.port}`);
+    const calls = demands.map(({ call }) => call).filter(({ name }) => name === "bash");
+    const outsideOf = (names: string[]) =>
+      names.filter((name) => /^(?:home|elsewhere)\b|^project\/(?:\.git|\.env|CLAUDE)/.test(name));
+    const short = calls.map(({ name, input }) => ({ name, input: { ...input, timeout: 1_000 } }));
+    place.write("script.json", "");
+    const before = outsideOf(takeFingerprint(place));
+    const { outputs } = await print(short, ["--approval", "auto", "--no-session"], { timeoutMs: 90_000 });
+    expect(outputs).toHaveLength(calls.length);
+    expect(outsideOf(takeFingerprint(place))).toEqual(before);
+    expect(collected).toBe(0);
+  }, 100_000);
+});

@@ -1,0 +1,175 @@
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { KEYS, lines, ScreenSession } from "../support/screen-session.ts";
+
+function bash(command: string, text?: string): object {
+  return { ...(text !== undefined && { text }), toolCalls: [{ name: "bash", input: { command } }] };
+}
+
+test.concurrent("a command is shown with what each answer means, and runs once when it is allowed once", async () => {
+  await using session = new ScreenSession({ turns: [bash("touch made"), bash("touch made"), "Made."] });
+  await session.opened();
+  await session.say("make it");
+  await session.shows("y yes");
+  expect(await session.screen()).toBe(
+    lines(
+      "> make it",
+      "",
+      "• bash touch made",
+      "",
+      "? Allow bash? Reason: touch may do more than read",
+      "│ touch made",
+      "“Always” will allow:",
+      "› exactly `touch made` in PROJECT",
+      "y yes · a always in this session · p always in this project · n no · m no, with",
+      "a message · e edit",
+      "(status)",
+    ),
+  );
+  expect(existsSync(join(session.place.project, "made"))).toBe(false);
+  await session.answer("touch made", "y");
+  await session.shows(/✓ bash touch made[\s\S]*Reason: /);
+  expect(existsSync(join(session.place.project, "made"))).toBe(true);
+  await session.allowAlways("│ touch made", "a");
+  await session.shows("Made.");
+  const left = await session.quit();
+  expect(left).toContain(
+    "> make it\n\n✓ bash touch made\n  (no output)\n\n✓ bash touch made\n  (no output)\n\nMade.\n",
+  );
+  expect(left).not.toContain("Allow bash?");
+});
+
+test.concurrent("what is allowed for good in a session or in the project is not asked again", async () => {
+  const script = [
+    bash("touch a"),
+    bash("touch a"),
+    bash("touch b"),
+    bash("touch b"),
+    "First.",
+    bash("touch b"),
+    "Then.",
+  ];
+  await using session = new ScreenSession({ turns: script });
+  await session.opened();
+  await session.say("make them");
+  await session.allowAlways("│ touch a", "a");
+  await session.allowAlways("│ touch b", "p");
+  await session.shows("First.");
+  await session.say("and again");
+  await session.shows("Then.");
+  const transcript = await session.quit();
+  expect(transcript.match(/✓ bash touch [ab]/g)).toHaveLength(5);
+  const directory = join(session.place.home, ".local", "state", "diligent");
+  const grants = readFileSync(join(directory, "grants.json"), "utf8");
+  expect(grants).toMatch(/"words": \[\s*"touch",\s*"b"\s*\]/);
+  expect(grants).not.toContain('"a"');
+});
+
+test.concurrent("a no ends the turn, one with a message lets the model go on", async () => {
+  await using session = new ScreenSession({ turns: [bash("touch a"), bash("touch b"), "As you like."] });
+  await session.opened();
+  await session.say("make them");
+  await session.answer("│ touch a", "n");
+  await session.shows("Stopped: request denied");
+  await session.say("once more");
+  await session.answer("│ touch b", "m");
+  await session.shows("Message to the model: ▏");
+  session.program.send("not b");
+  await session.shows("Message to the model: not b▏");
+  session.press("enter");
+  await session.shows("As you like.");
+  expect(await session.quit()).toBe(
+    lines(
+      "> make them",
+      "",
+      "✗ bash touch a · rejected",
+      "  The user denied this. Do not try it in another way.",
+      "",
+      "Stopped: request denied",
+      "",
+      "> once more",
+      "",
+      "✗ bash touch b · rejected",
+      "  The user denied this: not b",
+      "",
+      "As you like.",
+      "",
+      ">",
+      "(status)",
+    ),
+  );
+});
+
+test.concurrent("what was being written when the question came up answers nothing and is not lost", async () => {
+  await using session = new ScreenSession({
+    turns: [{ ...bash("touch a"), delayMs: 250 }, "Not yet."],
+  });
+  await session.opened();
+  await session.say("make it");
+  for (const letter of "any yes, please") {
+    session.program.send(letter);
+    await Bun.sleep(50);
+  }
+  await session.shows("│ touch a");
+  expect(existsSync(join(session.place.project, "a"))).toBe(false);
+  await session.shows("You were typing: press Tab or ↓ to answer this · Esc no\n> any yes, please");
+  session.program.send("!y");
+  await session.shows("> any yes, please!y");
+  session.press("tab");
+  await session.answer("y yes", "n");
+  await session.shows("> any yes, please!y");
+});
+
+// Alone, so that no other session keeps this process from pressing the key at once.
+test("a key that was pressed before the question could be read is to be pressed again", async () => {
+  let isPressed = false;
+  await using session = new ScreenSession({
+    turns: [bash("touch a"), "Made."],
+    onOutput() {
+      if (isPressed || !Bun.stripANSI(session.program.bytes).includes("│ touch a")) return;
+      isPressed = true;
+      session.program.send("y");
+    },
+  });
+  await session.opened();
+  await session.say("make it");
+  await session.shows("The question just appeared: press the key again");
+  expect(existsSync(join(session.place.project, "a"))).toBe(false);
+  session.program.send("y");
+  await session.answer("│ touch a", "y");
+  await session.shows("Made.");
+});
+
+test.concurrent("Esc says no at once, also to a question that has only just come up", async () => {
+  await using session = new ScreenSession({ turns: [bash("touch a")] });
+  await session.opened();
+  await session.say("make it");
+  await session.shows("│ touch a");
+  session.program.send(KEYS.escape);
+  await session.shows("Stopped: request denied");
+  expect(existsSync(join(session.place.project, "a"))).toBe(false);
+});
+
+test.concurrent("a no that ends the turn gives back what was queued", async () => {
+  await using session = new ScreenSession({
+    turns: [
+      {
+        toolCalls: [
+          { name: "bash", input: { command: "sleep 0.5" } },
+          { name: "bash", input: { command: "touch a" } },
+        ],
+      },
+    ],
+  });
+  await session.opened();
+  await session.say("make it");
+  await session.shows("Running bash");
+  await session.say("a hint");
+  await session.shows("queued: a hint");
+  await session.answer("│ touch a", "n");
+  await session.shows(/^> a hint/m);
+  const shown = await session.screen();
+  expect(shown).toEndWith("\n\nStopped: request denied\n\n> a hint\n(status)");
+  expect(shown).not.toContain("queued");
+});

@@ -1,0 +1,68 @@
+import { afterAll, expect } from "bun:test";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { readSessionFile } from "@diligent/core/sessions";
+import { findMountObstacle, testUnless } from "../../../core/test/support/test-unless.ts";
+import { writeUserConfig } from "../support/compatible-service.ts";
+import { ScreenSession } from "../support/screen-session.ts";
+import { sessionIds } from "../support/session-files.ts";
+import { createTemporaryProject } from "../support/temporary-project.ts";
+
+const place = createTemporaryProject();
+const disk = join(place.project, ".diligent");
+mkdirSync(disk, { mode: 0o700 });
+const mount = ["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "diligent-test", disk];
+const obstacle = findMountObstacle();
+if (obstacle === undefined) Bun.spawnSync(mount);
+
+afterAll(() => {
+  if (obstacle === undefined) Bun.spawnSync(["umount", "-l", disk]);
+  place.remove();
+});
+
+testUnless(obstacle)(
+  "a disk that gets full in mid-turn is told once, the screen is used all the same, and with space all of it is saved",
+  async () => {
+    writeUserConfig(place, { sandbox: "off" });
+    // What the last block of the file has room for still is: a result of 14 KB is not.
+    const fill = "cat /dev/zero > .diligent/hog; seq 1 3000";
+    await using session = new ScreenSession({
+      place,
+      args: ["--approval", "auto"],
+      turns: [
+        "First, on a disk with room.",
+        { toolCalls: [{ name: "bash", input: { command: fill } }] },
+        "The disk is full now.",
+        "Still here.",
+        "At last.",
+      ],
+    });
+    await session.opened();
+    await session.say("begin");
+    await session.shows("First, on a disk with room.");
+    const path = join(disk, "sessions", `${sessionIds(place)[0]}.jsonl`);
+    const before = readFileSync(path, "utf8");
+    await session.say("fill it");
+    await session.shows("The disk is full now.");
+    await session.say("and now");
+    await session.shows("Still here.");
+    expect(readFileSync(path, "utf8")).toStartWith(before);
+    rmSync(join(disk, "hog"));
+    await session.say("with room");
+    await session.shows("At last.");
+    const shown = (await session.quit()).replaceAll(/\n\s*/g, " ");
+    expect(shown.match(/no space is left on the disk \(ENOSPC\)/g)).toHaveLength(1);
+    // Rows may end anywhere in a path.
+    expect(shown.replaceAll(" ", "")).toMatch(
+      /Thissessionisnotbeingsaved:.*\.jsonl.*onthefilesystemat.*\.diligent/,
+    );
+    expect(readFileSync(path, "utf8")).toStartWith(before);
+    // A line that was cut where the disk ended is passed over by readers, and stands there whole once more.
+    const roles = readSessionFile(path).entries.map((entry) =>
+      entry.type === "message" ? entry.message.role : entry.type,
+    );
+    expect(roles.join(" ")).toBe(
+      "user assistant user assistant tool_result assistant user assistant user assistant",
+    );
+  },
+);

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildExecutable, currentHost } from "../../scripts/build.ts";
+import { chooseTargets, findHostTarget } from "../../scripts/build-targets.ts";
+import { VERSION } from "../../src/version.ts";
+import { plantTraps } from "../support/bun-traps.ts";
+import { startInPty } from "../support/pty-program.ts";
+import { runDiligent } from "../support/run-diligent.ts";
+import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
+
+const SCRIPT = {
+  version: 1,
+  turns: [
+    { toolCalls: [{ name: "grep", input: { pattern: "needle", glob: "*.txt" } }] },
+    { toolCalls: [{ name: "bash", input: { command: "echo one && echo two | cat" } }] },
+    { text: "All found." },
+  ],
+};
+const RUN = ["-p", "--model", "scripted/script.json", "--output-format", "stream-json", "find it"];
+// Nothing of the repository's is in it.
+const ENVIRONMENT = { PATH: "/usr/bin:/bin" };
+
+test("a target is named, is this machine, or is one of all; Windows is none", () => {
+  const host = { platform: "linux", arch: "arm64", isMusl: true };
+  expect(chooseTargets("host", host).map(({ bun }) => bun)).toEqual(["bun-linux-arm64-musl"]);
+  expect(chooseTargets("darwin-arm64", host).map(({ name }) => name)).toEqual(["darwin-arm64"]);
+  expect(chooseTargets("all", host)).toHaveLength(6);
+  expect(() => chooseTargets("host", { platform: "win32", arch: "x64", isMusl: false })).toThrow(
+    "There is no target host on win32 x64",
+  );
+});
+
+const target = findHostTarget(currentHost());
+
+describe.skipIf(target === undefined)(
+  "the executable (skipped where there is no target for the machine)",
+  () => {
+    let directory: string;
+    let program: string[];
+    const places: TemporaryProject[] = [];
+
+    beforeAll(async () => {
+      directory = mkdtempSync(join(tmpdir(), "diligent-executable-"));
+      if (target) program = [await buildExecutable(target, directory)];
+    }, 60_000);
+
+    afterAll(() => {
+      for (const place of places) place.remove();
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    function createPlace(): TemporaryProject {
+      const place = createTemporaryProject();
+      places.push(place);
+      place.write("script.json", SCRIPT);
+      place.write("hello.json", { version: 1, turns: [{ text: "Hello from one file." }] });
+      place.write("hay.txt", "a needle\n");
+      return place;
+    }
+
+    test("is one file, beside what its parts want to be told", () => {
+      expect(readdirSync(directory).sort()).toEqual(["THIRD-PARTY.md", "diligent"]);
+      expect(readFileSync(join(directory, "THIRD-PARTY.md"), "utf8")).toMatch(
+        /## @vscode\/ripgrep-\w+-\w+ 1/,
+      );
+    });
+
+    test("says its version and works with its own ripgrep, whatever lies in the directory", async () => {
+      const place = createPlace();
+      const traps = plantTraps(place);
+      const options = { program, environment: ENVIRONMENT };
+      const { stdout: version } = await runDiligent(place, ["--version"], options);
+      expect(version).toMatch(new RegExp(`^diligent ${VERSION}( \\([0-9a-f]{7}(, changed)?\\))?\n$`));
+      const { stdout, stderr, exitCode } = await runDiligent(place, RUN, options);
+      expect([stderr, exitCode]).toEqual(["", 0]);
+      expect(stdout).toContain('"output":"hay.txt"');
+      expect(stdout).toContain('"output":"one\\ntwo"');
+      const { exitCode: withoutKey } = await runDiligent(place, ["-p", "hi"], options);
+      expect([withoutKey, traps.sprung()]).toEqual([2, []]);
+    }, 30_000);
+
+    test("replaces a copy of ripgrep that somebody has changed or may change", async () => {
+      const place = createPlace();
+      const programs = join(place.home, ".local", "state", "diligent", "programs");
+      const search = async () => {
+        const { stdout } = await runDiligent(place, RUN, { program, environment: ENVIRONMENT });
+        expect(stdout).toContain('"output":"hay.txt"');
+        return readdirSync(programs).map((name) => join(programs, name));
+      };
+      const [copy = "", ...more] = await search();
+      expect([more, statSync(copy).mode & 0o777, statSync(programs).mode & 0o777]).toEqual([
+        [],
+        0o700,
+        0o700,
+      ]);
+      const size = statSync(copy).size;
+      writeFileSync(copy, "#!/bin/sh\necho owned\n");
+      expect(await search()).toEqual([copy]);
+      expect(statSync(copy).size).toBe(size);
+      chmodSync(copy, 0o777);
+      await search();
+      expect(statSync(copy).mode & 0o777).toBe(0o700);
+    }, 30_000);
+
+    test("looks at the machine without unpacking anything", async () => {
+      const place = createPlace();
+      const environment = { ...ENVIRONMENT, DILIGENT_MODEL: "scripted/hello.json" };
+      const { stdout, exitCode } = await runDiligent(place, ["doctor"], { program, environment });
+      expect([exitCode, stdout]).toEqual([
+        0,
+        expect.stringMatching(/^ok +ripgrep +bundled; unpacked at the first search$/m),
+      ]);
+      const made = [place.home, place.temporary].flatMap((directory) => readdirSync(directory));
+      expect(made.filter((name) => name !== ".bun")).toEqual([]);
+    }, 30_000);
+
+    test("draws its screen in a terminal", async () => {
+      const place = createPlace();
+      const options = { program, environment: ENVIRONMENT };
+      await using running = startInPty(place, ["--model", "scripted/hello.json", "hi"], options);
+      await running.waitFor("Hello from one file.");
+      running.send("\x04");
+      expect(await running.exitCode).toBe(0);
+    }, 30_000);
+  },
+);

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SessionSandbox } from "@diligent/core/run";
+import { startSseServer } from "../../../core/test/support/sse-server.ts";
+import { packAll } from "../../scripts/pack.ts";
+import { readDeclaredNames } from "../support/declared-names.ts";
+import { type LocalRegistry, startLocalRegistry } from "../support/local-registry.ts";
+import { runDiligent } from "../support/run-diligent.ts";
+import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
+import { ANTHROPIC_SERVICE, wholeReply } from "../support/vendor-service.ts";
+
+const REPOSITORY = join(import.meta.dir, "..", "..", "..", "..");
+const CORE = join(REPOSITORY, "packages", "core");
+const EXAMPLES = ["minimal-agent.ts", "custom-tool.ts", "boxed-commands.ts"];
+const PUBLIC = [".", "./anthropic", "./compatible", "./openai", "./scripted"];
+
+/** A program of somebody who is as strict as can be and has no types but those of the packages. */
+const CONSUMER = `
+import { type AgentEvent, type SandboxState, EventStream, ProviderError, SessionManager, SessionSandbox, type Tool, type Workspace } from "@diligent/core";
+import * as core from "@diligent/core";
+import { createAnthropicStream } from "@diligent/core/anthropic";
+import { createCompatibleStream } from "@diligent/core/compatible";
+import { createOpenAIStream } from "@diligent/core/openai";
+import { scriptedModel } from "@diligent/core/scripted";
+
+export const all: object[] = [core, createAnthropicStream, createCompatibleStream, createOpenAIStream, scriptedModel];
+export const stream = new EventStream<AgentEvent, string>((event) => event.type === "agent_end", () => "end");
+export const kind: string = new ProviderError("busy", "overloaded").errorType;
+export const window: number = core.resolveModel("sonnet").contextWindow;
+export const sandbox = new SessionSandbox({ setting: "auto", environment: {}, root: "/", directory: () => undefined });
+export const boxed: Pick<Workspace, "commandBox"> = { commandBox: (): Promise<SandboxState> => sandbox.commandBox() };
+export type Names = [Tool["name"], SessionManager["sessionId"]];
+// @ts-expect-error A word that is no kind of error.
+new ProviderError("busy", "tired");
+`;
+
+let packed: string;
+let place: TemporaryProject;
+let registry: LocalRegistry;
+
+/** A project of somebody else's, with the library installed from its file. */
+beforeAll(async () => {
+  packed = mkdtempSync(join(tmpdir(), "diligent-packed-"));
+  place = createTemporaryProject();
+  registry = startLocalRegistry();
+  const [tarball = ""] = await packAll(packed, ["core"]);
+  const { dependencies } = JSON.parse(readFileSync(join(CORE, "package.json"), "utf8"));
+  place.write("package.json", { name: "somebody-elses", private: true, type: "module" });
+  mkdirSync(join(place.home, "tmp"));
+  const add = Bun.spawn([process.execPath, "add", tarball, `zod@${dependencies.zod}`], {
+    cwd: place.project,
+    env: registry.environment(place.home),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  if ((await add.exited) !== 0) throw new Error(`bun add: ${await add.stderr.text()}`);
+  for (const name of EXAMPLES) copyFileSync(join(CORE, "examples", name), join(place.project, name));
+}, 180_000);
+
+afterAll(async () => {
+  await registry[Symbol.asyncDispose]();
+  place.remove();
+  rmSync(packed, { recursive: true, force: true });
+});
+
+function installed(...path: string[]): string {
+  return join(place.project, "node_modules", "@diligent", "core", ...path);
+}
+
+/** What the compiler has to say; nothing, when all is well. */
+function compile(files: readonly string[], options: object): string {
+  const compilerOptions = {
+    target: "ESNext",
+    module: "NodeNext",
+    lib: ["ESNext", "DOM"],
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    verbatimModuleSyntax: true,
+    noEmit: true,
+    ...options,
+  };
+  place.write("tsconfig.json", { compilerOptions, files });
+  const tsc = join(REPOSITORY, "node_modules", ".bin", "tsc");
+  return Bun.spawnSync([tsc, "-p", place.project]).stdout.toString();
+}
+
+/** Whether commands can be boxed on this machine. */
+async function hasBox(): Promise<boolean> {
+  const sandbox = new SessionSandbox({
+    setting: "auto",
+    environment: { PATH: process.env.PATH, HOME: place.home },
+    root: place.project,
+    directory: () => undefined,
+  });
+  const { kind } = await sandbox.commandBox();
+  await sandbox.close();
+  return kind === "boxed";
+}
+
+describe("the packed library", () => {
+  test("comes from its file, and its dependencies are pinned", () => {
+    expect(registry.asked.filter((name) => name.includes("diligent"))).toEqual([]);
+    const { exports, dependencies, scripts } = JSON.parse(readFileSync(installed("package.json"), "utf8"));
+    expect([Object.keys(exports).sort(), scripts]).toEqual([PUBLIC, undefined]);
+    const loose = Object.values(dependencies).filter((version) => !/^\d+\.\d+\.\d+$/.test(String(version)));
+    expect(loose).toEqual([]);
+    const files = Object.values<{ types: string; default: string }>(exports).flatMap((face) =>
+      Object.values(face),
+    );
+    expect(files.filter((file) => !existsSync(installed(file)))).toEqual([]);
+  });
+
+  test("compiles for somebody strict, who has no types of Bun and of Node and checks those of libraries", () => {
+    place.write("consumer.ts", CONSUMER);
+    expect(compile(["consumer.ts"], { types: [], skipLibCheck: false })).toBe("");
+  }, 30_000);
+
+  test("says something about everything that it exports", () => {
+    const names = readDeclaredNames(installed("dist", "index.d.ts"));
+    expect(names.size).toBeGreaterThan(150);
+    expect([...names].filter(([, isDocumented]) => !isDocumented).map(([name]) => name)).toEqual([]);
+  });
+
+  test("the examples of its README compile, and are those files, each below 40 lines", () => {
+    const types = [join(REPOSITORY, "node_modules", "@types", "bun")];
+    expect(compile(EXAMPLES, { types, skipLibCheck: true })).toBe("");
+    const readme = readFileSync(installed("README.md"), "utf8");
+    for (const name of EXAMPLES) {
+      const text = readFileSync(join(place.project, name), "utf8");
+      expect(readme).toContain(`<!-- examples/${name} -->\n\`\`\`ts\n${text}\`\`\``);
+      expect(text.trimEnd().split("\n").length).toBeLessThan(40);
+    }
+  }, 30_000);
+
+  test("its own tool runs, with a script in the place of a model", async () => {
+    const program = [process.execPath, "custom-tool.ts"];
+    const { stdout, stderr, exitCode } = await runDiligent(place, [], { program });
+    expect([stdout, stderr, exitCode]).toEqual([expect.stringMatching(/^roll_die [1-6]\n$/), "", 0]);
+  });
+
+  test("commands of its box write to the project and nowhere else; where there is no box, none runs", async () => {
+    const command = "echo in > made.txt; echo out > ../made.txt; cat made.txt";
+    const bash = { id: "toolu_1", name: "bash", input: { command } };
+    await using server = await startSseServer(
+      wholeReply(ANTHROPIC_SERVICE, { text: "I try.", calls: [bash] }),
+      wholeReply(ANTHROPIC_SERVICE, { text: "Done." }),
+    );
+    const environment = { ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: server.url };
+    const program = [process.execPath, "boxed-commands.ts"];
+    const { stdout, stderr, exitCode } = await runDiligent(place, [], { program, environment });
+    expect([stderr, exitCode, server.problems]).toEqual(["", 0, []]);
+    const isBoxed = await hasBox();
+    expect(/^bash .*made\.txt: Read-only file system\nin\n$/.test(stdout)).toBe(isBoxed);
+    expect(existsSync(join(place.project, "made.txt"))).toBe(isBoxed);
+    expect([existsSync(join(place.top, "made.txt")), readdirSync(place.temporary)]).toEqual([false, []]);
+  });
+
+  test("the minimal agent works: it searches with the ripgrep that came along, and changes nothing", async () => {
+    place.write("hay.txt", "a needle\n");
+    const grep = { id: "toolu_1", name: "grep", input: { pattern: "needle", glob: "hay*" } };
+    const write = { id: "toolu_2", name: "write", input: { file_path: ".env", content: "X=1" } };
+    await using server = await startSseServer(
+      wholeReply(ANTHROPIC_SERVICE, { text: "I look.", calls: [grep, write] }),
+      wholeReply(ANTHROPIC_SERVICE, { text: "It is in hay.txt." }),
+    );
+    const environment = { ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: server.url };
+    const program = [process.execPath, "minimal-agent.ts", "where", "is", "it?"];
+    const { stdout, stderr, exitCode } = await runDiligent(place, [], { program, environment });
+    expect([stdout, exitCode, server.problems]).toEqual(["I look.\nIt is in hay.txt.\n", 0, []]);
+    expect(stderr).toContain('grep {"pattern":"needle","glob":"hay*"}');
+    expect(JSON.stringify(server.requests[1]?.body)).toContain("hay.txt");
+    expect([
+      JSON.stringify(server.requests[1]?.body).includes("in plan mode nothing is written"),
+      existsSync(join(place.project, ".env")),
+    ]).toEqual([true, false]);
+  });
+});

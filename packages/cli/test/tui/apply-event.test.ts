@@ -1,0 +1,140 @@
+import { describe, expect, test } from "bun:test";
+import { applyEvent } from "../../src/tui/apply-event.ts";
+import { renderCallBlock } from "../../src/tui/blocks/tool-renderers.ts";
+import { createKeymap } from "../../src/tui/keys/keymap.ts";
+import { activityLine } from "../../src/tui/live-region.ts";
+import { cutFinished } from "../../src/tui/markdown/stream.ts";
+import { createTheme } from "../../src/tui/theme.ts";
+import { createView, type View } from "../../src/tui/view.ts";
+import { usage } from "../support/agent-events.ts";
+
+type Event = Parameters<typeof applyEvent>[1];
+
+const start = createView({ cwd: "/p" });
+const theme = createTheme({ color: false });
+const keymap = createKeymap();
+
+function play(events: readonly Event[], view: View = start): View {
+  return events.reduce((before, event) => applyEvent(before, event, { now: 0, cut: cutFinished }), view);
+}
+
+test("how a call ended is told by its event, whatever it printed", () => {
+  const call = { itemId: "i", toolCallId: "c", toolName: "bash" };
+  const shown = (end: object) => {
+    const { lastCall } = play([
+      { type: "tool_start", ...call, input: { command: "psql" } },
+      { type: "tool_end", ...call, output: "Refused: connection", isError: true, ...end },
+    ]);
+    return lastCall && renderCallBlock(lastCall, { width: 60, theme, now: 0 })[0];
+  };
+  expect(shown({ outcome: "failed", metadata: { exitCode: 1 } })).toBe("✗ bash psql · exit code 1");
+  expect(shown({})).toBe("✗ bash psql · failed");
+  expect(shown({ outcome: "rejected" })).toBe("✗ bash psql · rejected");
+});
+
+test("a call that the user changed shows what runs, while it runs and afterwards", () => {
+  const call = { itemId: "i", toolCallId: "c", toolName: "bash" };
+  const begun = play([
+    { type: "tool_start", ...call, input: { command: "rm a" } },
+    { type: "tool_update", ...call, partialResult: "", input: { command: "rm -i a" } },
+    { type: "tool_update", ...call, partialResult: "sure?" },
+  ]);
+  const look = { width: 60, theme, now: 0 };
+  expect(begun.live.map((block) => block.type === "tool" && renderCallBlock(block, look)[0])).toEqual([
+    "• bash rm -i a",
+  ]);
+  const ended = play([
+    { type: "tool_start", ...call, input: { command: "rm a" } },
+    { type: "tool_end", ...call, output: "gone", isError: false, input: { command: "rm -i a" } },
+  ]);
+  expect(ended.lastCall && renderCallBlock(ended.lastCall, look)[0]).toBe("✓ bash rm -i a");
+});
+
+describe("the size of the context", () => {
+  const counted = (event: Partial<Extract<Event, { type: "usage" }>>, before: readonly Event[] = []) => {
+    const { contextTokens, sessionTokens, cost } = play([
+      ...before,
+      { type: "usage", usage: usage(10), cost: 1, ...event },
+    ]).status;
+    return { contextTokens, sessionTokens, cost };
+  };
+
+  test("is that of the conversation's own requests, while it is compacted too", () => {
+    const compacting = compactionStart(5);
+    const own = { contextTokens: 40, sessionTokens: 40, cost: 1 };
+    expect(counted({})).toEqual(own);
+    expect(counted({}, [compacting])).toEqual(own);
+  });
+
+  test.each(["summary", "knowledge"] as const)(
+    "is not that of a request for %s, which is paid for",
+    (purpose) => {
+      expect(counted({ purpose })).toEqual({ contextTokens: 0, sessionTokens: 40, cost: 1 });
+    },
+  );
+});
+
+describe("a message that joined the run", () => {
+  const queued: View = {
+    ...start,
+    queued: [
+      { id: "1", text: "same" },
+      { id: "2", text: "same" },
+    ],
+  };
+
+  test("is the queued one of its id, not of its text", () => {
+    const after = play([{ type: "steering", text: "same", id: "2" }], queued);
+    expect(after.queued).toEqual([{ id: "1", text: "same" }]);
+    expect(after.finished).toEqual([{ type: "prompt", text: "same" }]);
+  });
+
+  test("is shown though it looks like a command, unless it only tells of one", () => {
+    expect(play([{ type: "steering", text: "!ls", id: "3" }]).finished).toEqual([
+      { type: "prompt", text: "!ls" },
+    ]);
+    expect(play([{ type: "steering", text: "!ls", id: "3", isNote: true }])).toEqual(start);
+  });
+
+  test("of another source has no id, and takes nothing away", () => {
+    const after = play([{ type: "steering", text: "same" }], queued);
+    expect([after.queued, after.finished.length]).toEqual([queued.queued, 1]);
+  });
+});
+
+test("pruned tool results are noted, and the context is as large as it is then", () => {
+  const event: Event = { type: "prune", entryIds: ["a", "b"], tokensBefore: 90_400, tokensAfter: 61_600 };
+  const { finished, status } = play([event]);
+  expect(finished).toEqual([
+    { type: "notice", level: "info", text: "Shortened 2 tool results: 90k → 62k tokens" },
+  ]);
+  expect(status).toMatchObject({ contextTokens: 61_600, isContextEstimated: true });
+  expect(play([{ ...event, entryIds: ["a"] }]).finished).toMatchObject([
+    { text: "Shortened 1 tool result: 90k → 62k tokens" },
+  ]);
+});
+
+function compactionStart(estimatedTokens: number): Event {
+  const tokensByCause = { systemPrompt: 0, tools: 0, summary: 0, user: 0, assistant: 0, toolResults: 0 };
+  return {
+    type: "compaction_start",
+    estimatedTokens,
+    trigger: "threshold",
+    cutEntryIds: [],
+    keptEntryIds: [],
+    tokensByCause,
+  };
+}
+
+test("a request that is repeated while the context is compacted leaves that to be seen", () => {
+  const line = (view: View) => activityLine(view.activity, { width: 90, theme, now: 0, keymap })?.slice(2);
+  const waiting = play([
+    compactionStart(142_000),
+    { type: "status_change", status: "retry", retry: { attempt: 2, delayMs: 3_000 } },
+  ]);
+  expect(line(waiting)).toStartWith("⟳ Compacting context (142k tokens)… Attempt 2 in 3 s…");
+  const again = play([{ type: "status_change", status: "busy" }], waiting);
+  expect(line(again)).toStartWith("⟳ Compacting context (142k tokens)… (0");
+  const alone = play([{ type: "status_change", status: "retry", retry: { attempt: 2, delayMs: 3_000 } }]);
+  expect(line(alone)).toStartWith("Attempt 2 in 3 s…");
+});

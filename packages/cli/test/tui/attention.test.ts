@@ -1,0 +1,198 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+import { beforeEach, describe, expect, test } from "bun:test";
+import {
+  chooseNotification,
+  hasTitle,
+  type NotificationSettings,
+  Notifications,
+  notificationSequence,
+  titleText,
+} from "../../src/tui/notifications.ts";
+import { toShellCall } from "../../src/tui/shell-call.ts";
+import { createView, type View } from "../../src/tui/view.ts";
+
+const IDLE = createView({ cwd: "/x" });
+const WORKING: View = { ...IDLE, activity: { type: "waiting", since: 0 } };
+
+let clock = 0;
+let written = "";
+let attention: Notifications;
+
+beforeEach(() => {
+  clock = 0;
+});
+
+function start(
+  settings: NotificationSettings["settings"] = {},
+  environment: Record<string, string> = {},
+): void {
+  attention = new Notifications({
+    environment: { TERM: "xterm-256color", ...environment },
+    write: (sequence) => {
+      written += sequence;
+    },
+    now: () => clock,
+  });
+  attention.configure({ project: "shop", settings }, IDLE);
+  written = "";
+}
+
+/** What is written while a run takes so long. */
+function work(durationMs: number): string {
+  written = "";
+  attention.update(WORKING);
+  clock += durationMs;
+  attention.update(IDLE);
+  return written.replaceAll(/\x1b\]0;[^\x07]*\x07/g, "");
+}
+
+describe("the title", () => {
+  test("names the project, and has a mark while a run goes on or a question waits", () => {
+    expect([titleText("shop", "idle"), titleText("shop", "working"), titleText("shop", "asking")]).toEqual([
+      "diligent – shop",
+      "● diligent – shop",
+      "? diligent – shop",
+    ]);
+    expect(titleText("", "idle")).toBe("diligent");
+  });
+
+  test("has its mark while a command of the user's own runs, and a long one calls at its end", () => {
+    start();
+    attention.readInput("\x1b[O");
+    const shell = toShellCall({ command: "make", isTold: true }, 0);
+    attention.update({ ...IDLE, shell });
+    expect(written).toBe("\x1b]0;● diligent – shop\x07");
+    written = "";
+    clock += 12_000;
+    attention.update(IDLE);
+    expect(written).toBe("\x1b]0;diligent – shop\x07\x07");
+  });
+
+  test("is safe whatever the project is called, and not longer than a tab", () => {
+    expect(titleText("a\x07b\x1b]0;x\u202e\u009c", "idle")).toBe("diligent – a\\x07b\\x1b]0;x\\u{202e}\\x9c");
+    expect(Bun.stringWidth(titleText("名".repeat(500), "idle"))).toBeLessThanOrEqual(51);
+  });
+
+  test("is written when it changes, and given back to the stack it was taken from", () => {
+    start();
+    expect(attention.enter()).toBe("\x1b[22;0t\x1b]0;diligent – shop\x07\x1b[?1004h");
+    attention.update(WORKING);
+    attention.update({ ...WORKING, hint: "x" });
+    expect(written).toBe("\x1b]0;● diligent – shop\x07");
+    expect(attention.leave()).toBe("\x1b[?1004l\x1b]0;\x07\x1b[23;0t");
+  });
+
+  test.each(["dumb", "linux", "vt100", ""])(
+    "is left alone in a terminal that may not know it: %p",
+    (TERM) => {
+      expect(hasTitle({ TERM })).toBe(false);
+      start({}, { TERM });
+      expect(attention.enter()).toBe("\x1b[?1004h");
+    },
+  );
+
+  test("and everything else can be switched off", () => {
+    start({ title: false, notify: "off" });
+    attention.readInput("\x1b[O");
+    expect([attention.enter(), attention.leave(), work(60_000)]).toEqual(["", "", ""]);
+  });
+});
+
+describe("somebody who looks elsewhere", () => {
+  test("is called when a turn of ten seconds or more has ended", () => {
+    start();
+    expect(attention.readInput("\x1b[O")).toBe(true);
+    expect(work(9_999)).toBe("");
+    expect(work(10_000)).toBe("\x07");
+  });
+
+  test("is called once for a question, however short the turn was", () => {
+    start();
+    attention.readInput("\x1b[O");
+    const dialog = { ...question(), scroll: 1 };
+    attention.update({ ...WORKING, dialog: question() });
+    attention.update({ ...WORKING, dialog });
+    expect(written).toBe("\x1b]0;? diligent – shop\x07\x07");
+  });
+
+  test("is not called once the focus is back, nor where the terminal has never told of it", () => {
+    start();
+    expect(work(60_000)).toBe("");
+    attention.readInput("\x1b[O");
+    attention.readInput("\x1b[I");
+    expect(work(60_000)).toBe("");
+  });
+
+  test("is called in tmux, which may keep the focus to itself, after ten seconds without a key", () => {
+    start({}, { TMUX: "/tmp/tmux,1,0", TERM: "tmux-256color" });
+    expect(work(10_000)).toBe("\x07");
+    attention.update(WORKING);
+    clock += 20_000;
+    expect(attention.readInput("x")).toBe(false);
+    expect(work(0)).toBe("");
+  });
+
+  test("gets the terminal's own message where it has one, unless the bell was asked for", () => {
+    const environment = { TERM: "xterm-kitty", KITTY_WINDOW_ID: "1" };
+    start({}, environment);
+    attention.readInput("\x1b[O");
+    expect(work(83_000)).toBe("\x1b]9;diligent – shop: done after 1 min 23 s\x07");
+    start({ notify: "bell" }, environment);
+    attention.readInput("\x1b[O");
+    expect(work(83_000)).toBe("\x07");
+  });
+});
+
+function question(): NonNullable<View["dialog"]> & { type: "approval" } {
+  return {
+    type: "approval",
+    content: [],
+    hasAlways: false,
+    stored: [],
+    guardedUntil: 0,
+    scroll: 0,
+    wasEndSeen: true,
+    isEditable: true,
+  };
+}
+
+describe("the way a terminal is asked to call", () => {
+  test.each([
+    [{ TERM_PROGRAM: "iTerm.app" }, "osc9"],
+    [{ LC_TERMINAL: "iTerm2" }, "osc9"],
+    [{ TERM: "xterm-kitty" }, "osc9"],
+    [{ TERM_PROGRAM: "ghostty" }, "osc777"],
+    [{ TERM: "xterm-ghostty" }, "osc777"],
+    [{ TERM_PROGRAM: "WezTerm" }, "osc777"],
+    [{ TERM: "foot-extra" }, "osc777"],
+    [{ TERM: "rxvt-unicode-256color" }, "osc777"],
+    [{ TERM: "xterm-256color" }, "bell"],
+    [{ TERM_PROGRAM: "Apple_Terminal" }, "bell"],
+    // Started from a shell in another terminal, whose traces it has inherited.
+    [{ TERM_PROGRAM: "vscode", GHOSTTY_RESOURCES_DIR: "/x" }, "bell"],
+    [{ TERM: "xterm-256color", KITTY_WINDOW_ID: "1" }, "bell"],
+    [{ TERM: "tmux-256color", TERM_PROGRAM: "tmux", TMUX: "/t,1,0", KITTY_WINDOW_ID: "1" }, "osc9"],
+    [{ TERM: "screen", TMUX: "/t,1,0", WEZTERM_PANE: "0" }, "osc777"],
+    [{ TERM: "tmux-256color", TERM_PROGRAM: "tmux", TMUX: "/t,1,0" }, "bell"],
+    [{ TERM: "screen", STY: "1.pts", TERM_PROGRAM: "iTerm.app" }, "bell"],
+    [{}, "bell"],
+  ] as const)("in %j is %s", (environment: Record<string, string>, kind) => {
+    expect(chooseNotification(environment)).toBe(kind);
+  });
+
+  test("goes through tmux with its escapes doubled, and rings for tmux itself", () => {
+    const options = { kind: "osc777" as const, environment: { TMUX: "/t,1,0" } };
+    expect(notificationSequence({ title: "a", body: "b" }, options)).toBe(
+      "\x1bPtmux;\x1b\x1b]777;notify;a;b\x07\x1b\\\x07",
+    );
+  });
+
+  test("cannot be broken out of", () => {
+    const hostile = "x\x07\x1b]52;c;aGk=\x07\x9c;\n\x1b\\y";
+    for (const kind of ["osc9", "osc777"] as const) {
+      const sequence = notificationSequence({ title: hostile, body: hostile }, { kind, environment: {} });
+      expect(sequence.match(/[\p{Cc}]/gu)).toEqual(["\x1b", "\x07"]);
+      expect(sequence.split(";notify;")[1]?.split(";")[0] ?? "").not.toContain("y;");
+    }
+  });
+});

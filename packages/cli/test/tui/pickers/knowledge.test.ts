@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { appendInputHistory } from "@diligent/core/run";
+import { writeKnowledge } from "../../support/knowledge-files.ts";
+import { runDiligent } from "../../support/run-diligent.ts";
+import { createTemporaryProject, type TemporaryProject } from "../../support/temporary-project.ts";
+import { TypedCommands, writeScript } from "../../support/typed-commands.ts";
+
+let place: TemporaryProject;
+let program: TypedCommands | undefined;
+
+beforeEach(() => {
+  place = createTemporaryProject();
+  writeScript(place, "one");
+});
+
+afterEach(async () => {
+  await program?.close();
+  place.remove();
+});
+
+async function start(): Promise<TypedCommands> {
+  program = await new TypedCommands(place).open();
+  return program;
+}
+
+test("/knowledge lists what counts most first, and chosen shows all that is known about it", async () => {
+  writeKnowledge(
+    place,
+    { id: "aaaa1111", content: "old \x1b[31mtext", daysAgo: 60 },
+    { id: "bbbb2222", content: "use tabs", type: "correction", tags: ["style"] },
+  );
+  const typed = await start();
+  await typed.run("/memory");
+  expect(typed.items).toEqual([">use tabs", " old \\x1b[31mtext"]);
+  expect(typed.dialog?.items[0]?.detail).toBe("correction · 0.80 · 1 minute ago");
+  await typed.press("style", "enter");
+  const [shown = ""] = typed.take("output");
+  expect(shown).toMatch(/^Knowledge +bbbb2222\nType +correction\n/);
+  expect(shown).toContain("    use tabs");
+});
+
+test("knowledge is forgotten after a yes, with what it had replaced", async () => {
+  writeKnowledge(
+    place,
+    { id: "aaaa1111", content: "use spaces" },
+    { id: "bbbb2222", content: "use tabs", supersedes: "aaaa1111" },
+    { id: "cccc3333", content: "tests are in test/" },
+  );
+  const typed = await start();
+  await typed.run("/knowledge");
+  await typed.press("tabs", "ctrl+d");
+  expect(typed.dialog?.question).toBe("Forget “use tabs” and the entries it replaced?");
+  await typed.press("n", "ctrl+d", "y", "ctrl+u");
+  await typed.settle();
+  expect(typed.items).toEqual([">tests are in test/"]);
+  expect(typed.take("notice")).toEqual([expect.stringMatching(/^Forgotten: use tabs\./)]);
+  const { stdout } = await runDiligent(place, ["knowledge", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject([{ id: "cccc3333" }]);
+});
+
+test("a correction is put into the editor, for the model to record", async () => {
+  writeKnowledge(place, { id: "aaaa1111", content: "use spaces" });
+  const typed = await start();
+  await typed.run("/knowledge");
+  await typed.press("ctrl+e");
+  expect(typed.dialog).toBeUndefined();
+  expect(typed.text).toContain("“use spaces”");
+  expect(typed.text).toContain('supersedes "aaaa1111"');
+});
+
+test("without knowledge, and with a file that cannot be trusted, that is said in one line", async () => {
+  const typed = await start();
+  await typed.run("/knowledge");
+  expect(typed.take()).toEqual(["No knowledge about this project yet."]);
+});
+
+test("/history finds earlier prompts of all sessions and puts one into the editor", async () => {
+  const typed = await start();
+  appendInputHistory(typed.io.environment, { cwd: "/elsewhere", text: "from another project" });
+  await typed.say("mend the parser\nand its tests");
+  await typed.press("ctrl+r");
+  expect(typed.items).toEqual([">mend the parser and its tests", " from another project"]);
+  await typed.press("parser", "enter");
+  expect(typed.text).toBe("mend the parser\nand its tests");
+});
+
+test("/history without a prompt says so", async () => {
+  const typed = await start();
+  await typed.run("/history");
+  expect(typed.take()).toEqual(["No prompts yet."]);
+});

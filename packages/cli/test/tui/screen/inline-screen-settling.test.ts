@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test";
+import { detectSettling } from "../../../src/tui/screen/terminal.ts";
+import { ScreenStage, type StageOptions } from "../../support/screen-stage.ts";
+
+const TMUX: StageOptions = { isTalking: false, environment: { TERM_PROGRAM: "tmux" } };
+// tmux tells the program of a new size no more often than this.
+const TMUX_INTERVAL_MS = 250;
+
+/** Resolves with the milliseconds until something was written after the size had changed, while text keeps coming. */
+async function timeUntilDrawn(stage: ScreenStage): Promise<number> {
+  await stage.terminal.resize(60, 24);
+  const since = performance.now();
+  const writes = stage.terminal.writes.length;
+  while (stage.terminal.writes.length === writes) {
+    stage.live = [`text that came until ${performance.now()}`, "status"];
+    stage.screen.requestRender();
+    await Bun.sleep(5);
+  }
+  return performance.now() - since;
+}
+
+describe("a change of the size", () => {
+  test("in tmux nothing is written for it before tmux would have told of the next", async () => {
+    const stage = new ScreenStage(TMUX);
+    await stage.start("text", "status");
+    expect(await timeUntilDrawn(stage)).toBeGreaterThan(TMUX_INTERVAL_MS);
+    stage.screen.stop();
+  });
+
+  test("in tmux its steps are drawn for once, with everything that came meanwhile", async () => {
+    const stage = new ScreenStage(TMUX);
+    await stage.start("text", "status");
+    await stage.terminal.resize(70, 24);
+    stage.screen.finish(["came at 70"]);
+    await stage.terminal.resize(50, 24);
+    stage.screen.finish(["came at 50"]);
+    await timeUntilDrawn(stage);
+    await stage.terminal.flush();
+    expect(stage.lines()).toEqual([
+      "came at 70",
+      "came at 50",
+      expect.stringContaining("text that"),
+      "status",
+    ]);
+    stage.screen.stop();
+  });
+
+  test("in tmux what was not drawn for it when the screen stops is written, laid out for it", async () => {
+    const stage = new ScreenStage(TMUX);
+    await stage.start("a text as wide as thirty columns", "status");
+    await stage.terminal.resize(20, 24);
+    stage.screen.finish(["came at 20"]);
+    stage.live = ["a text as wide as", "thirty columns", "status"];
+    stage.screen.stop();
+    await stage.terminal.flush();
+    expect(stage.lines()).toEqual(["came at 20", "a text as wide as", "thirty columns", "status"]);
+  });
+
+  const silent = { term: "xterm-256color", termProgram: undefined, device: undefined, hasAnswered: false };
+  const atOnce = { quietMs: 30, longestMs: 500 };
+  const late = { quietMs: 280, longestMs: 5_000 };
+
+  test.each([
+    ["tmux by its reply", { device: "84;0;0" }, late],
+    ["tmux by its name", { termProgram: "tmux" }, late],
+    ["tmux by its terminal type", { term: "tmux-256color" }, late],
+    ["xterm.js, whatever the environment says", { termProgram: "tmux", device: "0;276;0" }, atOnce],
+    ["GNU screen", { term: "screen-256color", device: "83;50000;0" }, atOnce],
+    ["VTE", { device: "65;7600;1" }, atOnce],
+    ["one that says nothing", {}, atOnce],
+  ])("is waited out as %s needs it", (_, traits, settling) => {
+    expect(detectSettling({ ...silent, ...traits })).toEqual(settling);
+  });
+});

@@ -1,0 +1,292 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { BUSY_MS } from "../../../core/test/support/busy-machine.ts";
+import { readShellLine } from "../../src/shell-line.ts";
+import { renderBlock } from "../../src/tui/blocks/render-blocks.ts";
+import { createKeymap } from "../../src/tui/keys/keymap.ts";
+import { applyKey } from "../../src/tui/keys-to-effects.ts";
+import { liveLines } from "../../src/tui/live-region.ts";
+import { toEarlierShellCall, toShellCall } from "../../src/tui/shell-call.ts";
+import { createTheme } from "../../src/tui/theme.ts";
+import { createView, type View } from "../../src/tui/view.ts";
+import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
+import { TypedCommands, writeScript } from "../support/typed-commands.ts";
+
+const theme = createTheme({ color: false });
+const keymap = createKeymap();
+
+let place: TemporaryProject;
+let program: TypedCommands | undefined;
+
+beforeEach(() => {
+  place = createTemporaryProject();
+  writeScript(place, "one", "two", "three");
+});
+
+afterEach(async () => {
+  await program?.settle();
+  await program?.close();
+  program = undefined;
+  place.remove();
+});
+
+async function start(): Promise<TypedCommands> {
+  program = await new TypedCommands(place).open();
+  return program;
+}
+
+async function enter(typed: TypedCommands, text: string): Promise<void> {
+  typed.enter(text);
+  await typed.settle();
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  const deadline = performance.now() + 5_000;
+  while (!isTrue() && performance.now() < deadline) await Bun.sleep(5);
+}
+
+const messages = async (typed: TypedCommands) => (await typed.holder.session).session.context.messages;
+
+const said = async (typed: TypedCommands) =>
+  (await messages(typed)).map((message) =>
+    "content" in message
+      ? [message.content]
+          .flat()
+          .map((part) => (typeof part === "string" || part.type !== "text" ? part : part.text))
+      : message.output,
+  );
+
+const queuedTexts = ({ view }: TypedCommands) => view.queued.map(({ text }) => text);
+
+const LEAD = "The user ran this command in their own shell, not through you.";
+
+describe("a line that begins with !", () => {
+  test("is run in the project without a question, shown, and read by the model with the next prompt", async () => {
+    const typed = await start();
+    await enter(typed, "!echo hello; pwd; false");
+    expect(typed.take()).toEqual([`! → hello\n${place.project}\n[exit code 1]`]);
+    expect(typed.view).toMatchObject({
+      shell: undefined,
+      lastCall: { type: "shell", isTold: true, call: { input: { command: "echo hello; pwd; false" } } },
+    });
+    await typed.say("why?");
+    expect(await said(typed)).toEqual([
+      [
+        "!echo hello; pwd; false",
+        `${LEAD} Exit code: 1. Its output:\n\nhello\n${place.project}\n[exit code 1]`,
+      ],
+      ["why?"],
+      ["one"],
+    ]);
+  });
+
+  test("with two marks is kept from the model and from the file", async () => {
+    const typed = await start();
+    await enter(typed, "!!echo secret");
+    expect(typed.take()).toEqual(["!! → secret"]);
+    await typed.say("go");
+    expect(await said(typed)).toEqual([["go"], ["one"]]);
+  });
+
+  test("without a command is not sent and goes back to the editor", async () => {
+    const typed = await start();
+    await enter(typed, "! ");
+    expect([typed.take(), typed.text]).toEqual([
+      ["error: Type a shell command after !, or after !! to hide it from the model."],
+      "! ",
+    ]);
+  });
+
+  test("is no command where the mark stands in a paste that nobody sees", async () => {
+    const typed = await start();
+    typed.enter("!touch made", "[pasted 20 lines]");
+    await until(() => typed.view.activity.type === "idle" && typed.blocks.length > 1);
+    expect(typed.take("prompt", "answer")).toEqual(["!touch made", "one"]);
+    expect(existsSync(join(place.project, "made"))).toBe(false);
+  });
+
+  test("is no command where a slash command or the command line sends it", async () => {
+    const typed = await start();
+    await typed.say("!touch made");
+    expect(existsSync(join(place.project, "made"))).toBe(false);
+  });
+
+  test("stays in the history of prompts", async () => {
+    const typed = await start();
+    await enter(typed, "!true");
+    await typed.run("/history");
+    expect(typed.items).toEqual([">!true"]);
+  });
+
+  test("runs one at a time; a prompt that is sent meanwhile waits for it, and Esc gives it back", async () => {
+    const typed = await start();
+    typed.enter("!sleep 30");
+    await until(() => typed.view.shell !== undefined);
+    await enter2(typed, "!echo second");
+    expect([typed.take(), typed.text]).toEqual([
+      ["error: Your previous command is still running; Esc stops it."],
+      "!echo second",
+    ]);
+    typed.enter("first prompt");
+    await until(() => typed.view.queued.length > 0);
+    typed.enter("second prompt");
+    await until(() => typed.view.queued.length > 1);
+    expect(queuedTexts(typed)).toEqual(["first prompt", "second prompt"]);
+    typed.text = "";
+    const begun = performance.now();
+    await typed.press("escape");
+    expect(performance.now() - begun).toBeLessThan(1_000 + BUSY_MS);
+    expect([typed.text, typed.view.queued]).toEqual(["first prompt\nsecond prompt", []]);
+    expect(typed.take()).toEqual(["! → (no output)\n[interrupted; process group killed]"]);
+    expect((await said(typed)).map(([first]) => first)).toEqual(["!sleep 30"]);
+  });
+
+  test("prompts that waited for it are one run", async () => {
+    const typed = await start();
+    typed.enter("!sleep 0.3; echo done");
+    await until(() => typed.view.shell !== undefined);
+    typed.enter("first prompt");
+    await until(() => typed.view.queued.length > 0);
+    typed.enter("second prompt");
+    await until(() => typed.view.queued.length > 1);
+    await until(() => typed.view.shell === undefined && typed.view.queued.length === 0);
+    await typed.settle();
+    expect(typed.take("prompt", "tool", "shell", "answer")).toEqual([
+      "! → done",
+      "first prompt",
+      "second prompt",
+      "one",
+    ]);
+  });
+
+  test("joins a run that is going on behind the results of its calls, and is shown once", async () => {
+    place.write("script.json", {
+      version: 1,
+      turns: [{ toolCalls: [{ name: "bash", input: { command: "sleep 0.4" } }] }, { text: "Seen." }],
+    });
+    const typed = await start();
+    (await typed.holder.session).approval.mode = "auto";
+    const running = typed.say("go");
+    await until(() => typed.view.activity.type === "tool");
+    typed.enter("!echo beside");
+    await running;
+    await typed.settle();
+    expect(typed.take("prompt", "tool", "shell", "answer")).toEqual([
+      "go",
+      "! → beside",
+      "bash → (no output)",
+      "Seen.",
+    ]);
+    expect((await messages(typed)).map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool_result",
+      "user",
+      "assistant",
+    ]);
+  });
+
+  test("is shown as a command again when the session is resumed, and its line can be changed in the tree", async () => {
+    const typed = await start();
+    await enter(typed, "!echo hello");
+    await typed.say("go");
+    const { sessionId } = (await typed.holder.session).session;
+    await typed.run("/new");
+    typed.take();
+    await typed.run(`/resume ${sessionId}`);
+    expect(typed.take("prompt", "tool", "shell", "answer")).toEqual(["! → hello", "go", "one"]);
+    await typed.run("/tree");
+    expect(typed.items).toEqual([" ● !echo hello", " ● go", ">● … one"]);
+    await typed.press("up", "up", "enter", "enter");
+    expect(typed.text).toBe("!echo hello");
+  });
+});
+
+async function enter2(typed: TypedCommands, text: string): Promise<void> {
+  typed.enter(text);
+  await until(() => typed.blocks.length > 0);
+}
+
+describe("on the screen", () => {
+  const look = { width: 60, rows: 24, theme, keymap, now: 3_500, above: "none" as const };
+  const npmTest = toShellCall({ command: "npm test", isTold: true }, 0);
+  const running: View = {
+    ...createView({ cwd: "/work" }),
+    shell: { ...npmTest, call: { ...npmTest.call, partial: "a\nb" } },
+  };
+
+  test("a command that runs shows its newest lines, its time and how it is stopped", () => {
+    expect(liveLines(running, ["> "], look).slice(0, -1)).toEqual([
+      "• ! npm test · 3 s",
+      "  a",
+      "  b",
+      "",
+      "⠴ Running your command… (3 s · Esc to stop)",
+      "",
+      "> ",
+    ]);
+  });
+
+  test("what has come of it is shown as that of a command of the model's", () => {
+    const told = toEarlierShellCall({ command: "npm test", output: "1 fail\n[exit code 1]", exitCode: 1 }, 5);
+    const own = { ...told, isTold: false, call: { ...told.call, toolName: "!!" } };
+    const context = { width: 60, theme, now: 0 };
+    expect([told, own].map((each) => renderBlock(each, context))).toEqual([
+      ["✗ ! npm test · exit code 1", "  1 fail"],
+      ["✗ !! npm test · exit code 1 · not shared with the model", "  1 fail"],
+    ]);
+  });
+
+  test("one that was ended by a signal at an earlier time shows what it printed", () => {
+    const block = toEarlierShellCall({ command: "yes", output: "y\n[ended by SIGTERM]", exitCode: null }, 5);
+    expect(renderBlock(block, { width: 60, theme, now: 0 })).toEqual([
+      "✗ ! yes · failed",
+      "  y",
+      "  [ended by SIGTERM]",
+    ]);
+  });
+
+  test("a call of the model's that has the name of the mark is not taken for one", () => {
+    const call = { toolCallId: "1", toolName: "!", input: { command: "ls" }, startedAt: 0 };
+    const ended = {
+      output: 'There is no tool "!".',
+      isError: true,
+      outcome: "failed",
+      metadata: {},
+      endedAt: 0,
+    } as const;
+    const blocks = [
+      { type: "tool" as const, call: { ...call, result: ended } },
+      toShellCall({ command: "ls", isTold: false }, 0),
+    ];
+    expect(blocks.map((block) => renderBlock(block, { width: 60, theme, now: 0 }))).toEqual([
+      ["✗ ! ls · failed", '  There is no tool "!".'],
+      ["• !! ls · not shared with the model"],
+    ]);
+  });
+
+  test("Esc stops the command first where the model works too", () => {
+    const context = { keymap, isPromptEmpty: true, now: 0, rows: 24, columns: 60 };
+    const pressEscape = (view: View) => applyKey(view, { name: "escape", data: "\x1b" }, context).effects;
+    const takeBack = { type: "takeBack" as const, which: "all" as const };
+    const activity = { type: "waiting" as const, since: 0 };
+    expect(pressEscape(running)).toEqual([takeBack, { type: "stopShell" }]);
+    expect(pressEscape({ ...running, activity })).toEqual([{ type: "stopShell" }]);
+    expect(pressEscape({ ...running, shell: undefined, activity })).toEqual([takeBack, { type: "abort" }]);
+  });
+});
+
+test.each([
+  ["!ls", { command: "ls", isTold: true }],
+  ["!! ls -l ", { command: "ls -l", isTold: false }],
+  [" \n!ls\necho", { command: "ls\necho", isTold: true }],
+  ["!", { command: "", isTold: true }],
+  ["!!", { command: "", isTold: false }],
+  ["!!!ls", { command: "!ls", isTold: false }],
+  ["ls!", undefined],
+  ["", undefined],
+  ["/!ls", undefined],
+])("%p is read as a shell line", (text, expected) => {
+  expect(readShellLine(text)).toEqual(expected);
+});

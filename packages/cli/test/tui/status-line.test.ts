@@ -1,0 +1,96 @@
+import { expect, test } from "bun:test";
+import { statusLine } from "../../src/tui/live-region.ts";
+import { createTheme } from "../../src/tui/theme.ts";
+import { createView, type Status } from "../../src/tui/view.ts";
+
+const plain = createTheme({ color: false });
+
+const status: Status = {
+  ...createView({ cwd: "/home/somebody/work/shop" }).status,
+  model: "openrouter/vendor/model-1",
+  effort: "high",
+  contextTokens: 20_000,
+  contextWindow: 100_000,
+  sessionTokens: 52_000,
+  cost: 1.2,
+  gitBranch: "main",
+};
+
+function line(width: number, change: Partial<Status> = {}): string {
+  return statusLine({ ...status, ...change }, { width, theme: plain });
+}
+
+test("parts go by width: the place but for its name, branch, tokens, effort, the place, the model's servers, cost, mode", () => {
+  const all =
+    "openrouter/vendor/model-1 · thinking high · 20% context · 52k tokens · $1.20 · ask · main · /home/somebody/work/shop";
+  expect(line(120)).toBe(all);
+  expect([110, 95, 85, 75, 62, 55, 48, 30, 25, 12, 5].map((width) => line(width))).toEqual([
+    "openrouter/vendor/model-1 · thinking high · 20% context · 52k tokens · $1.20 · ask · main · shop",
+    "openrouter/vendor/model-1 · thinking high · 20% context · 52k tokens · $1.20 · ask · shop",
+    "openrouter/vendor/model-1 · thinking high · 20% context · $1.20 · ask · shop",
+    "openrouter/vendor/model-1 · 20% context · $1.20 · ask · shop",
+    "openrouter/vendor/model-1 · 20% context · $1.20 · ask · shop",
+    "openrouter/vendor/model-1 · 20% context · $1.20 · ask",
+    "model-1 · 20% context · $1.20 · ask",
+    "model-1 · 20% context · ask",
+    "model-1 · 20% context",
+    "model-1",
+    "mode…",
+  ]);
+});
+
+test("the box goes after the place was shortened, before the branch", () => {
+  const shown = [150, 110, 99].map((width) =>
+    line(width, { isSandboxed: true }).split(" · ").slice(5).join(" · "),
+  );
+  expect(shown).toEqual([
+    "ask · boxed · main · /home/somebody/work/shop",
+    "ask · boxed · main · shop",
+    "ask · main · shop",
+  ]);
+  expect(line(150, { isSandboxed: false })).toContain(" · ask · unsandboxed · main");
+});
+
+test("of a long place only its name is shown, and of one without a name all", () => {
+  const cwd = "/home/somebody/work/customers/a-rather-long-name/shop";
+  expect(line(200, { cwd })).toEndWith(" · main · …/shop");
+  expect(line(200, { cwd: "/" })).toEndWith(" · main · /");
+  expect(line(200, { cwd: `/${"x".repeat(300)}` })).toEndWith(` · main · …/${"x".repeat(39)}…`);
+});
+
+test("only the dots are dim, and a context that is nearly full stands out by a sign and in bold", () => {
+  const colored = createTheme({ color: true });
+  const full = {
+    contextTokens: 90_000,
+    model: "m",
+    effort: undefined,
+    gitBranch: undefined,
+    sessionTokens: 0,
+  };
+  const shown = statusLine({ ...status, ...full, cwd: "/! 90% context" }, { width: 80, theme: colored });
+  const ask = "\x1b[1m\x1b[32mask\x1b[39m\x1b[22m";
+  expect(shown).toBe(
+    ["m", "\x1b[1m! 90% context\x1b[22m", "$1.20", ask, "/! 90% context"].join("\x1b[2m · \x1b[22m"),
+  );
+  expect(line(40, full)).toBe("m · ! 90% context · $1.20 · ask · shop");
+});
+
+test("names from outside stay one line of text that is safe", () => {
+  const names = { model: "a\x1b[31m\nb", gitBranch: undefined, cwd: "/a\nb\x07", effort: undefined };
+  expect(line(80, names)).toBe("a\\x1b[31m b · 20% context · 52k tokens · $1.20 · ask · /a b\\x07");
+});
+
+test("the mode's word has a colour of its own and is never dim", () => {
+  const theme = createTheme({ color: true });
+  const shown = (["ask", "accept-edits", "plan", "auto", "deny"] as const).map((approvalMode) => {
+    const painted = statusLine({ ...status, approvalMode }, { width: 200, theme });
+    return new RegExp(`\\x1b\\[22m((?:\\x1b\\[\\d+m)+)${approvalMode}\\x1b`).exec(painted)?.[1];
+  });
+  expect(shown).toEqual([
+    "\x1b[1m\x1b[32m",
+    "\x1b[1m\x1b[35m",
+    "\x1b[1m\x1b[36m",
+    "\x1b[1m\x1b[31m",
+    "\x1b[1m",
+  ]);
+});

@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import {
+  EventStream,
+  type Model,
+  ProviderError,
+  type ProviderEvent,
+  type ProviderResult,
+  type StreamFunction,
+} from "@diligent/core";
+import { TEST_MODEL } from "../../../core/test/support/models.ts";
+import { keepAnswer, updateRecordPath } from "../../src/update/update.ts";
+import { UpdateCheck } from "../../src/update/update-check.ts";
+import { VERSION } from "../../src/version.ts";
+import { FakeIo } from "../support/fake-io.ts";
+import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
+import { neverAnswer, startVersionServer } from "../support/version-server.ts";
+
+const URL_OF_NOBODY = "http://127.0.0.1:9/latest";
+const STALL: ProviderEvent = { type: "stall", silentMs: 1 };
+const FAILURE: ProviderEvent = { type: "error", error: new ProviderError("no", "network") };
+const RETRY: ProviderEvent = { ...FAILURE, type: "retry", attempt: 2, delayMs: 1 };
+
+let place: TemporaryProject;
+let io: FakeIo;
+let told: string[];
+let looking: UpdateCheck;
+
+beforeEach(() => {
+  place = createTemporaryProject();
+  io = new FakeIo();
+  io.environment = { HOME: place.home };
+  told = [];
+  looking = new UpdateCheck(io, (text) => told.push(text));
+});
+
+afterEach(() => place.remove());
+
+const createStream = () =>
+  new EventStream<ProviderEvent, ProviderResult>(
+    ({ type }) => type === "done" || type === "error",
+    (event) => {
+      if (event.type === "done") return { message: event.message };
+      throw event;
+    },
+  );
+
+/** Asks a model that says what it is told; resolves with what the log is told of the look. */
+async function ask(
+  url: string,
+  events: readonly ProviderEvent[],
+  model: Model = TEST_MODEL,
+): Promise<object> {
+  const noted = Promise.withResolvers<object>();
+  const stream = createStream();
+  const beside = looking.beside(() => stream, { url, note: noted.resolve });
+  beside(model, { systemPrompt: "", messages: [], tools: [] }, {});
+  for (const event of events) stream.push(event);
+  return noted.promise;
+}
+
+/** What was answered a moment ago. */
+async function keep(version: string, url = URL_OF_NOBODY): Promise<void> {
+  await keepAnswer(updateRecordPath(io.environment), { url, at: Date.now() }, version);
+}
+
+/** Resolves when what has begun had time to get on; it is for what is not to happen. */
+async function wait(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await Bun.sleep(1);
+}
+
+test("without an address nothing stands around the model", () => {
+  const stream: StreamFunction = createStream;
+  expect(looking.beside(stream, { url: undefined })).toBe(stream);
+});
+
+test("a newer version is told once, when an answer begins", async () => {
+  await keep("999.0.0");
+  const noted = await ask(URL_OF_NOBODY, [{ type: "start" }, { type: "text_delta", delta: "a" }]);
+  const news = `diligent 999.0.0 is available; this is ${VERSION}.`;
+  expect(noted).toEqual({
+    type: "update",
+    time: expect.any(String),
+    isAsked: false,
+    version: "999.0.0",
+    news,
+  });
+  void ask(URL_OF_NOBODY, [{ type: "start" }]);
+  await wait();
+  expect(told).toEqual([news]);
+});
+
+test.each(["0.0.1", VERSION])("%p, which is not newer, is not told", async (version) => {
+  await keep(version);
+  expect(await ask(URL_OF_NOBODY, [RETRY, STALL, { type: "alive" }])).toMatchObject({ version });
+  expect(told).toEqual([]);
+});
+
+test("nobody is asked before something has come, and for no request that nothing comes of", async () => {
+  await using server = startVersionServer(() => "999.0.0");
+  void ask(server.url, []);
+  void ask(server.url, [RETRY, STALL, FAILURE]);
+  void ask(server.url, [{ type: "start" }], { ...TEST_MODEL, provider: "scripted" });
+  await wait();
+  expect([server.requests, existsSync(updateRecordPath(io.environment))]).toEqual([[], false]);
+});
+
+test("a failure is told to the log alone", async () => {
+  expect(await ask(URL_OF_NOBODY, [{ type: "start" }])).toEqual({
+    type: "update",
+    time: expect.any(String),
+    problem: expect.any(String),
+  });
+  expect(told).toEqual([]);
+});
+
+test("when the program is left, the question is taken back at once and nothing is told", async () => {
+  const isLeft = Promise.withResolvers<void>();
+  await using server = startVersionServer((request) => {
+    request.signal.addEventListener("abort", () => isLeft.resolve());
+    return neverAnswer();
+  });
+  const noted = ask(server.url, [{ type: "start" }]);
+  while (server.requests.length === 0) await Bun.sleep(1);
+  looking.stop();
+  expect(await noted).toMatchObject({ problem: "the program quit meanwhile" });
+  await isLeft.promise;
+  expect(told).toEqual([]);
+});
+
+test("what is known is not told to a screen that is gone", async () => {
+  await keep("999.0.0");
+  looking.stop();
+  await ask(URL_OF_NOBODY, [{ type: "start" }]);
+  expect(told).toEqual([]);
+});

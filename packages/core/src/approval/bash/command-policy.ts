@@ -1,0 +1,400 @@
+import { resolve } from "node:path";
+import { findRealPath, isInside } from "../../infrastructure/fs/real-path.ts";
+import { isExistingPath } from "../../infrastructure/fs/stat.ts";
+import type { ReadGrammar } from "../../infrastructure/text/bash-grammar.ts";
+import { evaluateEdit, findObstacleBefore, type LineEdits, NO_EDITS } from "../edit-command-policy.ts";
+import { type Grant, isGranted } from "../grants.ts";
+import {
+  evaluatePath,
+  findDestination,
+  findSurroundings,
+  type Judging,
+  type Places,
+  type PossibleCwd,
+  placesAfter,
+  placesBefore,
+} from "../paths.ts";
+import { isEverything } from "../policy.ts";
+import { evaluateReads } from "../reads.ts";
+import { findCommandRule, findPathRule, toRuleCommand } from "../rules.ts";
+import {
+  type ApprovalContext,
+  type ApprovalVerdict,
+  allow,
+  ask,
+  type EntryBudget,
+  type PermissionRule,
+  startLooking,
+  strictest,
+  verdictOf,
+} from "../types.ts";
+import { type CommandReading, type Pipeline, readCommand, type SimpleCommand, showWord } from "./parse.ts";
+import type { ProgramUse } from "./program-spec.ts";
+import { READ_ONLY_PROGRAMS } from "./programs.ts";
+import { evaluateSearch, expandGlob, type SearchEvaluator } from "./search-policy.ts";
+import { isBuiltin, isProjectsProgram, readSimpleCommand } from "./simple-command.ts";
+
+/**
+ * Decides about a command line. Every part of it has to be allowed by a rule, an earlier answer or as a program
+ * that only reads; one part that a rule denies denies all of it. Anything beyond plain words, or that changes what
+ * later words mean, can only be allowed by an answer to exactly this line.
+ */
+export function evaluateCommand(
+  line: string,
+  context: ApprovalContext,
+  readGrammar: ReadGrammar,
+): ApprovalVerdict {
+  const reading = readCommand(line, readGrammar);
+  const directory = findRealPath(context.cwd, context.cwd) ?? context.cwd;
+  const grant: Grant = { kind: "command_line", directory, text: line };
+  const start = { ...context, cwd: directory };
+  const judged = judgeParts(line, reading, {
+    context: start,
+    surroundings: findSurroundings(start),
+    looks: startLooking(),
+  });
+  if (judged.verdict.action !== "ask") return judged.verdict;
+  if (isGranted(grant, context.grants ?? [])) return GRANTED;
+  return { ...judged.verdict, grants: judged.grants ?? [grant] };
+}
+
+const GRANTED = allow("grant", "you have always allowed exactly this");
+
+/** `grants` are those that would allow the line; undefined where only one for the whole line would. */
+interface EvaluatedCommand {
+  verdict: ApprovalVerdict;
+  grants?: readonly Grant[] | undefined;
+}
+
+function judgeParts(line: string, reading: CommandReading, judging: SearchEvaluator): EvaluatedCommand {
+  if (reading.kind === "opaque") {
+    const verdict = ask("command_syntax", reading.obstacle);
+    return { verdict: findDenial(line, reading.commands, judging) ?? verdict };
+  }
+  const commands = reading.pipelines.flatMap((pipeline) => pipeline.commands);
+  const steering = commands.length > 1 ? commands.find((command) => isSteering(command, judging)) : undefined;
+  if (steering) {
+    const words = commands.map((command) => command.map(({ text }) => text));
+    const verdict = ask(
+      "shell_command",
+      `${showWord(steering[0]?.text ?? "")} may change what the rest of the line means`,
+    );
+    return { verdict: findDenial(line, words, judging) ?? verdict };
+  }
+  const verdicts = evaluatePipelines(reading.pipelines, judging);
+  const verdict = strictest(verdicts) ?? ask("shell_command", "it contains no command");
+  const asking = verdicts.filter(({ action }) => action === "ask");
+  const isComplete = asking.every(({ grants }) => grants !== undefined);
+  return { verdict, grants: isComplete ? distinct(asking.flatMap(({ grants = [] }) => grants)) : undefined };
+}
+
+function distinct(grants: readonly Grant[]): Grant[] {
+  return grants.filter((grant, index) => !isGranted(grant, grants.slice(0, index)));
+}
+
+/** What a rule denies in a line that is not understood, or not part by part. */
+function findDenial(
+  line: string,
+  commands: readonly string[][],
+  judging: SearchEvaluator,
+): ApprovalVerdict | undefined {
+  const { context } = judging;
+  for (const words of commands) {
+    const command = toRuleCommand(words.map((text) => ({ text, isGlob: false })));
+    const rule = findCommandRule(command, context.rules ?? []);
+    if (rule?.action === "deny") return verdictOf(rule);
+  }
+  return findReadDenial([line.replaceAll("\\\n", ""), ...commands.flat()], [context.cwd], judging);
+}
+
+function evaluatePipelines(pipelines: readonly Pipeline[], judging: SearchEvaluator): ApprovalVerdict[] {
+  const { cwd } = judging.context;
+  const verdicts: ApprovalVerdict[] = [];
+  let after: PossibleCwd = { success: [cwd], failure: [] };
+  let isUndisturbed = true;
+  let before = NO_EDITS;
+  for (const pipeline of pipelines) {
+    const places = placesBefore(pipeline.runs, after);
+    // A command that only runs after a failure of an existing program is evaluated as if the directory had not
+    // changed.
+    const judged = places?.length === 0 ? [cwd] : places;
+    for (const [index, command] of pipeline.commands.entries()) {
+      const isAlone = pipeline.commands.length === 1;
+      const part = { command, places: judged, isPiped: index > 0, isAlone, before };
+      const { verdict, edits } = evaluatePart(part, judging);
+      verdicts.push(verdict);
+      before = edits;
+      isUndisturbed &&= verdict.gate === "read_only_command" || command[0]?.text === "cd";
+    }
+    after = placesAfter(pipeline, places, { after, isUndisturbed });
+  }
+  return verdicts;
+}
+
+interface Part {
+  command: SimpleCommand;
+  places: Places;
+  /** True if its input comes from another command. */
+  isPiped: boolean;
+  /** False in a pipe. */
+  isAlone: boolean;
+  /** What the line has edited before it. */
+  before: LineEdits;
+}
+
+interface EvaluatedPart {
+  verdict: ApprovalVerdict;
+  /** What the line has edited after it. */
+  edits: LineEdits;
+}
+
+function evaluatePart(part: Part, judging: SearchEvaluator): EvaluatedPart {
+  const { command, places, isPiped, before } = part;
+  const { context, surroundings } = judging;
+  const rule = findCommandRule(toRuleCommand(command), context.rules ?? []);
+  // Nothing is known about where paths lead after a command that a rule or an answer allowed.
+  const unknown = (verdict: ApprovalVerdict): EvaluatedPart => ({
+    verdict,
+    edits: { ...before, isEvaluated: false },
+  });
+  if (rule?.action === "deny") return unknown(verdictOf(rule));
+  const denial = findPartDenial(part, judging);
+  if (denial) return unknown(denial);
+  // A command was allowed for this project, wherever a `cd` on the line leads.
+  if (rule?.action === "allow" && isInProject(places, surroundings.root)) return unknown(verdictOf(rule));
+  const unruled = evaluateUnruled(part, judging);
+  const verdict = rule?.action === "ask" ? verdictOf(rule) : unruled.verdict;
+  const { edits } = unruled;
+  const [only, ...others] = places ?? [];
+  // A pattern may match other files later, and a shell that reads from a pipe runs other input: such a part is only
+  // granted with its whole line.
+  const isFixed =
+    only !== undefined && others.length === 0 && !isPiped && !command.some((word) => word.isGlob);
+  if (verdict.action !== "ask" || !isFixed) return { verdict, edits };
+  const grant: Grant = { kind: "command", directory: only, words: command.map(({ text }) => text) };
+  return isGranted(grant, context.grants ?? [])
+    ? unknown(GRANTED)
+    : { verdict: { ...verdict, grants: [grant] }, edits };
+}
+
+function isInProject(places: Places, root: string): boolean {
+  return places?.every((place) => isInside(place, root)) === true;
+}
+
+/** What a rule denies to read: by where the words lead, or for an unknown command by what the words look like. */
+function findPartDenial(part: Part, judging: SearchEvaluator): ApprovalVerdict | undefined {
+  const { context } = judging;
+  if (!hasReadDenial(context)) return undefined;
+  const { command, places = [context.cwd], isPiped } = part;
+  const isKnown = places.every((cwd) => {
+    const reading = readSimpleCommand({ command, isPiped }, { ...judging, context: { ...context, cwd } });
+    return reading !== undefined && "use" in reading;
+  });
+  const words = command.slice(1).map(({ text }) => text);
+  if (!isKnown) return findReadDenial(words, places, judging);
+  const { verdict } = evaluateUnruled({ ...part, places }, judging);
+  return verdict.action === "deny" ? verdict : undefined;
+}
+
+function evaluateUnruled(part: Part, judging: SearchEvaluator): EvaluatedPart {
+  const { command, places, before } = part;
+  const { context } = judging;
+  const name = command[0]?.text ?? "";
+  const inPlace = places?.map((cwd) =>
+    judgeInPlace(part, { startsIn: context.cwd, judging: { ...judging, context: { ...context, cwd } } }),
+  );
+  const verdict = strictest(inPlace?.map((judged) => judged.verdict) ?? []);
+  if (inPlace && verdict) return { verdict, edits: inPlace.at(-1)?.edits ?? before };
+  const where = places === undefined ? `it is unknown where ${showWord(name)} would run` : undefined;
+  return {
+    verdict: ask("shell_command", where ?? `${showWord(name)} has no directory to run in`),
+    edits: before,
+  };
+}
+
+function judgeInPlace(
+  { command, isPiped, isAlone, before }: Part,
+  { startsIn, judging }: { startsIn: string; judging: SearchEvaluator },
+): EvaluatedPart {
+  if (command[0]?.text === "cd") return { verdict: evaluateDirectoryChange(command, judging), edits: before };
+  const edit = evaluateEdit({ command, isPiped: !isAlone, startsIn, before }, judging);
+  if (edit) return edit;
+  const verdict = evaluateReading({ command, isPiped, startsIn }, judging);
+  const obstacle = verdict.action === "allow" ? findObstacleBefore({ command, before }, judging) : undefined;
+  if (obstacle === undefined) return { verdict, edits: before };
+  const name = showWord(command[0]?.text ?? "");
+  return {
+    verdict: ask("shell_command", `${name} may do more than read, because of ${obstacle}`),
+    edits: before,
+  };
+}
+
+/** Decides about a `cd`: to a plain place inside the project, which is then where the next commands start. */
+function evaluateDirectoryChange(
+  command: SimpleCommand,
+  { context, surroundings }: Judging,
+): ApprovalVerdict {
+  const place = findDestination(command, context.cwd);
+  if (place === undefined) return ask("shell_command", "it is unknown where this cd leads");
+  const verdict = evaluatePath(
+    { path: place, permission: "read", readsContent: false },
+    context,
+    surroundings,
+  );
+  return verdict.action === "allow" ? READS_ONLY : verdict;
+}
+
+/** The verdict on every command that is known to only read, and only what needs no approval. */
+const READS_ONLY = allow("read_only_command", "it only reads, inside the project");
+
+/** One command of a plain line, and how it is run. */
+interface ReadingCommand {
+  command: SimpleCommand;
+  /** True when another command's output comes in. */
+  isPiped: boolean;
+  /** Where the shell was started. */
+  startsIn: string;
+}
+
+/** Decides whether a command, run in `context.cwd`, is known to only read, and only what needs no approval. */
+function evaluateReading(
+  { command, isPiped, startsIn }: ReadingCommand,
+  judging: SearchEvaluator,
+): ApprovalVerdict {
+  const { context, surroundings } = judging;
+  const name = command[0]?.text ?? "";
+  const reading = readSimpleCommand({ command, isPiped }, judging);
+  if (reading === undefined) return ask("shell_command", `${showWord(name)} may do more than read`);
+  if ("obstacle" in reading) {
+    return ask("shell_command", `${showWord(name)} may do more than read, because of ${reading.obstacle}`);
+  }
+  const verdict = evaluateUse(reading.use, judging);
+  // A denying rule takes precedence over what a person may allow.
+  if (verdict.action === "deny") return verdict;
+  if (!isInside(context.cwd, surroundings.root)) {
+    return ask(
+      "outside_project",
+      `${showWord(name)} would run in ${showWord(context.cwd)}, outside the project`,
+    );
+  }
+  return programsBehind(name).some((program) => isProjectsProgram(program, startsIn, judging))
+    ? ask("shell_command", `${showWord(name)} is the project's own program of that name`)
+    : verdict;
+}
+
+function programsBehind(name: string): string[] {
+  const runs = Object.hasOwn(READ_ONLY_PROGRAMS, name) ? READ_ONLY_PROGRAMS[name]?.runs : undefined;
+  return isBuiltin(name) ? [] : [name, ...(runs === undefined ? [] : [runs])];
+}
+
+/** Not files: standard input, and what is always empty. */
+const HARMLESS: ReadonlySet<string> = new Set(["-", "/dev/null", ""]);
+
+function evaluateUse({ paths, readsContent, search }: ProgramUse, judging: SearchEvaluator): ApprovalVerdict {
+  const isFile = (path: string) => !HARMLESS.has(path);
+  const verdict = evaluateReads(paths.filter(isFile), readsContent, judging);
+  const isRefused = verdict && verdict.action !== "allow";
+  if (isRefused && (verdict.action === "deny" || !hasReadDenial(judging.context))) return verdict;
+  const findings: ApprovalVerdict[] = isRefused ? [verdict] : [];
+  if (!search || !readsContent) return strictest(findings) ?? READS_ONLY;
+  for (const place of new Set(search.places.filter(isFile))) {
+    const finding = evaluateSearch(place, search, judging);
+    if (finding) findings.push(finding);
+    if (judging.looks.left < 0) break;
+  }
+  return strictest(findings) ?? READS_ONLY;
+}
+
+/** True if reading something is denied: the words of a command are only examined then. */
+function hasReadDenial({ rules = [] }: ApprovalContext): boolean {
+  return rules.some(({ permission, action }) => permission === "read" && action === "deny");
+}
+
+/**
+ * The denial that applies if a piece of a text were a path that is read: for commands whose use of their words is
+ * unknown. A rule that denies everything needs a piece that names something.
+ */
+function findReadDenial(
+  texts: readonly string[],
+  places: readonly string[],
+  { context, looks }: Pick<SearchEvaluator, "context" | "looks">,
+): ApprovalVerdict | undefined {
+  if (!hasReadDenial(context)) return undefined;
+  const pieces = new Set(texts.flatMap(toPieces));
+  for (const place of places) {
+    const root = findRealPath(context.root, place) ?? context.root;
+    for (const piece of pieces) {
+      const rule = findReadDenialIn(piece, { place, root, context, looks });
+      if (rule) return verdictOf(rule);
+    }
+  }
+  return undefined;
+}
+
+/** Whole, and cut at everything that may surround a path: quotes, `=`, `:`, `@`, brackets, operators. */
+function toPieces(text: string): string[] {
+  const bare = text.replace(/["'\\]/g, "");
+  return [
+    text,
+    bare,
+    ...text.split(/[\s"'\\`=:@,;&|<>(){}$]+/),
+    ...bare.split(/[\s`=:@,;&|<>(){}$]+/),
+  ].filter((piece) => piece !== "");
+}
+
+function findReadDenialIn(
+  piece: string,
+  {
+    place,
+    root,
+    context,
+    looks,
+  }: { place: string; root: string; context: ApprovalContext; looks: EntryBudget },
+): PermissionRule | undefined {
+  const { rules = [], home } = context;
+  const isHome = home !== undefined && (piece === "~" || piece.startsWith("~/"));
+  const path = isHome ? home + piece.slice(1) : piece;
+  // Regular expressions have brackets too: one stands for one character here, not for anything.
+  const pattern = path.replace(/\[[^\]/]+\]/g, "?").replaceAll("[", "?");
+  const expansion = /[*?]/.test(pattern) ? expandGlob(pattern, place, looks) : { names: [] };
+  // Too many patterns to check them all suggest an attempt to hide something.
+  if ("obstacle" in expansion && expansion.isTooLarge) {
+    return rules.findLast(({ permission, action }) => permission === "read" && action === "deny");
+  }
+  const names = "names" in expansion ? [path, ...expansion.names] : [path];
+  const paths = names.flatMap((name) => {
+    const named = resolve(place, name);
+    return [...new Set([named, findRealPath(name, place) ?? named])];
+  });
+  for (const candidate of paths) {
+    const rule = findPathRule({ path: candidate, root, home }, "read", rules);
+    if (rule?.action === "deny" && (!isEverything(rule.pattern) || isExistingPath(candidate))) return rule;
+  }
+  return undefined;
+}
+
+/**
+ * Shell builtins, from the manuals of bash, dash, ksh and zsh, except those that only end a line. Most of them can
+ * change what later words mean: variables such as PATH, aliases, functions, options, where a program is found.
+ */
+const BUILTINS: ReadonlySet<string> = new Set(
+  (
+    ". : [ alias autoload bg bind bindkey builtin caller cd chdir command compctl compgen complete compopt coproc declare " +
+    "dirs disable disown echo echotc echoti emulate enable eval exec export false fc fg float function functions getln " +
+    "getopts hash help hist history inlib integer jobs let local logout mapfile nameref noglob popd print printf " +
+    "private pushd pushln pwd read readarray readonly rehash sched select set setopt shift shopt source suspend test " +
+    "times trap true ttyctl type typeset ulimit umask unalias unfunction unhash unlimit unset unsetopt vared wait " +
+    "whence where which zcompile zle zmodload zparseopts zstyle"
+  ).split(" "),
+);
+
+/**
+ * True if a command may change what later words on the same line mean: any shell builtin except those known to only
+ * read. A plain `cd` is followed instead.
+ */
+function isSteering(command: SimpleCommand, judging: SearchEvaluator): boolean {
+  const name = command[0]?.text ?? "";
+  if (name === "cd" || !BUILTINS.has(name)) return false;
+  const reading = readSimpleCommand({ command, isPiped: false }, judging);
+  return reading === undefined || "obstacle" in reading;
+}

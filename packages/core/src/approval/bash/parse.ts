@@ -1,0 +1,400 @@
+import type { GrammarReading, ReadGrammar } from "../../infrastructure/text/bash-grammar.ts";
+
+/** A word of a command with its quotes taken off. */
+export interface Word {
+  text: string;
+  /** True when it stands for the names of files: it contains a `*`, `?` or `[` outside quotes. */
+  isGlob: boolean;
+  /** True when it is written without quotes and backslashes. */
+  isBare: boolean;
+  /** Half-open, in UTF-16 units of the command line. */
+  start: number;
+  end: number;
+}
+
+/** A piece of a command line; `start` and `end` are as in `Word`. */
+type Token =
+  | { kind: "word"; word: Word }
+  | { kind: "operator"; text: Operator; start: number }
+  /** What changes nothing of what is run: a comment, or output that goes to another stream or to `/dev/null`. */
+  | { kind: "aside"; isComment: boolean; start: number; end: number };
+
+/** All that joins or ends commands in a plain line. Not `&`: background commands are an obstacle. */
+type Operator = "&&" | "||" | ";" | "|" | "\n";
+
+/** The tokens of a line of plain words, or why it is not one, such as `it contains a redirection`. */
+type Tokens = { tokens: Token[] } | { obstacle: string };
+
+// Every shell treats these literally, wherever they are in a word.
+const PLAIN = /[A-Za-z0-9_./,:=@%+^\-!]/;
+
+const OBSTACLES: Readonly<Record<string, string>> = {
+  $: "it contains an expansion or substitution",
+  "`": "it contains a command substitution",
+  ">": "it contains a redirection",
+  "<": "it contains a redirection",
+  "&": "it runs something in the background or redirects",
+  "(": "it contains a subshell, function or extended pattern",
+  ")": "it contains a subshell, function or extended pattern",
+  "{": "it contains a brace expansion or group",
+  "}": "it contains a brace expansion or group",
+  "#": "it contains a comment in an unusual place",
+  "~": "it contains a home directory to be expanded",
+};
+
+/**
+ * What is invisible or looks like a space: control characters but line feed and tab, formatting, what is not assigned,
+ * fillers, separators but the space.
+ */
+const INVISIBLE = /(?![\n\t ])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
+
+// Of all redirections these two write no file, in any shell. Not `&>`, which some take for a background command.
+const HARMLESS_REDIRECTION = /(?:[12]?>>?[ \t]*\/dev\/null|[12]?>&[12])(?=[ \t\n;|]|&&|$)/y;
+
+// Where a backslash ends it, readers of lines differ about what comes next.
+const COMMENT = /#[^\n]*/y;
+
+/**
+ * Parses a command line as far as possible without knowledge of shells: words of plain characters and quotes
+ * without expansion, joined by `&&`, `||`, `;`, `|` and line ends. Anything else is an obstacle, except comments
+ * and redirections that discard output or join stderr to it.
+ */
+function readTokens(line: string): Tokens {
+  if (!line.isWellFormed() || INVISIBLE.test(line)) return { obstacle: "it contains invisible characters" };
+  const tokens: Token[] = [];
+  for (let at = 0; at < line.length; ) {
+    const operator = operatorAt(line, at);
+    const aside = asideAt(line, at);
+    if (line[at] === " " || line[at] === "\t") at += 1;
+    else if (aside) {
+      if (line[aside.end - 1] === "\\") return { obstacle: "it contains a comment that ends in a backslash" };
+      tokens.push(aside);
+      at = aside.end;
+    } else if (operator) {
+      tokens.push({ kind: "operator", text: operator, start: at });
+      at += operator.length;
+    } else {
+      const word = readWord(line, at);
+      if ("obstacle" in word) return word;
+      tokens.push({ kind: "word", word });
+      at = word.end;
+    }
+  }
+  return { tokens };
+}
+
+function operatorAt(line: string, at: number): Operator | undefined {
+  const two = line.slice(at, at + 2);
+  if (two === "&&" || two === "||") return two;
+  const one = line[at];
+  return one === ";" || one === "|" || one === "\n" ? one : undefined;
+}
+
+/** Only where a word could begin: behind a space or at the start of a line. */
+function asideAt(line: string, at: number): (Token & { kind: "aside" }) | undefined {
+  if (at > 0 && !/[ \t\n]/.test(line[at - 1] ?? "")) return undefined;
+  const pattern = line[at] === "#" ? COMMENT : HARMLESS_REDIRECTION;
+  pattern.lastIndex = at;
+  const match = pattern.exec(line);
+  return match
+    ? { kind: "aside", isComment: line[at] === "#", start: at, end: at + match[0].length }
+    : undefined;
+}
+
+interface Piece {
+  text: string;
+  end: number;
+  isGlob?: boolean;
+  isQuoted?: boolean;
+}
+
+function readWord(line: string, start: number): Word | { obstacle: string } {
+  const word: Word = { text: "", isGlob: false, isBare: true, start, end: start };
+  while (word.end < line.length && !/[ \t]/.test(line[word.end] ?? "") && !operatorAt(line, word.end)) {
+    const piece = readPiece(line, word.end, start);
+    if (typeof piece === "string") return { obstacle: piece };
+    word.text += piece.text;
+    word.end = piece.end;
+    word.isGlob ||= piece.isGlob === true;
+    word.isBare &&= piece.isQuoted !== true;
+  }
+  return word;
+}
+
+function readPiece(line: string, at: number, wordStart: number): Piece | string {
+  const char = line[at] ?? "";
+  if (PLAIN.test(char)) return { text: char, end: at + 1 };
+  if (char === "*" || char === "?" || char === "[" || char === "]") {
+    return { text: char, end: at + 1, isGlob: char !== "]" };
+  }
+  if (char === "'") return readSingleQuoted(line, at);
+  if (char === '"') return readDoubleQuoted(line, at);
+  if (char === "\\") return readEscaped(line, at);
+  // `HEAD~1` and `a#b` are themselves; at the start of a word, or of a path in a list, both mean something.
+  if ((char === "~" || char === "#") && at > wordStart && /[A-Za-z0-9_]/.test(line[at - 1] ?? "")) {
+    return { text: char, end: at + 1 };
+  }
+  return OBSTACLES[char] ?? "it contains letters outside quotes that shells may read differently";
+}
+
+function readSingleQuoted(line: string, at: number): Piece | string {
+  const close = line.indexOf("'", at + 1);
+  if (close < 0) return "a quote is not closed";
+  return { text: line.slice(at + 1, close), end: close + 1, isQuoted: true };
+}
+
+/** Between double quotes a backslash is one unless it stands before one of these. */
+const ESCAPABLE = new Set(["$", "`", '"', "\\"]);
+
+function readDoubleQuoted(line: string, at: number): Piece | string {
+  let text = "";
+  for (let next = at + 1; next < line.length; next++) {
+    const char = line[next] ?? "";
+    const after = line[next + 1] ?? "";
+    if (char === '"') return { text, end: next + 1, isQuoted: true };
+    if (char === "`" || (char === "$" && !/["|)\s]/.test(after))) return OBSTACLES.$ ?? "";
+    if (char === "\\" && after === "\n") return "it continues after a backslash at the end of a line";
+    if (char === "\\" && ESCAPABLE.has(after)) next += 1;
+    text += char === "\\" && ESCAPABLE.has(after) ? after : char;
+  }
+  return "a quote is not closed";
+}
+
+function readEscaped(line: string, at: number): Piece | string {
+  const char = line[at + 1];
+  if (char === undefined) return "it ends in a backslash";
+  if (char === "\n") return "it continues after a backslash at the end of a line";
+  if (!/[!-~ ]/.test(char)) return "it contains letters outside quotes that shells may read differently";
+  return { text: char, end: at + 2, isQuoted: true };
+}
+
+/** A program's name and its operands. */
+export type SimpleCommand = readonly Word[];
+
+/** Commands joined by `|`, and when they run: always, or only after what came before has succeeded or failed. */
+export interface Pipeline {
+  runs: "always" | "after_success" | "after_failure";
+  commands: SimpleCommand[];
+}
+
+/** A line as far as it is understood: anything not certainly plain is opaque, and `obstacle` says why. */
+export type CommandReading =
+  | { kind: "plain"; pipelines: Pipeline[] }
+  /** More than plain words. `commands` are the texts of those that could be made out in it, for rules that deny. */
+  | { kind: "opaque"; obstacle: string; commands: string[][] };
+
+/** What the grammar may find in a line of plain words. */
+const PLAIN_KINDS: ReadonlySet<string> = new Set([
+  ...["program", "list", "pipeline", "command", "command_name", "word", "number", "raw_string", "string"],
+  ...[
+    "string_content",
+    "concatenation",
+    "test_command",
+    "unary_expression",
+    "binary_expression",
+    "test_operator",
+  ],
+  ...["negated_expression", "parenthesized_expression", "regex", "extglob_pattern"],
+]);
+
+/** Words that begin something else than a command. `time` and `[[` are of the shell, not programs. */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...["if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"],
+  ...["select", "function", "coproc", "time", "!", "[[", "]]"],
+]);
+
+// Nobody reads a question with more parts than this.
+const MAX_COMMANDS = 500;
+
+/**
+ * Reads a command line. It is plain only if two readers agree: our own, which knows only words, quotes and four
+ * operators, and the grammar of bash, which has to find the same commands with the same words and nothing else.
+ * What is timed counts as what it is.
+ */
+export function readCommand(line: string, readGrammar: ReadGrammar): CommandReading {
+  const read = readTokens(line);
+  const toOpaque = (obstacle: string, found: readonly SimpleCommand[]): CommandReading => {
+    return { kind: "opaque", obstacle, commands: guessCommands(line, { readGrammar, found }) };
+  };
+  if ("obstacle" in read) return toOpaque(read.obstacle, []);
+  const tokens = read.tokens.filter((token) => token.kind !== "aside");
+  const pipelines = toPipelines(tokens);
+  const found = pipelines?.flatMap(({ commands }) => commands) ?? [];
+  const timed = pipelines?.map(withoutTime);
+  const obstacle =
+    findObstacle(timed) ?? findDisagreement(found, readGrammar(toGrammarText(line, read.tokens)));
+  return timed && obstacle === undefined
+    ? { kind: "plain", pipelines: timed }
+    : toOpaque(obstacle ?? "", found);
+}
+
+/** `time` in front of a pipeline is a word of the shell's; where a shell has no such word it runs the same program. */
+function withoutTime({ runs, commands }: Pipeline): Pipeline {
+  const [[time, program, ...words] = [], ...others] = commands;
+  const isTimed = time?.text === "time" && time.isBare && program && !/^(?:-.*|cd)$/.test(program.text);
+  return isTimed ? { runs, commands: [[program, ...words], ...others] } : { runs, commands };
+}
+
+function findObstacle(pipelines: readonly Pipeline[] | undefined): string | undefined {
+  if (pipelines === undefined) return "a command is missing beside an operator";
+  const commands = pipelines.flatMap((pipeline) => pipeline.commands);
+  if (commands.length === 0) return "it contains no command";
+  if (commands.length > MAX_COMMANDS) return `it contains more than ${MAX_COMMANDS} commands`;
+  return commands.map(findProgramObstacle).find((obstacle) => obstacle !== undefined);
+}
+
+/**
+ * The line with spaces in the place of what is no part of a command, and a semicolon or space in that of each line end,
+ * all else where it was: the grammar sometimes takes a line end behind a pipeline for a space, and two commands for one.
+ */
+function toGrammarText(line: string, all: readonly Token[]): string {
+  const tokens = all.filter((token) => token.kind !== "aside");
+  const lastWord = tokens.findLastIndex(({ kind }) => kind === "word");
+  const lineEnds = tokens.flatMap((token, index) => {
+    if (token.kind !== "operator" || token.text !== "\n") return [];
+    const isEnd = tokens[index - 1]?.kind === "word" && index < lastWord;
+    return [{ start: token.start, end: token.start + 1, text: isEnd ? ";" : " " }];
+  });
+  const asides = all.flatMap((token) =>
+    token.kind === "aside" ? [{ ...token, text: " ".repeat(token.end - token.start) }] : [],
+  );
+  let text = "";
+  let from = 0;
+  for (const piece of [...lineEnds, ...asides].sort((left, right) => left.start - right.start)) {
+    text += line.slice(from, piece.start) + piece.text;
+    from = piece.end;
+  }
+  return text + line.slice(from);
+}
+
+const CONDITIONS = { "&&": "after_success", "||": "after_failure" } as const;
+
+/** Undefined when an operator has nothing to join. */
+function toPipelines(tokens: readonly Token[]): Pipeline[] | undefined {
+  const pipelines: Pipeline[] = [];
+  let runs: Pipeline["runs"] = "always";
+  let command: Word[] = [];
+  let piped: SimpleCommand[] = [];
+  let needsCommand = false;
+  for (const token of [...tokens, { kind: "operator", text: "\n", start: 0 } as const]) {
+    if (token.kind === "word") {
+      command.push(token.word);
+      continue;
+    }
+    if (token.kind === "aside") continue;
+    if (command.length === 0) {
+      // Empty lines are no commands, and a line may be broken behind an operator.
+      if (token.text === "\n") continue;
+      return undefined;
+    }
+    piped.push(command);
+    command = [];
+    needsCommand = token.text !== ";" && token.text !== "\n";
+    if (token.text === "|") continue;
+    pipelines.push({ runs, commands: piped });
+    piped = [];
+    runs = token.text === "&&" || token.text === "||" ? CONDITIONS[token.text] : "always";
+  }
+  return needsCommand ? undefined : pipelines;
+}
+
+function findProgramObstacle([program]: SimpleCommand): string | undefined {
+  if (!program) return "it contains no command";
+  if (!program.isBare || program.isGlob) {
+    return program.text === "[" ? undefined : "the name of a program is quoted or a pattern";
+  }
+  if (program.text.includes("=")) return "it sets a variable";
+  if (RESERVED.has(program.text)) return `${program.text} is a shell keyword`;
+  return undefined;
+}
+
+/** Why the grammar does not find exactly these commands; undefined when it does. */
+function findDisagreement(commands: readonly SimpleCommand[], grammar: GrammarReading): string | undefined {
+  const strange = [...grammar.kinds].find((kind) => !PLAIN_KINDS.has(kind));
+  if (strange !== undefined) return `it contains a ${strange.replaceAll("_", " ")}`;
+  if (grammar.hasError) return "bash might reject it";
+  const isSame =
+    commands.length === grammar.commands.length &&
+    commands.every((command, index) => isSameCommand(command, grammar.commands[index]));
+  return isSame ? undefined : "it is ambiguous";
+}
+
+function isSameCommand(
+  command: SimpleCommand,
+  other: GrammarReading["commands"][number] | undefined,
+): boolean {
+  if (!other || command[0]?.start !== other.start || command.at(-1)?.end !== other.end) return false;
+  if (command[0].text === "[") return true;
+  return (
+    other.words.length === command.length &&
+    command.every(
+      ({ start, end }, index) => other.words[index]?.start === start && other.words[index]?.end === end,
+    )
+  );
+}
+
+interface Readers {
+  readGrammar: ReadGrammar;
+  /** What our own reader has found, as far as it came. */
+  found: readonly SimpleCommand[];
+}
+
+/**
+ * The texts of what a line may run that is more than plain words: as our reader sees it, as the grammar does, and where
+ * that errs as plain splitting does. For rules that deny, so that too many do less harm than too few.
+ */
+function guessCommands(line: string, { readGrammar, found }: Readers): string[][] {
+  const own = found.map((command) => command.map(({ text }) => text));
+  // The shell takes these away before it looks for words.
+  const joined = line.replaceAll("\\\n", "");
+  const texts = joined === line ? [line] : [line, joined];
+  return [...own, ...texts.flatMap((text) => commandsIn(text, readGrammar))].filter(
+    (words) => words.length > 0,
+  );
+}
+
+function commandsIn(line: string, readGrammar: ReadGrammar): string[][] {
+  const grammar = readGrammar(line);
+  const parsed = grammar.commands.map(({ words }) =>
+    guessWords(words.map(({ start, end }) => line.slice(start, end))),
+  );
+  const split = (text: string) => text.split(/[;&|\n\r(){}`]/).map((piece) => guessWords(piece.split(/\s+/)));
+  const doubtful = grammar.hasError
+    ? [line]
+    : grammar.commands.map(({ start, end }) => line.slice(start, end)).filter((text) => /[\n{}]/.test(text));
+  return [...parsed, ...doubtful.flatMap(split)];
+}
+
+const ASSIGNMENT = /^\w+(?:\[[^\]]*\])?\+?=/;
+const REDIRECTION = /^(?:\d+|\{\w+\})?(?:&>>?|[<>]{1,3}[&|]?)(.*)$/s;
+
+/** Without quotes and backslashes, and without the variables and redirections in front. */
+function guessWords(words: readonly string[]): string[] {
+  const bare = words.map((word) => word.replace(/["'\\]|\$(?=["'])/g, "")).filter((word) => word !== "");
+  let at = 0;
+  for (let word = bare[at]; word !== undefined; word = bare[at]) {
+    const target = REDIRECTION.exec(word)?.[1];
+    if (target === undefined && !ASSIGNMENT.test(word)) break;
+    at += target === "" ? 2 : 1;
+  }
+  return bare.slice(at);
+}
+
+const MAX_SHOWN_CHARS = 200;
+
+/** What a sentence could be made of, or a quotation ended with. */
+const UNLIKE_A_WORD = /[\s"'`\u00ab\u00bb\u201c-\u201f\u2800\u3164]|\p{C}/u;
+
+/**
+ * A word of a command, or a path, as it stands in a reason: a name chosen by a model must never be mistaken for a
+ * part of the sentence. Anything that is not plainly one word is quoted, in marks that it cannot close, and cut
+ * where it is long.
+ */
+export function showWord(text: string): string {
+  if (text.length <= MAX_SHOWN_CHARS && !UNLIKE_A_WORD.test(text)) return text;
+  const shown = text
+    .slice(0, MAX_SHOWN_CHARS)
+    .toWellFormed()
+    .replace(/[\u201c-\u201f]/g, "'");
+  return `“${shown}${text.length > MAX_SHOWN_CHARS ? "…" : ""}”`;
+}

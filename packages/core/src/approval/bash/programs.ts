@@ -1,0 +1,367 @@
+import { findRealPath } from "../../infrastructure/fs/real-path.ts";
+import { resolveExecutable } from "../../infrastructure/process/environment.ts";
+import { processEnvironment } from "../../infrastructure/runtime.ts";
+import type { ApprovalContext } from "../types.ts";
+import { showWord } from "./parse.ts";
+import {
+  type NameFilter,
+  namesOnly,
+  type Operand,
+  type ProgramReading,
+  type ProgramSpec,
+  type ReadOptions,
+  readOptions,
+  type SearchScope,
+} from "./program-spec.ts";
+import {
+  readBracket,
+  readJq,
+  readPrintf,
+  readSed,
+  readSeq,
+  readTest,
+  readXxd,
+  TEXT_PROGRAMS,
+} from "./text-programs.ts";
+
+const toSet = (list: string): ReadonlySet<string> => new Set(list.split(" "));
+
+/** Tests and actions that only look and print, without a value. */
+const FLAGS = toSet(
+  "-empty -depth -print -print0 -ls -prune -quit -not ! ( ) -o -or -a -and , -nouser -nogroup -readable -writable " +
+    "-executable -mount -xdev -true -false -daystart -noleaf -warn -nowarn -P",
+);
+
+/** The same with one value. */
+const VALUES = toSet(
+  "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -size -mtime -mmin -atime -amin " +
+    "-ctime -cmin -maxdepth -mindepth -printf -perm -user -group -uid -gid -links -inum -lname -ilname -fstype -used",
+);
+
+/** The same with a file to compare with. */
+const PATH_VALUES = toSet("-newer -anewer -cnewer -samefile");
+
+/** The same with a date, in which a time zone may be a file. */
+const DATE_VALUE = /^-newer[aBcm]t$/;
+
+/**
+ * Where a `find` looks, provided that its expression neither runs, writes nor deletes anything and follows no links.
+ * Anything not known to be harmless is treated as harmful, so that `-exec` and its kin need no list of their own.
+ */
+function readFindExpression(words: readonly Operand[]): ProgramReading {
+  const paths: string[] = [];
+  const rest = [...words];
+  let isExpression = false;
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const { text, names } = word;
+    if (names !== undefined && isExpression)
+      return { obstacle: `the file names that ${showWord(text)} stands for` };
+    if (names !== undefined) paths.push(...names);
+    else if (FLAGS.has(text)) isExpression ||= text !== "-P";
+    else if (VALUES.has(text) || PATH_VALUES.has(text) || DATE_VALUE.test(text)) {
+      isExpression = true;
+      const value = rest.shift();
+      if (!value || value.names !== undefined || isStrangeValue(text, value.text)) {
+        return { obstacle: `what follows ${showWord(text)}` };
+      }
+      if (PATH_VALUES.has(text)) paths.push(value.text);
+    } else if (isExpression || text.startsWith("-")) return { obstacle: showWord(text) };
+    else paths.push(text);
+  }
+  return namesOnly(paths);
+}
+
+/** A width of many digits prints as many spaces for every file. */
+function isStrangeValue(test: string, value: string): boolean {
+  return test === "-printf" ? /\d{5}/.test(value) : DATE_VALUE.test(test) && /^-|[="]/.test(value);
+}
+
+/** Programs that show what is there: names, sizes, kinds. */
+const LISTING_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
+  // Not `-L`, which looks behind every link it finds.
+  ls: {
+    flags:
+      "a A b B c C d f F g G h H i k l m n N o p q Q r R s S t u U v x X Z 1 --all --almost-all --author --classify " +
+      "--color --colour --directory --file-type --full-time --group-directories-first --human-readable --inode --literal " +
+      "--no-group --numeric-uid-gid --quote-name --recursive --reverse --si --size --escape",
+    values:
+      "--sort --time --time-style --format --ignore --hide --width --block-size --indicator-style --quoting-style",
+    widths: "--width",
+    operands: "paths",
+    reads: "names",
+  },
+  stat: {
+    flags: "L t f --dereference --terse --file-system",
+    values: "c --format --printf",
+    widths: "c --format --printf",
+    operands: "paths",
+    reads: "names",
+  },
+  file: {
+    flags: "b h i k L 0 --brief --mime --mime-type --mime-encoding --keep-going",
+    operands: "paths",
+    reads: "names",
+  },
+  du: {
+    flags:
+      "a b c h k m s S x --all --apparent-size --bytes --total --human-readable --summarize --one-file-system --si",
+    values: "d t B --max-depth --threshold --exclude --block-size",
+    operands: "paths",
+    reads: "names",
+  },
+  df: {
+    flags: "a h H i k l m P T --all --human-readable --inodes --local --print-type --total",
+    operands: "paths",
+    reads: "names",
+  },
+  // Not `-R` and `-o`, which write, and not `-l`, which follows links.
+  tree: {
+    flags:
+      "a d f i p s h u g D F v t c U r x J C n N q Q --dirsfirst --filesfirst --noreport --du --prune --si --inodes --nolinks",
+    values: "L I P --filelimit --charset --sort --timefmt",
+    widths: "--timefmt",
+    valuesApart: true,
+    operands: "paths",
+    reads: "names",
+  },
+  readlink: {
+    flags: "f e m n q s v z --canonicalize --canonicalize-existing --canonicalize-missing --no-newline",
+    operands: "paths",
+    reads: "names",
+  },
+  realpath: {
+    flags: "e m q s L P z --canonicalize-existing --canonicalize-missing --quiet --strip --no-symlinks",
+    pathValues: "--relative-to --relative-base",
+    operands: "paths",
+    reads: "names",
+  },
+};
+
+// All of `rg --help` but what runs programs (--pre, --hostname-bin, -z), follows links, changes types or writes man pages.
+const RIPGREP: ProgramSpec = {
+  flags:
+    "i n N l c v w s S F o x U P H a q u p I . 0 b --ignore-case --smart-case --case-sensitive --line-number " +
+    "--no-line-number --files-with-matches --files-without-match --count --count-matches --include-zero --invert-match " +
+    "--word-regexp --fixed-strings --no-fixed-strings --only-matching --line-regexp --multiline --no-multiline " +
+    "--multiline-dotall --crlf --pcre2 --no-pcre2 --no-unicode --with-filename --no-filename --quiet --text --binary " +
+    "--byte-offset --hidden --no-hidden --no-follow --no-ignore --no-ignore-dot --no-ignore-exclude --no-ignore-files " +
+    "--no-ignore-global --no-ignore-parent --no-ignore-vcs --no-ignore-messages --require-git --no-require-git " +
+    "--unrestricted --heading --no-heading --json --stats --vimgrep --trim --pretty --column --no-column --null " +
+    "--null-data --passthru --stop-on-nonmatch --max-columns-preview --no-messages --no-config --files --type-list " +
+    "--one-file-system --glob-case-insensitive --ignore-file-case-insensitive --line-buffered --block-buffered --mmap " +
+    "--no-mmap --no-context-separator --sort-files",
+  values:
+    "A B C g m t T M r d j E --after-context --before-context --context --glob --iglob --max-count --type --type-not " +
+    "--max-columns --replace --max-depth --threads --sort --sortr --max-filesize --encoding --color --colors " +
+    "--context-separator --field-context-separator --field-match-separator --path-separator --engine",
+  pathValues: "f --file --ignore-file",
+  patternValues: "e --regexp f --file",
+  shortEquals: true,
+  operands: "pattern_and_paths",
+};
+
+/** The types whose files end in one of these and in nothing else, in every version. */
+const TYPES: Readonly<Record<string, string>> = {
+  c: "c h C H in cats",
+  cpp: "C H cpp hpp cxx hxx cc hh c h inl in",
+  cs: "cs",
+  csharp: "cs",
+  css: "css scss",
+  dart: "dart",
+  go: "go",
+  html: "htm html ejs",
+  js: "js jsx mjs cjs vue",
+  kotlin: "kt kts",
+  lua: "lua",
+  markdown: "markdown md mdown mdwn mdx mkd mkdn",
+  md: "markdown md mdown mdwn mdx mkd mkdn",
+  php: "php php3 php4 php5 php7 php8 pht phtml",
+  py: "py pyi",
+  python: "py pyi",
+  rust: "rs",
+  scala: "scala sbt",
+  sql: "sql psql",
+  swift: "swift",
+  ts: "ts tsx mts cts",
+  typescript: "ts tsx mts cts",
+  vue: "vue",
+  zig: "zig",
+};
+
+// Listing takes no pattern: the first operand is a path.
+const LISTING: ProgramSpec = { ...RIPGREP, operands: "paths" };
+
+/** Reads everything below its paths; without paths what it is piped, else the working directory. */
+function readRipgrep(words: readonly Operand[], isPiped: boolean): ProgramReading {
+  const listing = readOptions(words, LISTING);
+  if ("obstacle" in listing) return listing;
+  const listsOnly = ["--files", "--type-list"].some((name) => listing.given.has(name));
+  const read = listsOnly ? listing : readOptions(words, RIPGREP);
+  if ("obstacle" in read) return read;
+  const operands = read.operands.flatMap((operand) => operand.names ?? [operand.text]);
+  const use = { paths: [...read.paths, ...operands], readsContent: !listsOnly };
+  const searches = !listsOnly && (operands.length > 0 || !isPiped);
+  return { use: searches ? { ...use, search: toScope(read, operands) } : use };
+}
+
+const SHOWS_HIDDEN: readonly string[] = [".", "u", "--hidden", "--unrestricted", "--ignore-file"];
+
+/** A glob or type that takes a file in takes it in when it is hidden, too. */
+function toScope({ given, values }: ReadOptions, places: readonly string[]): SearchScope {
+  const valuesOf = (...names: string[]) =>
+    values.filter(({ name }) => names.includes(name)).map(({ text }) => text);
+  const globs = valuesOf("g", "--glob", "--iglob").map(toFilter);
+  const types = valuesOf("t", "--type");
+  // A glob that takes in speaks before any type.
+  const hasInclude = globs.some(({ kind }) => kind === "include");
+  const typeFilters = hasInclude ? undefined : toTypeFilters(types);
+  return {
+    places: places.length === 0 ? ["."] : places,
+    followsLinks: false,
+    opensSpecial: false,
+    skipsHidden: !hasInclude && types.length === 0 && !SHOWS_HIDDEN.some((name) => given.has(name)),
+    filters: [...(typeFilters ?? []), ...globs],
+    takesUnmatched: !hasInclude && typeFilters === undefined,
+  };
+}
+
+function toFilter(glob: string): NameFilter {
+  return glob.startsWith("!")
+    ? { kind: "exclude", pattern: glob.slice(1) }
+    : { kind: "include", pattern: glob };
+}
+
+/** Undefined where there are none, or one of which it is not known what it takes in. */
+function toTypeFilters(types: readonly string[]): NameFilter[] | undefined {
+  const endings = types.map((type) => (Object.hasOwn(TYPES, type) ? TYPES[type] : undefined));
+  if (types.length === 0 || endings.includes(undefined)) return undefined;
+  return endings.flatMap((list = "") =>
+    list.split(" ").map((ending): NameFilter => ({ kind: "include", pattern: `*.${ending}` })),
+  );
+}
+
+/** Programs whose operands are a language, or whose options follow rules of their own. */
+interface SpecialProgram {
+  read(words: readonly Operand[], isPiped: boolean): ProgramReading;
+  isBuiltin?: boolean;
+}
+
+/** By the name as it is typed; where `READ_ONLY_PROGRAMS` has it too, these count. */
+export const SPECIAL_PROGRAMS: Readonly<Record<string, SpecialProgram>> = {
+  echo: { read: (words) => namesOnly(words.flatMap(({ names }) => names ?? [])), isBuiltin: true },
+  printf: { read: readPrintf, isBuiltin: true },
+  test: { read: readTest, isBuiltin: true },
+  "[": { read: readBracket, isBuiltin: true },
+  command: { read: readCommandLookup, isBuiltin: true },
+  find: { read: readFindExpression },
+  jq: { read: readJq },
+  ps: { read: readPs },
+  rg: { read: readRipgrep },
+  sed: { read: readSed },
+  seq: { read: readSeq },
+  xxd: { read: readXxd },
+};
+
+/** Only asking what a name stands for; anything else would run it. */
+function readCommandLookup([option, ...names]: readonly Operand[]): ProgramReading {
+  const isLookup = option?.text === "-v" || option?.text === "-V";
+  const isPlain = names.every((operand) => operand.names === undefined && !operand.text.startsWith("-"));
+  return isLookup && isPlain ? namesOnly([]) : { obstacle: "what it is used for" };
+}
+
+/** The lists that show no environment, on any system: `-e` is every process on one and its variables on another. */
+function readPs(words: readonly Operand[]): ProgramReading {
+  const text = words.map((word) => word.text).join(" ");
+  return ["", "aux", "ax", "-A"].includes(text) ? namesOnly([]) : { obstacle: "what it would show" };
+}
+
+const NO_OPERANDS: ProgramSpec = { operands: "none" };
+const TEXT: ProgramSpec = { operands: "text" };
+
+/** Programs that touch no files of the project: they say what the system is like, or make something of their words. */
+const SYSTEM_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
+  basename: { flags: "a z --multiple --zero", values: "s --suffix", operands: "text" },
+  dirname: { flags: "z --zero", operands: "text" },
+  expr: TEXT,
+  // A call that takes longer needs approval.
+  factor: { operands: "text", operandPattern: /^\d{1,18}$/ },
+  sleep: { operands: "text", operandPattern: /^\d{1,2}(?:\.\d+)?s?$/ },
+  which: { flags: "a --all", operands: "text" },
+  // Anything but a format, which begins with a plus, would set the clock. A time zone may be a file.
+  date: {
+    flags: "u R --utc --universal --rfc-email",
+    optionalValues: "I --iso-8601",
+    values: "d --date --rfc-3339",
+    valuePattern: /^[^="]*$/,
+    operands: "text",
+    operandPattern: /^\+(?!.*\d{5})/s,
+  },
+  uname: {
+    flags: "a s n r v m p i o --all --kernel-name --kernel-release --machine --operating-system",
+    operands: "none",
+  },
+  id: { flags: "u g G n r z --user --group --groups --name --real", operands: "text" },
+  groups: TEXT,
+  // An operand would set it, and the full name would be looked up in the network.
+  hostname: { flags: "s --short", operands: "none" },
+  nproc: { flags: "--all", operands: "none" },
+  free: { flags: "b k m g h w t --human --mega --giga --total --wide", operands: "none" },
+  uptime: { flags: "p s --pretty --since", operands: "none" },
+  arch: NO_OPERANDS,
+  whoami: NO_OPERANDS,
+  logname: NO_OPERANDS,
+  tty: { flags: "s --silent", operands: "none" },
+  // Of the variables, those that say nothing but where and how somebody works.
+  printenv: {
+    operands: "text",
+    minOperands: 1,
+    operandPattern:
+      /^(?:HOME|PATH|PWD|OLDPWD|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|TMPDIR|HOSTNAME|PAGER|EDITOR)$/,
+  },
+
+  pwd: { flags: "L P", operands: "none", isBuiltin: true },
+  true: { ...TEXT, isBuiltin: true },
+  false: { ...TEXT, isBuiltin: true },
+  ":": { ...TEXT, isBuiltin: true },
+  type: { flags: "a f p P t", operands: "text", isBuiltin: true },
+};
+
+/**
+ * Runtimes that say their version before they look at the directory they are run in, and what the file behind the
+ * name is called: a version manager's shim, which may fetch and run what the project names, is called otherwise.
+ * Not npm, which loads the project's `.npmrc` first.
+ */
+const RUNTIMES: Readonly<Record<string, RegExp>> = {
+  node: /^node(?:js)?$/,
+  bun: /^bun(?:\.exe)?$/,
+  python3: /^python3(?:\.\d+)?$/,
+};
+
+/** True for exactly `NAME --version`. */
+export function isVersionQuery(words: readonly Operand[]): boolean {
+  return words.length === 1 && words[0]?.text === "--version";
+}
+
+/** True where that name is such a runtime itself. That it lies outside the project is for the caller to see. */
+export function isRuntime(
+  name: string,
+  { environment = processEnvironment(), root }: ApprovalContext,
+): boolean {
+  const expected = Object.hasOwn(RUNTIMES, name) ? RUNTIMES[name] : undefined;
+  const file = expected && resolveExecutable(name, { environment, outside: root });
+  const real = file && findRealPath(file, "/");
+  return real !== undefined && expected?.test(real.slice(real.lastIndexOf("/") + 1)) === true;
+}
+
+/**
+ * Programs that only read, each with the options with which that is certain; any other option makes a call ask.
+ * Taken from the manuals of GNU coreutils, findutils, grep, diffutils, util-linux and their BSD kin: where these
+ * differ, an option is left out. Deliberately left out: anything that runs other programs, writes files, opens
+ * pagers or connections, or takes its settings from the directory it is run in, as git does. Programs with a
+ * language of their own are in `special-programs.ts`.
+ */
+export const READ_ONLY_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
+  ...LISTING_PROGRAMS,
+  ...TEXT_PROGRAMS,
+  ...SYSTEM_PROGRAMS,
+};

@@ -1,0 +1,85 @@
+import { findRealPath } from "../../infrastructure/fs/real-path.ts";
+import type { ReadGrammar } from "../../infrastructure/text/bash-grammar.ts";
+import { type Grant, isGranted } from "../grants.ts";
+import { findCommandRule, type RuleWords, toRuleCommand } from "../rules.ts";
+import { type ApprovalContext, type ApprovalVerdict, allow, ask, verdictOf } from "../types.ts";
+import { evaluateCommand } from "./command-policy.ts";
+import { findHistoryLoss, mayLoseHistory } from "./history-loss.ts";
+import { readCommand } from "./parse.ts";
+
+/**
+ * Decides about a command line that runs in the sandbox: it needs no approval, unless a rule denies a part of it or
+ * requires approval, or its words show that it removes data that only git keeps. If its effects could not be
+ * undone, it is evaluated like any other.
+ */
+export function evaluateSandboxedCommand(
+  line: string,
+  context: ApprovalContext,
+  readGrammar: ReadGrammar,
+): ApprovalVerdict {
+  // Commands allowed unsandboxed are allowed in the sandbox too.
+  const grants = context.grants?.map((grant) => markSandboxed(grant, undefined));
+  const judged = evaluateCommand(line, { ...context, grants }, readGrammar);
+  if (judged.action !== "ask") return judged;
+  const verdict = { ...judged, grants: judged.grants?.map((grant) => markSandboxed(grant, true)) };
+  if (verdict.gate === "rule") return verdict;
+  if (context.canUndo === false) return { ...verdict, reason: `${verdict.reason}, and ${UNKEPT}` };
+  const commands = readWords(line, readGrammar);
+  const rule = findAskingRule(commands, context);
+  if (rule) return { ...verdict, ...verdictOf(rule) };
+  const loss = findHistoryLoss(line, commands);
+  return loss === undefined ? BOXED : { ...verdict, ...ask("shell_command", loss) };
+}
+
+const UNKEPT = "undo could not restore everything in the project: some files are not recorded";
+
+/** Whether a grant for a command is one for the sandbox only; one of another kind is as it was. */
+function markSandboxed(grant: Grant, boxed: true | undefined): Grant {
+  return grant.kind === "command" || grant.kind === "command_line" ? { ...grant, boxed } : grant;
+}
+
+/** The verdict on a sandboxed command to which no rule applies. */
+export const BOXED = allow("sandbox", "it runs in the sandbox");
+
+/** True if a line has to be examined: rules apply to commands or deny reads, or it may lose history. */
+export function needsJudging(line: string, { rules = [], canUndo }: ApprovalContext): boolean {
+  if (canUndo === false || mayLoseHistory(line)) return true;
+  return rules.some(
+    ({ permission, action }) => permission === "execute" || (permission === "read" && action === "deny"),
+  );
+}
+
+/**
+ * Decides about one that is to run outside the sandbox: only a rule that allows it, or an earlier answer to exactly
+ * this line outside, makes approval unnecessary.
+ */
+export function evaluateOutsideCommand(
+  line: string,
+  context: ApprovalContext,
+  readGrammar: ReadGrammar,
+): ApprovalVerdict {
+  const verdict = evaluateCommand(line, { ...context, grants: [] }, readGrammar);
+  const isRuled = verdict.action === "deny" || (verdict.action === "allow" && verdict.gate === "rule");
+  if (isRuled) return verdict;
+  const directory = findRealPath(context.cwd, context.cwd) ?? context.cwd;
+  const grant: Grant = { kind: "command_line", directory, text: line, outside: true };
+  if (isGranted(grant, context.grants ?? [])) {
+    return allow("grant", "you have always allowed exactly this outside the sandbox");
+  }
+  return { ...ask("sandbox", "it would run outside the sandbox, with all your rights"), grants: [grant] };
+}
+
+/** The commands of a line, understood or not. */
+function readWords(line: string, readGrammar: ReadGrammar): RuleWords[] {
+  const reading = readCommand(line, readGrammar);
+  return reading.kind === "opaque"
+    ? reading.commands.map((words) => words.map((text) => ({ text, isGlob: false })))
+    : reading.pipelines.flatMap((pipeline) => pipeline.commands);
+}
+
+/** The rule that requires approval for one of the commands. */
+function findAskingRule(commands: readonly RuleWords[], { rules = [] }: ApprovalContext) {
+  return commands
+    .map((command) => findCommandRule(toRuleCommand(command), rules))
+    .find((rule) => rule?.action === "ask");
+}

@@ -1,0 +1,61 @@
+import { findProgramLocation } from "../../infrastructure/process/environment.ts";
+import { processEnvironment } from "../../infrastructure/runtime.ts";
+import type { EntryBudget } from "../types.ts";
+import { type SimpleCommand, showWord, type Word } from "./parse.ts";
+import { namesOnly, type Operand, type ProgramReading, readProgramUse } from "./program-spec.ts";
+import { isRuntime, isVersionQuery, READ_ONLY_PROGRAMS, SPECIAL_PROGRAMS } from "./programs.ts";
+import { expandGlob, type SearchEvaluator } from "./search-policy.ts";
+
+/** What a command would touch, why it may do more than read, or undefined for an unknown program. */
+export function readSimpleCommand(
+  { command, isPiped }: { command: SimpleCommand; isPiped: boolean },
+  { context, looks }: Pick<SearchEvaluator, "context" | "looks">,
+): ProgramReading | undefined {
+  const [program, ...words] = command;
+  const name = program?.text ?? "";
+  const spec = Object.hasOwn(READ_ONLY_PROGRAMS, name) ? READ_ONLY_PROGRAMS[name] : undefined;
+  const special = Object.hasOwn(SPECIAL_PROGRAMS, name) ? SPECIAL_PROGRAMS[name] : undefined;
+  const operands = expandWords(words, { cwd: context.cwd, looks });
+  if (!spec && !special) {
+    const isQuery = "names" in operands && isVersionQuery(operands.names) && isRuntime(name, context);
+    return isQuery ? namesOnly([]) : undefined;
+  }
+  if ("obstacle" in operands) return operands;
+  if (isVersionQuery(operands.names) && !isBuiltin(name)) return namesOnly([]);
+  if (special) return special.read(operands.names, isPiped);
+  return spec && readProgramUse(operands.names, spec);
+}
+
+/** True for shell builtins among the read-only programs. */
+export function isBuiltin(name: string): boolean {
+  return Boolean(SPECIAL_PROGRAMS[name]?.isBuiltin ?? READ_ONLY_PROGRAMS[name]?.isBuiltin);
+}
+
+/** True when a shell started in `startsIn` finds a program of that name in the project, which may be anything. */
+export function isProjectsProgram(
+  name: string,
+  startsIn: string,
+  { context, surroundings }: Pick<SearchEvaluator, "context" | "surroundings">,
+): boolean {
+  const { environment = processEnvironment() } = context;
+  return findProgramLocation(name, { environment, root: surroundings.root, cwd: startsIn }) === "project";
+}
+
+/** The operands with the names that patterns stand for, or why these are unknown. */
+export function expandWords(
+  words: readonly Word[],
+  { cwd, looks }: { cwd: string; looks: EntryBudget },
+): { names: Operand[] } | { obstacle: string } {
+  const names: Operand[] = [];
+  for (const { text, isGlob } of words) {
+    const found = isGlob ? expandGlob(text, cwd, looks) : { names: [] };
+    if ("obstacle" in found) return found;
+    // A file may be called `-o`, and is then taken for an option.
+    const option = found.names.find((name) => name.startsWith("-"));
+    if (option !== undefined)
+      return { obstacle: `${showWord(option)}, which ${showWord(text)} stands for: it looks like an option` };
+    // The pattern may match more names here than in the shell, which would then leave the word unchanged.
+    names.push({ text, names: found.names.length === 0 ? undefined : [...found.names, text] });
+  }
+  return { names };
+}

@@ -1,0 +1,428 @@
+import { basename, dirname, isAbsolute, relative } from "node:path";
+import { findRealPath, isInside } from "../infrastructure/fs/real-path.ts";
+import { pathKind } from "../infrastructure/fs/stat.ts";
+import { findLocationsBehind } from "../infrastructure/paths/protected-files.ts";
+import { platformName } from "../infrastructure/runtime.ts";
+import { type SimpleCommand, showWord } from "./bash/parse.ts";
+import { type Operand, type ProgramSpec, type ReadOptions, readOptions } from "./bash/program-spec.ts";
+import type { SearchEvaluator } from "./bash/search-policy.ts";
+import { expandWords, isBuiltin, isProjectsProgram, readSimpleCommand } from "./bash/simple-command.ts";
+import { isPlainScript } from "./bash/text-programs.ts";
+import { evaluatePath, walkFiles } from "./paths.ts";
+import { evaluateReads } from "./reads.ts";
+import { type ApprovalVerdict, allow, ask, strictest } from "./types.ts";
+
+/** What earlier commands on the line have edited; each command is evaluated against the state before all of them. */
+export interface LineEdits {
+  /** `names`: a path may lead somewhere else now. */
+  reach: "none" | "files" | "names";
+  /** False after a command that was allowed without being judged: it may have led any path elsewhere. */
+  isEvaluated: boolean;
+  /** Last parts of the paths that were written. */
+  names: readonly string[];
+}
+
+/** A line of which nothing has run yet. */
+export const NO_EDITS: LineEdits = { reach: "none", isEvaluated: true, names: [] };
+
+/** One command of a line, and how it is run. */
+interface EditingCommand {
+  command: SimpleCommand;
+  /** True where other commands run beside it. */
+  isPiped: boolean;
+  /** Where the shell was started. */
+  startsIn: string;
+  before: LineEdits;
+}
+
+/** The verdict on every command that only edits files inside the project. */
+const EDITS_ONLY = allow("accept_edits", "it only edits files inside the project");
+
+/**
+ * Decides about a command that edits files as the tools for that do, in `accept-edits`: undefined for any other.
+ * All its paths must be inside the project and must not need approval to be written or read. Anything else needs
+ * approval.
+ */
+export function evaluateEdit(
+  { command, isPiped, startsIn, before }: EditingCommand,
+  judging: SearchEvaluator,
+): { verdict: ApprovalVerdict; edits: LineEdits } | undefined {
+  const [program, ...words] = command;
+  const name = program?.text ?? "";
+  if (judging.context.mode !== "accept-edits" || !isEditCall(name, words)) return undefined;
+  const stop = (verdict: ApprovalVerdict) => ({ verdict, edits: { ...before, reach: "names" } as const });
+  const because = (obstacle: string) =>
+    stop(ask("shell_command", `${showWord(name)} may do more than edit files, because of ${obstacle}`));
+  const { context, surroundings, looks } = judging;
+  if (isPiped) return because("the pipe");
+  if (!before.isEvaluated) return because("what the line runs before it");
+  const obstacle = findObstacleBefore({ command, before }, judging);
+  if (obstacle !== undefined) return because(obstacle);
+  const operands = expandWords(words, { cwd: context.cwd, looks });
+  if ("obstacle" in operands) return because(operands.obstacle);
+  const reading = EDIT_PROGRAMS[name]?.(operands.names);
+  if (reading === undefined || "obstacle" in reading) return because(reading?.obstacle ?? "its name");
+  const found =
+    reading.use.kind === "make"
+      ? evaluateMake(reading.use, judging)
+      : evaluateTransfer(reading.use, before, judging);
+  if (found.verdict.action !== "allow") return stop(found.verdict);
+  if (!isInside(context.cwd, surroundings.root)) {
+    return stop(ask("outside_project", `${showWord(name)} would run outside the project`));
+  }
+  if (isProjectsProgram(name, startsIn, judging)) {
+    return stop(ask("shell_command", `${showWord(name)} is the project's own program of that name`));
+  }
+  const isMoved = found.rearranges || before.reach === "names";
+  const names = [...before.names, ...found.written.map((path) => basename(path))];
+  return { verdict: EDITS_ONLY, edits: { ...before, reach: isMoved ? "names" : "files", names } };
+}
+
+/**
+ * Why a command cannot be evaluated by the state before the edits of its line; undefined if it can. Commands that a
+ * rule or an earlier answer allows need no such check.
+ */
+export function findObstacleBefore(
+  { command, before }: Pick<EditingCommand, "command" | "before">,
+  judging: SearchEvaluator,
+): string | undefined {
+  if (before.reach === "none") return undefined;
+  const name = command[0]?.text ?? "";
+  if (before.names.includes(name)) return "a file of that name, which the line has written before";
+  if (command.some((word) => word.isGlob)) return "a pattern, after edits by the same line";
+  const reading = readSimpleCommand({ command, isPiped: false }, judging);
+  const use = reading && "use" in reading ? reading.use : undefined;
+  if (use?.search) return "what the line has edited before";
+  const touchesNothing = use !== undefined && use.paths.length === 0 && isBuiltin(name);
+  return before.reach === "files" || touchesNothing ? undefined : "what the line has moved before";
+}
+
+interface Found {
+  verdict: ApprovalVerdict;
+  /** Paths as they are written. */
+  written: readonly string[];
+  /** True where a path may lead somewhere else afterwards. */
+  rearranges: boolean;
+}
+
+function evaluateMake(
+  { targets, readsContent, looksAt }: Extract<EditUse, { kind: "make" }>,
+  judging: SearchEvaluator,
+): Found {
+  const verdicts = [
+    ...targets.map((path) => evaluateWrite(path, judging)),
+    evaluateReads(looksAt, false, judging),
+    readsContent ? evaluateReads(targets, true, judging) : undefined,
+  ];
+  return { verdict: strictestOf(verdicts), written: targets, rearranges: false };
+}
+
+function evaluateTransfer(
+  use: Exclude<EditUse, { kind: "make" }>,
+  before: LineEdits,
+  judging: SearchEvaluator,
+): Found {
+  const verdicts: (ApprovalVerdict | undefined)[] = [];
+  const written: string[] = [use.destination];
+  let rearranges = use.kind === "link";
+  for (const source of use.sources) {
+    const name = basename(source);
+    if (name === "" || name === "." || name === "..") {
+      verdicts.push(ask("unknown_target", `it is unknown what ${showWord(source)} would be called there`));
+      continue;
+    }
+    const targets = [use.destination, `${use.destination}/${name}`];
+    written.push(...targets);
+    verdicts.push(...targets.map((path) => evaluateWrite(path, judging)));
+    const taken = evaluateSource(source, { use, targets, before }, judging);
+    verdicts.push(taken.verdict);
+    rearranges ||= taken.isDirectory;
+  }
+  return { verdict: strictestOf(verdicts), written, rearranges };
+}
+
+interface Transfer {
+  use: Exclude<EditUse, { kind: "make" }>;
+  /** What the source may be called afterwards: the destination is a directory, or will be one, or not. */
+  targets: readonly string[];
+  before: LineEdits;
+}
+
+function evaluateSource(
+  source: string,
+  { use, targets, before }: Transfer,
+  judging: SearchEvaluator,
+): { verdict: ApprovalVerdict; isDirectory: boolean } {
+  const { cwd } = judging.context;
+  const kind = pathKind(absolute(source.replace(/(?!^)\/+$/, ""), cwd));
+  const isLinked = use.kind === "link";
+  if (isLinked && use.startsFrom === "link") {
+    return { verdict: evaluateLinkText(source, use.destination, judging), isDirectory: false };
+  }
+  const changes = use.kind === "copy" ? undefined : evaluateWrite(source, judging);
+  const here = strictestOf([changes, evaluateReads([source], true, judging)]);
+  const refuse = (what: string) => ask("unknown_target", `${showWord(source)} ${what}`);
+  if (here.action !== "allow") return { verdict: here, isDirectory: false };
+  // A link leads somewhere else from another place; only what a plain copy finds behind it is known.
+  if (kind === "link" && (use.kind !== "copy" || use.isDeep)) {
+    return { verdict: refuse("is a link, which may lead elsewhere from another place"), isDirectory: false };
+  }
+  if (kind === "missing" && before.reach !== "none" && use.kind !== "copy") {
+    return { verdict: refuse("does not exist yet"), isDirectory: false };
+  }
+  if (kind === "special" || kind === "unknown") {
+    return { verdict: refuse("is not a regular file"), isDirectory: false };
+  }
+  const isTaken = use.isDeep && (kind === "directory" || kind === "missing") && !isLinked;
+  if (!isTaken) return { verdict: here, isDirectory: false };
+  if (kind === "missing") {
+    const verdict = before.reach === "none" ? here : refuse("does not exist yet");
+    return { verdict, isDirectory: false };
+  }
+  if (before.reach !== "none") {
+    return {
+      verdict: refuse("may contain something else after what the line has edited before"),
+      isDirectory: true,
+    };
+  }
+  return { verdict: evaluateTree(source, { use, targets }, judging), isDirectory: true };
+}
+
+/** Where a symbolic link would lead from each place in which it may be made. */
+function evaluateLinkText(source: string, destination: string, judging: SearchEvaluator): ApprovalVerdict {
+  const { cwd } = judging.context;
+  const place = absolute(destination, cwd);
+  const real = findRealPath(place, cwd);
+  const kind = real === undefined ? "unknown" : pathKind(real);
+  const directories = [
+    ...(kind === "directory" ? [] : [dirname(place)]),
+    ...(kind === "file" ? [] : [place]),
+    // With an option, a link to a directory is replaced by the new one.
+    ...(pathKind(place) === "link" ? [dirname(place)] : []),
+  ];
+  const names = [place, `${place}/${basename(source)}`];
+  const steering = names.find((name) => findLocationsBehind(name, judging.surroundings.root).length > 0);
+  if (steering !== undefined) {
+    return ask("control_file", `${showWord(steering)} is where other programs look for their settings`);
+  }
+  return strictestOf(
+    directories.flatMap((directory) => {
+      const path = isAbsolute(source) ? source : `${directory}/${source}`;
+      return [evaluateWrite(path, judging), evaluateReads([path], true, judging)];
+    }),
+  );
+}
+
+// Each of them is judged under its names; larger moves need approval.
+const MAX_TREE_FILES = 1_000;
+
+/** Decides about a directory that is copied or moved: each file in it under its old and its new names. */
+function evaluateTree(
+  source: string,
+  { use, targets }: Pick<Transfer, "use" | "targets">,
+  judging: SearchEvaluator,
+): ApprovalVerdict {
+  const { cwd } = judging.context;
+  const say = (path: string, what: string) => ask("unknown_target", `${showWord(path)} ${what}`);
+  // BSD copies what is in a directory that is written with a slash behind it, not the directory.
+  if (source.endsWith("/") && platformName() !== "linux") return say(source, "ends in a slash");
+  // What is there already would be merged with, or written through.
+  const [first = "", below = ""] = targets;
+  const isNew = pathKind(absolute(below, cwd)) === "missing";
+  const isPlain = ["missing", "directory"].includes(pathKind(absolute(first.replace(/(?!^)\/+$/, ""), cwd)));
+  if (!isNew || !isPlain) return say(below, "already exists");
+  const directory = absolute(source, cwd);
+  let files = 0;
+  for (const step of walkFiles(directory, { isThorough: true, looks: judging.looks })) {
+    if (step.kind === "too_large") return say(source, "is too large to look through");
+    if (step.kind !== "file") return say(step.path, "is not a regular file");
+    files += 1;
+    if (files > MAX_TREE_FILES) return say(source, "is too large to look through");
+    const name = relative(directory, step.path);
+    const verdict = strictestOf([
+      ...targets.map((target) => evaluateWrite(`${target}/${name}`, judging)),
+      use.kind === "move" ? evaluateWrite(step.path, judging) : undefined,
+      evaluateReads([step.path], true, judging),
+    ]);
+    if (verdict.action !== "allow") return verdict;
+  }
+  return EDITS_ONLY;
+}
+
+function evaluateWrite(path: string, { context, surroundings }: SearchEvaluator): ApprovalVerdict {
+  return evaluatePath({ path, permission: "write", readsContent: true }, context, surroundings);
+}
+
+/** The project itself as a verdict, if nothing speaks against it. */
+function strictestOf(verdicts: readonly (ApprovalVerdict | undefined)[]): ApprovalVerdict {
+  return strictest([EDITS_ONLY, ...verdicts.filter((verdict) => verdict !== undefined)]) ?? EDITS_ONLY;
+}
+
+function absolute(path: string, cwd: string): string {
+  return isAbsolute(path) ? path : `${cwd}/${path}`;
+}
+
+/**
+ * What a call of a program that edits files would do; paths as they are written. `make` creates or changes its targets,
+ * the others take their sources to the destination: under that name, or below it where it is a directory.
+ */
+type EditUse =
+  | {
+      kind: "make";
+      targets: readonly string[];
+      /** True where what is in the targets is read, too. */
+      readsContent: boolean;
+      /** Files whose names or times are looked at. */
+      looksAt: readonly string[];
+    }
+  | {
+      kind: "copy" | "move" | "link";
+      sources: readonly string[];
+      destination: string;
+      /** True where whole directories are taken. */
+      isDeep: boolean;
+      /** For links: what the text of the link starts from. Undefined for a hard link. */
+      startsFrom?: "link" | "working_directory" | undefined;
+    };
+
+/** What a call does, or what keeps that from being known: words to follow "because of". */
+type EditReading = { use: EditUse } | { obstacle: string };
+
+const DIRECTORY_OPTION = "t --target-directory";
+const ORDER = "f n v --force --no-clobber --verbose --no-target-directory T";
+
+const COPY: ProgramSpec = {
+  flags: `a d p P r R u --archive --no-dereference --recursive ${ORDER}`,
+  values: DIRECTORY_OPTION,
+  operands: "paths",
+};
+
+const MOVE: ProgramSpec = { flags: `u ${ORDER}`, values: DIRECTORY_OPTION, operands: "paths" };
+const LINK: ProgramSpec = {
+  flags: `s r --symbolic --relative --no-dereference ${ORDER}`,
+  values: DIRECTORY_OPTION,
+  operands: "paths",
+};
+
+const MAKE_DIRECTORY: ProgramSpec = {
+  flags: "p v --parents --verbose",
+  values: "m --mode",
+  valuePattern: /^(?:[0-7]{3,4}|[ugoa]*[-+=][rwxX]*)$/,
+  operands: "paths",
+};
+
+const TOUCH: ProgramSpec = {
+  flags: "a c h m --no-create --no-dereference",
+  values: "d t --date",
+  pathValues: "r --reference",
+  operands: "paths",
+};
+
+const SED_IN_PLACE: ProgramSpec = {
+  flags: "n E r s u z --quiet --silent --regexp-extended --separate --unbuffered --null-data",
+  patternValues: "e --expression",
+  operands: "pattern_and_paths",
+};
+
+/**
+ * Programs that edit files as the tools `edit` and `write` do, each with the options with which it is known what they
+ * touch; from the manuals of GNU coreutils and sed and their BSD kin.
+ */
+const EDIT_PROGRAMS: Readonly<Record<string, (words: readonly Operand[]) => EditReading>> = {
+  mkdir: (words) => readMake(words, MAKE_DIRECTORY),
+  touch: (words) => readMake(words, TOUCH),
+  cp: (words) => readTransfer(words, COPY, "copy"),
+  mv: (words) => readTransfer(words, MOVE, "move"),
+  ln: (words) => readTransfer(words, LINK, "link"),
+  sed: readSedInPlace,
+};
+
+/** True for a call that edits files; only one of sed may do something else. */
+function isEditCall(name: string, words: readonly { text: string }[]): boolean {
+  if (!Object.hasOwn(EDIT_PROGRAMS, name)) return false;
+  return name !== "sed" || words.some(({ text }) => IN_PLACE.test(text));
+}
+
+function readMake(words: readonly Operand[], spec: ProgramSpec): EditReading {
+  const read = readOptions(words, spec);
+  if ("obstacle" in read) return read;
+  const targets = read.operands.flatMap(namesOf);
+  return { use: { kind: "make", targets, readsContent: false, looksAt: read.paths } };
+}
+
+function readTransfer(
+  words: readonly Operand[],
+  spec: ProgramSpec,
+  kind: "copy" | "move" | "link",
+): EditReading {
+  const read = readOptions(words, spec);
+  if ("obstacle" in read) return read;
+  const place = findDestination(read, kind);
+  if (place === undefined) return { obstacle: "its destination" };
+  const { given } = read;
+  const isDeep = ["a", "r", "R", "--archive", "--recursive"].some((option) => given.has(option));
+  const isSymbolic = given.has("s") || given.has("--symbolic");
+  const isRelative = given.has("r") || given.has("--relative");
+  const startsFrom = isRelative ? "working_directory" : "link";
+  return {
+    use: {
+      kind,
+      sources: place.sources.flatMap(namesOf),
+      destination: place.destination,
+      isDeep: kind === "copy" ? isDeep : true,
+      startsFrom: kind === "link" && isSymbolic ? startsFrom : undefined,
+    },
+  };
+}
+
+/** The last operand, unless an option names a directory; a link to one thing is made where the shell is. */
+function findDestination(
+  { operands, values }: ReadOptions,
+  kind: EditUse["kind"],
+): { sources: Operand[]; destination: string } | undefined {
+  const named = values.filter(({ name }) => name === "t" || name === "--target-directory");
+  if (named.length > 1) return undefined;
+  const [directory] = named;
+  if (directory) return { sources: operands, destination: directory.text };
+  if (kind === "link" && operands.length === 1) return { sources: operands, destination: "." };
+  const last = operands.at(-1);
+  // What a pattern stands for last is the destination: more than one name would be a surprise.
+  return last && last.names === undefined
+    ? { sources: operands.slice(0, -1), destination: last.text }
+    : undefined;
+}
+
+// Letters that take no value may stand before the `i`, and what stands behind it is the end of a backup's name.
+const IN_PLACE = /^(?:-([nErsuz]*)i(.*)|--in-place(?:=(.*))?)$/s;
+
+/** Replacing in files. Where the words would mean something else to the sed of BSD, the end of a backup's name has to be given. */
+function readSedInPlace(words: readonly Operand[]): EditReading {
+  let suffix: string | undefined;
+  const others: Operand[] = [];
+  for (const word of words) {
+    const [isInPlace, flags = "", short, long] = IN_PLACE.exec(word.text) ?? [];
+    if (isInPlace === undefined || word.names !== undefined) {
+      others.push(word);
+      continue;
+    }
+    if (suffix !== undefined) return { obstacle: "an option that is there twice" };
+    suffix = short ?? long ?? "";
+    if (flags !== "") others.push({ text: `-${flags}`, names: undefined });
+  }
+  if (suffix === undefined || !/^[\w.~-]*$/.test(suffix) || (suffix === "" && platformName() !== "linux")) {
+    return { obstacle: "what follows the option -i" };
+  }
+  const read = readOptions(others, SED_IN_PLACE);
+  if ("obstacle" in read) return read;
+  const { patterns, operands } = read;
+  if (patterns.length === 0 || !patterns.every((script) => isPlainScript(script, { mayInsert: true }))) {
+    return { obstacle: "its script" };
+  }
+  const files = operands.flatMap(namesOf);
+  const backups = suffix === "" ? [] : files.map((file) => file + suffix);
+  return { use: { kind: "make", targets: [...files, ...backups], readsContent: true, looksAt: [] } };
+}
+
+function namesOf({ text, names }: Operand): readonly string[] {
+  return names ?? [text];
+}

@@ -1,0 +1,99 @@
+import type { ReadGrammar } from "../infrastructure/text/bash-grammar.ts";
+import type { ApprovalRequest } from "../tool/types.ts";
+import { showWord } from "./bash/parse.ts";
+import { isGranted, toCallGrant } from "./grants.ts";
+import { isEverything } from "./policy.ts";
+import { type ApprovalContext, type ApprovalVerdict, allow, ask, deny, verdictOf } from "./types.ts";
+
+/**
+ * The verdict on a request before the mode applies. The evaluation of paths and commands is loaded with the first
+ * one.
+ */
+export async function evaluateRequest(
+  request: ApprovalRequest,
+  context: ApprovalContext,
+): Promise<ApprovalVerdict> {
+  const { permission, toolName, details = {} } = request;
+  if (permission === "execute") return evaluateExecution(request, context);
+  const { path, realPath } = details;
+  if (typeof path !== "string" || path === "") {
+    return evaluateCall(request, ask("unknown_target", "it does not say which path it touches"), context);
+  }
+  const { decidePath } = await import("./paths.ts");
+  const leadsTo = typeof realPath === "string" ? realPath : undefined;
+  const verdict = decidePath({ path, leadsTo, permission, readsContent: true }, toolName, context);
+  if (permission !== "read") return verdict;
+  const { createWithholding } = await import("./reads.ts");
+  const withholds = createWithholding(leadsTo ?? path, context);
+  return withholds ? { ...verdict, withholds } : verdict;
+}
+
+async function evaluateExecution(
+  request: ApprovalRequest,
+  context: ApprovalContext,
+): Promise<ApprovalVerdict> {
+  const { command, outsideSandbox } = request.details ?? {};
+  // Another tool may have an argument of that name and do anything with it.
+  if (request.toolName === "bash" && typeof command === "string") {
+    return evaluateShellCommand(command, outsideSandbox === true, context);
+  }
+  return evaluateCall(
+    request,
+    ask("shell_command", `${showWord(request.toolName)} may do more than read`),
+    context,
+  );
+}
+
+/** @param wantsOut to run outside the sandbox. */
+async function evaluateShellCommand(
+  line: string,
+  wantsOut: boolean,
+  context: ApprovalContext,
+): Promise<ApprovalVerdict> {
+  const state = await context.commandBox?.();
+  if (state?.kind === "refused") {
+    return deny("sandbox", `commands may only run in a sandbox, and ${state.problem}`);
+  }
+  if (state === undefined || state.kind === "open") {
+    const [{ evaluateCommand }, readGrammar] = await Promise.all([
+      import("./bash/command-policy.ts"),
+      loadGrammar(),
+    ]);
+    return evaluateCommand(line, context, readGrammar);
+  }
+  if (wantsOut && !state.mayLeave) return deny("sandbox", "no command may run outside the sandbox");
+  const { BOXED, evaluateSandboxedCommand, evaluateOutsideCommand, needsJudging } = await import(
+    "./bash/sandboxed-policy.ts"
+  );
+  if (wantsOut) return evaluateOutsideCommand(line, context, await loadGrammar());
+  if (!needsJudging(line, context)) return BOXED;
+  return evaluateSandboxedCommand(line, context, await loadGrammar());
+}
+
+/** A call of which nothing is known but its arguments: only rules about everything match it. */
+function evaluateCall(
+  request: ApprovalRequest,
+  verdict: ApprovalVerdict,
+  { rules = [], grants = [] }: ApprovalContext,
+): ApprovalVerdict {
+  const rule = rules.findLast(
+    ({ permission, pattern }) => permission === request.permission && isEverything(pattern),
+  );
+  if (rule?.action === "deny") return verdictOf(rule);
+  const grant = toCallGrant(request);
+  if (isGranted(grant, grants)) return allow("grant", "you have always allowed exactly this");
+  return rule ? { ...verdictOf(rule), grants: [grant] } : { ...verdict, grants: [grant] };
+}
+
+let grammar: Promise<ReadGrammar> | undefined;
+
+/** Once for the process; tried again where it failed. */
+function loadGrammar(): Promise<ReadGrammar> {
+  grammar ??= import("../infrastructure/text/bash-grammar.ts").then(({ loadBashGrammar }) =>
+    loadBashGrammar(),
+  );
+  grammar.catch(() => {
+    grammar = undefined;
+  });
+  return grammar;
+}

@@ -1,0 +1,214 @@
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { userStateDirectory } from "../../infrastructure/paths/user.ts";
+import { isProcessAlive, ownIdentity, type ProcessIdentity } from "../../infrastructure/process/tree.ts";
+import { type Environment, randomHex } from "../../infrastructure/runtime.ts";
+import type { CheckpointLimits } from "../types.ts";
+
+// Sixteen digits tell all projects of a person apart.
+const PROJECT_DIGITS = 16;
+const GENERATION = /^\d{6}$/;
+const SAFE_NAME = /^[\w-]{1,80}$/;
+
+/** `checkpoints` in the user's state directory; undefined without one. */
+export function checkpointsDirectory(environment: Environment): string | undefined {
+  const state = userStateDirectory(environment);
+  return state && join(state, "checkpoints");
+}
+
+/** Where a project's checkpoints are. @param root absolute and real. */
+export function projectDirectory(checkpoints: string, root: string): string {
+  return join(checkpoints, Bun.SHA256.hash(root, "hex").slice(0, PROJECT_DIGITS));
+}
+
+/**
+ * Checkpoints lie in numbered places, the newest last. A new one is begun when the newest has grown large, so that what is
+ * old can be dropped as a whole: nothing in one place needs another.
+ */
+export function listGenerations(project: string): string[] {
+  return listStoreNames(project)
+    .filter((name) => GENERATION.test(name))
+    .sort()
+    .map((name) => join(project, name));
+}
+
+/** Makes the first place, or the one behind `last`. @throws errors of the file system. */
+export function makeGeneration(project: string, last?: string): string {
+  const number = last === undefined ? 1 : Number(last.slice(-6)) + 1;
+  const generation = join(project, String(number).padStart(6, "0"));
+  for (const inner of [packsOf(generation), processesOf(generation)])
+    mkdirSync(inner, { recursive: true, mode: 0o700 });
+  return generation;
+}
+
+/** The contents of files, and their indexes. */
+export function packsOf(generation: string): string {
+  return join(generation, "packs");
+}
+
+/** A file for each process that works in it. */
+export function processesOf(generation: string): string {
+  return join(generation, "processes");
+}
+
+/** A directory for each session, with its logs. */
+export function sessionsOf(generation: string): string {
+  return join(generation, "sessions");
+}
+
+/** The logs of one session: one for each process that has held it. The id may come from a file that somebody else wrote. */
+export function sessionOf(generation: string, sessionId: string): string {
+  const name = SAFE_NAME.test(sessionId) ? sessionId : `id-${Bun.SHA256.hash(sessionId, "hex").slice(0, 32)}`;
+  return join(sessionsOf(generation), name);
+}
+
+/** The names in a directory; none where there is no such directory, or it may not be read. */
+export function listStoreNames(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return []; // Then there is nothing of ours in it.
+  }
+}
+
+/** Bytes of all files in a directory and below it. */
+export function sizeOf(directory: string): number {
+  let size = 0;
+  for (const name of listStoreNames(directory)) {
+    const path = join(directory, name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats?.isDirectory()) size += sizeOf(path);
+    else size += stats?.size ?? 0;
+  }
+  return size;
+}
+
+// Of the room that there is, so much may be filled before it is looked at again.
+const UNCHECKED_SHARE = 1 / 16;
+
+/** No room is left for checkpoints. */
+export class StoreFullError extends Error {
+  override name = "StoreFullError";
+}
+
+/** The room that the checkpoints of all projects share. */
+export class StoreRoom {
+  /** Bytes that this process had added when the room was last looked at. */
+  private checkedSize = 0;
+  /** How many earlier sessions had to lose their checkpoints when this began. */
+  readonly droppedSessions: number;
+
+  /**
+   * Drops the oldest checkpoints where that is needed.
+   * @param checkpoints the directory of all of them.
+   * @throws StoreFullError where that does not help, and errors of the file system.
+   */
+  constructor(
+    private readonly checkpoints: string,
+    private readonly limits: Pick<CheckpointLimits, "storeBytes">,
+  ) {
+    this.droppedSessions = this.make();
+  }
+
+  /** @param ownSize bytes that this process has added so far. @throws as the constructor does. */
+  check(ownSize: number): void {
+    if (ownSize - this.checkedSize < this.limits.storeBytes * UNCHECKED_SHARE) return;
+    this.checkedSize = ownSize;
+    this.make();
+  }
+
+  private make(): number {
+    const { storeBytes } = this.limits;
+    const { used, droppedSessions } = makeRoom(this.checkpoints, storeBytes);
+    if (used <= storeBytes) return droppedSessions;
+    const size = Math.round(storeBytes / 1024 / 1024);
+    throw new StoreFullError(`checkpoints take more than ${size} MB (${this.checkpoints})`);
+  }
+}
+
+/** How much room checkpoints take, and what that has cost. */
+interface Space {
+  /** Bytes of all checkpoints now. */
+  used: number;
+  /** How many sessions have lost their checkpoints. */
+  droppedSessions: number;
+}
+
+interface Generation {
+  path: string;
+  size: number;
+  changedMs: number;
+}
+
+/**
+ * Drops the oldest checkpoints, of whatever project, until all of them together take no more than `maxBytes`. What a process
+ * works in stays.
+ */
+function makeRoom(checkpoints: string, maxBytes: number): Space {
+  removeLeftovers(checkpoints);
+  const generations = listProjects(checkpoints).flatMap(listGenerations).map(measure);
+  let used = generations.reduce((sum, { size }) => sum + size, 0);
+  let droppedSessions = 0;
+  for (const { path, size } of generations.sort((left, right) => left.changedMs - right.changedMs)) {
+    if (used <= maxBytes) break;
+    if (isInUse(path)) continue;
+    droppedSessions += listStoreNames(sessionsOf(path)).length;
+    drop(path);
+    used -= size;
+  }
+  return { used, droppedSessions };
+}
+
+function listProjects(checkpoints: string): string[] {
+  return listStoreNames(checkpoints).map((name) => join(checkpoints, name));
+}
+
+function measure(path: string): Generation {
+  const times = listStoreNames(path).map((name) => changeTime(join(path, name)));
+  const sessions = listStoreNames(sessionsOf(path)).map((name) => changeTime(join(sessionsOf(path), name)));
+  return { path, size: sizeOf(path), changedMs: Math.max(0, ...times, ...sessions) };
+}
+
+function changeTime(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+/** It is gone at once for everybody else, also when this process is killed while its files are removed. */
+function drop(generation: string): void {
+  const leftover = `${generation}.dropped-${randomHex(4)}`;
+  renameSync(generation, leftover);
+  rmSync(leftover, { recursive: true, force: true });
+}
+
+function removeLeftovers(checkpoints: string): void {
+  for (const project of listProjects(checkpoints)) {
+    const dropped = listStoreNames(project).filter((name) => name.includes(".dropped-"));
+    for (const name of dropped) rmSync(join(project, name), { recursive: true, force: true });
+  }
+}
+
+/** Says that this process works in a place, until it is disposed of. @throws errors of the file system. */
+export function announcePresence(generation: string, name: string): Disposable {
+  const { pid, startTime } = ownIdentity();
+  const path = join(processesOf(generation), `${pid}.${startTime ?? ""}.${name}`);
+  writeFileSync(path, "", { mode: 0o600, flag: "wx" });
+  return { [Symbol.dispose]: () => rmSync(path, { force: true }) };
+}
+
+/** True while some process works in a place; marks of processes that have died are taken away. */
+function isInUse(generation: string): boolean {
+  const directory = processesOf(generation);
+  let isUsed = false;
+  for (const name of listStoreNames(directory)) {
+    const identity = readIdentity(name);
+    if (identity && isProcessAlive(identity)) isUsed = true;
+    else rmSync(join(directory, name), { force: true });
+  }
+  return isUsed;
+}
+
+function readIdentity(name: string): ProcessIdentity | undefined {
+  const [, pid, startTime] = /^(\d{1,10})\.(\d*)\./.exec(name) ?? [];
+  if (pid === undefined) return undefined;
+  return { pid: Number(pid), startTime: startTime || undefined };
+}

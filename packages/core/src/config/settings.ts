@@ -1,0 +1,158 @@
+import { join } from "node:path";
+import { isThere } from "../infrastructure/fs/read.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
+import { formatKey } from "./errors.ts";
+import type { DiligentConfig } from "./schema.ts";
+
+/**
+ * The settings of a configuration by their full names, such as `session.autoResume`, in the order they have there.
+ * Lists are one setting; objects without members are none.
+ */
+export function flattenSettings(config: object, path: readonly string[] = []): Map<string, unknown> {
+  const settings = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(config)) {
+    const here = [...path, name];
+    if (!isPlainObject(value)) {
+      if (value !== undefined) settings.set(formatKey(here), value);
+      continue;
+    }
+    for (const [key, leaf] of flattenSettings(value, here)) settings.set(key, leaf);
+  }
+  return settings;
+}
+
+/** True for what is written in braces: an object that is neither null nor a list. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const MASK = "********";
+
+/** A setting's value as it may be shown: keys and what addresses hold besides the place are replaced by asterisks. */
+export function maskSetting(key: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((element) => maskSetting("", element));
+  if (isPlainObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, maskSetting(name, inner)]));
+  }
+  if (typeof value !== "string" || value === "") return value;
+  const name = key.slice(key.lastIndexOf(".") + 1);
+  if (name === "apiKey") return holdsVariable(value) ? value : MASK;
+  return name === "baseUrl" || name === "updateUrl" ? maskAddress(value) : value;
+}
+
+function maskAddress(address: string): string {
+  return address.replace(/^([a-z]+:\/\/)[^/@]*@/i, `$1${MASK}@`).replace(/\?.*$/s, `?${MASK}`);
+}
+
+const VARIABLE = /\{env:([^{}]+)\}/g;
+
+/** True when an `{env:NAME}` stands in the text. */
+export function holdsVariable(text: string): boolean {
+  return text.search(VARIABLE) !== -1;
+}
+
+/**
+ * Puts the values of environment variables in place of `{env:NAME}`. One that is not set becomes empty and is handed to
+ * `onUnset`. Values are taken as they are: an `{env:…}` in one of them stays.
+ */
+export function substituteVariables(
+  text: string,
+  environment: Environment,
+  onUnset: (name: string) => void,
+): string {
+  return text.replace(VARIABLE, (_, written: string) => {
+    const name = written.trim();
+    const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
+    if (value === undefined) onUnset(name);
+    return value ?? "";
+  });
+}
+
+/** What a configuration file may be called. */
+export const CONFIG_NAMES = ["diligent.jsonc", "diligent.json"] as const;
+
+/** True unless it is certain that a directory holds no configuration. */
+export function mayHoldConfig(directory: string | undefined): boolean {
+  if (directory === undefined) return false;
+  try {
+    return CONFIG_NAMES.some((name) => isThere(join(directory, name)));
+  } catch {
+    // The reader of the directory reports the error.
+    return true;
+  }
+}
+
+/** One layer of the configuration. `origin` says where it comes from: `default`, a path, `environment NAME`. */
+export interface ConfigLayer {
+  origin: string;
+  config: Readonly<DiligentConfig>;
+  /** Lists of this layer that include the entries of an earlier layer. */
+  extended?: readonly string[];
+}
+
+/**
+ * A new configuration in which `override` wins: objects are merged to any depth, `instructions` of both are kept without
+ * repeats, anything else is replaced.
+ */
+export function mergeConfig(
+  base: Readonly<DiligentConfig>,
+  override: Readonly<DiligentConfig>,
+): DiligentConfig {
+  const merged = mergeObjects(base, override);
+  const instructions = [...new Set([...(base.instructions ?? []), ...(override.instructions ?? [])])];
+  return instructions.length === 0 ? merged : { ...merged, instructions };
+}
+
+/** All layers, later ones winning, and for each setting where its value comes from. */
+export function mergeLayers(layers: readonly ConfigLayer[]): {
+  config: DiligentConfig;
+  origins: Record<string, string>;
+} {
+  let config: DiligentConfig = {};
+  const origins: Record<string, string> = {};
+  for (const { origin, config: layer, extended = [] } of layers) {
+    config = mergeConfig(config, layer);
+    for (const key of flattenSettings(layer).keys()) {
+      const earlier = key === "instructions" || extended.includes(key) ? origins[key] : undefined;
+      origins[key] = earlier === undefined ? origin : `${earlier}, ${origin}`;
+    }
+  }
+  return { config, origins };
+}
+
+/** A new object throughout: nothing in it is shared with `base` or `override`. */
+function mergeObjects<T extends object>(base: T, override: T): T {
+  const before = new Map<string, unknown>(Object.entries(base));
+  const changes = Object.entries(override).flatMap(([name, value]: [string, unknown]) => {
+    if (value === undefined) return [];
+    const old = before.get(name);
+    if (!isPlainObject(value)) return [[name, structuredClone(value)]];
+    return [[name, mergeObjects(isPlainObject(old) ? old : {}, value)]];
+  });
+  return Object.assign(structuredClone(base), Object.fromEntries(changes));
+}
+
+/**
+ * What holds where nothing is set. Numbers that depend on the model's window are not here: they are scaled by whoever
+ * knows the window, while a configured number is taken as it is. Nor is `approval`, which depends on whether somebody
+ * is there to be asked. The numbers of `pruning` are those of the compaction plan.
+ */
+export const DEFAULT_CONFIG: Readonly<DiligentConfig> = {
+  // The provider's DEFAULT_MODEL, which this folder may not import; a test keeps the two equal.
+  model: "claude-sonnet-5-5",
+  session: { autoResume: false },
+  knowledge: { enabled: true, flushBeforeCompaction: true },
+  compaction: {
+    enabled: true,
+    pruning: {
+      enabled: true,
+      softTrimChars: 4_000,
+      softTrimHead: 1_500,
+      softTrimTail: 1_500,
+      hardClearAfter: 6,
+      keepLast: 2,
+    },
+  },
+  terminal: { title: true, notify: "auto" },
+  sandbox: "auto",
+};

@@ -1,0 +1,162 @@
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { updatePrivateFile } from "../infrastructure/fs/private-files.ts";
+import { userConfigDirectory } from "../infrastructure/paths/user.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
+import { decodeUtf8, encodeUtf8 } from "../infrastructure/text/text-file.ts";
+import { parseText, readConfigFile, type TextNode } from "./document.ts";
+import { appendChild, removeChild } from "./jsonc-edit.ts";
+import { readConfig } from "./layers.ts";
+import type { DiligentConfig } from "./schema.ts";
+import { CONFIG_NAMES } from "./settings.ts";
+
+/** A change of the user's file: its path, and whether there was a key for the provider before. */
+export interface KeyChange {
+  path: string;
+  hadKey: boolean;
+}
+
+/**
+ * Saves the key of a provider in the user's file, which is created if necessary and readable by the user only
+ * (0600). Everything else in it stays unchanged, including comments.
+ * @param name `anthropic`, `openai`, or a compatible server of that file.
+ * @throws ConfigError if the file is invalid, Error if it has no such server; nothing was written then. No message
+ * contains the key.
+ */
+export async function storeUserKey(environment: Environment, name: string, key: string): Promise<KeyChange> {
+  return changeKey(environment, name, key);
+}
+
+/** Removes the key of a provider from the user's file. @throws as `storeUserKey`. */
+export async function removeUserKey(environment: Environment, name: string): Promise<KeyChange> {
+  return changeKey(environment, name, undefined);
+}
+
+async function changeKey(
+  environment: Environment,
+  name: string,
+  key: string | undefined,
+): Promise<KeyChange> {
+  const directory = userConfigDirectory(environment);
+  if (directory === undefined)
+    throw new Error("There is no home directory, so there is no user configuration.");
+  const file = await readConfigFile(directory);
+  const path = file?.path ?? join(directory, CONFIG_NAMES[0]);
+  const isStored = file && keyOf(read({ ...file, environment }), name) !== undefined;
+  if (key === undefined && !isStored) return { path, hadKey: false };
+  let hadKey = false;
+  await updatePrivateFile(path, (content) => {
+    const { text, hasByteOrderMark } = content
+      ? decodeUtf8(content)
+      : { text: "{}\n", hasByteOrderMark: false };
+    const before = read({ path, text, environment });
+    hadKey = keyOf(before, name) !== undefined;
+    const member = pathOf(before, name, path);
+    const edited = key === undefined ? withoutMember(text, member) : withText(text, member, key);
+    // A safety check on the text edit: only the intended change is ever written.
+    if (!isDeepStrictEqual(read({ path, text: edited, environment }), withKey(before, name, key)))
+      throw new Error(
+        `${path} cannot be changed without changing more than the key; edit ${member.join(".")} yourself.`,
+      );
+    return encodeUtf8({ text: edited, hasByteOrderMark });
+  });
+  return { path, hadKey };
+}
+
+interface UserFile {
+  path: string;
+  text: string;
+  environment: Environment;
+}
+
+/** @throws ConfigError with everything that is wrong with the file. */
+function read({ path, text, environment }: UserFile): DiligentConfig {
+  return readConfig({ path, text }, { kind: "fill", environment }).config;
+}
+
+function isVendor(name: string): name is "anthropic" | "openai" {
+  return name === "anthropic" || name === "openai";
+}
+
+function keyOf({ provider }: DiligentConfig, name: string): string | undefined {
+  return isVendor(name) ? provider?.[name]?.apiKey : provider?.compatible?.[name]?.apiKey;
+}
+
+function pathOf({ provider }: DiligentConfig, name: string, file: string): string[] {
+  if (isVendor(name)) return ["provider", name, "apiKey"];
+  if (provider?.compatible?.[name] === undefined)
+    throw new Error(`${file} has no server ${name} in provider.compatible; add it with its baseUrl first.`);
+  return ["provider", "compatible", name, "apiKey"];
+}
+
+/** The content that the file must have afterwards. */
+function withKey(config: DiligentConfig, name: string, apiKey: string | undefined): DiligentConfig {
+  const { provider = {} } = config;
+  const change = <T extends { apiKey?: string | undefined }>({ apiKey: _, ...rest }: T) =>
+    apiKey === undefined ? rest : { ...rest, apiKey };
+  if (isVendor(name)) return { ...config, provider: { ...provider, [name]: change(provider[name] ?? {}) } };
+  const server = provider.compatible?.[name];
+  if (server === undefined) return config;
+  return {
+    ...config,
+    provider: {
+      ...provider,
+      compatible: { ...provider.compatible, [name]: { ...change(server), baseUrl: server.baseUrl } },
+    },
+  };
+}
+
+interface Member {
+  /** The object that holds it. */
+  container: TextNode;
+  index: number;
+  value: TextNode;
+}
+
+function withText(text: string, path: readonly string[], value: string): string {
+  let container = rootOf(text);
+  for (const [depth, name] of path.entries()) {
+    if (container === undefined) return text;
+    const member = findMember(container, name);
+    if (member === undefined) {
+      // The rest of the path on one line: what is inside it has no comments yet.
+      const written = path
+        .slice(depth)
+        .reduceRight(
+          (inner, each, at) =>
+            `${at === 0 ? "" : "{ "}${JSON.stringify(each)}: ${inner}${at === 0 ? "" : " }"}`,
+          JSON.stringify(value),
+        );
+      return appendChild(text, container, () => written);
+    }
+    if (depth === path.length - 1) {
+      const { offset, length } = member.value;
+      return text.slice(0, offset) + JSON.stringify(value) + text.slice(offset + length);
+    }
+    container = member.value;
+  }
+  return text;
+}
+
+function withoutMember(text: string, path: readonly string[]): string {
+  let container = rootOf(text);
+  let member: Member | undefined;
+  for (const name of path) {
+    member = container && findMember(container, name);
+    container = member?.value;
+  }
+  return member ? removeChild(text, member.container, member.index) : text;
+}
+
+/** For a name that is set twice, the last one, which is the one that applies. */
+function findMember(container: TextNode, name: string): Member | undefined {
+  const { children = [] } = container;
+  const index = children.findLastIndex((child) => child.children?.[0]?.value === name);
+  const value = children[index]?.children?.[1];
+  return value && { container, index, value };
+}
+
+function rootOf(text: string): TextNode | undefined {
+  const parsed = parseText(text);
+  return "root" in parsed ? parsed.root : undefined;
+}

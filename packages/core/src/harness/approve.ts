@@ -1,0 +1,265 @@
+import type { Approve, Asking } from "../agent/types.ts";
+import type { GrantStore } from "../approval/grant-store.ts";
+import { decideApproval } from "../approval/policy.ts";
+import { type ApprovalContext, type ApprovalVerdict, strictest } from "../approval/types.ts";
+import type { ApprovalDecision, ApprovalRequest, ApprovalResponse, RevisedCall } from "../tool/types.ts";
+import { describeError } from "./errors.ts";
+import type { GateDecision, HarnessExtension } from "./extension.ts";
+
+/** A person's answer. */
+export interface PersonAnswer extends ApprovalDecision {
+  /** Scope of an "always" answer; defaults to this session. */
+  scope?: "session" | "project";
+}
+
+/** Returned instead of an answer when the run is stopped. */
+export const STOPPED_ANSWER: PersonAnswer = {
+  response: "reject",
+  message: "The user stopped the run.",
+  endTurn: true,
+};
+
+/** The person edited the command: the new one is evaluated and presented again. */
+export interface CommandEdit {
+  edited: string;
+}
+
+/** A verdict as shown to a person. A command they edited is always presented again, whatever the verdict. */
+export interface AskedVerdict extends ApprovalVerdict {
+  /** The person wrote this command; the approval was required by the model's original. */
+  isEdited?: true | undefined;
+  /** True if the arguments can no longer be changed. */
+  isFixed?: true | undefined;
+  /** The person's previous edit and why it was rejected. */
+  refusedEdit?: { command: string; why: string } | undefined;
+  /** Where a shell command would run; undefined without a sandbox and for other tools. */
+  runs?: "in_sandbox" | "outside_sandbox" | undefined;
+}
+
+/** Asks a person about a request; the verdict says what requires approval and what "always" would allow. */
+export type AskPerson = (
+  request: ApprovalRequest,
+  verdict: AskedVerdict,
+) => Promise<ApprovalResponse | PersonAnswer | CommandEdit>;
+
+/** What decides about a request, and who is asked when that is not enough. */
+export interface ApproveOptions {
+  /** Read for each request; the grants come from `grants`. */
+  context: ApprovalContext;
+  /** Stored grants, and where new ones are saved. */
+  grants: GrantStore;
+  /** Their gates can make a verdict stricter. */
+  extensions?: readonly HarnessExtension[] | undefined;
+  /** Omitted when there is no one to ask. */
+  ask?: AskPerson | undefined;
+  /** Called when grants cannot be saved or saved ones cannot be used. */
+  warn?: ((message: string) => void) | undefined;
+}
+
+/**
+ * The approval function of a session for the loop: allowed requests pass, denied ones are refused, and the rest are put
+ * to the person, one question at a time. A question already covered by an earlier answer is not asked.
+ */
+export function createApprove(options: ApproveOptions): Approve {
+  let lastQuestion: Promise<unknown> = Promise.resolve();
+  let endedTurns = 0;
+  let isProblemSaid = false;
+  return async (request, asking) => {
+    const verdict = await decide(request, options);
+    const { ask, warn } = options;
+    if (verdict.action === "allow") return pass(verdict);
+    const problem = isProblemSaid ? undefined : await options.grants.problem();
+    isProblemSaid = true;
+    if (problem !== undefined) warn?.(problem);
+    if (verdict.action === "deny" || ask === undefined) {
+      asking.announce(verdict.gate, { mode: options.context.mode ?? "ask" });
+      return refuse(verdict, ask !== undefined);
+    }
+    const turn = endedTurns;
+    const question = lastQuestion.then(async () => {
+      if (endedTurns !== turn) return NOT_ASKED;
+      const answer = await decideAgain(request, { asking, ask, options });
+      if (typeof answer === "object" && answer.endTurn) endedTurns += 1;
+      return answer;
+    });
+    // The next question waits for this one, whatever its outcome.
+    lastQuestion = question.catch(() => undefined);
+    return question;
+  };
+}
+
+const NOT_ASKED: ApprovalDecision = {
+  response: "reject",
+  message: "Not run: the user rejected another call and ended the turn.",
+  endTurn: true,
+  skipped: true,
+};
+
+async function decide(
+  request: ApprovalRequest,
+  { context, grants, extensions = [] }: ApproveOptions,
+): Promise<ApprovalVerdict> {
+  const verdict = await decideApproval(request, { ...context, grants: await grants.list() });
+  const verdicts = [verdict];
+  for (const extension of extensions) {
+    const decision = await extension.gate?.(request);
+    if (decision) verdicts.push(toVerdict(decision, context.mode));
+  }
+  // What may not be shown stays so, whoever asks.
+  return { ...(strictest(verdicts) ?? verdict), ...(verdict.withholds && { withholds: verdict.withholds }) };
+}
+
+function toVerdict({ action, reason }: GateDecision, mode: ApprovalContext["mode"]): ApprovalVerdict {
+  if (action === "deny") return { action, gate: "extension", reason };
+  return mode === "deny"
+    ? { action: "deny", gate: "extension", reason, wouldAsk: true }
+    : { action, gate: "extension", reason };
+}
+
+/** An answer given meanwhile may cover this request too. */
+async function decideAgain(
+  request: ApprovalRequest,
+  { asking, ask, options }: { asking: Asking; ask: AskPerson; options: ApproveOptions },
+): Promise<ApprovalResponse | ApprovalDecision> {
+  const verdict = await decide(request, options);
+  if (verdict.action === "allow") return pass(verdict);
+  if (verdict.action === "deny") {
+    asking.announce(verdict.gate, { mode: options.context.mode ?? "ask" });
+    return refuse(verdict, true);
+  }
+  const { preview, revise } = asking;
+  return askPerson(
+    { request, verdict, preview },
+    {
+      ask,
+      announce: asking.announce,
+      revise,
+      evaluate: (revised) => decide(revised, options),
+      options,
+    },
+  );
+}
+
+function pass({ withholds }: ApprovalVerdict): ApprovalResponse | ApprovalDecision {
+  return withholds ? { response: "once", withholds } : "once";
+}
+
+function refuse({ action, gate, reason, wouldAsk }: ApprovalVerdict, isAttended: boolean): ApprovalDecision {
+  const why = `Refused: ${reason} [${gate}]`;
+  const isFinal = action === "deny" && !wouldAsk;
+  if (isFinal) return { response: "reject", message: `${why}. Do not try it in another way.` };
+  if (isAttended) {
+    return { response: "reject", message: `${why}, and the user runs with --approval deny.` };
+  }
+  const message =
+    `${why}, which needs the user's approval, and no one is there to give it. ` +
+    "Do what is possible without it; tell the user that --approval auto would allow it, or an allow rule in permissions.";
+  return { response: "reject", unattended: true, message };
+}
+
+/** A request waiting for a person, as the model made it or as the person edited it. */
+interface AskedRequest {
+  request: ApprovalRequest;
+  verdict: ApprovalVerdict;
+  preview?: RevisedCall["preview"];
+  /** All arguments of the call, if the person edited them. */
+  input?: Record<string, unknown>;
+  refusedEdit?: AskedVerdict["refusedEdit"];
+}
+
+interface PersonDeps extends Pick<Asking, "announce" | "revise"> {
+  ask: AskPerson;
+  evaluate(request: ApprovalRequest): Promise<ApprovalVerdict>;
+  options: ApproveOptions;
+}
+
+/**
+ * Asks the person until there is an answer. An edited command is evaluated again and presented again even if it would
+ * be allowed without asking: nobody approves what they have not seen as it will run.
+ */
+async function askPerson(first: AskedRequest, parts: PersonDeps): Promise<ApprovalDecision> {
+  let asked = first;
+  for (;;) {
+    const answer = await put(asked, parts);
+    if (typeof answer === "string") return conclude(asked, { response: answer }, parts.options);
+    if (!("edited" in answer)) return conclude(asked, answer, parts.options);
+    asked = await change(asked, answer.edited, parts);
+  }
+}
+
+async function put(
+  { request, verdict, preview, input, refusedEdit }: AskedRequest,
+  { announce, ask, revise, options }: PersonDeps,
+): Promise<ApprovalResponse | PersonAnswer | CommandEdit> {
+  const diff = await preview?.();
+  // Used for the question only: no model sees it.
+  const shown = diff === undefined ? request : { ...request, details: { ...request.details, diff } };
+  announce(verdict.gate, { shown, mode: options.context.mode ?? "ask" });
+  return ask(shown, {
+    ...verdict,
+    runs: await findRuns(request, options),
+    ...(input && { isEdited: true }),
+    ...(revise === undefined && { isFixed: true }),
+    ...(refusedEdit && { refusedEdit }),
+  });
+}
+
+/** The request with the edited command if that may be asked for; otherwise the old request with the reason. */
+async function change(
+  asked: AskedRequest,
+  command: string,
+  { revise, evaluate }: PersonDeps,
+): Promise<AskedRequest> {
+  const { refusedEdit: _, ...before } = asked;
+  if (command === requestedCommand(asked.request)) return before;
+  const revised = command.trim() === "" ? undefined : revise?.({ command });
+  if (revised === undefined) return { ...before, refusedEdit: { command, why: "it is not a command" } };
+  const verdict = await evaluate(revised.request);
+  if (verdict.action === "deny") {
+    return { ...before, refusedEdit: { command, why: `${verdict.reason} [${verdict.gate}]` } };
+  }
+  return { ...revised, verdict };
+}
+
+async function conclude(
+  { verdict, input }: AskedRequest,
+  { scope, ...decision }: PersonAnswer,
+  options: ApproveOptions,
+): Promise<ApprovalDecision> {
+  if (decision.response === "always") await remember(verdict, scope, options);
+  const isYes = decision.response !== "reject";
+  return {
+    ...decision,
+    ...(isYes && input && { input }),
+    ...(verdict.withholds && { withholds: verdict.withholds }),
+  };
+}
+
+async function findRuns(
+  { toolName, permission, details }: ApprovalRequest,
+  { context }: ApproveOptions,
+): Promise<AskedVerdict["runs"]> {
+  if (toolName !== "bash" || permission !== "execute") return undefined;
+  const box = await context.commandBox?.();
+  if (box?.kind !== "boxed") return undefined;
+  return details?.outsideSandbox === true ? "outside_sandbox" : "in_sandbox";
+}
+
+async function remember(
+  { grants: allowed = [] }: ApprovalVerdict,
+  scope: PersonAnswer["scope"],
+  { grants, warn }: ApproveOptions,
+): Promise<void> {
+  try {
+    if (scope === "project") await grants.addForProject(allowed);
+    else await grants.addForSession(allowed);
+  } catch (error) {
+    const until = scope === "project" ? "for this session only" : "only until the program ends";
+    warn?.(`Saved ${until}: ${describeError(error)}`);
+  }
+}
+
+/** The command the shell will run. Other tools may have an argument of that name among others that matter as much. */
+export function requestedCommand({ toolName, details }: ApprovalRequest): string | undefined {
+  return toolName === "bash" && typeof details?.command === "string" ? details.command : undefined;
+}

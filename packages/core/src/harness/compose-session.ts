@@ -1,0 +1,445 @@
+import { accessSync, constants, existsSync } from "node:fs";
+
+import type { AgentEvent, AgentLoopConfig, Approve } from "../agent/types.ts";
+import { selectOfferedTools } from "../approval/policy.ts";
+import type { ApprovalMode } from "../approval/types.ts";
+import type { LoadedConfig } from "../config/loader.ts";
+import type { SystemPromptSections } from "../config/system-prompt.ts";
+import { ensureDiligentDir, resolvePaths } from "../infrastructure/diligent-dir.ts";
+import {
+  openRequestLog,
+  type RequestLogFile,
+  type SessionTempDir,
+} from "../infrastructure/fs/state-files.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
+import { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
+import type { GuardAppend } from "../knowledge/types.ts";
+import { knowledgeFilePath } from "../knowledge/types.ts";
+import { withRedaction } from "../provider/redacted-stream.ts";
+import { withRequestLog } from "../provider/request-log.ts";
+import { withRetry } from "../provider/retry.ts";
+import type { Recording } from "../provider/scripted.ts";
+import type { Effort, Model, StreamFunction } from "../provider/types.ts";
+import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
+import type { ContextOptions } from "../session/compaction/context-window.ts";
+import { SessionManager } from "../session/manager.ts";
+import { generateSessionId } from "../session/types.ts";
+import type { Tool } from "../tool/types.ts";
+import { createAddKnowledgeTool, createTools } from "../tools/index.ts";
+import { FileTracker } from "../tools/workspace.ts";
+import type { EarlierSession, SessionStart } from "./earlier-session.ts";
+import { describeError, UsageError } from "./errors.ts";
+import type { HarnessExtension } from "./extension.ts";
+import type { SessionWording } from "./find-session.ts";
+import {
+  assertPriced,
+  changeModel,
+  chooseModel,
+  chooseSummarizer,
+  type ModelChange,
+  type ModelChoice,
+} from "./models.ts";
+import type { Notice } from "./notice.ts";
+import { SessionCheckpoints } from "./session-checkpoints.ts";
+import { openPrompt, type SessionPrompt, toNotice } from "./session-prompt.ts";
+
+/** Puts something around every request of a session; `note` writes to the request log, where there is one. */
+export type WrapStream = (
+  stream: StreamFunction,
+  context: { config: LoadedConfig["config"]; note?: ((entry: object) => void) | undefined },
+) => StreamFunction;
+
+/** What one front end wants of all its sessions, beyond what is configured. */
+export interface SessionSettings {
+  maxTurns?: number | undefined;
+  /** US dollars. */
+  maxCost?: number | undefined;
+  /** Added to the end of the system prompt. */
+  appendSystemPrompt?: string | undefined;
+  /** False: nothing is written to the project or kept of the session. */
+  persist?: boolean | undefined;
+  /** True: every request and answer goes to a file. */
+  isVerbose?: boolean | undefined;
+  /** Tools besides the built-in ones. */
+  tools?: readonly Tool[] | undefined;
+  /** False: only the tools of `tools` and of extensions. */
+  builtinTools?: boolean | undefined;
+  extensions?: readonly HarnessExtension[] | undefined;
+  wrapStream?: WrapStream | undefined;
+  /** How messages about sessions show them. */
+  wording?: SessionWording | undefined;
+}
+
+/** What a session is composed of: the location, its configuration, what the front end wants beyond that. */
+interface SessionOptions extends SessionSettings {
+  cwd: string;
+  environment: Environment;
+  /** What holds for this project; see `loadConfig`. */
+  loaded: LoadedConfig;
+  start: SessionStart;
+  /** In place of the configured one: an id or alias, or a model of the caller's own with the way to ask it. */
+  model?: string | ModelChoice | undefined;
+  /** In place of what is configured; an earlier session's own counts before it. */
+  effort?: Effort | undefined;
+  persist: boolean;
+  /** What models answer is kept in it. */
+  recording?: Recording | undefined;
+  /** How commands run. */
+  sandbox: SessionSandbox;
+  /** With the rules of the configuration: which tools the model is told about. */
+  approvalMode: ApprovalMode;
+  approve: Approve;
+}
+
+/** A session that is ready for its first prompt. Whoever has it closes it. */
+export interface ComposedSession {
+  session: SessionManager;
+  model: Model;
+  /** The session from before that this one continues or copies. */
+  earlier: EarlierSession | undefined;
+  /** Why the model of that session is not used, a sentence. */
+  fallback: string | undefined;
+  /** How hard the model thinks, where it was said. */
+  effort: Effort | undefined;
+  /** What the user should know before the first answer. */
+  notices: Notice[];
+  /** Where the project's sessions are, be this one saved or not. */
+  sessionsDirectory: string;
+  /** What it changes in the project can be taken back. */
+  checkpoints: SessionCheckpoints;
+  /** Keeps the keys of providers and other secrets out of what the session says, saves and sends. */
+  redactor: SecretRedactor;
+  /** What the system prompt is made of. */
+  promptParts(): SystemPromptSections;
+  /** See `changeModel`. */
+  changeModel(change: ModelChange): Promise<Model | undefined>;
+  /** Saves what there is and removes the session's temporary files. */
+  close(): void;
+}
+
+/**
+ * Puts a session together: model, provider, system prompt, tools, place to save.
+ * @throws UsageError for an unknown model, a missing key, a broken script or a REF that is none: nothing was sent then.
+ */
+export async function composeSession(
+  options: SessionOptions,
+  temporaryDirectory: SessionTempDir,
+): Promise<ComposedSession> {
+  const { cwd, environment, loaded } = options;
+  const { config, projectRoot: root } = loaded;
+  const paths = resolvePaths(root);
+  const earlier = await findEarlier(paths.sessions, options);
+  const { model: chosen, streamFunction, fallback } = await openSessionModel(options, earlier);
+  const model = options.recording || chosen.conditions ? await underConditions(chosen, options) : chosen;
+  assertPriced(model, options.maxCost);
+  const sessionId = earlier?.how === "continue" ? earlier.file.header.id : generateSessionId();
+  const place = options.persist ? await prepareLocation(root) : { isSaved: false, notices: [] };
+  let opened: SessionManager | undefined;
+  const currentEntryId = () => opened?.leafId ?? undefined;
+  const { isSaved } = place;
+  const redactor = new SecretRedactor(loaded.secrets);
+  const tools = createSessionTools(options, {
+    redactor,
+    sessionId,
+    temporaryDirectory,
+    isSaved,
+    currentEntryId,
+  });
+  const prompt = await openPrompt({ ...options, contextWindow: model.contextWindow, tools });
+  const services = openServices(options, { sessionId, tools, redactor, currentEntryId });
+  const effort = earlier?.settings ? earlier.settings.effort : (options.effort ?? config.effort);
+  const parts = { model, effort, tools, prompt, services, streamFunction, temporaryDirectory, redactor };
+  const manager = new SessionManager({
+    cwd,
+    paths,
+    isSaved,
+    lockLocation: environment,
+    sessionId,
+    agentConfig: toLoopConfig(options, parts),
+    context: {
+      ...toContextOptions(options),
+      summarizer: chooseSummarizer({ cwd, config, model }, services.wrap),
+      buildSystemPrompt: prompt.renew,
+    },
+    nudgeInterval: config.knowledge?.nudgeInterval,
+    onEvent: observeEvents(options.extensions),
+  });
+  const session = await openEarlier(manager, earlier, sessionId);
+  opened = session;
+  return {
+    session,
+    model,
+    earlier,
+    fallback,
+    effort,
+    sessionsDirectory: paths.sessions,
+    checkpoints: services.checkpoints,
+    redactor,
+    notices: [
+      ...loaded.warnings.map(toNotice),
+      ...prompt.current.notices,
+      ...place.notices,
+      ...sandboxNotices(options, tools),
+      ...services.notices,
+    ],
+    promptParts: () => prompt.current.parts,
+    changeModel: (change) => changeModelAndPrompt(session, change, { options, prompt, services }),
+    close() {
+      session.close();
+      services.close();
+      temporaryDirectory.remove();
+    },
+  };
+}
+
+async function underConditions(model: Model, options: SessionOptions): Promise<Model> {
+  return (await import("./recording.ts")).withConditions(model, options);
+}
+
+async function changeModelAndPrompt(
+  session: SessionManager,
+  change: ModelChange,
+  { options, prompt, services }: { options: SessionOptions } & Pick<LoopDeps, "prompt" | "services">,
+): Promise<Model | undefined> {
+  const { cwd, loaded, maxCost } = options;
+  const changed = await changeModel(session, change, {
+    cwd,
+    config: loaded.config,
+    wrap: services.wrap,
+    maxCost,
+  });
+  if (changed) prompt.contextWindow = changed.contextWindow;
+  return changed;
+}
+
+/** The code that reads an earlier session is loaded only where there may be one to continue. */
+async function findEarlier(
+  sessionsDirectory: string,
+  { start, wording }: SessionOptions,
+): Promise<EarlierSession | undefined> {
+  if ("fresh" in start) return undefined;
+  const { findEarlierSession } = await import("./earlier-session.ts");
+  return findEarlierSession(sessionsDirectory, start, wording);
+}
+
+function openSessionModel(
+  { cwd, loaded, model }: SessionOptions,
+  { lastModelId, path }: Partial<EarlierSession> = {},
+): Promise<ModelChoice & { fallback?: string }> | (ModelChoice & { fallback?: string }) {
+  if (typeof model === "object") return model;
+  return chooseModel({ cwd, config: loaded.config, modelId: model, lastModelId, path });
+}
+
+/** Hands every event of a session to the extensions that observe them; undefined where none does. */
+function observeEvents(extensions: SessionSettings["extensions"]): ((event: AgentEvent) => void) | undefined {
+  const observers = extensions?.flatMap((extension) => (extension.onEvent ? [extension] : [])) ?? [];
+  if (observers.length === 0) return undefined;
+  return (event) => {
+    for (const observer of observers) observer.onEvent?.(event);
+  };
+}
+
+interface LoopDeps
+  extends Pick<AgentLoopConfig, "model" | "effort" | "tools" | "streamFunction" | "redactor"> {
+  prompt: SessionPrompt;
+  services: SessionServices;
+  temporaryDirectory: SessionTempDir;
+}
+
+function toLoopConfig(options: SessionOptions, parts: LoopDeps): AgentLoopConfig {
+  const { config } = options.loaded;
+  const { prompt, services, temporaryDirectory, streamFunction, ...rest } = parts;
+  return {
+    ...rest,
+    streamFunction: services.wrap(streamFunction),
+    systemPrompt: prompt.current.systemPrompt,
+    maxTurns: options.maxTurns ?? config.maxTurns,
+    maxRetries: config.maxRetries,
+    maxCost: options.maxCost,
+    approve: options.approve,
+    changes: options.persist ? services.checkpoints : undefined,
+    keepOutput: (toolCallId, output) => temporaryDirectory.keep(toolCallId, output),
+  };
+}
+
+function toContextOptions({ environment, loaded: { config }, persist }: SessionOptions): ContextOptions {
+  return {
+    compaction: config.compaction,
+    flushKnowledge: config.knowledge?.flushBeforeCompaction,
+    calibrationLocation: persist ? environment : undefined,
+  };
+}
+
+async function openEarlier(
+  manager: SessionManager,
+  earlier: EarlierSession | undefined,
+  sessionId: string,
+): Promise<SessionManager> {
+  if (!earlier) return manager;
+  await manager.resume({ file: earlier.file });
+  if (earlier.leafId !== undefined) manager.branch(earlier.leafId);
+  return earlier.how === "fork" ? manager.fork(undefined, { sessionId }) : manager;
+}
+
+/** What stands around every request of a session: checkpoints, retries, a recording, a log, the removal of secrets. */
+interface SessionServices {
+  checkpoints: SessionCheckpoints;
+  notices: Notice[];
+  wrap(stream: StreamFunction): StreamFunction;
+  close(): void;
+}
+
+interface ServiceDeps {
+  sessionId: string;
+  tools: readonly Tool[];
+  redactor: SecretRedactor;
+  currentEntryId(): string | undefined;
+}
+
+/** @throws UsageError when a log is asked for and there is no place for it. */
+function openServices(
+  { cwd, environment, loaded, persist, isVerbose, recording, wrapStream }: SessionOptions,
+  { sessionId, tools, redactor, currentEntryId }: ServiceDeps,
+): SessionServices {
+  const log = isVerbose ? openLog(environment, sessionId) : undefined;
+  const write = log && ((entry: object) => log.write(redactor.redact(entry)));
+  const checkpoints = new SessionCheckpoints({
+    root: loaded.projectRoot,
+    cwd,
+    environment,
+    sessionId,
+    entryId: currentEntryId,
+    isKept: persist,
+    isChanging: tools.some(({ readOnly }) => !readOnly),
+  });
+  return {
+    checkpoints,
+    notices: log ? [describeLog(log.path)] : [],
+    wrap(stream) {
+      const redacted = withRedaction(stream, redactor);
+      const logged = write ? withRequestLog(redacted, write) : redacted;
+      const wrapped = checkpoints.preparation.wrap(withRetry(recording?.wrap(logged) ?? logged));
+      return wrapStream?.(wrapped, { config: loaded.config, note: write }) ?? wrapped;
+    },
+    close() {
+      checkpoints.close();
+      log?.close();
+    },
+  };
+}
+
+function describeLog(path: string): Notice {
+  return { level: "info", code: "request_log", message: `Every request and answer is written to ${path}` };
+}
+
+interface ToolDeps {
+  sessionId: string;
+  redactor: SecretRedactor;
+  temporaryDirectory: SessionTempDir;
+  isSaved: boolean;
+  currentEntryId(): string | undefined;
+}
+
+/** The tools that the model of a session is told about. */
+function createSessionTools(
+  { cwd, environment, loaded, approvalMode, sandbox, ...settings }: SessionOptions,
+  { sessionId, redactor, temporaryDirectory, isSaved, currentEntryId }: ToolDeps,
+): Tool[] {
+  const workspace = {
+    cwd,
+    root: loaded.projectRoot,
+    environment,
+    sessionId,
+    inheritEnvironment: loaded.config.inheritEnvironment,
+    files: new FileTracker(),
+    redactor,
+    outputDirectory: () => temporaryDirectory.path(),
+    commandBox: sandbox.isWanted ? () => sandbox.commandBox() : undefined,
+  };
+  const { builtinTools = true, tools = [], extensions = [] } = settings;
+  const builtin = builtinTools
+    ? [
+        ...createTools(workspace),
+        ...createKnowledgeTools({ environment, loaded, sessionId, isSaved, currentEntryId }),
+      ]
+    : [];
+  const added = [...tools, ...extensions.flatMap((extension) => extension.tools ?? [])];
+  return selectOfferedTools([...builtin, ...added], {
+    mode: approvalMode,
+    rules: loaded.config.permissions ?? [],
+  });
+}
+
+/** One line where a box was wanted for commands and there is none. */
+function sandboxNotices({ sandbox }: SessionOptions, tools: readonly Tool[]): Notice[] {
+  const message = tools.some(({ name }) => name === "bash") ? sandbox.startProblem : undefined;
+  if (message === undefined) return [];
+  return [{ level: sandbox.setting === "required" ? "warning" : "info", code: "no_sandbox", message }];
+}
+
+/** The session that records knowledge, and whether it may. */
+interface KnowledgeToolOptions {
+  environment: Environment;
+  loaded: LoadedConfig;
+  sessionId: string;
+  /** False: nothing of this session is written to the project. */
+  isSaved: boolean;
+  /** The entry of the session that the conversation has reached. */
+  currentEntryId(): string | undefined;
+}
+
+/** The tool that records knowledge; none where it is switched off, and where nothing can or may be written. */
+function createKnowledgeTools({
+  environment,
+  loaded,
+  sessionId,
+  isSaved,
+  currentEntryId,
+}: KnowledgeToolOptions): Tool[] {
+  const { config, projectRoot: root, knowledgeTrust } = loaded;
+  const { knowledge } = resolvePaths(root);
+  const isEnabled = config.knowledge?.enabled ?? true;
+  // What we append must count as trusted later, which trust that is not remembered cannot.
+  const mayAppend = ["none", "own", "trusted"].includes(knowledgeTrust.state);
+  if (!isEnabled || !isSaved || !mayAppend || !isWritable(knowledge)) return [];
+  const guard: GuardAppend = async (firstLine, append) =>
+    (await import("../config/knowledge-trust.ts")).guardKnowledgeAppend(
+      { root, environment },
+      firstLine,
+      append,
+    );
+  return [createAddKnowledgeTool(knowledge, sessionId, { root, currentEntryId, guard })];
+}
+
+function isWritable(directory: string): boolean {
+  const file = knowledgeFilePath(directory);
+  try {
+    accessSync(directory, constants.W_OK);
+    if (existsSync(file)) accessSync(file, constants.W_OK);
+    return true;
+  } catch {
+    // Then the model is not offered what could not be done.
+    return false;
+  }
+}
+
+/** @throws UsageError when there is no place for it: whoever asks for a log wants one. */
+function openLog(environment: Environment, sessionId: string): RequestLogFile {
+  try {
+    return openRequestLog(environment, sessionId);
+  } catch (error) {
+    throw new UsageError(`--verbose: the log cannot be written: ${describeError(error)}`);
+  }
+}
+
+/** Makes the place where sessions are kept; where that cannot be done, nothing is saved, which is noted. */
+async function prepareLocation(root: string): Promise<{ isSaved: boolean; notices: Notice[] }> {
+  try {
+    await ensureDiligentDir(root);
+    return { isSaved: true, notices: [] };
+  } catch (error) {
+    const reason = describeError(error);
+    const message = `Nothing of this session is saved: ${reason}`;
+    return { isSaved: false, notices: [{ level: "warning", code: "not_saved", message }] };
+  }
+}

@@ -1,0 +1,34 @@
+/** Composes sessions for every front end: the command line, a program that uses the library, an editor's server. */
+export type { Approvals } from "./approvals.ts";
+export {
+  type AskedVerdict,
+  type AskPerson,
+  type CommandEdit,
+  type PersonAnswer,
+  requestedCommand,
+  STOPPED_ANSWER,
+} from "./approve.ts";
+export { describeDefaultModel } from "./default-model.ts";
+export type { EarlierSession, HeldSession, SessionReference, SessionStart } from "./earlier-session.ts";
+export { MissingKeyError } from "./errors.ts";
+export type { ExtensionCommand, GateDecision, HarnessExtension } from "./extension.ts";
+export {
+  createHarness,
+  type Harness,
+  type HarnessOptions,
+  type HarnessOverrides,
+  type HarnessSession,
+  type SessionChoices,
+} from "./harness.ts";
+export { isKnownModel, loadConfig } from "./load-config.ts";
+export {
+  certificateProblem,
+  loadCatalog,
+  type ModelChange,
+  type ModelChoice,
+  openModel,
+  openScriptedModel,
+  VENDORS,
+} from "./models.ts";
+export type { Notice } from "./notice.ts";
+export type { MoveControl, SessionCheckpoints, UndoOptions } from "./session-checkpoints.ts";

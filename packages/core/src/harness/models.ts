@@ -1,0 +1,329 @@
+import { accessSync, constants, statSync } from "node:fs";
+import type { AgentLoopConfig } from "../agent/types.ts";
+import type { DiligentConfig } from "../config/schema.ts";
+import { type Environment, processEnvironment } from "../infrastructure/runtime.ts";
+import { isLoopbackUrl } from "../infrastructure/urls.ts";
+import { IDLE_TIMEOUT_MS, LOCAL_IDLE_TIMEOUT_MS, withIdleWatchdog } from "../provider/idle-watchdog.ts";
+import {
+  DEFAULT_MODEL,
+  inferProvider,
+  loadModelCatalog,
+  type ModelCatalog,
+  ModelSettingError,
+} from "../provider/models.ts";
+import type { Model, StreamFunction } from "../provider/types.ts";
+import type { ContextOptions } from "../session/compaction/context-window.ts";
+import type { SessionManager } from "../session/manager.ts";
+import type { SessionEntry } from "../session/types.ts";
+import { describeError, UsageError } from "./errors.ts";
+
+/** A model and how to call it. */
+export interface ModelChoice {
+  model: Model;
+  streamFunction: StreamFunction;
+}
+
+/** Settings that decide how a model is reached. */
+interface ModelAccess {
+  cwd: string;
+  /** Keys, addresses and model settings. */
+  config: Pick<DiligentConfig, "provider" | "models">;
+  /** The conversation being continued; it tells a script its position. */
+  path?: readonly SessionEntry[] | undefined;
+}
+
+/** The command line wins over the earlier session, which wins over the configuration. */
+interface ModelOptions extends ModelAccess {
+  /** The same, plus the configured model. */
+  config: Pick<DiligentConfig, "model" | "provider" | "models">;
+  /** From the command line. */
+  modelId?: string | undefined;
+  /** The model of the earlier session. */
+  lastModelId?: string | undefined;
+}
+
+const SCRIPTED_PREFIX = "scripted/";
+
+/**
+ * The model for a session: the requested one, else the earlier session's, else the configured one. `fallback` says why
+ * the earlier session's model is not used.
+ * @throws UsageError for an unknown model, a missing key, a broken script or invalid model settings.
+ */
+export async function chooseModel(wishes: ModelOptions): Promise<ModelChoice & { fallback?: string }> {
+  const { modelId, lastModelId, config } = wishes;
+  const configured = config.model ?? DEFAULT_MODEL;
+  const access = await withCatalog(wishes);
+  if (modelId) return open(modelId, access);
+  if (lastModelId === undefined || lastModelId === configured) return open(configured, access);
+  const before = { lastModelId, access };
+  // A script path from a session file was not chosen by the user, so it is not opened.
+  if (lastModelId.startsWith(SCRIPTED_PREFIX)) {
+    return openInstead(configured, `a script is played only with --model ${lastModelId}.`, before);
+  }
+  try {
+    return await open(lastModelId, access);
+  } catch (error) {
+    return openInstead(configured, describeError(error), before);
+  }
+}
+
+/**
+ * A further model besides the session's own, such as the one for summaries.
+ * @param access `setting` is the configuration key of the model.
+ * @throws UsageError as `chooseModel` does; its message starts with the key.
+ */
+export async function openModel(
+  modelId: string,
+  { setting = "compaction.model", ...access }: ModelAccess & { setting?: string },
+): Promise<ModelChoice> {
+  try {
+    return await open(modelId, await withCatalog(access));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`key "${setting}": ${error.message}`);
+  }
+}
+
+interface OpenAccess extends ModelAccess {
+  catalog: ModelCatalog;
+}
+
+async function withCatalog({ cwd, config, path }: ModelAccess): Promise<OpenAccess> {
+  return { cwd, config, path, catalog: await loadCatalog(config) };
+}
+
+/**
+ * The model catalog of a configuration.
+ * @throws UsageError for invalid model settings.
+ */
+export async function loadCatalog({
+  models,
+  provider,
+}: Pick<DiligentConfig, "provider" | "models">): Promise<ModelCatalog> {
+  try {
+    return await loadModelCatalog({ models, compatible: provider?.compatible });
+  } catch (error) {
+    if (error instanceof ModelSettingError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** @param reason why the earlier session's model is not used, as a sentence. */
+async function openInstead(
+  modelId: string,
+  reason: string,
+  { lastModelId, access }: { lastModelId: string; access: OpenAccess },
+): Promise<ModelChoice & { fallback: string }> {
+  try {
+    return { ...(await open(modelId, access)), fallback: reason };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const isSame = error.message === reason;
+    const instead = isSame ? "" : ` It cannot continue with ${modelId}: ${error.message}`;
+    throw new UsageError(`The session used ${lastModelId}: ${reason}${instead}`);
+  }
+}
+
+/**
+ * The model that plays a script.
+ * @param scriptPath absolute, or relative to `cwd`.
+ * @throws UsageError when the file cannot be read or is no script.
+ */
+export async function openScriptedModel(
+  scriptPath: string,
+  { cwd, path }: Pick<ModelAccess, "cwd" | "path">,
+): Promise<ModelChoice> {
+  const { openScript } = await import("./open-script.ts");
+  return openScript(scriptPath, { cwd, path });
+}
+
+async function open(modelId: string, access: OpenAccess): Promise<ModelChoice> {
+  const { cwd, config, catalog } = access;
+  if (modelId.startsWith(SCRIPTED_PREFIX))
+    return openScriptedModel(modelId.slice(SCRIPTED_PREFIX.length), { cwd, path: access.path });
+  if (!catalog.find(modelId) && inferProvider(modelId) === undefined) {
+    const servers = Object.keys(config.provider?.compatible ?? {});
+    throw (await import("./model-errors.ts")).unknownModel(modelId, { catalog, servers });
+  }
+  const model = catalog.resolve(modelId);
+  const vendor = VENDORS.find(({ name }) => name === model.provider);
+  return vendor ? openVendor(vendor, model, config) : openServer(model, config);
+}
+
+/** A provider with its own service. Its adapter is loaded only when it is chosen. */
+interface Vendor {
+  name: "anthropic" | "openai";
+  /** The environment variable of its key. */
+  variable: string;
+  /** Where to get a key. */
+  keyPage: string;
+  /** Its default endpoint, as in its SDK. */
+  address: string;
+  load(): Promise<(apiKey: string, baseUrl?: string) => StreamFunction>;
+}
+
+/** The configured providers; their modules are loaded when one of their models is opened. */
+export const VENDORS: readonly Vendor[] = [
+  {
+    name: "anthropic",
+    variable: "ANTHROPIC_API_KEY",
+    keyPage: "https://console.anthropic.com/settings/keys",
+    address: "https://api.anthropic.com",
+    load: async () => (await import("../provider/anthropic.ts")).createAnthropicStream,
+  },
+  {
+    name: "openai",
+    variable: "OPENAI_API_KEY",
+    keyPage: "https://platform.openai.com/api-keys",
+    address: "https://api.openai.com/v1",
+    load: async () => (await import("../provider/openai.ts")).createOpenAIStream,
+  },
+];
+
+type ProviderConfig = Pick<DiligentConfig, "provider">;
+
+async function openVendor(vendor: Vendor, model: Model, config: ProviderConfig): Promise<ModelChoice> {
+  const { apiKey, ...access } = config.provider?.[vendor.name] ?? {};
+  if (!apiKey)
+    throw (await import("./model-errors.ts")).missingKey(vendor, {
+      ...config,
+      isDefault: model.id === DEFAULT_MODEL,
+    });
+  checkCertificateFiles(processEnvironment());
+  const createStream = await vendor.load();
+  const baseUrl = access.baseUrl ?? vendor.address;
+  return {
+    model,
+    streamFunction: withPatience(createStream(apiKey, access.baseUrl), { ...access, baseUrl }),
+  };
+}
+
+async function openServer(model: Model, { provider }: ProviderConfig): Promise<ModelChoice> {
+  const server = provider?.compatible?.[model.provider];
+  // The catalog contains only configured servers.
+  if (!server) throw new Error(`no server ${model.provider} is configured`);
+  const { apiKey, baseUrl } = server;
+  checkCertificateFiles(processEnvironment());
+  const { createCompatibleStream } = await import("../provider/compatible.ts");
+  const stream = createCompatibleStream(model.provider, { baseUrl, ...(apiKey && { apiKey }) });
+  return { model, streamFunction: withPatience(stream, server) };
+}
+
+/** Time limit for a silent provider: longer for local models. */
+function withPatience(
+  streamFunction: StreamFunction,
+  { baseUrl, idleTimeoutMs }: { baseUrl: string; idleTimeoutMs?: number | undefined },
+): StreamFunction {
+  const usual = isLoopbackUrl(baseUrl) ? LOCAL_IDLE_TIMEOUT_MS : IDLE_TIMEOUT_MS;
+  return withIdleWatchdog(streamFunction, {
+    idleTimeoutMs: idleTimeoutMs ?? usual,
+    host: URL.parse(baseUrl)?.host,
+  });
+}
+
+/** Changes from the next request on; omitted settings stay. */
+export interface ModelChange {
+  /** An id or alias. */
+  modelId?: string | undefined;
+  effort?: AgentLoopConfig["effort"];
+}
+
+interface ChangeAccess extends Pick<ModelAccess, "cwd" | "config"> {
+  /** Wraps a model the way the session's own is wrapped, such as with retries. */
+  wrap(stream: StreamFunction): StreamFunction;
+  /** US dollars. */
+  maxCost?: number | undefined;
+}
+
+/**
+ * Switches the model, or its thinking level, in an open session. The conversation, its prompt and grants stay.
+ * @returns the new model if it changed.
+ * @throws UsageError as `chooseModel` does, Error while a run is in progress; nothing changes then.
+ */
+export async function changeModel(
+  session: SessionManager,
+  { modelId, effort }: ModelChange,
+  { wrap, maxCost, ...access }: ChangeAccess,
+): Promise<Model | undefined> {
+  session.assertIdle();
+  const effortChange = effort === undefined ? {} : { effort };
+  if (modelId === undefined) {
+    session.useModel(effortChange);
+    return undefined;
+  }
+  const wishes = { ...access, modelId, path: session.branches.path };
+  const { model, streamFunction } = await chooseModel(wishes);
+  assertPriced(model, maxCost);
+  session.useModel({ model, streamFunction: wrap(streamFunction), ...effortChange });
+  return model;
+}
+
+/** @throws UsageError if costs are limited and the model's price is unknown. */
+export function assertPriced({ id, inputCostPer1M }: Model, maxCost: number | undefined): void {
+  if (maxCost === undefined || inputCostPer1M !== undefined) return;
+  throw new UsageError(`--max-cost needs a price, and that of ${id} is unknown. Use --max-turns instead.`);
+}
+
+/**
+ * The model named by `compaction.model`, opened when the first summary is due; undefined if none is named, and for
+ * scripted sessions, which contain their own summaries.
+ * @param model the session's own.
+ * @param wrap wraps it like the session's own model, such as with retries.
+ */
+export function chooseSummarizer(
+  {
+    cwd,
+    config,
+    model: { provider },
+  }: Pick<ModelOptions, "cwd"> & {
+    config: ModelOptions["config"] & Pick<DiligentConfig, "compaction">;
+    model: Pick<Model, "provider">;
+  },
+  wrap: (stream: StreamFunction) => StreamFunction,
+): ContextOptions["summarizer"] {
+  const modelId = config.compaction?.model;
+  if (modelId === undefined || (provider === "scripted" && !modelId.startsWith("scripted/")))
+    return undefined;
+  return async () => {
+    const { model, streamFunction } = await openModel(modelId, { cwd, config });
+    return { model, streamFunction: wrap(streamFunction) };
+  };
+}
+
+// Bun reads these files itself and skips unreadable ones.
+const VARIABLES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"] as const;
+
+/**
+ * Checks that the certificate files named by the environment are readable: otherwise every request would fail, or trust
+ * other authorities than the user intends.
+ *
+ * @throws UsageError that names the variable and the file.
+ */
+function checkCertificateFiles(environment: Environment): void {
+  const problem = certificateProblem(environment);
+  if (problem !== undefined) throw new UsageError(problem);
+}
+
+/** The problem with the certificate files, in one line; undefined if there is none. */
+export function certificateProblem(environment: Environment): string | undefined {
+  for (const variable of VARIABLES) {
+    const path = environment[variable];
+    const problem = path ? findProblem(path) : undefined;
+    if (problem !== undefined)
+      return `${variable} is not a usable certificate file: ${path} ${problem}. Correct or unset it.`;
+  }
+  return undefined;
+}
+
+function findProblem(path: string): string | undefined {
+  const status = statSync(path, { throwIfNoEntry: false });
+  if (!status) return "does not exist";
+  if (status.isDirectory()) return "is a directory";
+  try {
+    accessSync(path, constants.R_OK);
+    return undefined;
+  } catch {
+    // Whatever the reason, we cannot read it.
+    return "cannot be read";
+  }
+}

@@ -1,0 +1,92 @@
+import { dirname, resolve } from "node:path";
+import type { LoadedConfig } from "../config/loader.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
+import { systemErrorText } from "../infrastructure/system-error.ts";
+import type { Recording } from "../provider/scripted.ts";
+import type { Model } from "../provider/types.ts";
+import { calibrationKey, readCalibration } from "../session/compaction/calibration.ts";
+import type { CompactionSettings } from "../session/compaction/limits.ts";
+import { UsageError } from "./errors.ts";
+
+/**
+ * Starts recording the model's replies as a script.
+ * @param file absolute, or relative to `cwd`.
+ * @param warn called if the script cannot be written any further, or contains two models; the run continues.
+ * @throws UsageError if it cannot be created or already exists.
+ */
+export async function openRecording(
+  file: string,
+  { cwd, warn }: { cwd: string; warn: (message: string) => void },
+): Promise<Recording> {
+  // Without its trailing slash or dot it would be the name of a file.
+  if (/(^|\/)(\.{1,2})?$/.test(file))
+    throw new UsageError(`--record ${file}: is a directory; name a file in it`);
+  const { startRecording } = await import("../provider/scripted.ts");
+  const path = resolve(cwd, file);
+  try {
+    return startRecording(
+      path,
+      (error) => warn(`The recording is incomplete: ${path} cannot be written: ${systemErrorText(error)}`),
+      ({ recorded, other }) => warn(describeOther(path, { recorded, other })),
+    );
+  } catch (error) {
+    const directory = dirname(path);
+    const what = isAbout(error, directory)
+      ? `its directory ${directory} cannot be written to`
+      : "it cannot be created";
+    throw new UsageError(`--record ${file}: ${what}: ${systemErrorText(error)}`);
+  }
+}
+
+function describeOther(path: string, { recorded, other }: Record<"recorded" | "other", Model>): string {
+  return (
+    `The recording ${path} holds the context window, price and settings of ${recorded.id} only: ` +
+    `its replay uses those for every reply, also where ${other.id} answered.`
+  );
+}
+
+/** True for a file system error at this path. */
+function isAbout(error: unknown, path: string): boolean {
+  return error instanceof Error && "path" in error && error.path === path;
+}
+
+interface Surroundings {
+  environment: Environment;
+  loaded: Pick<LoadedConfig, "config">;
+  /** False: ignore what was learned about models. */
+  persist: boolean;
+  /** From the command line. */
+  maxTurns?: number | undefined;
+  /** From the command line, in US dollars. */
+  maxCost?: number | undefined;
+}
+
+/**
+ * The model with the run conditions that recordings save and replays use. They are read once, so that nothing another
+ * process learns meanwhile changes the run. A replayed recording brings its own, unless the command line sets a limit.
+ */
+export function withConditions(model: Model, surroundings: Surroundings): Model {
+  const conditions = model.conditions ?? conditionsOf(model, surroundings);
+  const { maxTurns = conditions.maxTurns, maxCost = conditions.maxCost } = surroundings;
+  return { ...model, conditions: { ...conditions, maxTurns, maxCost } };
+}
+
+function conditionsOf(
+  model: Model,
+  { environment, loaded, persist }: Surroundings,
+): NonNullable<Model["conditions"]> {
+  const { compaction = {}, knowledge, maxRetries, maxTurns } = loaded.config;
+  const { enabled, reserveTokens, keepRecentTokens, pruning } = compaction;
+  const isLearned = persist && model.provider !== "scripted";
+  return {
+    compaction: { enabled, reserveTokens, keepRecentTokens, pruning } satisfies Record<
+      keyof CompactionSettings,
+      unknown
+    >,
+    flushKnowledge: knowledge?.flushBeforeCompaction,
+    nudgeInterval: knowledge?.nudgeInterval,
+    maxRetries,
+    maxTurns,
+    calibration: isLearned ? readCalibration(environment, calibrationKey(model)) : undefined,
+  };
+}

@@ -1,0 +1,143 @@
+import { existsSync } from "node:fs";
+
+import type { ConfigWarning } from "../config/errors.ts";
+import { discoverInstructions } from "../config/instructions.ts";
+import type { LoadedConfig } from "../config/loader.ts";
+
+import {
+  BASE_SYSTEM_PROMPT,
+  composeSystemPrompt,
+  type SystemPromptSections,
+} from "../config/system-prompt.ts";
+import { resolvePaths } from "../infrastructure/diligent-dir.ts";
+import { readGitBranch } from "../infrastructure/paths/git.ts";
+import { type Environment, platformName, utcDate } from "../infrastructure/runtime.ts";
+import { knowledgeFilePath, resolveKnowledgeConfig } from "../knowledge/types.ts";
+import { describeSandbox } from "../sandbox/index.ts";
+import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
+import type { Tool } from "../tool/types.ts";
+import { describeError } from "./errors.ts";
+import type { HarnessExtension } from "./extension.ts";
+import type { Notice } from "./notice.ts";
+
+/** What the system prompt depends on. */
+interface PromptOptions {
+  cwd: string;
+  environment: Environment;
+  loaded: LoadedConfig;
+  /** What the front end adds. */
+  appendSystemPrompt?: string | undefined;
+  /** Those with a section of their own have it behind the instructions. */
+  extensions?: readonly HarnessExtension[] | undefined;
+  /** Of the model the prompt is for, in tokens: how much room there is for knowledge depends on it. */
+  contextWindow: number;
+  /** How commands run. */
+  sandbox: Pick<SessionSandbox, "isExpected" | "setting">;
+  /** What the model has: it is asked to record knowledge only where it can. */
+  tools: readonly Pick<Tool, "name">[];
+}
+
+/** A system prompt as it was at one moment: instructions, knowledge and the facts of the place were read then. */
+interface ComposedPrompt {
+  systemPrompt: string;
+  /** What it was made of. */
+  parts: SystemPromptSections;
+  /** What could not be told to the model, or not wholly. */
+  notices: Notice[];
+}
+
+/** The system prompt of a session. */
+export interface SessionPrompt {
+  current: ComposedPrompt;
+  /** Of the model it will be for when it is composed anew. */
+  contextWindow: number;
+  /**
+   * Reads instructions, knowledge and the facts of the place anew. To be called where the conversation begins again with
+   * a summary; never in between, so that the prompt stays identical.
+   */
+  renew(): Promise<string>;
+}
+
+/** Composes the first prompt at once; `renew` counts with the `contextWindow` that the prompt has by then. */
+export async function openPrompt(options: PromptOptions): Promise<SessionPrompt> {
+  const { contextWindow } = options;
+  const prompt: SessionPrompt = {
+    contextWindow,
+    current: await composePrompt(options),
+    async renew() {
+      prompt.current = await composePrompt({ ...options, contextWindow: prompt.contextWindow });
+      return prompt.current.systemPrompt;
+    },
+  };
+  return prompt;
+}
+
+async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
+  const { cwd, environment, loaded, appendSystemPrompt, extensions = [] } = options;
+  const { config, projectRoot } = loaded;
+  const notices: Notice[] = [];
+  const instructions = await discoverInstructions(cwd, {
+    environment,
+    onWarning: (warning) => notices.push(toNotice(warning)),
+  });
+  const gitBranch = readGitBranch(projectRoot);
+  const hasCommands = options.tools.some(({ name }) => name === "bash");
+  const isBoxed = hasCommands && options.sandbox.isExpected;
+  const parts: SystemPromptSections = {
+    base: config.systemPrompt ?? BASE_SYSTEM_PROMPT,
+    facts: { cwd, projectRoot, platform: platformName(), date: utcDate(), gitBranch },
+    sandbox: isBoxed ? describeSandbox({ mayLeave: options.sandbox.setting !== "required" }) : undefined,
+    instructions,
+    additional: [
+      ...(config.instructions ?? []),
+      ...(appendSystemPrompt === undefined ? [] : [appendSystemPrompt]),
+      ...extensions.flatMap(({ promptSection }) => promptSection ?? []),
+    ],
+    knowledge: {
+      section: await notifyKnowledge(options, notices),
+      isRecorded: options.tools.some(({ name }) => name === "add_knowledge"),
+    },
+  };
+  return { systemPrompt: composeSystemPrompt(parts), parts, notices };
+}
+
+/** What a person is told about a warning of the library. */
+export function toNotice({ code, message }: ConfigWarning): Notice {
+  return { level: "warning", code, message };
+}
+
+/** The prompt's section of knowledge; empty where there is none, and where it may not be read, which is noted. */
+async function notifyKnowledge(
+  { environment, loaded, contextWindow }: PromptOptions,
+  notices: Notice[],
+): Promise<string> {
+  const { config, projectRoot } = loaded;
+  const { enabled, injectionBudget } = resolveKnowledgeConfig(config.knowledge, contextWindow);
+  const { knowledge } = resolvePaths(projectRoot);
+  // Most sessions begin without any, and then nothing that reads it is loaded.
+  if (!enabled || !existsSync(knowledgeFilePath(knowledge))) return "";
+  const trust = await readTrustNow(loaded, environment);
+  if ("message" in trust) {
+    notices.push({ level: "warning", code: "knowledge_not_trusted", message: trust.message });
+    return "";
+  }
+  try {
+    const { buildKnowledgeSection, createStaleCheck, readKnowledge } = await import("../knowledge/index.ts");
+    const findChangedFile = createStaleCheck(projectRoot);
+    return buildKnowledgeSection(await readKnowledge(knowledge), injectionBudget, { findChangedFile });
+  } catch (error) {
+    const message = `The model is told nothing of earlier sessions: ${describeError(error)}`;
+    notices.push({ level: "warning", code: "knowledge_not_loaded", message });
+    return "";
+  }
+}
+
+/** Another program may have put another file there since the session was opened. */
+async function readTrustNow(
+  { projectRoot: root, knowledgeTrust }: LoadedConfig,
+  environment: Environment,
+): Promise<LoadedConfig["knowledgeTrust"]> {
+  const { readKnowledgeTrust } = await import("../config/knowledge-trust.ts");
+  const trustedOnce = knowledgeTrust.state === "once" ? knowledgeTrust.trustedOnce : undefined;
+  return readKnowledgeTrust({ root, environment, trustedOnce });
+}

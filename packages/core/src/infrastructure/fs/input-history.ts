@@ -1,0 +1,159 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { userStateDirectory } from "../paths/user.ts";
+import { type Environment, now } from "../runtime.ts";
+import { JsonlWriter } from "./jsonl-writer.ts";
+import { isInside } from "./real-path.ts";
+
+// Thousands of prompts. Reading and parsing them takes a few milliseconds, before the first key.
+const MAX_READ_BYTES = 1024 * 1024;
+
+/**
+ * The newest prompts, each once, the newest first: those of a project (sent in its root or below) before all
+ * others, and at most `limit` of them together. Only the last megabyte of the file is looked at, and invalid lines
+ * are skipped. Empty where there is no history or it cannot be read.
+ */
+export function readRecentInputs(
+  environment: Environment,
+  { root, limit }: { root: string; limit: number },
+): InputHistoryEntry[] {
+  const path = inputHistoryPath(environment);
+  if (path === undefined) return [];
+  const own = new Map<string, InputHistoryEntry>();
+  const others = new Map<string, InputHistoryEntry>();
+  const isOwn = createDirectoryTest(root);
+  for (const line of linesBackwards(readTail(path))) {
+    if (own.size >= limit) break;
+    const entry = parseEntry(line);
+    if (entry === undefined) continue;
+    const entries = isOwn(entry.cwd) ? own : others;
+    if (!entries.has(entry.text)) entries.set(entry.text, entry);
+  }
+  const rest = [...others.values()].filter(({ text }) => !own.has(text));
+  return [...own.values(), ...rest].slice(0, limit);
+}
+
+/** Every directory in which a prompt was sent, as far as the input history goes back; the latest first. */
+export function readInputDirectories(environment: Environment): string[] {
+  const path = inputHistoryPath(environment);
+  if (path === undefined) return [];
+  const lines = [...linesBackwards(readTail(path, Number.POSITIVE_INFINITY))];
+  return [...new Set(lines.flatMap((line) => parseEntry(line)?.cwd ?? []))];
+}
+
+/** Most prompts were sent in a handful of places. */
+function createDirectoryTest(root: string): (directory: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (directory) => {
+    const isKnown = known.get(directory) ?? isInside(directory, root);
+    known.set(directory, isKnown);
+    return isKnown;
+  };
+}
+
+function* linesBackwards(text: string): Generator<string, void> {
+  for (let end = text.length; end >= 0; ) {
+    const start = end === 0 ? 0 : text.lastIndexOf("\n", end - 1) + 1;
+    yield text.slice(start, end);
+    end = start - 1;
+  }
+}
+
+/** The lines at the end of a file; the first of them may be a part. */
+function readTail(path: string, maxBytes = MAX_READ_BYTES): string {
+  try {
+    // Never waits for the other end of a pipe that somebody put there.
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stats = fstatSync(fd);
+      if (!stats.isFile()) return "";
+      const bytes = Buffer.alloc(Math.min(stats.size, maxBytes));
+      const count = readSync(fd, bytes, 0, bytes.length, stats.size - bytes.length);
+      return bytes.toString("utf8", 0, count);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // Nothing was ever written, or it is not readable: input continues without a history.
+    return "";
+  }
+}
+
+function parseEntry(line: string): InputHistoryEntry | undefined {
+  if (line === "") return undefined;
+  try {
+    const value: unknown = JSON.parse(line);
+    return isEntry(value) ? value : undefined;
+  } catch {
+    return undefined; // Cut off where reading began, or where somebody's disk was full.
+  }
+}
+
+function isEntry(value: unknown): value is InputHistoryEntry {
+  if (typeof value !== "object" || value === null) return false;
+  if (!("time" in value && "cwd" in value && "text" in value)) return false;
+  const { time, cwd, text } = value;
+  return (
+    typeof time === "string" && typeof cwd === "string" && typeof text === "string" && text.trim() !== ""
+  );
+}
+
+// Many years of prompts; beyond it the older half goes.
+const MAX_HISTORY_BYTES = 4 * 1024 * 1024;
+
+/** A prompt somebody has sent. */
+export interface InputHistoryEntry {
+  /** ISO 8601. */
+  time: string;
+  cwd: string;
+  text: string;
+}
+
+/** `history.jsonl` in the user's state directory; undefined without one. */
+export function inputHistoryPath(environment: Environment): string | undefined {
+  const state = userStateDirectory(environment);
+  return state && join(state, "history.jsonl");
+}
+
+/**
+ * Notes a prompt (directory 0700, file 0600), so that it survives even when the program is killed before there is an
+ * answer to save it with. Never throws: a prompt is worth more than its note.
+ */
+export function appendInputHistory(
+  environment: Environment,
+  { cwd, text }: Pick<InputHistoryEntry, "cwd" | "text">,
+): void {
+  const path = inputHistoryPath(environment);
+  if (path === undefined) return;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    dropOlderHalf(path);
+    const file = new JsonlWriter(path);
+    file.append({ time: new Date(now()).toISOString(), cwd, text } satisfies InputHistoryEntry);
+    file.close();
+  } catch {
+    // A read-only home or a full disk; the session says for itself when it cannot be saved.
+  }
+}
+
+/** The newest lines stay; another process that appends at this very moment may lose its line. */
+function dropOlderHalf(path: string): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size <= MAX_HISTORY_BYTES) return;
+  const lines = readFileSync(path, "utf8").split("\n");
+  const kept = lines.slice(Math.floor(lines.length / 2)).join("\n");
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, kept, { mode: 0o600 });
+  renameSync(temporary, path);
+}

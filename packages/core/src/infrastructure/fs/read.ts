@@ -1,0 +1,314 @@
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { systemErrorCode, systemErrorText } from "../system-error.ts";
+import { assertOpenedAt, MovedPathError, pathForChildrenOf } from "./real-path.ts";
+
+const CHUNK_BYTES = 64 * 1024;
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+/**
+ * Opens a regular file for reading. A pipe, socket or device is refused, also one that took the file's place a moment
+ * ago: opening never waits (`O_NONBLOCK`) and never follows a link (`O_NOFOLLOW`), so `realPath` must be real. So is a
+ * file that was reached because a directory of the path has been swapped for a link (`MovedPathError`).
+ */
+export async function openRegularFile(realPath: string): Promise<{ handle: FileHandle; stats: BigIntStats }> {
+  const handle = await open(realPath, OPEN_FLAGS).catch((error: unknown) => {
+    throw new Error(`Cannot open ${realPath}: ${systemErrorText(error)}.`);
+  });
+  try {
+    assertOpenedAt(handle.fd, realPath);
+    const stats = await handle.stat({ bigint: true });
+    assertRegular(realPath, stats);
+    return { handle, stats };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** The whole content, with the same care in opening. */
+export function readWholeFile(realPath: string): Uint8Array {
+  using file = holdRegularFile(realPath);
+  try {
+    return readFileSync(file.descriptor);
+  } catch (error) {
+    throw new Error(`Cannot read ${realPath}: ${systemErrorText(error)}.`);
+  }
+}
+
+/** A regular file, open for reading until it is disposed of. */
+interface HeldFile extends Disposable {
+  descriptor: number;
+  /** Its path for a child process: that of the open file where the system has one. */
+  pathForChildren: string;
+}
+
+/** Opens a regular file with the same care, and keeps it open. */
+export function holdRegularFile(realPath: string): HeldFile {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(realPath, OPEN_FLAGS);
+    assertOpenedAt(descriptor, realPath);
+    assertRegular(realPath, fstatSync(descriptor, { bigint: true }));
+  } catch (error) {
+    if (descriptor !== undefined) closeSync(descriptor);
+    if (error instanceof MovedPathError) throw error;
+    throw new Error(`Cannot read ${realPath}: ${systemErrorText(error)}.`);
+  }
+  const pathForChildren = pathForChildrenOf(descriptor) ?? realPath;
+  return { descriptor, pathForChildren, [Symbol.dispose]: () => closeSync(descriptor) };
+}
+
+function assertRegular(realPath: string, stats: BigIntStats): void {
+  const kind = specialFileKind(stats);
+  if (kind !== undefined) throw new Error(`${realPath} is ${kind}`);
+}
+
+/** At most `maxBytes` from the start of the file, however large it says it is. */
+export async function readStart(handle: FileHandle, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of readChunks(handle, maxBytes)) {
+    chunks.push(chunk);
+    length += chunk.length;
+  }
+  return Buffer.concat(chunks, length);
+}
+
+/** The bytes from the start of the file, a piece at a time; each piece is the consumer's to keep. */
+export async function* readChunks(
+  handle: FileHandle,
+  maxBytes = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Uint8Array, void> {
+  let position = 0;
+  while (position < maxBytes) {
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, maxBytes - position));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+/** A regular file, read once; all that is said about it is true of the very bytes in `content`. */
+export interface CheckedFile {
+  path: string;
+  realPath: string;
+  /** At most the bytes that were asked for. */
+  content: Uint8Array;
+  /** Bytes of the whole file. */
+  size: number;
+  /** Why it could have been written by somebody else; see `findOwnershipConcern`. */
+  concern: string | undefined;
+  isOpenToOthers: boolean;
+}
+
+/** The outcome of reading a file that may not exist. */
+export type FileReading =
+  | { kind: "missing" }
+  /** `reason` is a sentence without its full stop, such as `/x is a named pipe`. */
+  | { kind: "unreadable"; reason: string }
+  | { kind: "file"; file: CheckedFile };
+
+/** Reads a file of which nothing is known: it may be missing, a pipe, a directory, a link, huge, or somebody else's. Never throws. */
+export async function readCheckedFile(path: string, maxBytes: number): Promise<FileReading> {
+  try {
+    if (!isThere(path)) return { kind: "missing" };
+    const { realPath } = locateFile(path);
+    const { handle, stats } = await openRegularFile(realPath);
+    try {
+      const content = await readStart(handle, maxBytes);
+      const concern = findOwnershipConcern({ path, realPath, stats });
+      const size = Math.max(Number(stats.size), content.length);
+      return {
+        kind: "file",
+        file: { path, realPath, content, size, concern, isOpenToOthers: isOpenToOthers(stats) },
+      };
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    return { kind: "unreadable", reason: describeFailure(error, path) };
+  }
+}
+
+/** True for anything of that name, a link that leads nowhere included. Throws where it may not be looked at. */
+export function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    // A parent that is a file has nothing in it.
+    if (systemErrorCode(error) === "ENOTDIR") return false;
+    throw error;
+  }
+}
+
+function describeFailure(error: unknown, path: string): string {
+  const isSystemError = systemErrorCode(error) !== undefined;
+  const text = isSystemError ? `Cannot read ${path}: ${systemErrorText(error)}` : systemErrorText(error);
+  return text.replace(/\.$/, "");
+}
+
+/** The end of a file, or all of a short one. */
+export interface FileTail {
+  bytes: Uint8Array;
+  /** False when the file is longer: `bytes` then begins anywhere, also within a character. */
+  isWhole: boolean;
+}
+
+/**
+ * The last `maxBytes` of a file that only this user can have written.
+ * @throws Error if it is not a regular file or if another user could have written it; errors of the file system.
+ */
+export function readOwnTail(path: string, maxBytes: number): FileTail {
+  return readOwnFile(path, (fd, size) => {
+    const start = Math.max(0, size - maxBytes);
+    return { bytes: readFrom(fd, start, size - start), isWhole: start === 0 };
+  });
+}
+
+/** The first `maxBytes` of a file, with the same care. @throws as `readOwnTail` does. */
+export function readOwnHead(path: string, maxBytes: number): Uint8Array {
+  return readOwnFile(path, (fd, size) => readFrom(fd, 0, Math.min(size, maxBytes)));
+}
+
+function readOwnFile<T>(path: string, read: (fd: number, size: number) => T): T {
+  const fd = openSync(path, OPEN_FLAGS);
+  try {
+    const stats = fstatSync(fd, { bigint: true });
+    const kind = specialFileKind(stats);
+    if (kind !== undefined) throw new Error(`it is ${kind}`);
+    const concern = findOwnershipConcern({ path, realPath: path, stats });
+    if (concern !== undefined) throw new Error(concern);
+    return read(fd, Number(stats.size));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readFrom(fd: number, start: number, length: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = readSync(fd, bytes, filled, length - filled, start + filled);
+    // It became shorter meanwhile.
+    if (count === 0) break;
+    filled += count;
+  }
+  return bytes.subarray(0, filled);
+}
+
+/** What a regular file of at most `maxBytes` says; undefined for anything else, a link included. Never waits. */
+export function readSmallText(path: string, maxBytes: number): string | undefined {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, OPEN_FLAGS);
+    const stats = fstatSync(descriptor);
+    return stats.isFile() && stats.size <= maxBytes ? readFileSync(descriptor, "utf8") : undefined;
+  } catch {
+    return undefined; // Gone, or not for this user: the caller makes the worst of it.
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** What a path leads to once every symbolic link in it is followed. `stats` is undefined when nothing is there yet. */
+export interface FileTarget {
+  realPath: string;
+  stats: BigIntStats | undefined;
+}
+
+/**
+ * Follows `path` (absolute). Throws, in words for the model, where a link leads nowhere or in a circle, where a file
+ * stands in place of a directory, and where access is denied.
+ */
+export function locateFile(path: string): FileTarget {
+  try {
+    const realPath = realpathSync(path);
+    return { realPath, stats: lstatSync(realPath, { bigint: true }) };
+  } catch (error) {
+    if (systemErrorCode(error) !== "ENOENT")
+      throw new Error(`Cannot access ${path}: ${systemErrorText(error)}.`);
+  }
+  return { realPath: locateMissing(path), stats: undefined };
+}
+
+/** Where a file would come to lie: the links of the directories that exist are followed, the rest is appended. */
+function locateMissing(path: string): string {
+  const linkTarget = readLink(path);
+  if (linkTarget !== undefined) {
+    throw new Error(
+      `${path} is a symbolic link to ${linkTarget}, which does not exist. Use the path of a real file.`,
+    );
+  }
+  return join(locateFile(dirname(path)).realPath, basename(path));
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined; // Nothing there, or no link.
+  }
+}
+
+/** The kind of something that is not a regular file, with its article; undefined for a regular file. */
+export function specialFileKind(stats: BigIntStats): string | undefined {
+  if (stats.isFile()) return undefined;
+  if (stats.isDirectory()) return "a directory";
+  if (stats.isFIFO()) return "a named pipe";
+  if (stats.isSocket()) return "a socket";
+  if (stats.isCharacterDevice() || stats.isBlockDevice()) return "a device";
+  return "not a regular file";
+}
+
+const WRITABLE_BY_ALL = 0o002n;
+const OPEN_TO_OTHERS = 0o077n;
+
+/** A file that was found: under which path, where it really lies, and what it is. */
+interface FoundFile {
+  path: string;
+  realPath: string;
+  stats: BigIntStats;
+}
+
+/**
+ * Why the content of a file could be somebody else's, in words that fit behind "it is not loaded:", or undefined when
+ * only this user and the superuser can have written it. The directories count as well: who may write there may put
+ * another file in its place. A group's rights do not count.
+ */
+function findOwnershipConcern({ path, realPath, stats }: FoundFile): string | undefined {
+  const ofFile = describeConcern(stats, "it");
+  if (ofFile !== undefined) return ofFile;
+  for (const directory of new Set([dirname(path), dirname(realPath)])) {
+    const concern = describeConcern(statSync(directory, { bigint: true }), `its directory ${directory}`);
+    if (concern !== undefined) return concern;
+  }
+  return undefined;
+}
+
+/** True when its group or everybody may read or write it. */
+export function isOpenToOthers(stats: BigIntStats): boolean {
+  return (stats.mode & OPEN_TO_OTHERS) !== 0n;
+}
+
+function describeConcern({ uid, mode }: BigIntStats, subject: string): string | undefined {
+  const own = process.getuid?.();
+  // Without user ids there is nothing to compare.
+  if (own === undefined) return undefined;
+  if (uid !== BigInt(own) && uid !== 0n) return `${subject} belongs to another user (uid ${uid})`;
+  return (mode & WRITABLE_BY_ALL) === 0n ? undefined : `anybody may write to ${subject}`;
+}

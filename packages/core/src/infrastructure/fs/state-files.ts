@@ -1,0 +1,173 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { userStateDirectory } from "../paths/user.ts";
+import { type Environment, generateEntryId, now, temporaryDirectory } from "../runtime.ts";
+import { systemErrorCode } from "../system-error.ts";
+import { JsonlWriter } from "./jsonl-writer.ts";
+
+// A long session repeats its history in every request; this is a few hundred of them.
+const MAX_LOG_BYTES = 200 * 1024 * 1024;
+const KEPT_FOR_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** A file of JSON lines that ends, saying so, before it grows beyond 200 MB. */
+export interface RequestLogFile {
+  path: string;
+  /** Never throws: a log that cannot be written must not stop the program. */
+  write(entry: object): void;
+  close(): void;
+}
+
+/**
+ * Opens the request log of a session in the user's state directory (0700, the file 0600). Logs older than 30 days go.
+ * @throws Error when it cannot be made.
+ */
+export function openRequestLog(environment: Environment, sessionId: string): RequestLogFile {
+  const state = userStateDirectory(environment);
+  if (state === undefined) throw new Error("there is no home directory to store it in");
+  const directory = join(state, "requests");
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  chmodSync(directory, 0o700);
+  removeOld(directory);
+  const file = new JsonlWriter(join(directory, `${sessionId}.jsonl`));
+  let bytes = statSync(file.path, { throwIfNoEntry: false })?.size ?? 0;
+  let ended = false;
+  const append = (entry: object) => {
+    try {
+      file.append(entry);
+    } catch {
+      // A full disk ends the log; the session says for itself that it is not saved.
+      ended = true;
+    }
+  };
+  return {
+    path: file.path,
+    write(entry) {
+      if (ended) return;
+      bytes += Buffer.byteLength(JSON.stringify(entry));
+      if (bytes <= MAX_LOG_BYTES) append(entry);
+      else {
+        append({ type: "end", reason: `the log has reached ${MAX_LOG_BYTES} bytes` });
+        ended = true;
+      }
+    },
+    close: () => file.close(),
+  };
+}
+
+function removeOld(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const path = join(directory, name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (name.endsWith(".jsonl") && stats && now() - stats.mtimeMs > KEPT_FOR_MS)
+      rmSync(path, { force: true });
+  }
+}
+
+// Names the process, so that the directory of a session that is still open is never taken for a leftover.
+const PREFIX = "diligent-session-";
+const OURS = new RegExp(`^${PREFIX}(\\d{1,10})-[A-Za-z0-9]{6}$`);
+const LEFTOVER_AGE_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** A session's private temporary directory (0700): made on first use, removed with the session. */
+export class SessionTempDir {
+  private directory: string | undefined;
+  private failed = false;
+
+  /** @param parent a directory of this user's own is made in it. */
+  constructor(private readonly parent: string = temporaryDirectory()) {}
+
+  /** The directory if it was made already. */
+  get existing(): string | undefined {
+    return this.directory;
+  }
+
+  /** The directory, or undefined where none can be made. */
+  path(): string | undefined {
+    if (this.directory !== undefined || this.failed) return this.directory;
+    try {
+      this.directory = mkdtempSync(join(this.parent, `${PREFIX}${process.pid}-`));
+      removeLeftovers(this.parent);
+    } catch {
+      // Outputs are then only cut, which the note in the result says by naming no file.
+      this.failed = true;
+    }
+    return this.directory;
+  }
+
+  /** Writes a file into it; returns its path, or undefined when it could not be written. */
+  keep(name: string, content: string): string | undefined {
+    const directory = this.path();
+    if (directory === undefined) return undefined;
+    // Some servers give every call the same id: an earlier result still points to its own file.
+    const suffix = generateEntryId();
+    const path = join(directory, `${name.replace(/[^\w.-]/g, "_").slice(0, 80)}-${suffix}.txt`);
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      writeFileSync(path, content, { mode: 0o600 });
+      return path;
+    } catch {
+      // A full disk must not cost the model its result.
+      return undefined;
+    }
+  }
+
+  remove(): void {
+    if (this.directory !== undefined) removeWhole(this.directory);
+    this.directory = undefined;
+  }
+}
+
+/** Commands may leave directories in it that cannot be written to. What cannot be removed at all stays for another time. */
+function removeWhole(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true, force: true });
+  } catch {
+    makeRemovable(directory);
+    try {
+      rmSync(directory, { recursive: true, force: true });
+    } catch {
+      // Somebody else's file in it: it is a leftover from now on.
+    }
+  }
+}
+
+function makeRemovable(directory: string): void {
+  try {
+    chmodSync(directory, 0o700);
+    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+      if (entry.isDirectory()) makeRemovable(join(directory, entry.name));
+    }
+  } catch {
+    // Not ours to change.
+  }
+}
+
+/** Removes what sessions that were killed left behind, after a week. Only this user's own can be removed. */
+function removeLeftovers(parent: string): void {
+  for (const name of readdirSync(parent)) {
+    const processId = OURS.exec(name)?.[1];
+    if (processId === undefined || isRunning(Number(processId))) continue;
+    const path = join(parent, name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) continue;
+    if (now() - stats.mtimeMs > LEFTOVER_AGE_MS) removeWhole(path);
+  }
+}
+
+function isRunning(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch (error) {
+    // Somebody else's process with the same number is alive too.
+    return systemErrorCode(error) === "EPERM";
+  }
+}

@@ -1,0 +1,118 @@
+import { readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { readSmallText } from "../fs/read.ts";
+import { splitPath } from "../fs/real-path.ts";
+import { pathKind } from "../fs/stat.ts";
+import { foldName } from "../text/unicode.ts";
+
+const MAX_BYTES = 256 * 1024;
+
+/** True for the path of a repository's own settings: `.git/config` and its kin of worktrees and submodules. */
+export function isGitConfig(path: string): boolean {
+  if (!/config(?:\.worktree)?$/i.test(path) && isAscii(path)) return false;
+  const parts = splitPath(path).map(foldName);
+  const name = parts.pop();
+  return (name === "config" || name === "config.worktree") && parts.includes(".git");
+}
+
+/**
+ * True unless a repository's settings (absolute, real path) say nothing but what Git writes by itself. People keep
+ * passwords in them: in the address of a remote, in a header, in a helper.
+ */
+export function mayHoldCredentials(path: string): boolean {
+  if (pathKind(path) === "missing") return false;
+  const text = readSmallText(path, MAX_BYTES);
+  return text === undefined || !isPlainConfig(text);
+}
+
+/** By section: its keys, or all of them. From git-config(1), and what its users' common companions add. */
+const PLAIN_SETTINGS: Readonly<Record<string, RegExp>> = {
+  core: /^(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|worktree|autocrlf|eol|safecrlf|sparsecheckout(?:cone)?|hookspath|untrackedcache|fsmonitor|commitgraph|multipackindex|quotepath|longpaths|abbrev|compression)$/,
+  remote:
+    /^(?:url|pushurl|fetch|push|tagopt|prune|mirror|promisor|partialclonefilter|gh-resolved|skipfetchall)$/,
+  branch: /^(?:remote|merge|rebase|pushremote|vscode-merge-base|github-pr-owner-number|gh-merge-base)$/,
+  submodule: /^(?:url|active|update|branch|ignore)$/,
+  user: /^(?:name|email|signingkey|useconfigonly)$/,
+  extensions: /./,
+  index: /./,
+  gc: /./,
+  pull: /./,
+  push: /./,
+  init: /./,
+  pack: /./,
+  fetch: /./,
+  commit: /./,
+  tag: /./,
+  color: /./,
+  advice: /./,
+  maintenance: /./,
+  rerere: /./,
+  lfs: /^repositoryformatversion$/,
+};
+
+const SECTION = /^\[([\w-]+)(?:\s+"(?:[^"\\]|\\.)*")?\]$/;
+const SETTING = /^([\w-]+)\s*(?:=.*)?$/;
+// With a user or token in front of the host.
+const SIGNED_ADDRESS = /\b(?!ssh:)[\w+.-]+:\/\/[^/\s]*@/i;
+
+function isPlainConfig(text: string): boolean {
+  if (SIGNED_ADDRESS.test(text)) return false;
+  let plain: RegExp | undefined;
+  for (const line of text.split(/\r?\n/).map((line) => line.trim())) {
+    const section = SECTION.exec(line)?.[1];
+    if (section !== undefined) plain = settingsOf(section.toLowerCase());
+    else if (line !== "" && !plain?.test(SETTING.exec(line)?.[1]?.toLowerCase() ?? "")) return false;
+  }
+  return true;
+}
+
+function settingsOf(section: string): RegExp | undefined {
+  return Object.hasOwn(PLAIN_SETTINGS, section) ? PLAIN_SETTINGS[section] : undefined;
+}
+
+function isAscii(text: string): boolean {
+  return /^[ -~]*$/.test(text);
+}
+
+// Real ones are below a hundred bytes; the limit keeps a planted file from being read whole.
+const MAX_HEAD_BYTES = 4_096;
+const BRANCH = /^ref: refs\/heads\/([^\s~^:?*[\\\p{Cc}\p{Cf}]{1,200})$/u;
+
+/**
+ * The branch that is checked out in `projectRoot`, or undefined. Read from the files: running git would run what the
+ * repository configures.
+ */
+export function readGitBranch(projectRoot: string): string | undefined {
+  try {
+    const gitDirectory = findGitDirectory(join(projectRoot, ".git"), projectRoot);
+    const head = gitDirectory && readSmallFile(join(gitDirectory, "HEAD"));
+    return head === undefined ? undefined : BRANCH.exec(head.trimEnd())?.[1];
+  } catch {
+    // Whatever a repository put there that cannot be read: the branch is only a hint for the model.
+    return undefined;
+  }
+}
+
+/** True where `.git` is a file that names the repository, as in a worktree of `git worktree add`. */
+export function isGitWorktree(projectRoot: string): boolean {
+  try {
+    const text = readSmallFile(join(projectRoot, ".git"));
+    return text !== undefined && /^gitdir: .*\/worktrees\/[^/\n]+\/?$/m.test(text);
+  } catch {
+    // An unreadable file is reported by the code that needs it.
+    return false;
+  }
+}
+
+/** The repository's directory; in a worktree and in a submodule `.git` is a file that names it. */
+export function findGitDirectory(path: string, projectRoot: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) return path;
+  const target = stats?.isFile() ? /^gitdir: (.+)$/m.exec(readSmallFile(path) ?? "")?.[1] : undefined;
+  return target && resolve(projectRoot, target);
+}
+
+function readSmallFile(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() && stats.size <= MAX_HEAD_BYTES ? readFileSync(path, "utf8") : undefined;
+}

@@ -1,0 +1,49 @@
+import { isAbsolute, join } from "node:path";
+import { type Environment, homeDirectory } from "../runtime.ts";
+
+const NAME = "diligent";
+
+/** The user's own configuration: `$XDG_CONFIG_HOME/diligent`, by default `~/.config/diligent`. Undefined without a home. */
+export function userConfigDirectory(environment: Environment): string | undefined {
+  return directoryOf(environment.XDG_CONFIG_HOME, { environment, fallback: [".config"] });
+}
+
+/** What is remembered between runs: `$XDG_STATE_HOME/diligent`, by default `~/.local/state/diligent`. */
+export function userStateDirectory(environment: Environment): string | undefined {
+  return directoryOf(environment.XDG_STATE_HOME, { environment, fallback: [".local", "state"] });
+}
+
+function directoryOf(
+  base: string | undefined,
+  { environment, fallback }: { environment: Environment; fallback: readonly string[] },
+): string | undefined {
+  // The XDG specification wants relative paths ignored: they would depend on where the program is started.
+  if (base !== undefined && isAbsolute(base)) return join(base, NAME);
+  const home = homeDirectory(environment);
+  return home === undefined ? undefined : join(home, ...fallback, NAME);
+}
+
+// Sixteen digits tell all projects of a person apart.
+const NAME_DIGITS = 16;
+
+/**
+ * Where the sessions of a project keep what control files there are while boxed commands run: `boxed/HASH` in the user's
+ * state directory, which is there only while one does, or did and was killed. Undefined without a state directory.
+ *
+ * @param root the project, absolute and real.
+ */
+export function protectedFileJournalDirectory(environment: Environment, root: string): string | undefined {
+  const state = userStateDirectory(environment);
+  if (state === undefined) return undefined;
+  return join(state, "boxed", Bun.SHA256.hash(root, "hex").slice(0, NAME_DIGITS));
+}
+
+/**
+ * The file with the grants of one session, in the user's state directory, where a project cannot put anything.
+ * Undefined without a home directory, and for what is no id of a session.
+ */
+export function sessionGrantsPath(environment: Environment, sessionId: string): string | undefined {
+  const directory = userStateDirectory(environment);
+  const isId = /^[\w.-]{1,100}$/.test(sessionId);
+  return directory !== undefined && isId ? join(directory, "session-grants", `${sessionId}.json`) : undefined;
+}

@@ -1,0 +1,156 @@
+import type { Environment } from "../runtime.ts";
+import { createChildEnvironment, resolveExecutable } from "./environment.ts";
+import { markEnvironment } from "./process.ts";
+
+// Long enough for any disk, short enough that a dead network mount does not stop the work for good.
+const TIME_LIMIT_MS = 60_000;
+const MAX_ERROR_CHARS = 2_000;
+
+/** One search and what becomes of its records. */
+export interface RipgrepOptions {
+  args: readonly string[];
+  /** What relative paths and globs with a slash start from. */
+  cwd: string;
+  /** Of the child, see `createChildEnvironment`. */
+  environment: Readonly<Record<string, string>>;
+  /** Where ripgrep is looked for when the one we come with is missing. */
+  search: { environment: Environment; outside: string };
+  signal: AbortSignal;
+  /** What ends a record of the output. */
+  separator: "\n" | "\0";
+  /** Called with each record, without its separator; false ends the search. */
+  onRecord(record: string): boolean;
+}
+
+/** How a search ended; of one that was stopped, the exit code says nothing. */
+export interface RipgrepEnd {
+  /** 0 something was found, 1 nothing, 2 an error. */
+  exitCode: number;
+  /** Ripgrep's own words about an error, cut to 2,000 characters. */
+  errors: string;
+  /** What ended the search before its end. */
+  stopped: "limit" | "timeout" | "abort" | undefined;
+}
+
+/**
+ * Runs ripgrep, untouched by the user's or the project's ripgrep configuration, with an empty stdin.
+ *
+ * @throws when there is no ripgrep, and for an argument that no program can be given.
+ */
+export async function runRipgrep(options: RipgrepOptions): Promise<RipgrepEnd> {
+  const unusable = options.args.find((argument) => argument.includes("\0"));
+  if (unusable !== undefined)
+    throw new Error(`${JSON.stringify(unusable)} holds a NUL character. Leave it out.`);
+  const program = await findRipgrep(options.search);
+  const { RIPGREP_CONFIG_PATH: _, ...environment } = options.environment;
+  let stopped: RipgrepEnd["stopped"];
+  const child = Bun.spawn([program, "--no-config", ...options.args], {
+    cwd: options.cwd,
+    env: markEnvironment(environment).marked,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const stop = (cause: RipgrepEnd["stopped"]) => {
+    stopped ??= cause;
+    // It holds nothing that needs tidying up.
+    child.kill("SIGKILL");
+  };
+  const onAbort = () => stop("abort");
+  const timer = setTimeout(() => stop("timeout"), TIME_LIMIT_MS);
+  options.signal.addEventListener("abort", onAbort, { once: true });
+  if (options.signal.aborted) onAbort();
+  try {
+    const errors = readStart(child.stderr);
+    await readRecords(child.stdout, options, () => stop("limit"));
+    return { exitCode: await child.exited, errors: await errors, stopped };
+  } finally {
+    clearTimeout(timer);
+    options.signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/**
+ * The path of ripgrep: the one that is installed with us, else the first in PATH outside the project.
+ *
+ * @throws when there is neither.
+ */
+export async function findRipgrep(
+  search: RipgrepOptions["search"],
+  findInstalled: () => Promise<string> = findInstalledRipgrep,
+): Promise<string> {
+  // The package throws when it has no binary for this platform, and where we are a single compiled file.
+  const installed = await findInstalled().catch(() => undefined);
+  const program = installed ?? resolveExecutable("rg", search);
+  if (program === undefined)
+    throw new Error("ripgrep is not installed here. Use bash with find and grep instead.");
+  return program;
+}
+
+async function findInstalledRipgrep(): Promise<string> {
+  const { rgPath } = await import("@vscode/ripgrep");
+  return rgPath;
+}
+
+async function readRecords(
+  output: ReadableStream<Uint8Array>,
+  { separator, onRecord }: RipgrepOptions,
+  stop: () => void,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of output) {
+    const records = (rest + decoder.decode(chunk, { stream: true })).split(separator);
+    rest = records.pop() ?? "";
+    if (!records.every((record) => onRecord(record))) return stop();
+  }
+  if (rest !== "") onRecord(rest);
+}
+
+async function readStart(output: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of output) {
+    if (text.length < MAX_ERROR_CHARS) text += decoder.decode(chunk, { stream: true });
+  }
+  return text.slice(0, MAX_ERROR_CHARS).trim();
+}
+
+/** What is looked for at most; ripgrep gets a `createChildEnvironment` of `environment`. */
+interface ListFilesOptions {
+  /** What is listed, absolute and real; the paths are relative to it. */
+  directory: string;
+  /** The project, absolute and real: programs in it are not run. */
+  root: string;
+  environment: Environment;
+  maxFiles: number;
+  signal: AbortSignal;
+}
+
+/**
+ * The files of a directory and of those below it, in no order, but for hidden ones and what a `.gitignore` names (before
+ * `git init` too). Names that are no text of one line are left out.
+ *
+ * @throws when there is no ripgrep, when it cannot search there, and when `signal` is aborted.
+ */
+export async function listFiles(options: ListFilesOptions): Promise<string[]> {
+  const { directory, root, environment, maxFiles, signal } = options;
+  const files: string[] = [];
+  const end = await runRipgrep({
+    args: ["--files", "--null", "--no-require-git", "--no-messages", "--no-ignore-messages"],
+    cwd: directory,
+    // No session: nothing is run by anybody's wish but the user's.
+    environment: createChildEnvironment({ environment, root, cwd: directory, sessionId: "" }),
+    search: { environment, outside: root },
+    signal,
+    separator: "\0",
+    onRecord(record) {
+      const path = record.replace(/^\.\//, "");
+      if (!/[\p{Cc}\ufffd]/u.test(path)) files.push(path);
+      return files.length < maxFiles;
+    },
+  });
+  signal.throwIfAborted();
+  if (end.errors !== "") throw new Error(end.errors);
+  return files;
+}

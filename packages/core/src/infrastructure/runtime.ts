@@ -1,0 +1,103 @@
+import { homedir, tmpdir, userInfo } from "node:os";
+import { isAbsolute } from "node:path";
+
+/** Milliseconds since the epoch. */
+export function now(): number {
+  return Date.now();
+}
+
+/** Milliseconds of a clock that never jumps, for measuring how long something took. */
+export function monotonicMs(): number {
+  return performance.now();
+}
+
+/** Resolves after `durationMs`, or as soon as `signal` is aborted; it never rejects. */
+export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const finish = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", finish);
+      resolve();
+    };
+    const timer = setTimeout(finish, durationMs);
+    signal?.addEventListener("abort", finish, { once: true });
+  });
+}
+
+/** The date in UTC as `YYYY-MM-DD`; unlike the local one it needs no time zones, whose loading takes milliseconds. */
+export function utcDate(at: number = Date.now()): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/** The local date as `YYYY-MM-DD`. */
+export function localDate(at: number = Date.now()): string {
+  const date = new Date(at);
+  const month = String(date.getMonth() + 1).padStart(2, "0");
+  const day = String(date.getDate()).padStart(2, "0");
+  return `${date.getFullYear()}-${month}-${day}`;
+}
+
+/** The local time as `HH:mm`, with the date in front when it is not today. */
+export function localTime(at: number): string {
+  const date = new Date(at);
+  const time = [date.getHours(), date.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
+  return localDate(at) === localDate() ? time : `${localDate(at)} ${time}`;
+}
+
+/** Environment variables by name, as a process has them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment of this process: the default wherever one can be passed in. */
+export function processEnvironment(): Environment {
+  return process.env;
+}
+
+/** The user's home directory, absolute; undefined where there is none. A `HOME` that is relative counts as if it were not set. */
+export function homeDirectory(environment: Environment = process.env): string | undefined {
+  const named = environment.HOME || homedir();
+  const home = isAbsolute(named) ? named : (processAccount().home ?? "");
+  return isAbsolute(home) && home !== "/" ? home : undefined;
+}
+
+/** Whom this process belongs to, as the system knows it whatever the environment says. */
+export function processAccount(): { home: string | undefined; isAdministrator: boolean } {
+  const isAdministrator = process.getuid?.() === 0;
+  try {
+    const home = userInfo().homedir; // Bun looks at HOME for it.
+    return { home: isAbsolute(home) ? home : undefined, isAdministrator };
+  } catch {
+    return { home: undefined, isAdministrator }; // In a container its number may belong to nobody.
+  }
+}
+
+/** What `TMPDIR` names, or the system: shared with others, and perhaps a link. */
+export function temporaryDirectory(): string {
+  return tmpdir();
+}
+
+/** The processor as Node names it, such as `x64` or `arm64`. */
+export function processorName(): string {
+  return process.arch;
+}
+
+/** The operating system as Node names it, such as `linux` or `darwin`. */
+export function platformName(): string {
+  return process.platform;
+}
+
+/** An id for a session entry: 8 hexadecimal digits. The caller checks it against those it has. */
+export function generateEntryId(): string {
+  return randomHex(4);
+}
+
+/** An id for a session, which sorts by time: `YYYYMMDDHHmmss-` (UTC) and 6 hexadecimal digits. */
+export function generateSessionId(at: Date = new Date()): string {
+  const stamp = at.toISOString().replace(/[-:T]/g, "").slice(0, 14);
+  return `${stamp}-${randomHex(3)}`;
+}
+
+/** So many random bytes in hexadecimal digits. `node:crypto` would do as well, but takes 5 ms to load. */
+export function randomHex(bytes: number): string {
+  return crypto.getRandomValues(new Uint8Array(bytes)).toHex();
+}

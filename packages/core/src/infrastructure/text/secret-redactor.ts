@@ -1,0 +1,298 @@
+/** A value that may not be shown, and what stands in its place, such as `[key of anthropic]`. */
+export interface SecretValue {
+  value: string;
+  placeholder: string;
+}
+
+/** A form in which a secret appears in a text. */
+interface SecretForm {
+  text: string;
+  placeholder: string;
+  /** What is searched for: the beginning of the form, or all of it. */
+  head: string;
+  /** The end of the form, where its beginning may be cut off; undefined where only the whole counts. */
+  tail?: string | undefined;
+}
+
+/** Something that is searched for, and the offset of one of its grams. */
+interface Gram {
+  form: SecretForm;
+  needle: string;
+  offset: number;
+}
+
+interface Range {
+  start: number;
+  end: number;
+  placeholder: string;
+}
+
+// Shorter values are part of everyday texts.
+const MIN_VALUE_CHARS = 8;
+// A text is sampled: of each value, one gram lies where a sample is taken.
+const GRAM_CHARS = 4;
+const SAMPLE_DISTANCE = MIN_VALUE_CHARS - GRAM_CHARS + 1;
+// A piece of a key this long is recognized where the rest was cut off. What keys have in common at their beginning,
+// such as `sk-ant-api03-`, is shorter.
+const PIECE_CHARS = 20;
+// Below this a key has no pieces: what is left of it after a piece would be most of it.
+const MIN_CHARS_WITH_PIECES = 30;
+// Encoded forms of shorter values could be a word.
+const MIN_ENCODED_CHARS = 16;
+// A line of a longer secret, such as a private key, that counts on its own.
+const MIN_LINE_CHARS = 24;
+// The header of a signed token is the same in most tokens.
+const COMMON_BEGINNING = /^eyJ/;
+const TOKEN = /^[\w.+/=~:-]+$/;
+
+/**
+ * Replaces secrets in texts by their placeholders: as they are, in base64, URL encoding, hexadecimal and JSON escapes, and
+ * long pieces of keys that were cut. What holds no secret is returned as it is, the same object.
+ */
+export class SecretRedactor {
+  private readonly secrets: SecretValue[] = [];
+  private compiled: { forms: readonly SecretForm[]; grams: GramIndex } | undefined;
+  private known = new WeakMap<object, unknown>();
+
+  constructor(secrets: readonly SecretValue[] = []) {
+    for (const secret of secrets) this.add(secret);
+  }
+
+  /** Replaces this value as well from now on, if it has 8 characters or more. The first placeholder of a value stands. */
+  add(secret: SecretValue): void {
+    if (secret.value.length < MIN_VALUE_CHARS || this.secrets.some(({ value }) => value === secret.value))
+      return;
+    this.secrets.push(secret);
+    this.compiled = undefined;
+    this.known = new WeakMap();
+  }
+
+  /** A text, or data made of texts: every string in it, keys included, without the secrets. Data is not changed. */
+  redact<T>(value: T): T;
+  redact(value: unknown): unknown {
+    if (this.secrets.length === 0) return value;
+    if (typeof value === "string") return this.redactText(value);
+    if (typeof value !== "object" || value === null) return value;
+    const known = this.known.get(value);
+    if (known !== undefined) return known;
+    const redacted = Array.isArray(value) ? this.redactList(value) : this.redactRecord(value);
+    this.known.set(value, redacted);
+    return redacted;
+  }
+
+  /** The placeholders that stand in a text. */
+  placeholdersIn(text: string): string[] {
+    return [...new Set(this.secrets.map(({ placeholder }) => placeholder))].filter((placeholder) =>
+      text.includes(placeholder),
+    );
+  }
+
+  /** A text that is not at its end yet: what may be the beginning of a secret is left out. */
+  redactPart(text: string): string {
+    return this.redact(text.slice(0, text.length - this.countUndecided(text)));
+  }
+
+  /** How many characters at the end of a text may be the beginning of a secret whose rest is still to come. */
+  countUndecided(text: string): number {
+    let undecided = 0;
+    for (const { text: form } of this.compile().forms) {
+      const [first = ""] = form;
+      const from = Math.max(0, text.length - form.length + 1);
+      for (let start = text.indexOf(first, from); start >= 0; start = text.indexOf(first, start + 1)) {
+        const length = text.length - start;
+        if (length <= undecided) break;
+        if (form.startsWith(text.slice(start))) undecided = length;
+      }
+    }
+    return undecided;
+  }
+
+  private compile() {
+    if (this.compiled) return this.compiled;
+    const forms = this.secrets.flatMap(toForms);
+    this.compiled = { forms, grams: new GramIndex(forms) };
+    return this.compiled;
+  }
+
+  private redactText(text: string): string {
+    const ranges = this.compile().grams.find(text);
+    return ranges.length === 0 ? text : replaceRanges(text, ranges);
+  }
+
+  private redactList(list: readonly unknown[]): unknown {
+    const redacted = list.map((item) => this.redact(item));
+    return redacted.every((item, index) => item === list[index]) ? list : redacted;
+  }
+
+  private redactRecord(record: object): unknown {
+    const prototype: unknown = Object.getPrototypeOf(record);
+    // Anything else than plain data, such as an error, is its owner's to redact.
+    if (prototype !== Object.prototype && prototype !== null) return record;
+    const entries = Object.entries(record);
+    const redacted = entries.map(([key, value]): [string, unknown] => [
+      this.redactText(key),
+      this.redact(value),
+    ]);
+    const isSame = redacted.every(([key, value], index) => {
+      const [oldKey, oldValue] = entries[index] ?? [];
+      return key === oldKey && value === oldValue;
+    });
+    return isSame ? record : Object.fromEntries(redacted);
+  }
+}
+
+/**
+ * A text that arrives in pieces: what may be the beginning of a secret waits for its rest. The pieces that come out, put
+ * together, are the redacted text.
+ */
+export class RedactedPieces {
+  private waiting = "";
+
+  constructor(private readonly redactor: SecretRedactor) {}
+
+  /** What can be shown now; empty where all of it has to wait. */
+  push(piece: string): string {
+    const text = this.waiting + piece;
+    const shown = text.length - this.redactor.countUndecided(text);
+    this.waiting = text.slice(shown);
+    return this.redactor.redact(text.slice(0, shown));
+  }
+
+  /** The rest, when nothing more comes. */
+  finish(): string {
+    const rest = this.redactor.redact(this.waiting);
+    this.waiting = "";
+    return rest;
+  }
+}
+
+function toForms({ value, placeholder }: SecretValue): SecretForm[] {
+  const bytes = Buffer.from(value);
+  const lines = value.includes("\n")
+    ? value.split(/\r?\n/).filter((line) => line.length >= MIN_LINE_CHARS)
+    : [];
+  const escaped = JSON.stringify(value).slice(1, -1);
+  const encoded = [
+    ...[0, 1, 2].flatMap((offset) => toBase64(bytes, offset)),
+    bytes.toString("hex"),
+    encodeURIComponent(value),
+  ].filter((text) => text.length >= MIN_ENCODED_CHARS);
+  const texts = new Set([value, ...lines, escaped, ...encoded]);
+  return [...texts].map((text) => toForm(text, placeholder));
+}
+
+function toForm(text: string, placeholder: string): SecretForm {
+  const hasPieces =
+    text.length >= MIN_CHARS_WITH_PIECES &&
+    TOKEN.test(text) &&
+    !text.includes("://") &&
+    !COMMON_BEGINNING.test(text);
+  if (!hasPieces) return { text, placeholder, head: text };
+  return { text, placeholder, head: text.slice(0, PIECE_CHARS), tail: text.slice(-PIECE_CHARS) };
+}
+
+/**
+ * The characters of base64 that the bytes alone decide when `offset` bytes precede them in the last group; both alphabets
+ * where they differ.
+ */
+function toBase64(bytes: Buffer, offset: number): string[] {
+  const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64");
+  const whole = Math.floor(((offset + bytes.length) * 8) / 6);
+  const own = text.slice(Math.ceil((offset * 8) / 6), whole);
+  return [own, own.replaceAll("+", "-").replaceAll("/", "_")];
+}
+
+/** Finds all forms in one pass over a text, whatever their number. */
+class GramIndex {
+  private readonly grams = new Map<number, Gram[]>();
+  private readonly isUsed = new Uint8Array(1 << 16);
+
+  constructor(forms: readonly SecretForm[]) {
+    for (const form of forms) {
+      this.add(form, form.head);
+      if (form.tail !== undefined) this.add(form, form.tail);
+    }
+  }
+
+  find(text: string): Range[] {
+    const ranges: Range[] = [];
+    for (let at = 0; at + GRAM_CHARS <= text.length; at += SAMPLE_DISTANCE) {
+      const code = gramCode(text, at);
+      if (this.isUsed[code] === 0) continue;
+      for (const { form, needle, offset } of this.grams.get(code) ?? [])
+        if (at >= offset && text.startsWith(needle, at - offset))
+          ranges.push(toRange(text, { form, needle }, at - offset));
+    }
+    return ranges;
+  }
+
+  private add(form: SecretForm, needle: string): void {
+    for (let offset = 0; offset < SAMPLE_DISTANCE; offset++) {
+      const code = gramCode(needle, offset);
+      this.isUsed[code] = 1;
+      this.grams.set(code, [...(this.grams.get(code) ?? []), { form, needle, offset }]);
+    }
+  }
+}
+
+/** 16 bits of the four characters from there on. */
+function gramCode(text: string, at: number): number {
+  const first = (text.charCodeAt(at) << 4) ^ text.charCodeAt(at + 1);
+  const second = (text.charCodeAt(at + 2) << 4) ^ text.charCodeAt(at + 3);
+  return ((first * 31) ^ (second * 1021)) & 0xffff;
+}
+
+function toRange(text: string, { form, needle }: Pick<Gram, "form" | "needle">, start: number): Range {
+  const { head, tail, placeholder } = form;
+  const end = start + needle.length;
+  if (tail === undefined) return { start, end, placeholder };
+  return needle === head
+    ? { start, end: extendForward(text, form, end), placeholder }
+    : { start: extendBackward(text, form, start), end, placeholder };
+}
+
+/** The end of a secret of this form after its prefix; line breaks may occur anywhere, as in wrapped base64. */
+function extendForward(text: string, { text: form }: SecretForm, from: number): number {
+  let end = from;
+  for (let at = from, index = PIECE_CHARS; index < form.length && at < text.length; at++) {
+    if (text[at] === form[index]) {
+      index++;
+      end = at + 1;
+    } else if (text[at] !== "\n" && text[at] !== "\r") break;
+  }
+  return end;
+}
+
+/** The same towards the beginning, from the tail on. */
+function extendBackward(text: string, { text: form }: SecretForm, from: number): number {
+  let start = from;
+  for (let at = from - 1, index = form.length - PIECE_CHARS - 1; index >= 0 && at >= 0; at--) {
+    if (text[at] === form[index]) {
+      index--;
+      start = at;
+    } else if (text[at] !== "\n" && text[at] !== "\r") break;
+  }
+  return start;
+}
+
+/** Ranges that overlap are one, with the placeholder of the longest. */
+function replaceRanges(text: string, ranges: readonly Range[]): string {
+  const sorted = [...ranges].sort((one, other) => one.start - other.start || other.end - one.end);
+  const merged: (Range & { longest: number })[] = [];
+  for (const range of sorted) {
+    const last = merged.at(-1);
+    const length = range.end - range.start;
+    if (last === undefined || range.start >= last.end) merged.push({ ...range, longest: length });
+    else {
+      last.end = Math.max(last.end, range.end);
+      if (length > last.longest) Object.assign(last, { placeholder: range.placeholder, longest: length });
+    }
+  }
+  let redacted = "";
+  let end = 0;
+  for (const range of merged) {
+    redacted += text.slice(end, range.start) + range.placeholder;
+    end = range.end;
+  }
+  return redacted + text.slice(end);
+}

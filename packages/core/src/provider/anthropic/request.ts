@@ -1,0 +1,447 @@
+import type {
+  Base64ImageSource,
+  ContentBlockParam,
+  ImageBlockParam,
+  MessageCreateParamsStreaming,
+  MessageParam,
+  TextBlockParam,
+  Tool,
+  ToolResultBlockParam,
+} from "@anthropic-ai/sdk/resources/messages/messages";
+import { toSendableHistory } from "../../history.ts";
+import { isBlank } from "../../result-texts.ts";
+import {
+  type AssistantMessage,
+  assertNever,
+  type ContentBlock,
+  type ImageBlock,
+  type Message,
+  type OpaqueBlock,
+  type ThinkingBlock,
+  type ToolCallBlock,
+  type ToolResultMessage,
+  toolCallsOf,
+} from "../../types.ts";
+import { limitImages } from "../images.ts";
+import type { Effort, Model, StreamContext, StreamOptions, ToolDefinition } from "../types.ts";
+import {
+  asRecord,
+  asString,
+  createWireIds,
+  isRecord,
+  toWellFormedJson,
+  toWellFormedRecord,
+  toWireName,
+  withToolsAsText,
+} from "../wire-format.ts";
+
+/** Without `maxTokens` the model's own limit holds, above which it cannot be raised. */
+interface RequestOptions extends Pick<StreamOptions, "maxTokens" | "effort"> {
+  /** Signatures and redacted data of thinking that the API has refused: such blocks are left out. */
+  rejectedThinking?: ReadonlySet<string>;
+}
+
+/**
+ * The body of a request. Compared without `cache_control`, it repeats system, tools and messages of the previous
+ * request verbatim: caches and the signatures of thinking depend on that.
+ */
+export function toAnthropicRequest(
+  model: Model,
+  context: StreamContext,
+  options: RequestOptions = {},
+): MessageCreateParamsStreaming {
+  const { effort, rejectedThinking = new Set() } = options;
+  const maxTokens = Math.max(1, Math.min(options.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens));
+  const messages = toAnthropicMessages(context.messages, {
+    hasTools: context.tools.length > 0,
+    rejectedThinking,
+  });
+  return {
+    model: model.id,
+    max_tokens: maxTokens,
+    stream: true,
+    ...(!isBlank(context.systemPrompt) && { system: toSystem(context.systemPrompt) }),
+    ...(context.tools.length > 0 && { tools: toTools(context.tools) }),
+    messages: markLastUserTurns(messages),
+    ...toThinkingFields(model, messages, { effort, maxTokens }),
+  };
+}
+
+/** What identifies each thinking block of a request: its signature, or its data when it is redacted. */
+export function thinkingOf(request: MessageCreateParamsStreaming): string[] {
+  return request.messages.flatMap(({ content }) =>
+    typeof content === "string"
+      ? []
+      : content.flatMap((block) => {
+          if (block.type === "thinking") return [block.signature];
+          return block.type === "redacted_thinking" ? [block.data] : [];
+        }),
+  );
+}
+
+function toSystem(systemPrompt: string): TextBlockParam[] {
+  return [{ ...toTextParam(systemPrompt), ...CACHE_MARKER }];
+}
+
+function toTools(tools: readonly ToolDefinition[]): Tool[] {
+  return tools.map((tool, index) => ({
+    name: tool.name,
+    description: tool.description.toWellFormed(),
+    input_schema: { ...toWellFormedRecord(tool.inputSchema), type: "object" },
+    ...(index === tools.length - 1 && CACHE_MARKER),
+  }));
+}
+
+/** Ends a stretch of the request that the API caches. One request may have four of them. */
+const CACHE_MARKER = { cache_control: { type: "ephemeral" } } as const;
+
+const MARKED_TURNS = 2;
+
+/**
+ * Marks the ends of the last two user turns as cached: the newer one is written, the older one was written by the request
+ * before and is read. With system and tools that makes the four markers a request may have.
+ */
+function markLastUserTurns(messages: readonly MessageParam[]): MessageParam[] {
+  const marked = [...messages];
+  let left = MARKED_TURNS;
+  for (let index = marked.length - 1; index >= 0 && left > 0; index--) {
+    const message = marked[index];
+    if (message?.role !== "user" || typeof message.content === "string") continue;
+    const content = markLastBlock(message.content);
+    if (!content) continue;
+    marked[index] = { ...message, content };
+    left -= 1;
+  }
+  return marked;
+}
+
+function markLastBlock(blocks: readonly ContentBlockParam[]): ContentBlockParam[] | undefined {
+  const position = blocks.findLastIndex((block) => markBlock(block) !== undefined);
+  if (position < 0) return undefined;
+  return blocks.map((block, index) => (index === position ? (markBlock(block) ?? block) : block));
+}
+
+/** The block with a marker, or undefined for a kind that may not carry one. */
+function markBlock(block: ContentBlockParam): ContentBlockParam | undefined {
+  switch (block.type) {
+    case "text":
+    case "image":
+    case "tool_result":
+      return { ...block, ...CACHE_MARKER };
+    default:
+      return undefined;
+  }
+}
+
+type ThinkingFields = Pick<MessageCreateParamsStreaming, "thinking" | "output_config">;
+
+const MIN_BUDGET_TOKENS = 1024;
+
+/**
+ * Tokens of thinking for the models that require a number; each step about doubles, up to what they were made for.
+ */
+const BUDGET_TOKENS: Readonly<Record<Exclude<Effort, "off">, number>> = {
+  low: 4_096,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 24_576,
+  max: 32_768,
+};
+
+/**
+ * Without `effort` an adaptive model chooses for itself, and one with a budget does not think. `maxTokens` is
+ * for the whole answer; a budget takes half of it at most.
+ */
+interface ThinkingOptions {
+  effort: Effort | undefined;
+  maxTokens: number;
+}
+
+/** The fields of a request that ask for thinking, empty if the model does not think or thinking was not requested. */
+function toThinkingFields(
+  model: Model,
+  messages: readonly MessageParam[],
+  { effort, maxTokens }: ThinkingOptions,
+): ThinkingFields {
+  switch (model.thinking) {
+    case "adaptive":
+      return effort === "off" ? thinkingOff(model) : adaptive(effort);
+    case "always":
+      return adaptive(effort === "off" ? "low" : effort);
+    case "budget":
+      if (effort === undefined || effort === "off" || isMidTurnWithoutThinking(messages)) return {};
+      return budget(Math.min(BUDGET_TOKENS[effort], Math.floor(maxTokens / 2)));
+    default:
+      return {};
+  }
+}
+
+// Several models leave the text of their thinking out unless a summary is asked for.
+function adaptive(effort: Exclude<Effort, "off"> | undefined): ThinkingFields {
+  return {
+    thinking: { type: "adaptive", display: "summarized" },
+    ...(effort && { output_config: { effort } }),
+  };
+}
+
+/** Sonnet 5.5 refuses `disabled` and has its own word for it (platform.claude.com, "What's new in Claude Sonnet 5.5"). */
+function thinkingOff(model: Model): ThinkingFields {
+  return { thinking: { type: /sonnet-5-5/.test(model.id) ? "between_tools" : "disabled" } };
+}
+
+function budget(tokens: number): ThinkingFields {
+  return tokens < MIN_BUDGET_TOKENS ? {} : { thinking: { type: "enabled", budget_tokens: tokens } };
+}
+
+/**
+ * With a budget, a turn that continues after tool results must have begun with thinking. A turn that did not, such
+ * as after a change of model or effort, is finished without it.
+ */
+function isMidTurnWithoutThinking(messages: readonly MessageParam[]): boolean {
+  const last = messages.at(-1);
+  if (last?.role !== "user" || firstBlockType(last) !== "tool_result") return false;
+  const turn = messages.findLast((message) => message.role === "assistant");
+  return turn !== undefined && !/thinking$/.test(firstBlockType(turn) ?? "");
+}
+
+function firstBlockType(message: MessageParam): string | undefined {
+  return typeof message.content === "string" ? undefined : message.content[0]?.type;
+}
+
+/**
+ * A placeholder where the API requires a user message and there is none: before an assistant message that opens the
+ * conversation, and after one without an answer.
+ */
+const CONTINUE = "Continue.";
+
+/** What of a history cannot be sent; `rejectedThinking` as in `BlockContext`. */
+interface MessageOptions {
+  /** Without tools, calls and results are sent as text. */
+  hasTools: boolean;
+  rejectedThinking: ReadonlySet<string>;
+}
+
+/**
+ * The conversation in the form the API accepts, whatever the history looks like: it begins and ends with the user
+ * (or with a turn the provider paused), every call is answered at once and first, and no content is empty.
+ */
+export function toAnthropicMessages(messages: readonly Message[], options: MessageOptions): MessageParam[] {
+  const history = limitImages(toSendableHistory(messages));
+  const context = { toWireId: createWireIds(), rejectedThinking: options.rejectedThinking };
+  const sendable = options.hasTools ? history : withToolsAsText(history);
+  const unpaired = findUnpairedServerBlocks(sendable);
+  const turns: MessageParam[] = [];
+  let goesOn = false;
+  for (const message of sendable) {
+    if (message.role === "assistant") {
+      const content = toTurnContent(message, unpaired, context);
+      if (content.length === 0) continue;
+      if (!endsWithUser(turns) && !goesOn) addUserBlocks(turns, [toTextParam(CONTINUE)]);
+      turns.push({ role: "assistant", content });
+      goesOn = isPaused(message) && !leavesOutServerCall(message, unpaired);
+    } else {
+      addUserBlocks(turns, toUserBlocks(message, context));
+    }
+  }
+  if (!endsWithUser(turns) && !goesOn) addUserBlocks(turns, [toTextParam(CONTINUE)]);
+  return turns;
+}
+
+function endsWithUser(turns: readonly MessageParam[]): boolean {
+  return turns.at(-1)?.role === "user";
+}
+
+/** Consecutive user messages are one turn: all results of a message must come in the turn that follows it. */
+function addUserBlocks(turns: MessageParam[], blocks: ContentBlockParam[]): void {
+  if (blocks.length === 0) return;
+  const last = turns.at(-1);
+  if (last?.role === "user" && typeof last.content !== "string") last.content.push(...blocks);
+  else turns.push({ role: "user", content: blocks });
+}
+
+function toUserBlocks(
+  message: Exclude<Message, AssistantMessage>,
+  context: BlockContext,
+): ContentBlockParam[] {
+  if (message.role === "tool_result") return [toToolResultParam(message, context)];
+  if (typeof message.content === "string") return [toTextParam(message.content)];
+  return toBlockParams(message.content, context);
+}
+
+function toTurnContent(
+  message: AssistantMessage,
+  unpaired: ReadonlySet<unknown>,
+  context: BlockContext,
+): ContentBlockParam[] {
+  const blocks = toBlockParams(
+    message.content.filter((block) => !unpaired.has(block)),
+    context,
+  );
+  // The API refuses a turn that ends in thinking, which is what an interruption leaves.
+  const content = blocks.slice(0, blocks.findLastIndex(({ type }) => !/thinking$/.test(type)) + 1);
+  return isPaused(message) ? withoutTrailingSpace(content) : content;
+}
+
+/**
+ * The API refuses a request that ends with an assistant message whose text ends in white space. A paused turn is trimmed
+ * in every request, also once something follows it, so that the provider's cache still finds it.
+ */
+function withoutTrailingSpace(content: ContentBlockParam[]): ContentBlockParam[] {
+  const last = content.at(-1);
+  return last?.type === "text" ? [...content.slice(0, -1), { ...last, text: last.text.trimEnd() }] : content;
+}
+
+function toBlockParams(blocks: readonly ContentBlock[], context: BlockContext): ContentBlockParam[] {
+  return blocks.map((block) => toBlockParam(block, context)).filter((block) => block !== undefined);
+}
+
+/** The `provider` of replay data and opaque blocks that came from here and go back here. */
+export const ANTHROPIC = "anthropic";
+
+const MAX_NAME_CHARS = 128;
+
+/** The shared inputs for the blocks of one request. */
+interface BlockContext {
+  /** An id as the API takes it: letters, digits, `_` and `-`, and no two alike. */
+  toWireId(toolCallId: string): string;
+  /** Signatures and redacted data that the API has refused. */
+  rejectedThinking: ReadonlySet<string>;
+}
+
+/** Lone surrogates are replaced: see `toWellFormedJson`. */
+function toTextParam(text: string): TextBlockParam {
+  return { type: "text", text: text.toWellFormed() };
+}
+
+/** One block of a user or assistant message; undefined for what only another provider understands. */
+function toBlockParam(block: ContentBlock, context: BlockContext): ContentBlockParam | undefined {
+  switch (block.type) {
+    case "text":
+      return { ...replayFields(block), ...toTextParam(block.text) };
+    case "image":
+      return toImageParam(block);
+    case "thinking":
+      return toThinkingParam(block, context.rejectedThinking);
+    case "tool_call":
+      return toToolUseParam(block, context);
+    case "opaque":
+      return block.provider === ANTHROPIC ? toOpaqueParam(block.raw) : undefined;
+    default:
+      return assertNever(block);
+  }
+}
+
+/** The text before the images, and left out beside them when it is blank: providers refuse that. */
+function toToolResultParam(message: ToolResultMessage, context: BlockContext): ToolResultBlockParam {
+  const images = (message.images ?? []).map(toImageParam);
+  const text = isBlank(message.output) ? [] : [toTextParam(message.output)];
+  return {
+    type: "tool_result",
+    tool_use_id: context.toWireId(message.toolCallId),
+    content: images.length > 0 ? [...text, ...images] : message.output.toWellFormed(),
+    ...(message.isError && { is_error: true }),
+  };
+}
+
+/** Fields of the original block beyond those we model, such as citations or who called a tool. */
+function replayFields(block: { replay?: { provider: string; data: unknown } }): Record<string, unknown> {
+  return block.replay?.provider === ANTHROPIC ? toWellFormedRecord(asRecord(block.replay.data)) : {};
+}
+
+function toImageParam({ source }: ImageBlock): ImageBlockParam | TextBlockParam {
+  const { mediaType, data } = source;
+  if (!isImageMediaType(mediaType)) return toTextParam(`[An image of type ${mediaType} cannot be sent.]`);
+  return { type: "image", source: { type: "base64", media_type: mediaType, data } };
+}
+
+function isImageMediaType(mediaType: string): mediaType is Base64ImageSource["media_type"] {
+  return ["image/png", "image/jpeg", "image/gif", "image/webp"].includes(mediaType);
+}
+
+/** Thinking goes back exactly as it came or not at all: the signature covers every character. */
+function toThinkingParam(block: ThinkingBlock, rejected: ReadonlySet<string>): ContentBlockParam | undefined {
+  const { thinking, signature, replay } = block;
+  if (replay) {
+    if (replay.provider !== ANTHROPIC || typeof replay.data !== "string") return undefined;
+    return rejected.has(replay.data) ? undefined : { type: "redacted_thinking", data: replay.data };
+  }
+  if (!signature || rejected.has(signature) || !thinking.isWellFormed()) return undefined;
+  return { type: "thinking", thinking, signature };
+}
+
+function toToolUseParam(block: ToolCallBlock, context: BlockContext): ContentBlockParam {
+  return {
+    ...replayFields(block),
+    type: "tool_use",
+    id: context.toWireId(block.id),
+    name: toWireName(block.name, MAX_NAME_CHARS),
+    input: toWellFormedRecord(block.input),
+  };
+}
+
+function toOpaqueParam(raw: unknown): ContentBlockParam | undefined {
+  const block = toWellFormedJson(raw);
+  return isOpaqueBlockParam(block) ? block : undefined;
+}
+
+/** The API wrote the block itself, so having a type is all that is asked of it. */
+function isOpaqueBlockParam(value: unknown): value is ContentBlockParam {
+  return isRecord(value) && typeof value.type === "string";
+}
+
+/**
+ * The opaque blocks that cannot go back: a call of a tool that the provider runs without its result, as a cut leaves
+ * it, or such a result without its call. A call that the provider has not answered yet, because it paused or waits
+ * for our results, stays.
+ */
+function findUnpairedServerBlocks(messages: readonly Message[]): ReadonlySet<OpaqueBlock> {
+  const blocks = messages.flatMap((message) => (message.role === "assistant" ? opaqueBlocksOf(message) : []));
+  const callIds = new Set(blocks.map(serverCallId));
+  const answeredIds = new Set(blocks.map(serverResultId));
+  const openBlocks = new Set(openTurnBlocks(messages));
+  const unpaired = blocks.filter((block) => {
+    const callId = serverCallId(block);
+    if (callId) return !answeredIds.has(callId) && !openBlocks.has(block);
+    const resultId = serverResultId(block);
+    return resultId !== undefined && !callIds.has(resultId);
+  });
+  return new Set(unpaired);
+}
+
+/** True when the provider stopped in the middle of its own tools and expects the same content again. */
+function isPaused({ stopReason, rawStopReason }: AssistantMessage): boolean {
+  return stopReason === "tool_use" && rawStopReason === "pause_turn";
+}
+
+function isPending(reply: AssistantMessage): boolean {
+  return isPaused(reply) || (reply.stopReason === "tool_use" && toolCallsOf(reply).length > 0);
+}
+
+/** True when a call of the message is among those that cannot go back, so that the provider has nothing to go on with. */
+function leavesOutServerCall(message: AssistantMessage, unpaired: ReadonlySet<OpaqueBlock>): boolean {
+  return opaqueBlocksOf(message).some((block) => unpaired.has(block) && serverCallId(block) !== undefined);
+}
+
+/** The opaque blocks of the continuing turn, in which the provider may still answer its own calls. */
+function openTurnBlocks(messages: readonly Message[]): OpaqueBlock[] {
+  const turn = messages.slice(messages.findLastIndex((message) => message.role === "user") + 1);
+  const replies = turn.filter((message) => message.role === "assistant");
+  const lastEnd = replies.findLastIndex((reply) => !isPending(reply));
+  return replies.slice(lastEnd + 1).flatMap(opaqueBlocksOf);
+}
+
+function opaqueBlocksOf(message: AssistantMessage): OpaqueBlock[] {
+  return message.content
+    .filter((block) => block.type === "opaque")
+    .filter(({ provider }) => provider === ANTHROPIC);
+}
+
+function serverCallId({ raw }: OpaqueBlock): string | undefined {
+  const { type, id } = asRecord(raw);
+  return asString(type).endsWith("_tool_use") ? asString(id) : undefined;
+}
+
+function serverResultId({ raw }: OpaqueBlock): string | undefined {
+  const { type, tool_use_id } = asRecord(raw);
+  return asString(type).endsWith("_tool_result") ? asString(tool_use_id) : undefined;
+}

@@ -1,0 +1,473 @@
+import { now } from "../infrastructure/runtime.ts";
+import { type Endpoint, hideKey, toOneLine, type Vendor } from "./endpoint.ts";
+import { ProviderError, type ProviderErrorType } from "./errors.ts";
+import { asRecord, asString, isRecord, parseJson } from "./wire-format.ts";
+
+/** The fields of a failed response; missing ones are empty strings. */
+interface ErrorFacts {
+  /** The HTTP status, or what an error inside a stream gives in its place. */
+  status: number | undefined;
+  type: string;
+  code: string;
+  text: string;
+}
+
+const QUOTA =
+  /credit balance is too low|insufficient[_ ](quota|credits?|balance|funds)|exceeded your current quota|payment required|billing hard limit|check your billing details/i;
+const QUOTA_CODES = /spend_limit|billing|insufficient_(quota|balance|funds)|usage_limit_reached/;
+
+/** Types and codes of Anthropic, OpenAI and Azure. Gateways serve either vendor, so one table is for both. */
+const KIND_OF_WORD: Readonly<Record<string, ProviderErrorType>> = {
+  rate_limit_error: "rate_limit",
+  rate_limit_exceeded: "rate_limit",
+  too_many_requests: "rate_limit",
+  overloaded_error: "overloaded",
+  server_is_overloaded: "overloaded",
+  engine_overloaded: "overloaded",
+  slow_down: "overloaded",
+  api_error: "server_error",
+  server_error: "server_error",
+  internal_error: "server_error",
+  internal_server_error: "server_error",
+  service_unavailable: "server_error",
+  service_unavailable_error: "server_error",
+  upstream_error: "server_error",
+  timeout_error: "timeout",
+  timeout: "timeout",
+  vector_store_timeout: "timeout",
+  billing_error: "quota",
+  authentication_error: "auth",
+  permission_error: "auth",
+  invalid_api_key: "auth",
+  account_deactivated: "auth",
+  unsupported_country_region_territory: "auth",
+  invalid_request_error: "invalid_request",
+  invalid_prompt: "invalid_request",
+  not_found_error: "invalid_request",
+  model_not_found: "invalid_request",
+};
+
+const KIND_OF_STATUS: Readonly<Record<number, ProviderErrorType>> = {
+  401: "auth",
+  402: "quota",
+  403: "auth",
+  408: "timeout",
+  // A lock that was not had in time: the vendors' own libraries try again.
+  409: "server_error",
+  413: "context_overflow",
+  429: "rate_limit",
+  529: "overloaded",
+};
+
+// A status that determines the kind by itself, whatever the message says.
+const SPEAKS_FOR_ITSELF: ReadonlySet<number | undefined> = new Set([401, 403, 404, 429]);
+
+const PASSING: ReadonlySet<ProviderErrorType> = new Set([
+  "rate_limit",
+  "overloaded",
+  "server_error",
+  "timeout",
+]);
+
+/** Classifies a failed response: its message takes precedence over its status. */
+function kindOfResponse(facts: ErrorFacts): ProviderErrorType {
+  const { status, type, code, text } = facts;
+  const known = KIND_OF_WORD[code] ?? KIND_OF_WORD[type];
+  if (known === "quota" || QUOTA_CODES.test(`${code} ${type}`) || QUOTA.test(text)) return "quota";
+  if (isOverflow(facts, known)) return "context_overflow";
+  if (status === undefined) return known ?? "unknown";
+  return kindOfStatus(status, known);
+}
+
+function isOverflow({ status, type, code, text }: ErrorFacts, known: ProviderErrorType | undefined): boolean {
+  if (isOverflowCode(code) || isOverflowCode(type) || isTooLargeForRate(text)) return true;
+  const isElsewhere = known !== undefined && known !== "invalid_request" && known !== "server_error";
+  return !SPEAKS_FOR_ITSELF.has(status) && !isElsewhere && matchesOverflow(text);
+}
+
+function kindOfStatus(status: number, known: ProviderErrorType | undefined): ProviderErrorType {
+  if (status < 300) return known ?? "invalid_response";
+  const byStatus = KIND_OF_STATUS[status];
+  if (byStatus) return byStatus;
+  if (status >= 500) return known === "overloaded" || known === "rate_limit" ? known : "server_error";
+  if (status < 400) return "invalid_response";
+  // The request itself is refused: a retry would be refused too, whatever else the message says.
+  return known === undefined || PASSING.has(known) ? "invalid_request" : known;
+}
+
+/**
+ * How servers say that a request does not fit the model, as seen in their errors, sources and issue trackers. Vendors
+ * and gateways pass each other's words on, so every adapter reads all of them. Each pattern is narrow enough
+ * for its own kind of complaint: a limit on `max_tokens` alone or on a rate is none.
+ */
+const WORDINGS: readonly RegExp[] = [
+  // Anthropic, Fireworks; Amazon Bedrock says "Input is too long for requested model".
+  /(prompt|input) is too long/i,
+  // Anthropic, for input and answer together, and for the bytes of a request.
+  /exceed context limit/i,
+  /request_too_large|request exceeds the maximum size/i,
+  // OpenAI Responses; LiteLLM wraps it in an exception's name.
+  /exceeds? the (model's )?context (window|length)/i,
+  /ContextWindowExceeded|context[_ ](length|window)[_ ]exceeded/i,
+  // OpenAI Chat, Azure, vLLM, DeepSeek, OpenRouter, LiteLLM, SGLang.
+  /maximum context length/i,
+  // OpenAI and Azure, for a limit on the input alone; then for whole strings and lists, not for an id that is too long.
+  /input tokens exceed the configured limit/i,
+  /string too long\. expected a string with maximum length \d{6,}|'input': array too long/i,
+  // vLLM; "Prompt length (N) exceeds max length" and "longer than the maximum model length".
+  /maximum model length|max_model_len|too long to fit into the model/i,
+  /(prompt|input) length.* exceeds/i,
+  /(context length is only|configured context size is) [\d,]+/i,
+  // Together, SGLang.
+  /longer than the model'?s context length/i,
+  // llama.cpp and llamafile.
+  /exceed_context_size|available context size|context size has been exceeded|request \([\d,]+ tokens\) exceeds/i,
+  // LM Studio; what it says of a limit met in the middle of an answer, and of a system prompt too long to keep.
+  /greater than the context length|when context the overflows|not enough.*larger context length/i,
+  /reached context length of|mid-generation context overflow|n_keep \(?\d+\)? ?>=? ?n_ctx/i,
+  // Ollama.
+  /prompt too long|input length exceeds the context length/i,
+  // Text Generation Inference.
+  /`inputs` tokens \+ `max_new_tokens` must be|`inputs` must have less than/i,
+  // Google.
+  /input token count.*(exceeds|only supports up to)/i,
+  // xAI.
+  /maximum prompt length is [\d,]+/i,
+  // Groq, Cerebras.
+  /reduce the length of (the|your) (messages|prompt|input)/i,
+  // GitHub Copilot.
+  /prompt token count of [\d,]+ exceeds/i,
+  // MiniMax, z.ai.
+  /context window exceeds limit|model_context_window_exceeded/i,
+  // Moonshot.
+  /exceeded model token limit/i,
+  // Mistral names the limit as a maximum context length; Alibaba's model service as a range.
+  /range of input length should be/i,
+  // Volcengine and Zhipu.
+  /tokens of image and text exceed|prompt exceeds max length/i,
+  // Cohere, and others after it; Bedrock's "Too many tokens, please wait" is a rate.
+  /too many (input |prompt )?tokens(?!, please wait| per)/i,
+];
+
+const CODES: ReadonlySet<string> = new Set([
+  "context_length_exceeded",
+  "context_window_exceeded",
+  "exceed_context_size_error",
+  "model_context_window_exceeded",
+  "prompt_too_long",
+  "request_too_large",
+]);
+
+/** True for a code or a type of error that only means that a request is too long. */
+export function isOverflowCode(code: string): boolean {
+  return CODES.has(code);
+}
+
+/** True for a message that says so in one of the known wordings. */
+export function matchesOverflow(message: string): boolean {
+  return WORDINGS.some((wording) => wording.test(message));
+}
+
+/** Where those wordings name the limit. */
+const STATED_LIMITS: readonly RegExp[] = [
+  />=?\s*(?:n_ctx \()?([\d,]+)\)?(?:\s*(?:tokens\s*)?maximum|$)/i,
+  /(?:maximum context length|maximum prompt length|context length|context size)(?: is| of)?(?: only)? \(?([\d,]+)/i,
+  /(?:exceeds (?:the )?limit of|only supports up to|must be <=) ([\d,]+)/i,
+];
+
+// No model is that small: such a number is something else.
+const LEAST_LIMIT = 1_000;
+
+/** The window in tokens as the message states it; undefined where it names none. */
+export function readStatedWindow(message: string): number | undefined {
+  const stated = STATED_LIMITS.map((limit) => Number(limit.exec(message)?.[1]?.replaceAll(",", "")));
+  return stated.find((tokens) => tokens >= LEAST_LIMIT);
+}
+
+/**
+ * True for a rate limit that a single request is too large for (OpenAI, Groq): waiting never helps, a shorter request
+ * does.
+ */
+export function isTooLargeForRate(message: string): boolean {
+  return /request too large.*tokens per min/i.test(message);
+}
+
+interface HeaderReader {
+  get(name: string): string | null;
+}
+
+/**
+ * How many milliseconds a response asks to wait, from `retry-after-ms` or `retry-after` (seconds or an HTTP date, RFC
+ * 9110). Undefined without either and for anything that is not a future time, such as a negative number; a date
+ * in the past is zero.
+ *
+ * @param nowMs milliseconds since the epoch.
+ */
+export function parseRetryAfter(headers: HeaderReader, nowMs: number): number | undefined {
+  const milliseconds = parseNumber(headers.get("retry-after-ms"));
+  if (milliseconds !== undefined) return Math.ceil(milliseconds);
+  const value = headers.get("retry-after")?.trim();
+  const seconds = parseNumber(value);
+  if (seconds !== undefined) return Math.ceil(seconds * 1000);
+  return value ? parseDate(value, nowMs) : undefined;
+}
+
+function parseNumber(value: string | null | undefined): number | undefined {
+  const text = value?.trim() ?? "";
+  if (!/^\d+(\.\d*)?$/.test(text)) return undefined;
+  const number = Number(text);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+function parseDate(value: string, nowMs: number): number | undefined {
+  // Date.parse takes nearly anything, "-5" included: an HTTP date names a month and a time.
+  if (!/[A-Za-z]{3}.*\d\d:\d\d:\d\d/.test(value)) return undefined;
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}
+
+const HINT_UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/**
+ * How many milliseconds an error's text asks to wait, as OpenAI and its like word it: "Please try again in 1m2.5s".
+ * Undefined when it does not say.
+ */
+export function parseRetryHint(text: string): number | undefined {
+  const hint = /try again in ((?:\d+(?:\.\d+)?(?:ms|s|m|h) ?)+)/i.exec(text)?.[1];
+  if (hint === undefined) return undefined;
+  const parts = [...hint.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/gi)];
+  const waitMs = parts.reduce(
+    (sum, [, amount, unit]) => sum + Number(amount) * (HINT_UNITS_MS[unit?.toLowerCase() ?? ""] ?? 0),
+    0,
+  );
+  return Math.ceil(waitMs);
+}
+
+/** A response that is no answer: `body` is its text or its parsed JSON; an error inside a stream has no status. */
+export interface FailedResponse {
+  status: number | undefined;
+  headers: Headers | undefined;
+  body: unknown;
+}
+
+/** The error that a response with this status and body means; its message names the host and never the key. */
+export function classifyResponse(
+  response: FailedResponse,
+  endpoint: Endpoint,
+  vendor: Vendor,
+): ProviderError {
+  const { status, headers } = response;
+  const facts = readFacts(response, endpoint, vendor);
+  const kind = kindOfResponse(facts);
+  const message =
+    status !== undefined && status >= 300 && status < 400
+      ? redirectMessage(response, endpoint, vendor)
+      : `${describe(facts, status, endpoint.host)}${hintFor(kind, status, vendor)}`;
+  return new ProviderError(message, kind, {
+    statusCode: status,
+    retryAfterMs: waitOf(kind, headers, facts),
+    contextWindow: kind === "context_overflow" ? readStatedWindow(facts.text) : undefined,
+  });
+}
+
+/** Vendors, compatible servers and gateways differ in where they put the error and in what they call its parts. */
+function readFacts({ status, body }: FailedResponse, endpoint: Endpoint, vendor: Vendor): ErrorFacts {
+  const parsed = typeof body === "string" ? parseJson(body) : body;
+  const outer = asRecord(Array.isArray(parsed) ? parsed[0] : parsed);
+  const error = isRecord(outer.error) ? outer.error : outer;
+  const plain = typeof body === "string" ? body : JSON.stringify(body);
+  const message = [error.message, outer.error, outer.detail].map(asString).find((text) => text !== "");
+  // OpenRouter keeps what the server behind it said in here.
+  const upstream = asString(asRecord(error.metadata).raw);
+  const numericCode = Number(error.code);
+  return {
+    status: status ?? (numericCode >= 400 && numericCode < 600 ? numericCode : undefined),
+    type: error.type === "error" ? "" : asString(error.type),
+    code: asString(asRecord(error.details).error_code) || (numericCode > 0 ? "" : asString(error.code)),
+    text: hideKey([message ?? plain, upstream].filter((part) => part).join(": "), endpoint, vendor),
+  };
+}
+
+function describe({ type, code, text }: ErrorFacts, status: number | undefined, host: string): string {
+  const cause = [code || type, toOneLine(text)].filter((part) => part !== "").join(": ");
+  if (status === undefined) return `${host} broke off the answer: ${cause}`;
+  return `${host} answered ${status}: ${cause || "(empty)"}`;
+}
+
+function redirectMessage({ status, headers }: FailedResponse, endpoint: Endpoint, vendor: Vendor): string {
+  const location = headers?.get("location") ?? "";
+  const target = location
+    ? ` to ${toOneLine(hideKey(URL.parse(location)?.host ?? location, endpoint, vendor), 100)}`
+    : "";
+  return `${endpoint.host} answered ${status}, a redirect${target}. The key is not sent there: if it is right, set ${vendor.urlVariable} to it.`;
+}
+
+function hintFor(
+  kind: ProviderErrorType,
+  status: number | undefined,
+  { keyVariable, urlVariable }: Vendor,
+): string {
+  if (kind === "auth") return ` (check ${keyVariable})`;
+  if (kind === "quota") return " (check the plan and the credit of the account)";
+  if (status === 404) return ` (check the model's name and ${urlVariable})`;
+  return "";
+}
+
+function waitOf(
+  kind: ProviderErrorType,
+  headers: Headers | undefined,
+  { text }: ErrorFacts,
+): number | undefined {
+  const stated = headers && parseRetryAfter(headers, now());
+  return stated ?? (kind === "rate_limit" || kind === "overloaded" ? parseRetryHint(text) : undefined);
+}
+
+/** A way in which a request can fail before there is a whole answer. */
+interface ConnectionFailure {
+  /** The codes of Bun, of the operating system and of OpenSSL that mean it. */
+  codes: RegExp;
+  errorType: ProviderErrorType;
+  /** Fits behind "failed:". */
+  reason: string;
+  /** The advice for the user, a sentence. @param urlVariable the setting with the address. */
+  advice(urlVariable: string): string;
+}
+
+// Bun does not tell a proxy that cannot be reached from the host behind it.
+const checkTheWay = (urlVariable: string) => `Check the network, HTTPS_PROXY and ${urlVariable}.`;
+const checkAndRepeat = (urlVariable: string) =>
+  `Check the network, HTTPS_PROXY and ${urlVariable}, then try again.`;
+
+const FAILURES: readonly ConnectionFailure[] = [
+  {
+    codes: /^ECONNREFUSED$/,
+    errorType: "network",
+    reason: "nothing answers there",
+    advice: checkTheWay,
+  },
+  {
+    codes: /^(ENOTFOUND|EAI_\w+)$/,
+    errorType: "network",
+    reason: "no address was found for this name",
+    advice: checkTheWay,
+  },
+  {
+    codes: /^(EHOSTUNREACH|ENETUNREACH)$/,
+    errorType: "network",
+    reason: "the network has no way there",
+    advice: checkTheWay,
+  },
+  {
+    codes: /^EPROTO$/,
+    errorType: "network",
+    reason: "the TLS handshake failed, so the server may not speak https there",
+    advice: checkTheWay,
+  },
+  {
+    codes: /^(ECONNRESET|ECONNABORTED|EPIPE|ECONNCLOSED)$/i,
+    errorType: "network",
+    reason: "the connection was closed before the answer was complete",
+    advice: checkAndRepeat,
+  },
+  {
+    codes: /^ERR_PROXY_TUNNEL$/,
+    errorType: "network",
+    reason: "the proxy refuses the connection",
+    advice: () => "Check HTTPS_PROXY and NO_PROXY.",
+  },
+  {
+    codes: /^Malformed_HTTP_Response$/,
+    errorType: "invalid_response",
+    reason: "the answer is not HTTP",
+    advice: (urlVariable) => `Check HTTPS_PROXY and ${urlVariable}.`,
+  },
+  {
+    codes: /^(Zlib|Brotli|Zstd|Decompression)\w*$/,
+    errorType: "stream_cut",
+    reason: "the answer was damaged on the way",
+    advice: () => "Try again.",
+  },
+  {
+    codes: /ALTNAME|HOSTNAME_MISMATCH/,
+    errorType: "unknown",
+    reason: "its certificate is for another name",
+    advice: (urlVariable) => `Check ${urlVariable}.`,
+  },
+  {
+    codes: /CERT_HAS_EXPIRED/,
+    errorType: "unknown",
+    reason: "its certificate has expired",
+    advice: () => "Check the date of this machine, or ask the operator of the server.",
+  },
+  {
+    // Trying again does not help.
+    codes: /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/,
+    errorType: "unknown",
+    reason: "its certificate is not trusted",
+    advice: () => "Set NODE_EXTRA_CA_CERTS to a file with the certificate of its issuer.",
+  },
+];
+
+const TIMEOUT: Omit<ConnectionFailure, "codes"> = {
+  errorType: "timeout",
+  reason: "there was no answer in time",
+  advice: () => "Check the network and HTTPS_PROXY, then try again.",
+};
+
+/**
+ * What was thrown instead of a response or in the middle of one: by `fetch`, by reading its body, or by a parser that
+ * got a damaged event.
+ */
+export function toConnectionError(error: unknown, endpoint: Endpoint, vendor: Vendor): ProviderError {
+  const reason = hideKey(describeConnectionFailure(error), endpoint, vendor);
+  if (error instanceof SyntaxError)
+    return new ProviderError(`The answer of ${endpoint.host} was damaged: ${reason}`, "stream_cut");
+  const known = findFailure(error);
+  const errorType = known?.errorType ?? (codeOf(error) === "" ? "unknown" : "network");
+  const advice = known?.advice ?? (errorType === "network" ? checkAndRepeat : undefined);
+  const sentence = `The request to ${endpoint.host} failed: ${reason}`;
+  const message = advice ? `${sentence}. ${advice(vendor.urlVariable)}` : sentence;
+  return new ProviderError(message, errorType);
+}
+
+/** The error of a request that got no answer within its time limit. */
+export function toTimeoutError({ host }: Pick<Endpoint, "host">): ProviderError {
+  const { reason, errorType } = TIMEOUT;
+  return new ProviderError(`The request to ${host} failed: ${reason}. ${TIMEOUT.advice("")}`, errorType);
+}
+
+/** Why a request got no answer, in words that fit behind a colon, with the code to look it up by; on one line. */
+export function describeConnectionFailure(error: unknown): string {
+  const code = codeOf(error);
+  const known = findFailure(error);
+  if (known === TIMEOUT) return known.reason;
+  if (known) return `${known.reason} (${code})`;
+  const text = toOneLine(withoutDeveloperText(error instanceof Error ? error.message : String(error)));
+  if (text === "") return code || "no reason was given";
+  return code === "" || text.includes(code) ? text : `${text} (${code})`;
+}
+
+/** True if nothing listens at the address, or at that of the proxy before it. */
+export function isRefusedConnection(error: unknown): boolean {
+  return (
+    codeOf(error) === "ECONNREFUSED" || (error instanceof Error && codeOf(error.cause) === "ECONNREFUSED")
+  );
+}
+
+function findFailure(error: unknown): Omit<ConnectionFailure, "codes"> | undefined {
+  if (error instanceof Error && error.name === "TimeoutError") return TIMEOUT;
+  const code = codeOf(error);
+  return code === "" ? undefined : FAILURES.find(({ codes }) => codes.test(code));
+}
+
+/** Bun ends its messages with hints for those who call `fetch` themselves, and repeats the address, which may hold a key. */
+function withoutDeveloperText(message: string): string {
+  return message
+    .replace(/ fetching "[^"]*"/g, "")
+    .replace(/\s*For more information, pass `verbose: true`.*$/s, "")
+    .replace(/\.$/, "");
+}
+
+function codeOf(error: unknown): string {
+  return isRecord(error) ? asString(error.code) : "";
+}

@@ -1,0 +1,221 @@
+import type {
+  AssistantMessage,
+  ContentBlock,
+  StopReason,
+  TextBlock,
+  ToolCallBlock,
+  Usage,
+} from "../../types.ts";
+import { asRecord, asString, countOf, isRecord, toCallInput } from "../wire-format.ts";
+
+/** What decides whether an item is kept in the form in which it can be sent back under its id. */
+interface ItemFrame {
+  /** True when the item was cut off or may have been: it is never sent back under its id. */
+  isCut: boolean;
+  /** True when reasoning came before it: the API wants both back under their ids, or neither. */
+  followsReasoning: boolean;
+}
+
+/** An output item as our blocks; none when nothing is in it. */
+function toContentBlocks(draft: PartialItem, frame: ItemFrame): ContentBlock[] {
+  switch (draft.raw.type) {
+    case "message":
+      return toTextBlocks(draft, frame);
+    case "reasoning":
+      return toThinkingBlocks(draft, frame);
+    case "function_call":
+      return [toToolCall(draft, frame)];
+    default:
+      return draft.isDone ? [{ type: "opaque", provider: OPENAI, raw: draft.raw }] : [];
+  }
+}
+
+/** Under its id the item goes back only if it is whole and follows reasoning; see `ItemFrame`. */
+export function toToolCall(draft: PartialItem, { isCut, followsReasoning }: ItemFrame): ToolCallBlock {
+  const { type: _, call_id, name, arguments: __, id, status, caller, ...extra } = draft.raw;
+  // A direct call is the default, so it need not be kept to be sent back.
+  const isDirect = caller == null || asRecord(caller).type === "direct";
+  const known = { ...extra, ...(!isDirect && { caller }), ...(followsReasoning && !isCut && { id, status }) };
+  const fields = Object.fromEntries(Object.entries(known).filter(([, value]) => value != null));
+  return {
+    type: "tool_call",
+    id: draft.callId,
+    name: asString(name),
+    ...toCallInput(draft.json, isCut),
+    ...(Object.keys(fields).length > 0 && { replay: { provider: OPENAI, data: fields } }),
+  };
+}
+
+/** One block for each part. A message that is plain text needs nothing but the text to be sent back. */
+function toTextBlocks(draft: PartialItem, { isCut, followsReasoning }: ItemFrame): ContentBlock[] {
+  const { type: _, role: __, content, ...message } = draft.raw;
+  const parts = recordsOf(content);
+  const texts = new Map(draft.texts.map((text) => [text.index, text]));
+  const isPlain = !followsReasoning && message.phase == null && parts.every(isPlainPart);
+  if (isCut || isPlain) return [...texts.values()].sort(byIndex).flatMap(toPlainBlock);
+  return parts.flatMap((part, index): ContentBlock[] => {
+    const text = texts.get(index);
+    if (text)
+      return toPlainBlock(text).map((block) => withReplay(block, { message, part: withoutText(part) }));
+    return isTextPart(part) ? [] : [{ type: "opaque", provider: OPENAI, raw: { message, part } }];
+  });
+}
+
+function toPlainBlock({ text }: TextDraft): TextBlock[] {
+  return text === "" ? [] : [{ type: "text", text }];
+}
+
+function withReplay(block: TextBlock, data: PartReplay): TextBlock {
+  return { ...block, replay: { provider: OPENAI, data } };
+}
+
+function withoutText({ text: _, refusal: __, ...part }: Record<string, unknown>): Record<string, unknown> {
+  return part;
+}
+
+function isTextPart({ type }: Record<string, unknown>): boolean {
+  return type === "output_text" || type === "refusal";
+}
+
+function isPlainPart(part: Record<string, unknown>): boolean {
+  const extras = Object.entries(withoutText(part)).filter(([key]) => key !== "type");
+  return isTextPart(part) && extras.every(([, value]) => isEmpty(value));
+}
+
+function isEmpty(value: unknown): boolean {
+  return value == null || (Array.isArray(value) && value.length === 0);
+}
+
+function byIndex(left: TextDraft, right: TextDraft): number {
+  return left.index - right.index;
+}
+
+/** The whole item is what counts for the API; its text is for the reader. */
+function toThinkingBlocks({ raw, texts, isDone }: PartialItem, { isCut }: ItemFrame): ContentBlock[] {
+  const thinking = thinkingText(texts);
+  if (isDone && !isCut) return [{ type: "thinking", thinking, replay: { provider: OPENAI, data: raw } }];
+  return thinking === "" ? [] : [{ type: "thinking", thinking }];
+}
+
+/** The texts of a reasoning item as one thinking, with empty lines between them. */
+export function thinkingText(texts: readonly TextDraft[]): string {
+  return texts.map(({ text }) => text).join("\n\n");
+}
+
+/** What a message says of itself that the API does not tell. */
+interface MessageFrame {
+  /** The id of the model that was asked. */
+  model: string;
+  /** Milliseconds since the epoch. */
+  timestamp: number;
+}
+
+/** Message metadata that the API does not provide. */
+export function toOpenAIMessage(answer: OpenAIAnswer, frame: MessageFrame): AssistantMessage {
+  const content = toContent(answer);
+  const stopReason = answer.isFinished ? toStopReason(answer, content) : "aborted";
+  const rawStopReason = stopReason === "error" ? "refusal" : answer.rawStopReason;
+  return {
+    role: "assistant",
+    content,
+    model: frame.model,
+    usage: answer.usage,
+    stopReason,
+    ...(rawStopReason !== undefined && { rawStopReason }),
+    timestamp: frame.timestamp,
+  };
+}
+
+/** OpenAI counts what was read from the cache or written to it as input, and reasoning as output. */
+export function toUsage(raw: Record<string, unknown>): Usage {
+  const details = asRecord(raw.input_tokens_details);
+  const cacheReadTokens = countOf(details.cached_tokens);
+  const cacheWriteTokens = countOf(details.cache_write_tokens);
+  return {
+    inputTokens: Math.max(0, countOf(raw.input_tokens) - cacheReadTokens - cacheWriteTokens),
+    outputTokens: countOf(raw.output_tokens),
+    cacheReadTokens,
+    cacheWriteTokens,
+  };
+}
+
+function toContent({ drafts, isFinished, isIncomplete }: OpenAIAnswer): ContentBlock[] {
+  const inOrder = drafts.toSorted((left, right) => countOf(left.outputIndex) - countOf(right.outputIndex));
+  let followsReasoning = false;
+  return inOrder.flatMap((draft) => {
+    const { type, status } = draft.raw;
+    const isReadableHalf = type === "message" || type === "reasoning";
+    if (!isFinished && !draft.isDone && !isReadableHalf) return [];
+    const isWhole = draft.isDone && status !== "incomplete" && status !== "in_progress";
+    const isCut = !isWhole || (isIncomplete && draft === inOrder.at(-1));
+    const blocks = toContentBlocks(draft, { isCut, followsReasoning });
+    followsReasoning ||= type === "reasoning";
+    return blocks;
+  });
+}
+
+function toStopReason({ drafts, isIncomplete }: OpenAIAnswer, content: readonly ContentBlock[]): StopReason {
+  // Cut by the token limit or by a content filter: retrying would not bring the rest.
+  if (isIncomplete) return "max_tokens";
+  if (drafts.some(({ texts }) => texts.some(({ kind }) => kind === "refusal"))) return "error";
+  return content.some((block) => block.type === "tool_call") ? "tool_use" : "end_turn";
+}
+
+/** The `provider` of replay data and opaque blocks that came from here and go back here. */
+export const OPENAI = "openai";
+
+/**
+ * What goes back with a part of a message besides its text: the fields of the message it belongs to, such as `id` and
+ * `phase`, and its own, such as `annotations`. Parts with the same `message.id` are one message.
+ */
+export interface PartReplay {
+  message: Record<string, unknown>;
+  part: Record<string, unknown>;
+}
+
+/** The kinds of text that arrive in pieces: of a message, of its refusal, of a summary, of open reasoning. */
+export type TextKind = "output_text" | "refusal" | "summary_text" | "reasoning_text";
+
+/** One text of an output item while it arrives. */
+export interface TextDraft {
+  kind: TextKind;
+  /** Its place among those of its kind, or in the content of its message. */
+  index: number;
+  text: string;
+  isEnded: boolean;
+}
+
+/** An output item while it arrives. */
+export interface PartialItem {
+  /** What the API calls it by, as far as it does. */
+  outputIndex: unknown;
+  itemId: unknown;
+  /** The item as it was added; once it is done, the whole of it. */
+  raw: Record<string, unknown>;
+  texts: TextDraft[];
+  /** The arguments of a function call. */
+  json: string;
+  /** The id of a function call. It stays what it was when the call was announced, since it has been shown by then. */
+  callId: string;
+  /** True when the item itself has come, and not only pieces of it. */
+  isAnnounced: boolean;
+  isDone: boolean;
+}
+
+/** What has arrived of an answer. */
+export interface OpenAIAnswer {
+  drafts: PartialItem[];
+  usage: Usage;
+  rawStopReason: string | undefined;
+  isStarted: boolean;
+  /** True after the last event: an answer that ends without it was cut. */
+  isFinished: boolean;
+  isIncomplete: boolean;
+  /** What the API says went wrong, if it did; nothing of the answer counts then. */
+  failure: Record<string, unknown> | undefined;
+}
+
+/** The objects of what should be a list of them; empty for anything else. */
+export function recordsOf(list: unknown): Array<Record<string, unknown>> {
+  return Array.isArray(list) ? list.filter(isRecord) : [];
+}

@@ -1,0 +1,316 @@
+import type {
+  FunctionTool,
+  ResponseCreateParamsStreaming,
+  ResponseFunctionCallOutputItem,
+  ResponseInputContent,
+  ResponseInputItem,
+} from "openai/resources/responses/responses";
+import { toSendableHistory } from "../../history.ts";
+import { isBlank } from "../../result-texts.ts";
+import type {
+  AssistantMessage,
+  ImageBlock,
+  Message,
+  OpaqueBlock,
+  ToolResultMessage,
+  UserMessage,
+} from "../../types.ts";
+import { limitImages, toImageUrl, toUnsentImageNote } from "../images.ts";
+import type {
+  Effort,
+  Model,
+  StreamContext,
+  StreamOptions,
+  ThinkingSupport,
+  ToolDefinition,
+} from "../types.ts";
+import { asRecord, asString, createWireIds, toWellFormedRecord, withToolsAsText } from "../wire-format.ts";
+import type { OpenAIDispensable } from "./client.ts";
+import { OPENAI } from "./items.ts";
+import { type Piece, type PieceContext, reasoningKeyOf, toPieces } from "./response.ts";
+
+/** `sessionId` becomes the key of the prompt cache; `maxTokens` can lower the model's own limit only. */
+interface RequestOptions extends Pick<StreamOptions, "maxTokens" | "effort" | "sessionId"> {
+  /** What the API has refused (see `refusalKeysOf`): it is left out. */
+  refused?: ReadonlySet<string>;
+}
+
+// The API's own limits.
+const MIN_OUTPUT_TOKENS = 16;
+const MAX_CACHE_KEY_CHARS = 64;
+
+/**
+ * The body of a request. Nothing is stored at OpenAI, so it holds the whole conversation; it repeats the
+ * instructions, tools and input of the previous request verbatim, which caches depend on.
+ */
+export function toOpenAIRequest(
+  model: Model,
+  context: StreamContext,
+  options: RequestOptions = {},
+): ResponseCreateParamsStreaming {
+  const { effort, sessionId, refused = new Set() } = options;
+  const maxTokens = Math.min(options.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens);
+  const hasTools = context.tools.length > 0;
+  const hasSummary = !refused.has(`summary ${model.id}`);
+  const isRefused = refused.has(`reasoning ${model.id}`);
+  const reasoning = isRefused ? {} : toReasoningFields(model, { effort, hasSummary });
+  return {
+    model: model.id,
+    stream: true,
+    store: false,
+    ...(!isBlank(context.systemPrompt) && { instructions: context.systemPrompt.toWellFormed() }),
+    input: toOpenAIInput(context.messages, { hasTools, takesReasoning: "reasoning" in reasoning, refused }),
+    ...(hasTools && { tools: context.tools.map(toTool) }),
+    max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, maxTokens),
+    ...(sessionId && { prompt_cache_key: sessionId.slice(0, MAX_CACHE_KEY_CHARS) }),
+    ...reasoning,
+  };
+}
+
+/** What stands for a part of a request in `refused`; empty when the request does not have it. */
+export function refusalKeysOf(request: ResponseCreateParamsStreaming, part: OpenAIDispensable): string[] {
+  const { model, reasoning, input } = request;
+  switch (part) {
+    case "summary":
+      return reasoning?.summary ? [`summary ${model}`] : [];
+    case "reasoning":
+      return reasoning ? [`reasoning ${model}`] : [];
+    default:
+      return Array.isArray(input) ? input.flatMap(keyOfItem) : [];
+  }
+}
+
+/** With the reasoning go the ids of all that it may have led to. */
+function keyOfItem(item: ResponseInputItem): string[] {
+  if (item.type === "reasoning") return [reasoningKeyOf(item)];
+  return "id" in item && item.id ? [item.id] : [];
+}
+
+/**
+ * Not strict: strict mode wants every argument required and refuses a part of JSON Schema, so it would change what the
+ * tools say. Arguments are checked when a call is run.
+ */
+function toTool(tool: ToolDefinition): FunctionTool {
+  return {
+    type: "function",
+    name: tool.name,
+    description: tool.description.toWellFormed(),
+    parameters: { ...toWellFormedRecord(tool.inputSchema), type: "object" },
+    strict: false,
+  };
+}
+
+/** Stands where an answer is asked for and there is nothing to answer. */
+const CONTINUE: ResponseInputItem = { role: "user", content: "Continue." };
+
+const MAX_ID_CHARS = 64;
+
+/** What of a history cannot be sent. */
+interface InputOptions {
+  /** Without tools, calls and results are sent as text. */
+  hasTools: boolean;
+  /** A model that does not reason refuses the reasoning of one that does. */
+  takesReasoning: boolean;
+  /** What the API has refused: reasoning, by its encrypted content, and ids of other items. */
+  refused: ReadonlySet<string>;
+}
+
+/**
+ * The conversation in the form the API accepts, whatever the history looks like: every call has one output, no id
+ * comes twice, and reasoning goes back only together with what it led to.
+ */
+export function toOpenAIInput(messages: readonly Message[], options: InputOptions): ResponseInputItem[] {
+  const history = limitImages(toSendableHistory(messages));
+  const sendable = options.hasTools ? history : withToolsAsText(history);
+  const toWireId = createWireIds(MAX_ID_CHARS);
+  const context = {
+    toWireId,
+    takesReasoning: options.takesReasoning,
+    refused: options.refused,
+    unanswered: findUnansweredItems(sendable),
+    // An id that was refused goes no more than one that was used.
+    usedIds: new Set(options.refused),
+  };
+  const items = sendable.flatMap((message): ResponseInputItem[] => {
+    if (message.role === "assistant") return toTurnItems(message, context);
+    return [message.role === "user" ? toUserItem(message) : toOutputItem(message, toWireId)];
+  });
+  return wantsAnswer(items.at(-1)) ? items : [...items, CONTINUE];
+}
+
+function wantsAnswer(last: ResponseInputItem | undefined): boolean {
+  if (!last) return false;
+  return last.type === "function_call_output" || ("role" in last && last.role === "user");
+}
+
+function toUserItem({ content }: UserMessage): ResponseInputItem {
+  if (typeof content === "string") return { role: "user", content: content.toWellFormed() };
+  const parts = content.flatMap((block): ResponseInputContent[] => {
+    if (block.type === "text") return [toTextPart(block.text)];
+    return block.type === "image" ? [toImagePart(block)] : [];
+  });
+  return { role: "user", content: parts };
+}
+
+function toOutputItem(message: ToolResultMessage, toWireId: (id: string) => string): ResponseInputItem {
+  const text = isBlank(message.output) ? [] : [toTextPart(message.output)];
+  const images = (message.images ?? []).map((image): ResponseFunctionCallOutputItem => toImagePart(image));
+  return {
+    type: "function_call_output",
+    call_id: toWireId(message.toolCallId),
+    output: images.length > 0 ? [...text, ...images] : message.output.toWellFormed(),
+  };
+}
+
+function toTextPart(text: string) {
+  return { type: "input_text" as const, text: text.toWellFormed() };
+}
+
+function toImagePart(image: ImageBlock) {
+  const url = toImageUrl(image);
+  if (url === undefined) return toTextPart(toUnsentImageNote(image));
+  return { type: "input_image" as const, detail: "auto" as const, image_url: url };
+}
+
+/** What turning one message into items depends on, and what it leaves for the next. */
+interface TurnContext extends PieceContext {
+  /** Ids of items that went before: the API refuses an id that comes twice. */
+  usedIds: Set<string>;
+}
+
+/** Reasoning and what it led to, up to the next reasoning. */
+interface Stretch {
+  reasoning: Piece[];
+  results: Piece[];
+}
+
+/** An assistant message as items of the API, in the order in which they came. */
+function toTurnItems(message: AssistantMessage, context: TurnContext): ResponseInputItem[] {
+  return toStretches(toPieces(message.content, context)).flatMap((stretch) =>
+    toStretchItems(stretch, context.usedIds),
+  );
+}
+
+function toStretches(pieces: readonly Piece[]): Stretch[] {
+  const stretches: Stretch[] = [];
+  for (const piece of pieces) {
+    const last = stretches.at(-1);
+    const goesOn = last !== undefined && (!piece.isReasoning || last.results.length === 0);
+    const stretch = goesOn ? last : { reasoning: [], results: [] };
+    if (!goesOn) stretches.push(stretch);
+    stretch[piece.isReasoning ? "reasoning" : "results"].push(piece);
+  }
+  return stretches;
+}
+
+/**
+ * The API refuses reasoning that is not followed by the item it led to, and such an item under its id without its reasoning.
+ * So they go back together, or neither reasoning nor ids do.
+ */
+function toStretchItems({ reasoning, results }: Stretch, usedIds: Set<string>): ResponseInputItem[] {
+  const [first] = results;
+  const goesWhole =
+    reasoning.length === 0 || (first !== undefined && canGoWhole([...reasoning, first], usedIds));
+  if (!goesWhole) return results.flatMap(({ plain }) => plain);
+  return [...reasoning, ...results].flatMap((piece) => {
+    if (!piece.whole || !isFree(piece, usedIds)) return piece.plain;
+    if (piece.id !== "") usedIds.add(piece.id);
+    return [piece.whole];
+  });
+}
+
+/** Every piece with its own id, none of them twice. */
+function canGoWhole(pieces: readonly Piece[], usedIds: ReadonlySet<string>): boolean {
+  const ids = pieces.map(({ id }) => id).filter((id) => id !== "");
+  const isUnique = new Set(ids).size === ids.length;
+  return isUnique && pieces.at(-1)?.id !== "" && pieces.every((piece) => isFree(piece, usedIds));
+}
+
+function isFree({ whole, id }: Piece, usedIds: ReadonlySet<string>): boolean {
+  return whole !== undefined && (id === "" || !usedIds.has(id));
+}
+
+/**
+ * The opaque items that cannot go back: half ones; calls that wait for an output of ours, which no tool of ours gives;
+ * and outputs without their call. What the provider ran itself stays.
+ */
+function findUnansweredItems(messages: readonly Message[]): ReadonlySet<OpaqueBlock> {
+  const blocks = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
+  const items = blocks
+    .filter((block) => block.type === "opaque")
+    .filter(({ provider }) => provider === OPENAI);
+  const calls = new Set(items.map(calledIdOf));
+  const outputs = new Set(items.map(answeredIdOf));
+  const unanswered = items.filter((item) => {
+    const { status } = asRecord(item.raw);
+    if (status === "in_progress" || status === "incomplete") return true;
+    const [called, answered] = [calledIdOf(item), answeredIdOf(item)];
+    return (called !== undefined && !outputs.has(called)) || (answered !== undefined && !calls.has(answered));
+  });
+  return new Set(unanswered);
+}
+
+/** The id under which an output is waited for, as for `local_shell_call` and `mcp_approval_request`. */
+function calledIdOf({ raw }: OpaqueBlock): string | undefined {
+  const { type, call_id, id } = asRecord(raw);
+  if (type === "mcp_approval_request") return asString(id);
+  return asString(type).endsWith("_call") ? asString(call_id) || undefined : undefined;
+}
+
+function answeredIdOf({ raw }: OpaqueBlock): string | undefined {
+  const { type, call_id, approval_request_id } = asRecord(raw);
+  if (type === "mcp_approval_response") return asString(approval_request_id);
+  return asString(type).endsWith("_output") ? asString(call_id) : undefined;
+}
+
+type ReasoningFields = Pick<ResponseCreateParamsStreaming, "reasoning" | "include">;
+
+/** From the least to the most. */
+const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
+
+/** Without `effort` the model chooses for itself; `hasSummary` asks for a summary of its reasoning. */
+interface ReasoningOptions {
+  effort: Effort | undefined;
+  hasSummary: boolean;
+}
+
+/**
+ * The fields of a request that ask for reasoning, empty for a model that has none: such a model refuses them. Reasoning
+ * comes back encrypted, since nothing of it is stored at OpenAI.
+ */
+function toReasoningFields(model: Model, { effort, hasSummary }: ReasoningOptions): ReasoningFields {
+  const support = model.thinking ?? guessSupport(model.id);
+  if (support === "none") return {};
+  const include: ReasoningFields["include"] = ["reasoning.encrypted_content"];
+  if (effort === "off" && support === "adaptive") return { reasoning: { effort: "none" }, include };
+  const asked = effort === "off" ? "low" : effort;
+  return {
+    reasoning: {
+      ...(asked && { effort: atMost(asked, highestEffort(model.id)) }),
+      ...(hasSummary && { summary: "auto" as const }),
+    },
+    include,
+  };
+}
+
+/**
+ * What a model whose id we do not list can do. From the model pages of developers.openai.com: o-series, GPT-5, its codex
+ * models, GPT-6 Astra and what follows GPT-6.1 Sol refuse the effort `none`; chat models and those before GPT-5, but for the
+ * o-series, do not reason.
+ */
+function guessSupport(id: string): ThinkingSupport {
+  if (/-chat\b/.test(id)) return "none";
+  if (/^gpt-(5\.\d+|6-(sol|luna)|6\.1-terra)(-(mini|nano|sol|terra|luna))?(-\d|$)/.test(id))
+    return "adaptive";
+  return /^(o\d|gpt-([5-9]|\d\d)|gpt-oss)/.test(id) ? "always" : "none";
+}
+
+/** The most that a model takes: more is refused, not lowered. `minimal` is left out, since it rules out parallel calls. */
+function highestEffort(id: string): (typeof EFFORTS)[number] {
+  if (/^gpt-5\.1-codex-max|^gpt-5\.[2-5](?!\d)/.test(id)) return "xhigh";
+  return /^gpt-(5\.[6-9]|5\.\d\d|[6-9]|\d\d)/.test(id) ? "max" : "high";
+}
+
+function atMost(effort: Exclude<Effort, "off">, highest: (typeof EFFORTS)[number]): (typeof EFFORTS)[number] {
+  return EFFORTS[Math.min(EFFORTS.indexOf(effort), EFFORTS.indexOf(highest))] ?? highest;
+}

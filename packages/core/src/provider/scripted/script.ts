@@ -1,0 +1,294 @@
+import { z } from "zod";
+import type { CompactionSettings, PruningConditions } from "../../types.ts";
+import { PROVIDER_ERROR_TYPES } from "../errors.ts";
+
+const tokens = z.int().min(0);
+
+/** What a reply reports to have used, in tokens. */
+const usageSchema = z.strictObject({
+  inputTokens: tokens.optional().describe("Default: characters of the request / 4."),
+  outputTokens: tokens.optional().describe("Default: characters of the reply / 4."),
+  cacheReadTokens: tokens.optional().describe("Default: 0."),
+  cacheWriteTokens: tokens.optional().describe("Default: 0."),
+});
+
+/** The same with nothing left to estimate. */
+const countedUsageSchema = z.strictObject({
+  inputTokens: tokens,
+  outputTokens: tokens,
+  cacheReadTokens: tokens,
+  cacheWriteTokens: tokens,
+});
+
+const replay = z.strictObject({ provider: z.string(), data: z.unknown() }).exactOptional();
+const input = z.record(z.string(), z.unknown());
+
+/** What is streamed of a reply; see `ProviderEvent`. */
+const eventSchema = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("start") }),
+  z.strictObject({ type: z.literal("text_delta"), delta: z.string() }),
+  z.strictObject({ type: z.literal("text_end"), text: z.string() }),
+  z.strictObject({ type: z.literal("thinking_delta"), delta: z.string() }),
+  z.strictObject({
+    type: z.literal("thinking_end"),
+    thinking: z.string(),
+    signature: z.string().exactOptional(),
+  }),
+  z.strictObject({ type: z.literal("tool_call_start"), id: z.string(), name: z.string() }),
+  z.strictObject({ type: z.literal("tool_call_delta"), id: z.string(), delta: z.string() }),
+  z.strictObject({ type: z.literal("tool_call_end"), id: z.string(), name: z.string(), input }),
+  z.strictObject({ type: z.literal("usage"), usage: countedUsageSchema }),
+  z.strictObject({ type: z.literal("stall"), silentMs: z.number().min(0) }),
+]);
+
+const eventBlockSchema = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("text"), text: z.string(), replay }),
+  z.strictObject({
+    type: z.literal("thinking"),
+    thinking: z.string(),
+    signature: z.string().exactOptional(),
+    replay,
+  }),
+  z.strictObject({
+    type: z.literal("tool_call"),
+    id: z.string(),
+    name: z.string(),
+    input,
+    invalidInput: z.string().exactOptional(),
+    replay,
+  }),
+  z.strictObject({ type: z.literal("opaque"), provider: z.string(), raw: z.unknown() }),
+]);
+
+/** What the events come to. */
+const replySchema = z.strictObject({
+  content: z.array(eventBlockSchema),
+  usage: countedUsageSchema,
+  stopReason: z.enum(["end_turn", "tool_use", "max_tokens", "error", "aborted"]),
+  rawStopReason: z.string().exactOptional(),
+});
+
+/** An event of a script's. */
+export type ScriptEvent = z.output<typeof eventSchema>;
+/** What the events of a turn come to. */
+export type ScriptReply = z.output<typeof replySchema>;
+
+const dollars = z.number().min(0).exactOptional();
+const count = z.number().min(0).optional();
+const tokenLimit = z.int().min(1);
+
+const prices = {
+  inputCostPer1M: dollars,
+  outputCostPer1M: dollars,
+  cacheReadCostPer1M: dollars,
+  cacheWriteCostPer1M: dollars,
+};
+
+/** US dollars for a million tokens. */
+const priceSchema = z.strictObject({
+  ...prices,
+  longContext: z
+    .strictObject({ ...prices, aboveInputTokens: z.int().min(0) })
+    .exactOptional()
+    .describe("The price of a request whose input, cached tokens included, is longer than aboveInputTokens."),
+});
+
+const pruningSchema = z.strictObject({
+  enabled: z.boolean().optional(),
+  softTrimChars: count,
+  softTrimHead: count,
+  softTrimTail: count,
+  hardClearAfter: count,
+  keepLast: count,
+  minimumTokens: count,
+} satisfies Record<keyof PruningConditions, z.ZodType>);
+
+const compactionSchema = z.strictObject({
+  enabled: z.boolean().optional(),
+  reserveTokens: count,
+  keepRecentTokens: count,
+  pruning: pruningSchema.optional(),
+} satisfies Record<keyof CompactionSettings, z.ZodType>);
+
+/** What decided how a recorded run went, beside the replies; see `RunConditions`. */
+export const conditionsSchema = z.strictObject({
+  compaction: compactionSchema.optional().describe("The settings under compaction in the configuration."),
+  flushKnowledge: z.boolean().optional().describe("The setting knowledge.flushBeforeCompaction."),
+  nudgeInterval: z.int().min(1).optional().describe("The setting knowledge.nudgeInterval."),
+  maxRetries: z.int().min(0).optional().describe("The setting maxRetries."),
+  maxTurns: z.int().min(1).optional().describe("The limit of --max-turns, else the setting maxTurns."),
+  maxCost: z.number().positive().optional().describe("The limit of --max-cost, in US dollars."),
+  calibration: z
+    .strictObject({ ratio: z.number().positive(), samples: z.int().min(0) })
+    .optional()
+    .describe("What was known of the tokenizer: tokens of one character, and from how many requests."),
+  summarizer: z
+    .strictObject({
+      contextWindow: tokenLimit.exactOptional(),
+      maxInputTokens: tokenLimit.exactOptional(),
+      maxOutputTokens: tokenLimit.exactOptional(),
+      ...priceSchema.shape,
+    })
+    .optional()
+    .describe("The model that wrote the summaries, where it was another one."),
+});
+
+/** The stop reasons providers are known to give. A script may use any other word, as a new provider might. */
+const KNOWN_STOP_REASONS = [
+  "end_turn",
+  "tool_use",
+  "max_tokens",
+  "stop_sequence",
+  "refusal",
+  "pause_turn",
+  "model_context_window_exceeded",
+  "error",
+  "aborted",
+] as const;
+
+// A longer wait than this overflows the runtime's timer, which would then not wait at all.
+const MAX_DELAY_MS = 2_147_483_647;
+
+const delay = z.number().min(0).max(MAX_DELAY_MS);
+
+/** Of an id of a tool call that every provider takes; see `CALL_ID`. */
+export const MAX_CALL_ID_CHARS = 128;
+
+/** An id of a tool call that every provider takes. */
+export const CALL_ID = /^[a-zA-Z0-9_-]{1,128}$/;
+
+const toolCallSchema = z.strictObject({
+  id: z
+    .string()
+    .regex(CALL_ID, "use 1 to 128 letters, digits, _ or -, as providers do")
+    .optional()
+    .describe("Default: call_N, where this is the Nth tool call of the whole script."),
+  name: z.string().min(1).describe("The tool to call. A name no tool has is answered by an error result."),
+  input: z
+    .unknown()
+    .describe(
+      "The arguments, an object. A string is sent verbatim in place of the arguments' JSON, so that broken JSON can be played.",
+    ),
+});
+
+const errorSchema = z.strictObject({
+  errorType: z
+    .enum(PROVIDER_ERROR_TYPES)
+    .describe("What kind of failure it is; decides whether it is retried."),
+  message: z.string().min(1).describe("What the user reads."),
+  retryAfterMs: z.number().min(0).optional().describe("How long the provider asks to wait, in milliseconds."),
+  contextWindow: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Of context_overflow: the window in tokens, where the provider states it."),
+});
+
+const words = z.string().exactOptional();
+
+const blockSchema = z.strictObject({
+  type: z
+    .enum(["thinking", "text", "tool_call", "opaque"])
+    .describe(
+      "tool_call: the next of the turn's toolCalls. opaque: a part that only the provider understands.",
+    ),
+  thinking: words.describe("Of a thinking block. Default: the turn's thinking."),
+  signature: words.describe("Of a thinking block: proves to the provider that the thinking is its own."),
+  text: words.describe("Of a text block. Default: the turn's text."),
+  replay: z
+    .strictObject({ provider: z.string(), data: z.unknown() })
+    .exactOptional()
+    .describe("What only this provider understands of the block."),
+  provider: words.describe("Of an opaque block: who understands it."),
+  raw: z.unknown().optional().describe("Of an opaque block: what it is."),
+});
+
+const turnSchema = z.strictObject({
+  thinking: z.string().optional().describe("What the model thinks, before the text."),
+  text: z.string().optional().describe("What the model says, before its tool calls."),
+  toolCalls: z.array(toolCallSchema).optional().describe("The tools the model calls, side by side."),
+  content: z
+    .array(blockSchema)
+    .optional()
+    .describe(
+      "The blocks of the reply in their order, where the fields above do not say all of it: several texts, signatures, parts that only the provider understands. A recording has them.",
+    ),
+  stopReason: z
+    .union([z.enum(KNOWN_STOP_REASONS), z.string().min(1)])
+    .optional()
+    .describe("Default: tool_use when there are tool calls, else end_turn."),
+  usage: usageSchema.optional().describe("The tokens the reply reports; whatever is left out is estimated."),
+  startUsage: usageSchema
+    .optional()
+    .describe("The tokens it reports at its beginning already. Default: it reports none then."),
+  delayMs: delay.optional().describe("Wait before the first word, in milliseconds. Default: 0."),
+  chunkDelayMs: delay.optional().describe("Wait between two chunks, in milliseconds. Default: 0."),
+  chunkChars: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Characters a chunk. Default: whole words, about 12 characters."),
+  chunks: z
+    .array(z.int().min(1))
+    .optional()
+    .describe(
+      "The characters of each chunk, over thinking, text and the arguments of each call; a recording has them. What they leave is cut as usual.",
+    ),
+  events: z
+    .array(eventSchema)
+    .optional()
+    .describe(
+      "What is streamed, event by event, in place of thinking, text and toolCalls. A recording has them where those could not tell a reply as it came.",
+    ),
+  reply: replySchema.optional().describe("What comes of the events; none where the request fails."),
+  error: errorSchema.optional().describe("The request fails, after whatever else the turn says."),
+});
+
+/** The file behind a model `scripted/PATH`: the replies of a provider that needs no network. */
+export const scriptSchema = z
+  .strictObject({
+    $schema: z.string().optional().describe("For editors: where the JSON Schema of this file is."),
+    version: z.literal(1),
+    contextWindow: z
+      .int()
+      .min(1)
+      .optional()
+      .describe("Tokens; what the model is said to hold. Default: 200000."),
+    maxInputTokens: z
+      .int()
+      .min(1)
+      .exactOptional()
+      .describe("Tokens of a request without its answer, where they are fewer than fit into the window."),
+    maxOutputTokens: z.int().min(1).optional().describe("Tokens of one answer. Default: at most 16384."),
+    price: priceSchema
+      .optional()
+      .describe("US dollars for a million tokens; a recording has those of its model. Default: unknown."),
+    conditions: conditionsSchema
+      .optional()
+      .describe(
+        "Of a recording: what decided how the run went beside the replies. It counts in place of what is configured.",
+      ),
+    turns: z.array(turnSchema).describe("One reply for each model request, in order."),
+    summaries: z
+      .array(turnSchema)
+      .optional()
+      .describe("The replies to requests for a summary of the conversation, which else take from turns."),
+  })
+  .meta({
+    title: "diligent script",
+    description: "The replies of a scripted model, for demonstrations and tests.",
+  });
+
+/** A script, checked: the replies of a model that needs no network. */
+export type Script = z.output<typeof scriptSchema>;
+/** One reply of a script. */
+export type ScriptTurn = z.output<typeof turnSchema>;
+/** A call of a script: `input` may be text instead of an object, to be sent as it is. */
+export type ScriptToolCall = z.output<typeof toolCallSchema>;
+/** A block of a turn's `content`. */
+export type ScriptBlock = z.output<typeof blockSchema>;
+
+/** The JSON Schema (draft 2020-12) of a script, for editors. */
+export function scriptJsonSchema(): Record<string, unknown> {
+  return { ...z.toJSONSchema(scriptSchema, { io: "input" }) };
+}

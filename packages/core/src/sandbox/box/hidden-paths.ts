@@ -1,0 +1,248 @@
+import { accessSync, constants, lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import { hasTrackedContent } from "../../infrastructure/diligent-dir.ts";
+import { isOwn } from "../../infrastructure/fs/directory.ts";
+import { readRecentInputs } from "../../infrastructure/fs/input-history.ts";
+import { isInside } from "../../infrastructure/fs/real-path.ts";
+import { findProjectRoot } from "../../infrastructure/paths/project.ts";
+import { isSecretFile, SECRET_HOME_PLACES } from "../../infrastructure/paths/secret-files.ts";
+import { userConfigDirectory, userStateDirectory } from "../../infrastructure/paths/user.ts";
+import { type Environment, homeDirectory, processAccount } from "../../infrastructure/runtime.ts";
+import type { ProtectedFile } from "../protected-files/types.ts";
+
+/** Further paths in a home directory where programs keep credentials or conversations. */
+const HOME_PLACES: readonly string[] = [
+  ...SECRET_HOME_PLACES,
+  // Hidden whole, so that files created in them later are hidden as well.
+  ...[".aws", ".docker", ".kube", ".oci", ".aliyun", ".fly", ".netlify", ".vercel", ".terraform.d"],
+  ...[".1password", ".mozilla", ".librewolf", ".thunderbird", ".claude", ".claude.json", ".codex", ".gemini"],
+  ...[".local/share/keyrings", ".local/share/kwalletd", ".local/share/opencode", ".yarnrc.yml"],
+  ...[".databrickscfg", ".Xauthority", ".ICEauthority", ".python_history", ".node_repl_history"],
+  // Keys of services, of packages and of models; and what was typed.
+  ...[".pulumi/credentials.json", ".sbt/.credentials", ".ivy2/.credentials", ".composer/auth.json"],
+  ...[".sentryclirc", ".circleci", ".cloudflared", ".wrangler", ".kaggle", ".cache/huggingface/token"],
+  ...[".huggingface", ".continue", ".codeium", ".aider.conf.yml", ".local/share/com.vercel.cli", ".railway"],
+  ...[".supabase", ".expo", ".bluemix", ".snowsql", ".snowflake", ".dbt/profiles.yml", ".rclone.conf"],
+  ...[".msmtprc", ".fetchmailrc", ".smbcredentials", ".passwd-s3fs", ".mylogin.cnf", ".vnc", ".pki"],
+  ...[".ngrok2", ".bitcoin", ".ethereum", ".electrum", ".ollama/id_ed25519", ".local/share/atuin"],
+  ...[".mysql_history", ".sqlite_history", ".rediscli_history", ".irb_history", ".histfile", ".lesshst"],
+  ...[".viminfo", ".local/share/fish/fish_history", ".local/share/goose", ".local/share/crush"],
+  // What runs in packages of its own keeps settings, profiles and keys there.
+  ...[".var/app", "snap/firefox", "snap/chromium", "snap/thunderbird"],
+];
+
+/** In the directory for settings, which the environment may name. */
+const CONFIG_PLACES: readonly string[] = [
+  ...["google-chrome", "chromium", "BraveSoftware", "microsoft-edge", "vivaldi", "opera", "librewolf"],
+  ...["Code", "Code - Insiders", "VSCodium", "Cursor", "gh", "hub", "glab-cli", "op", "rclone", "heroku"],
+  ...["doctl", "github-copilot", "containers", "sops", "age", "pulumi", "1Password", "gcloud"],
+  ...["git/credentials", "Bitwarden", "Bitwarden CLI", "Signal", "Slack", "discord"],
+  ...["configstore", "stripe", "ngrok", ".wrangler", "solana", "pypoetry/auth.toml", "composer/auth.json"],
+  ...["hcloud", "scw", "linode-cli", "openstack", "turborepo", "huggingface", "remmina"],
+];
+
+/** Of the system's own, what only an administrator may read: hidden from one. */
+const SYSTEM_PLACES: readonly string[] = [
+  ...["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/krb5.keytab", "/etc/sudoers"],
+  ...["/etc/sudoers.d", "/etc/ssl/private", "/etc/wireguard", "/etc/NetworkManager/system-connections"],
+  ...["/etc/kubernetes", "/var/lib/kubelet", "/var/run/secrets"],
+  ...["rsa", "ecdsa", "ed25519", "dsa"].map((kind) => `/etc/ssh/ssh_host_${kind}_key`),
+];
+
+/** Keys, credentials, and what diligent keeps for itself and for other projects: places that are there, absolute. */
+export function findSecretPaths(environment: Environment): string[] {
+  const own = [userConfigDirectory(environment), userStateDirectory(environment)];
+  const inHomes = [...findHomes(environment)].flatMap((home) => [
+    ...HOME_PLACES.map((place) => join(home, place)),
+    ...CONFIG_PLACES.map((place) => join(home, ".config", place)),
+    ...namesIn(home)
+      .filter((name) => isSecretFile(name))
+      .map((name) => join(home, name)),
+  ]);
+  const system = SYSTEM_PLACES.filter(isReadable);
+  const runtime = environment.XDG_RUNTIME_DIR || undefined;
+  const named = environment.XDG_CONFIG_HOME;
+  // The XDG specification wants relative paths ignored.
+  const inConfig = named && isAbsolute(named) ? CONFIG_PLACES.map((place) => join(named, place)) : [];
+  return [...own, runtime, ...inHomes, ...inConfig, ...system]
+    .flatMap((place) => place ?? [])
+    .filter(isReachable);
+}
+
+/** The user's own, as the environment and the system name it; for an administrator everybody's. */
+function findHomes(environment: Environment): Set<string> {
+  const { isAdministrator } = processAccount();
+  const others = isAdministrator ? ["/root", ...namesIn("/home").map((name) => join("/home", name))] : [];
+  return new Set([...findOwnHomes(environment), ...others]);
+}
+
+/** The user's home directories: that of the environment, and the account's where it is another one. */
+export function findOwnHomes(environment: Environment): string[] {
+  const homes = [homeDirectory(environment), processAccount().home];
+  return [...new Set(homes.flatMap((home) => (home && home !== "/" ? [home] : [])))];
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return []; // Not there, or not for this user.
+  }
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false; // Hidden by the system itself.
+  }
+}
+
+// Neighbours and projects that were worked in; the most recent ones where there are more.
+const MAX_PROJECTS = 100;
+const MAX_NEIGHBOURS = 2_000;
+const MAX_INPUTS = 2_000;
+
+/**
+ * Finds `.diligent` of other projects: those beside this one, and those that prompts were sent in before. What was sent
+ * is read once, what there is of it is looked at each time.
+ */
+export function createProjectFinder(root: string, environment: Environment): () => string[] {
+  let visited: readonly string[] | undefined;
+  return () => {
+    visited ??= findVisited(environment);
+    const neighbours = directoriesIn(dirname(root)).slice(0, MAX_NEIGHBOURS);
+    const others = [...new Set([...visited, ...neighbours])].filter((directory) => directory !== root);
+    return others
+      .map((directory) => join(directory, ".diligent"))
+      .filter(isReachable)
+      .slice(0, MAX_PROJECTS);
+  };
+}
+
+function findVisited(environment: Environment): string[] {
+  const home = homeDirectory(environment);
+  const inputs = readRecentInputs(environment, { root: "/", limit: MAX_INPUTS });
+  return [...new Set(inputs.map(({ cwd }) => cwd))].flatMap((cwd) => findRoot(cwd, home));
+}
+
+function findRoot(cwd: string, home: string | undefined): string[] {
+  try {
+    return [findProjectRoot(cwd, home)];
+  } catch {
+    return []; // A project that is gone has no sessions either.
+  }
+}
+
+function directoriesIn(directory: string): string[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true });
+    return entries.filter((entry) => !entry.isFile()).map(({ name }) => join(directory, name));
+  } catch {
+    return []; // Not for this user.
+  }
+}
+
+const TABLE = "/proc/net/unix";
+
+// Beside those of the directories that are hidden whole; a desktop has a handful.
+const MAX_SOCKETS = 150;
+
+/**
+ * The sockets with a path that something outside listens on: a namespace of its own keeps a command from networks, not
+ * from these. Those that were bound by a relative name are looked for where processes work. Without those below
+ * `hidden`. Empty where the system tells of none.
+ * @throws Error where there are more than can be hidden.
+ */
+export function findSockets(hidden: readonly string[]): string[] {
+  const names = readTable()
+    .split("\n")
+    .flatMap((line) => /^\S+(?: \S+){5}\s+\d+ ([^@].*)$/.exec(line)?.[1] ?? []);
+  const relative = [...new Set(names.filter((name) => !isAbsolute(name)))];
+  const directories = relative.length > 0 ? findWorkingDirectories() : [];
+  const paths = [
+    ...names.filter((name) => isAbsolute(name)),
+    ...relative.flatMap((name) => directories.map((directory) => join(directory, name))),
+  ];
+  const isHidden = (path: string) => hidden.some((directory) => path.startsWith(`${directory}/`));
+  const found = [...new Set(paths)].filter((path) => !isHidden(path) && isSocket(path) && isReachable(path));
+  if (found.length > MAX_SOCKETS)
+    throw new Error(
+      `${found.length} sockets would have to be hidden from commands; at most ${MAX_SOCKETS} are possible`,
+    );
+  return found;
+}
+
+/** The processes that this user may inspect. */
+function findWorkingDirectories(): string[] {
+  const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return [...new Set(processes.flatMap(readWorkingDirectory))];
+}
+
+function readWorkingDirectory(process: string): string[] {
+  try {
+    return [readlinkSync(`/proc/${process}/cwd`)];
+  } catch {
+    return []; // It has ended, or belongs to another user.
+  }
+}
+
+function readTable(): string {
+  try {
+    return readFileSync(TABLE, "utf8");
+  } catch {
+    return ""; // Not Linux.
+  }
+}
+
+function isSocket(path: string): boolean {
+  try {
+    return statSync(path).isSocket();
+  } catch {
+    return false; // Gone since it was bound, or in another view of the file system.
+  }
+}
+
+/** What tools read settings and passwords from, but for examples, which are made to be shared. */
+const ENVIRONMENT_FILE = /^\.env(?!rc$)(?!.*\.(?:example|sample|template|dist)$)/i;
+
+/**
+ * The `.env` files of the project that commands may not read, as the read tool may not without asking. A file whose content
+ * git has is none: a command that has the repository has the content as well, and git could not work with such a file.
+ */
+export function findUnreadableFiles(files: Iterable<ProtectedFile>, roots: readonly string[]): string[] {
+  return [...files].flatMap(({ kind, path }) => {
+    if (kind !== "file" || !ENVIRONMENT_FILE.test(basename(path))) return [];
+    const root = roots.find((each) => isInside(path, each));
+    return root !== undefined && hasTrackedContent(root, path.slice(root.length + 1)) ? [] : [path];
+  });
+}
+
+const GROUP_MAY_SEARCH = 0o010n;
+const OTHERS_MAY_SEARCH = 0o001n;
+
+/**
+ * True for what is there and a command could reach. An administrator's commands have no power over others' directories in
+ * the box, which cannot hide there what it cannot reach itself.
+ */
+function isReachable(path: string): boolean {
+  try {
+    lstatSync(path);
+    return !processAccount().isAdministrator || maySearch(dirname(path));
+  } catch {
+    return false; // Nothing to hide.
+  }
+}
+
+/** Whether names in a directory can be reached without an administrator's power. */
+function maySearch(directory: string): boolean {
+  const stats = statSync(directory, { bigint: true });
+  const right = isOwnGroup(stats.gid) ? GROUP_MAY_SEARCH : OTHERS_MAY_SEARCH;
+  const isSearchable = isOwn(stats) || (stats.mode & right) !== 0n;
+  return isSearchable && (directory === "/" || maySearch(dirname(directory)));
+}
+
+function isOwnGroup(group: bigint): boolean {
+  return process.getgroups?.().includes(Number(group)) ?? false;
+}

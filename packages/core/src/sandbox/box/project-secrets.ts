@@ -1,0 +1,103 @@
+import { type Dirent, lstatSync, readdirSync } from "node:fs";
+import { createTrackedCheck } from "../../infrastructure/diligent-dir.ts";
+import { readSmallText } from "../../infrastructure/fs/read.ts";
+import { isSecretFile } from "../../infrastructure/paths/secret-files.ts";
+
+// Each is a mount. Nearer to the top they are more likely to be the project's own.
+const MAX_FILES = 100;
+const MAX_DIRECTORIES = 20_000;
+
+/** What others made is in them, keys and certificates for their tests included; and what nothing of this kind lies in. */
+const SKIPPED = new Set([".git", ".diligent", "node_modules", "site-packages", ".venv", "vendor"]);
+
+/** `.env` files are found with the protected files; examples are made to be shared. */
+const FOUND_ELSEWHERE = /^\.env|\.(?:example|sample|template|dist)$/i;
+
+const MAX_CERTIFICATE_BYTES = 1024 * 1024;
+
+/** Says which files it is, wherever they are moved. */
+interface SecretFile {
+  path: string;
+  identity: string;
+}
+
+/**
+ * The files of a project that hold keys or passwords by their names and were there when the session began: commands may not
+ * read them, as the read tool may not without asking. What commands make in the session is theirs to read, and so is what git
+ * has as it is, and a certificate.
+ */
+export class ProjectSecrets {
+  private files: SecretFile[] | undefined;
+
+  constructor(
+    private readonly root: string,
+    /** Milliseconds since the epoch: what was made later is none. */
+    private readonly sessionStart: number,
+  ) {}
+
+  /** Absolute paths of those that are there now. The project is looked through once, and again when one of them has moved. */
+  find(): string[] {
+    this.files ??= this.scan().filter(
+      ({ path, madeAt }) => madeAt <= this.sessionStart && !isCertificate(path),
+    );
+    const isMoved = this.files.some(({ path }) => identityOf(path) === undefined);
+    if (isMoved) {
+      const identities = new Set(this.files.map(({ identity }) => identity));
+      const there = this.files.filter(({ path }) => identityOf(path) !== undefined);
+      const paths = new Set(there.map(({ path }) => path));
+      const found = this.scan().filter(({ path, identity }) => identities.has(identity) && !paths.has(path));
+      this.files = [...there, ...found];
+    }
+    return this.files.map(({ path }) => path);
+  }
+
+  /** Breadth first: those nearest to the top come first. */
+  private scan(): (SecretFile & { madeAt: number })[] {
+    const found: (SecretFile & { madeAt: number })[] = [];
+    const queue = [{ directory: this.root, repository: this.root }];
+    const checks = new Map<string, (path: string) => boolean>();
+    for (
+      let index = 0;
+      index < Math.min(queue.length, MAX_DIRECTORIES) && found.length < MAX_FILES;
+      index++
+    ) {
+      const place = queue[index];
+      if (place === undefined) break;
+      const entries = entriesOf(place.directory);
+      const isRepository = entries.some(({ name }) => name === ".git");
+      const repository = isRepository ? place.directory : place.repository;
+      for (const entry of entries) {
+        const path = `${place.directory}/${entry.name}`;
+        if (entry.isDirectory() && !SKIPPED.has(entry.name)) queue.push({ directory: path, repository });
+        if (!entry.isFile() || FOUND_ELSEWHERE.test(entry.name) || !isSecretFile(path)) continue;
+        const check = checks.get(repository) ?? createTrackedCheck(repository);
+        checks.set(repository, check);
+        const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+        if (!stats?.isFile() || check(path.slice(repository.length + 1))) continue;
+        const identity = `${stats.dev}:${stats.ino}`;
+        found.push({ path, identity, madeAt: Number(stats.birthtimeMs) });
+      }
+    }
+    return found.slice(0, MAX_FILES);
+  }
+}
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return []; // Gone, or not for this user, and so not for a command.
+  }
+}
+
+function identityOf(path: string): string | undefined {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats?.isFile() ? `${stats.dev}:${stats.ino}` : undefined;
+}
+
+/** A PEM file with certificates or public keys alone is made to be handed on. */
+function isCertificate(path: string): boolean {
+  if (!path.toLowerCase().endsWith(".pem")) return false;
+  const text = readSmallText(path, MAX_CERTIFICATE_BYTES);
+  return text !== undefined && /-----BEGIN /.test(text) && !/PRIVATE KEY-----/.test(text);
+}

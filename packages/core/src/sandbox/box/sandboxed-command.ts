@@ -1,0 +1,250 @@
+import { isInside } from "../../infrastructure/fs/real-path.ts";
+import { findLinkedRepository } from "../../infrastructure/paths/git-objects.ts";
+import type {
+  CommandReturn,
+  ShellCommand,
+  ShellWrapper,
+  WrappedCommand,
+} from "../../infrastructure/process/process.ts";
+import { isAdministrator, type SandboxProgram } from "../detect.ts";
+import { ProtectedFileGuard } from "../protected-files/guard.ts";
+import { ProtectedFileJournal } from "../protected-files/journal.ts";
+import { QuietTimes } from "../protected-files/quiet-times.ts";
+import type { ProtectedFileScan } from "../protected-files/types.ts";
+import { packArguments, toBoxEnvironment, toBubblewrapArguments, toStayingShell } from "./bubblewrap.ts";
+import { explainCheckout, explainOutput, explainSettings, isHalfCheckout } from "./explain.ts";
+import { findSockets } from "./hidden-paths.ts";
+import { findShownDirectories, planMounts, type SandboxMounts } from "./mounts.ts";
+import { ProjectSecrets } from "./project-secrets.ts";
+import { preparePrivateTemporary } from "./seccomp.ts";
+
+interface SandboxedShellOptions {
+  program: SandboxProgram;
+  /** The project, absolute and real. */
+  root: string;
+  /** Further directories that may be written to; absolute and real. */
+  writable: readonly string[];
+  /** The session's private temporary directory, real; undefined where there is none. */
+  directory(): string | undefined;
+  /** Where new protected files are moved to. */
+  quarantine: string;
+  /** Where a later session finds the previous state if this one is killed; undefined if nothing can be saved. */
+  journalDirectory: string | undefined;
+  /** What commands may not read: absolute paths, existing or not. Computed for every command. */
+  findSecrets(): readonly string[];
+  /** Home directories in which there are such places; absolute. */
+  homes: readonly string[];
+  /** Hidden whole, since sockets lie in them. */
+  runtimeDirectories: readonly string[];
+  sharedTemporary: readonly string[];
+  /** What bubblewrap can do here beside the box itself. */
+  hardening: Hardening;
+  /** When the session began, in milliseconds since the epoch. */
+  sessionStart: number;
+  /** False if no command may request to run outside. */
+  mayLeave: boolean;
+  /** Reports to the user, in a sentence, which files were moved away. */
+  notify?: ((message: string) => void) | undefined;
+}
+
+export interface Hardening {
+  /** False if it cannot forbid creating namespaces. */
+  forbidsNamespaces: boolean;
+  /** False if the kernel does not support system call filters. */
+  filtersCalls: boolean;
+}
+
+// Of the files that it inherits; see `ProcessOptions`.
+const FIRST_DESCRIPTOR = 4;
+
+// How bubblewrap ends when it cannot set up one of the mounts.
+const BUBBLEWRAP_FAILURE = /^bwrap: Can't .+$/;
+
+/** The sandbox of one session: each command gets a new one, built from the state when it starts. */
+export class SandboxedShell implements ShellWrapper {
+  private readonly roots: readonly string[];
+  private readonly linkedGitDirectories: readonly string[];
+  private readonly keeper: ProtectedFileGuard;
+  private readonly projectSecrets: ProjectSecrets;
+
+  constructor(private readonly options: SandboxedShellOptions) {
+    const { root, writable, quarantine, journalDirectory, notify } = options;
+    const isHeld = (path: string) =>
+      [root, ...writable].some((other) => other !== path && isInside(path, other));
+    this.roots = [root, ...new Set(writable.filter((path) => path !== root && !isHeld(path)))];
+    this.projectSecrets = new ProjectSecrets(root, options.sessionStart);
+    const linked = findLinkedRepository(root);
+    this.linkedGitDirectories = linked ? [...new Set([linked.commonDirectory, linked.gitDirectory])] : [];
+    const places = { roots: this.roots, gitDirectories: this.linkedGitDirectories };
+    const journal =
+      journalDirectory === undefined ? undefined : new ProtectedFileJournal(journalDirectory, places);
+    this.keeper = new ProtectedFileGuard({
+      ...places,
+      quarantine,
+      notify,
+      journal,
+      quietTimes: new QuietTimes(),
+    });
+  }
+
+  wrapCommand(command: ShellCommand): WrappedCommand {
+    const before = this.keeper.begin(command.writtenFiles ?? (() => []));
+    try {
+      return this.toEnclosed(command, before);
+    } catch (error) {
+      this.keeper.abandon();
+      throw error;
+    }
+  }
+
+  /**
+   * For a command that does nothing: nothing is recorded, and `finish` need not be called. @throws like
+   * `wrapCommand`.
+   */
+  encloseTrial(command: ShellCommand): WrappedCommand {
+    return this.toEnclosed(command, this.keeper.snapshot());
+  }
+
+  private toEnclosed(command: ShellCommand, before: ProtectedFileScan): WrappedCommand {
+    const { temporary, unreadableFiles, ...start } = this.findStart(command, before);
+    const { mayLeave } = this.options;
+    const line = command.argv.at(-1) ?? "";
+    const movedBefore = this.keeper.movedCount;
+    return {
+      ...start,
+      environment: toBoxEnvironment(command.environment, temporary),
+      isFailure: (output) => BUBBLEWRAP_FAILURE.test(output),
+      explain: (output, hasFailed = true) => {
+        if (isHalfCheckout(output, line)) return explainCheckout({ command: line, mayLeave }, "refused");
+        return hasFailed
+          ? explainOutput(output, { mayLeave, temporary, unreadableFiles })
+          : explainSettings(output);
+      },
+      abandon: () => this.keeper.abandon(),
+      finish: (end) => {
+        const notes = this.keeper.finish(this.findEnd(end));
+        const hasMoved = this.keeper.movedCount > movedBefore;
+        const meaning = hasMoved ? explainCheckout({ command: line, mayLeave }, "moved") : undefined;
+        return { notes: meaning === undefined ? notes : [...notes, meaning] };
+      },
+    };
+  }
+
+  /** How a command is started, and where its temporary files go. */
+  private findStart(command: ShellCommand, look: ProtectedFileScan) {
+    const { program, findSecrets, homes, sharedTemporary, runtimeDirectories } = this.options;
+    const directory = this.options.directory();
+    const temporary = directory === undefined ? undefined : preparePrivateTemporary(directory);
+    const sockets = findSockets([...runtimeDirectories, ...sharedTemporary]);
+    const isBubblewrap = program.kind === "bubblewrap";
+    const places = planMounts({
+      roots: this.roots,
+      linkedGitDirectories: this.linkedGitDirectories,
+      look,
+      secrets: [...findSecrets(), ...sockets],
+      homes: isBubblewrap ? homes : [],
+      sharedTemporary,
+      temporary,
+      projectSecrets: this.projectSecrets.find(),
+      settledGitDirectories: this.keeper.settledGitDirectories,
+    });
+    const start = isBubblewrap
+      ? this.toBubblewrap(command, places)
+      : { argv: this.toSeatbelt(command, places), inheritedFiles: [] };
+    return { ...start, reportsEnd: isBubblewrap, temporary, unreadableFiles: places.unreadableFiles };
+  }
+
+  /**
+   * Resolves when no process of a command runs any more. Bubblewrap stays as long as one does, whatever the command
+   * reports; without it, background processes count as running until the end.
+   */
+  private findEnd({ survivors, gone }: CommandReturn): Promise<unknown> {
+    if (this.options.program.kind === "bubblewrap") return gone;
+    return survivors ? new Promise(() => {}) : Promise.resolve();
+  }
+
+  leave(): () => string[] {
+    this.keeper.inspect();
+    return () => this.keeper.accept();
+  }
+
+  /** Call this when nothing runs any more: moves away files left by background processes. */
+  async close(): Promise<void> {
+    await this.keeper.close();
+  }
+
+  private toBubblewrap({ argv, cwd, environment }: ShellCommand, places: SandboxMounts) {
+    const { program, runtimeDirectories, sharedTemporary, hardening } = this.options;
+    const { temporary } = places;
+    const filter = hardening.filtersCalls ? temporary?.filterFile : undefined;
+    const filters = filter === undefined ? [] : [filter];
+    const own = toBubblewrapArguments({
+      places,
+      runtimeDirectories,
+      shownDirectories: findShownDirectories(environment.PATH, [...runtimeDirectories, ...sharedTemporary]),
+      sharedTemporary,
+      forbidsNamespaces: hardening.forbidsNamespaces,
+      isFiltered: filter !== undefined,
+      isAdministrator: isAdministrator(),
+      cwd,
+    });
+    const descriptor = FIRST_DESCRIPTOR + filters.length;
+    const packed = packArguments(own, { directory: temporary?.directory, descriptor });
+    return {
+      argv: [program.path, ...packed.argv, "--", ...toStayingShell(argv)],
+      inheritedFiles: [...filters, ...(packed.file === undefined ? [] : [packed.file])],
+    };
+  }
+
+  private toSeatbelt({ argv }: ShellCommand, places: SandboxMounts): string[] {
+    return toSeatbeltArguments(this.options.program.path, toSeatbeltProfile(places), argv);
+  }
+}
+
+/**
+ * The macOS rules for the same sandbox, in the language of sandbox-exec. The last match applies.
+ * Processes outside can be seen, which is more than on Linux, and not touched.
+ */
+export function toSeatbeltProfile(places: SandboxMounts): string {
+  const { temporary } = places;
+  const writable = [...places.writable, ...places.fixed, ...(temporary ? [temporary.files] : [])];
+  const lines = [
+    "(version 1)",
+    "(allow default)",
+    "(deny network*)",
+    "(deny signal (target others))",
+    "(allow signal (target same-sandbox))",
+    "(deny process-info* (target others))",
+    "(deny mach-priv* iokit-set-properties nvram* system-socket)",
+    "(deny file-write*)",
+    '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (subpath "/dev/fd"))',
+    ...writable.map((path) => `(allow file-write* (subpath ${quote(path)}))`),
+    ...places.fixed.map((path) => `(deny file-write-unlink (literal ${quote(path)}))`),
+    ...places.protected.flatMap((path) => [
+      `(deny file-write* (subpath ${quote(path)}))`,
+      ...parentsBelow(path, places.writable).map(
+        (parent) => `(deny file-write-unlink (literal ${quote(parent)}))`,
+      ),
+    ]),
+    ...[...places.hiddenDirectories, ...places.hiddenFiles, ...places.unreadableFiles].map(
+      (path) => `(deny file-read* file-write* (subpath ${quote(path)}))`,
+    ),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** The command line that runs `argv` under a profile. */
+function toSeatbeltArguments(program: string, profile: string, argv: readonly string[]): string[] {
+  return [program, "-p", profile, ...argv];
+}
+
+/** The directories a path lies in, as far as commands may write to them. */
+function parentsBelow(path: string, writable: readonly string[]): string[] {
+  const parts = path.split("/");
+  const parents = parts.map((_, index) => parts.slice(0, index).join("/"));
+  return parents.filter((parent) => writable.some((root) => parent.startsWith(`${root}/`)));
+}
+
+function quote(path: string): string {
+  return `"${path.replace(/["\\]/g, "\\$&")}"`;
+}

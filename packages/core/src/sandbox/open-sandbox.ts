@@ -1,0 +1,202 @@
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { findRealPath, isInside } from "../infrastructure/fs/real-path.ts";
+import {
+  protectedFileJournalDirectory,
+  userConfigDirectory,
+  userStateDirectory,
+} from "../infrastructure/paths/user.ts";
+import { resolveExecutable } from "../infrastructure/process/environment.ts";
+import { runCommand } from "../infrastructure/process/run.ts";
+import { homeDirectory, now, temporaryDirectory } from "../infrastructure/runtime.ts";
+import { createProjectFinder, findOwnHomes, findSecretPaths } from "./box/hidden-paths.ts";
+import { type Hardening, SandboxedShell } from "./box/sandboxed-command.ts";
+import { explainFailure, type SandboxProgram } from "./detect.ts";
+import type { SandboxOptions } from "./session-sandbox.ts";
+
+export type OpenBoxOptions = Pick<SandboxOptions, "environment" | "root" | "writable" | "directory"> & {
+  /** Whether commands may ask to run outside; see `SandboxedShell`. */
+  mayLeave: boolean;
+  notify?: ((message: string) => void) | undefined;
+  /** When the session began, in milliseconds since the epoch; now when left out. */
+  sessionStart?: number;
+  /** Those of the system when left out. */
+  sharedTemporary?: readonly string[];
+};
+
+const SHARED_TEMPORARY: readonly string[] = ["/tmp", "/var/tmp"];
+
+/**
+ * The shared temporary directories, including those of other sessions: the system's, and the one configured for
+ * this process unless it contains more than temporary files.
+ */
+export function findSharedTemporary(configured: string, homes: readonly string[]): string[] {
+  const own = realPathOf(configured);
+  const holdsMore = own === "/" || homes.some((home) => isInside(realPathOf(home), own));
+  const isKnown = SHARED_TEMPORARY.some((directory) => isInside(own, directory));
+  return [...SHARED_TEMPORARY, ...(holdsMore || isKnown ? [] : [own])];
+}
+
+/** Where sockets of the system and of sessions are. */
+const RUNTIME_DIRECTORIES: readonly string[] = ["/run", "/var/run", "/mnt/wslg"];
+
+const TRIAL_LIMIT_MS = 5_000;
+const TOO_SLOW = `a command in it that does nothing took more than ${TRIAL_LIMIT_MS / 1000} s`;
+const MAX_ATTEMPTS = 3;
+
+/** Creates a sandbox and tries it; or says why there is none, in half a sentence. */
+export async function openBox(
+  program: SandboxProgram,
+  options: OpenBoxOptions,
+): Promise<{ box: SandboxedShell } | { problem: string }> {
+  const problem = findObstacle(options);
+  if (problem !== undefined) return { problem };
+  const { notify } = options;
+  for (const { path, held } of findWritable(options))
+    if (held !== undefined)
+      notify?.(
+        `The sandbox keeps ${path} read-only although "sandboxWritable" names it, because it contains ${held}.`,
+      );
+  const [best, ...lesser] = HARDENINGS;
+  const first = await tryBox(program, options, best);
+  if (first.box) return { box: first.box };
+  for (const hardening of first.mayDiffer && program.kind === "bubblewrap" ? lesser : []) {
+    const { box } = await tryBox(program, options, hardening);
+    if (box) return { box };
+  }
+  return { problem: first.problem };
+}
+
+/** Before 0.8, and where it is installed with rights of its own, bubblewrap cannot forbid namespaces. */
+const HARDENINGS: readonly [Hardening, ...Hardening[]] = [
+  { forbidsNamespaces: true, filtersCalls: true },
+  { forbidsNamespaces: false, filtersCalls: true },
+  { forbidsNamespaces: false, filtersCalls: false },
+];
+
+interface Trial {
+  box?: SandboxedShell;
+  /** Why there is no sandbox, in half a sentence. */
+  problem: string;
+  /** Another hardening may do. */
+  mayDiffer: boolean;
+}
+
+async function tryBox(
+  program: SandboxProgram,
+  options: OpenBoxOptions,
+  hardening: Hardening,
+): Promise<Trial> {
+  const { root, environment } = options;
+  const shell = resolveExecutable("sh", { environment, outside: root });
+  if (shell === undefined) return { problem: "sh not found in PATH", mayDiffer: false };
+  try {
+    const box = new SandboxedShell({ ...toBoxOptions(program, options), hardening });
+    for (let attempt = 1; ; attempt++) {
+      const { end, said, isFailure } = await runTrial(box, shell, root);
+      if (end.exitCode === 0) return { box, problem: "", mayDiffer: false };
+      if (end.cause === "timeout") return { problem: TOO_SLOW, mayDiffer: false };
+      // A place that was to be hidden may have gone away meanwhile.
+      if (attempt === MAX_ATTEMPTS || end.hasBegun || !isFailure(said.trimEnd()))
+        return { problem: explainFailure(said), mayDiffer: true };
+    }
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error), mayDiffer: true };
+  }
+}
+
+async function runTrial(box: SandboxedShell, shell: string, cwd: string) {
+  const trial = box.encloseTrial({ argv: [shell, "-c", ":"], cwd, environment: { PATH: "/usr/bin:/bin" } });
+  let said = "";
+  const end = await runCommand({
+    ...trial,
+    cwd,
+    timeoutMs: TRIAL_LIMIT_MS,
+    signal: new AbortController().signal,
+    onOutput: (chunk) => {
+      said += new TextDecoder().decode(chunk);
+    },
+  });
+  return { end, said, isFailure: trial.isFailure };
+}
+
+/** Half a sentence if files hidden from commands lie in a directory that they may write to. */
+function findObstacle({ root, environment }: OpenBoxOptions): string | undefined {
+  const holds = (path: string | undefined) => path !== undefined && isInside(realPathOf(path), root);
+  // The account's too: who runs as another keeps the name of their own home directory.
+  if (root === "/" || findOwnHomes(environment).some(holds))
+    return `the project ${root} contains your home directory`;
+  if (holds(temporaryDirectory())) return `the project ${root} contains the temporary directory`;
+  return holds(userStateDirectory(environment))
+    ? `the project ${root} contains diligent's session directory`
+    : undefined;
+}
+
+function toBoxOptions(program: SandboxProgram, options: OpenBoxOptions) {
+  const { environment, root, directory, mayLeave, notify } = options;
+  const homes = findOwnHomes(environment);
+  const { sharedTemporary = findSharedTemporary(temporaryDirectory(), homes) } = options;
+  const findOtherProjects = createProjectFinder(root, environment);
+  return {
+    program,
+    root,
+    writable: findWritable(options).flatMap(({ path, held }) => (held === undefined ? [path] : [])),
+    directory: () => realPathOf(directory()),
+    quarantine: findQuarantine(options),
+    journalDirectory: protectedFileJournalDirectory(environment, root),
+    findSecrets: () => [...findSecretPaths(environment), ...findOtherProjects()],
+    homes,
+    runtimeDirectories: RUNTIME_DIRECTORIES.filter(isDirectory),
+    sharedTemporary: sharedTemporary.filter(isDirectory),
+    mayLeave,
+    notify,
+    sessionStart: options.sessionStart ?? now(),
+  };
+}
+
+/**
+ * What the user's configuration lets commands write to beside the project: directories that are there, and what each of
+ * them holds that nothing may be put in the place of. All that a box is made from would be the commands' own.
+ */
+function findWritable(options: OpenBoxOptions): { path: string; held: string | undefined }[] {
+  const { environment, writable = [], directory } = options;
+  const home = homeDirectory(environment);
+  const paths = writable.flatMap((path) => expandHome(path, home)).map((path) => realPathOf(path));
+  const own = [userConfigDirectory(environment), userStateDirectory(environment)];
+  const kept: [name: string, paths: readonly (string | undefined)[]][] = [
+    ["your home directory", findOwnHomes(environment)],
+    ["the session's temporary files", [directory(), temporaryDirectory()]],
+    ["diligent's own files", [...own, findQuarantine(options)]],
+  ];
+  const findHeld = (outer: string) =>
+    kept.find(([, inner]) => inner.some((path) => path !== undefined && isInside(realPathOf(path), outer)));
+  return paths.filter(isDirectory).map((path) => ({ path, held: findHeld(path)?.[0] }));
+}
+
+/** Where files that sandboxed commands must not create are moved to. */
+export function findQuarantine({
+  environment,
+  directory,
+}: Pick<SandboxOptions, "environment" | "directory">): string {
+  return join(userStateDirectory(environment) ?? directory() ?? temporaryDirectory(), "quarantine");
+}
+
+function expandHome(path: string, home: string | undefined): string[] {
+  if (!path.startsWith("~")) return [path];
+  return home === undefined ? [] : [join(home, path.slice(1))];
+}
+
+function realPathOf(path: string): string;
+function realPathOf(path: string | undefined): string | undefined;
+function realPathOf(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : (findRealPath(path, "/") ?? path);
+}
+
+/** Not a link to one, which stands for what it leads to. */
+function isDirectory(path: string): boolean {
+  try {
+    return lstatSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}

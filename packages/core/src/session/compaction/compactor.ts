@@ -1,0 +1,309 @@
+import { makeSideRequest } from "../../agent/side-request.ts";
+import type {
+  AgentEvent,
+  AgentLoopConfig,
+  CompactionRung,
+  CompactionTrigger,
+  SummaryValidation,
+  UpcomingRequest,
+  UsagePurpose,
+} from "../../agent/types.ts";
+import { monotonicMs, now } from "../../infrastructure/runtime.ts";
+import type { Model, StreamFunction } from "../../provider/types.ts";
+import type { Message, Usage, UserMessage } from "../../types.ts";
+import type { CompactionLock } from "../compaction-lock.ts";
+import { contextMessages, messagesOf } from "../context-builder.ts";
+import type { SessionLog } from "../log.ts";
+import type { CompactionEntry, CompactionOutcome, SessionEntry } from "../types.ts";
+import { divideByCause } from "./context-status.ts";
+import {
+  type CutPointResult,
+  countPinnedCharacters,
+  extractFileOperations,
+  type FileBase,
+  findCutPoint,
+} from "./cut-point.ts";
+import FLUSH_INSTRUCTION from "./flush-knowledge.md" with { type: "text" };
+import { type ContextLimits, type RoomShares, shareRoom } from "./limits.ts";
+import { summarize } from "./summarize.ts";
+import { assessSummary, summaryWarnings } from "./summary-validation.ts";
+import {
+  countFixedCharacters,
+  estimateFixedTokens,
+  estimateRequest,
+  type FixedPart,
+  sumCharacters,
+  type TokenEstimator,
+} from "./tokens.ts";
+
+// The plan's counts are of four characters each, whatever the tokenizer really produces.
+const PLAN_RATIO = 1 / 4;
+const SHOWN_SUMMARY_CHARACTERS = 200;
+
+/** The dependencies that all compactions of a session share. */
+export interface CompactorDeps extends SummarizerChoice {
+  log: SessionLog;
+  limits: ContextLimits;
+  estimator: TokenEstimator;
+  /** Retries of a summary request; a few by default. */
+  maxRetries?: number | undefined;
+  /** The base of relative paths in tool calls. */
+  fileBase?: FileBase | undefined;
+  /** Builds the new system prompt; receives the previous one. */
+  renewSystemPrompt(before: string): Promise<string>;
+}
+
+/** The input of one compaction; `focus` is what its summary should pay attention to. */
+interface CompactionRequest {
+  fixed: FixedPart;
+  trigger: CompactionTrigger;
+  /** The estimated size of the next request. */
+  tokens: number;
+  /** At most this many tokens of the newest conversation stay verbatim. */
+  keepRecentTokens: number;
+  /** Limits other than the model's own. */
+  limits?: ContextLimits | undefined;
+  focus?: string | undefined;
+  /** Called once it is certain what the summary replaces, before any of it leaves the context. */
+  flush?: (() => Promise<void>) | undefined;
+  signal?: AbortSignal | undefined;
+  emit?: ((event: AgentEvent) => void) | undefined;
+  countUsage?: ((usage: Usage, model: Model, purpose: UsagePurpose) => void) | undefined;
+}
+
+interface WrittenSummary {
+  summary: string;
+  rung: CompactionRung;
+  validation: SummaryValidation;
+}
+
+/** Replaces the older part of a conversation by a summary, as an entry of the session. Nothing is deleted. */
+export class Compactor {
+  constructor(private readonly parts: CompactorDeps) {}
+
+  /** A failing summary never fails the compaction: without a usable one the fallback is used. */
+  async compact(request: CompactionRequest): Promise<CompactionOutcome> {
+    const path = this.parts.log.path();
+    const shares = this.share(path, request);
+    const cut = this.chooseCut(path, shares);
+    const firstKept = cut.entriesToKeep[0];
+    const messages = messagesOf(cut.entriesToSummarize);
+    if (!firstKept || messages.length === 0) return { kind: "nothing" };
+    await request.flush?.();
+    if (request.signal?.aborted) return { kind: "aborted" };
+    const startedAt = monotonicMs();
+    request.emit?.({
+      type: "compaction_start",
+      estimatedTokens: request.tokens,
+      trigger: request.trigger,
+      cutEntryIds: cut.entriesToSummarize.map(({ id }) => id),
+      keptEntryIds: cut.entriesToKeep.map(({ id }) => id),
+      tokensByCause: divideByCause(path, request),
+    });
+    const previous = path.findLast((entry) => entry.type === "compaction");
+    const written = await this.summarizeCut(cut, { messages, previous, request });
+    if (written === undefined) return { kind: "aborted" };
+    const systemPrompt = await this.parts.renewSystemPrompt(request.fixed.systemPrompt);
+    if (request.signal?.aborted) return { kind: "aborted" };
+    const { summary, rung, validation } = written;
+    const entry = this.append(request, systemPrompt, {
+      summary,
+      firstKeptEntryId: firstKept.id,
+      details: extractFileOperations(messages, previous?.details, this.parts.fileBase),
+      pinnedTokens: this.toPlanTokens(shares.pinnedTokens),
+    });
+    const { tokensBefore, tokensAfter } = entry;
+    request.emit?.({
+      type: "compaction_end",
+      tokensBefore,
+      tokensAfter,
+      summary: shorten(entry.summary),
+      durationMs: Math.round(monotonicMs() - startedAt),
+      rung,
+      validation,
+    });
+    return { kind: "compacted", entry, systemPrompt };
+  }
+
+  /** A cut keeps whole turns, so it may keep far more than it should: a later cut is used then. */
+  private chooseCut(
+    path: readonly SessionEntry[],
+    { keepRecentTokens, maxKeptTokens }: RoomShares,
+  ): CutPointResult {
+    const { estimator } = this.parts;
+    for (let keep = this.toPlanTokens(keepRecentTokens); ; keep = Math.floor(keep / 2)) {
+      const cut = findCutPoint(path, keep);
+      const keptTokens = estimator.estimate(sumCharacters(messagesOf(cut.entriesToKeep)));
+      if (keep === 0 || keptTokens <= maxKeptTokens) return cut;
+    }
+  }
+
+  private share(path: readonly SessionEntry[], request: CompactionRequest): RoomShares {
+    const { fixed, keepRecentTokens, limits = this.parts.limits } = request;
+    const { estimator } = this.parts;
+    const fixedTokens = estimateFixedTokens(fixed);
+    const userTokens = estimator.estimate(countPinnedCharacters(messagesOf(path).filter(isUserMessage)));
+    return shareRoom(limits, { fixedTokens, userTokens, keepRecentTokens });
+  }
+
+  private async summarizeCut(
+    cut: CutPointResult,
+    input: { messages: Message[]; previous: CompactionEntry | undefined; request: CompactionRequest },
+  ): Promise<WrittenSummary | undefined> {
+    const { messages, previous, request } = input;
+    const summarizer = await openSummarizer(this.parts, request.emit);
+    const { model, streamFunction } = summarizer;
+    const { maxSummaryTokens } = request.limits ?? this.parts.limits;
+    try {
+      const { summary, failure } = await summarize(messages, {
+        streamFunction,
+        model: { ...model, maxOutputTokens: Math.min(model.maxOutputTokens, maxSummaryTokens) },
+        previousSummary: previous?.summary,
+        focus: request.focus,
+        splitTurnAt: splitTurnPosition(cut),
+        signal: request.signal,
+        maxRetries: this.parts.maxRetries,
+        fileBase: this.parts.fileBase,
+        tokensPerCharacter: this.parts.estimator.ratio,
+        onUsage: (usage) => request.countUsage?.(usage, model, "summary"),
+      });
+      if (failure !== undefined) request.emit?.(madeByProgram(failure));
+      const validation = assessSummary({ summary, failure }, messages, this.parts.fileBase);
+      for (const warning of summaryWarnings(validation)) request.emit?.(warning);
+      const author = summarizer === this.parts.own ? "session_model" : "model";
+      return { summary, rung: failure === undefined ? author : "program", validation };
+    } catch (error) {
+      if (request.signal?.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  private append(
+    request: CompactionRequest,
+    systemPrompt: string,
+    made: Pick<CompactionEntry, "summary" | "firstKeptEntryId" | "details" | "pinnedTokens">,
+  ): CompactionEntry {
+    const { estimator, log } = this.parts;
+    const content = { type: "compaction" as const, ...made, tokensBefore: request.tokens };
+    const draft = { ...content, id: "", parentId: log.leafId, timestamp: "", tokensAfter: 0 };
+    const tokensAfter = estimateRequest(
+      {
+        fixedCharacters: countFixedCharacters({ ...request.fixed, systemPrompt }),
+        messages: contextMessages([...log.path(), draft]).map(({ message }) => message),
+      },
+      estimator,
+    );
+    return log.append((place) => ({ ...content, ...place, tokensAfter }));
+  }
+
+  private toPlanTokens(tokens: number): number {
+    return Math.floor((tokens * PLAN_RATIO) / this.parts.estimator.ratio);
+  }
+}
+
+function isUserMessage(message: Message): message is UserMessage {
+  return message.role === "user";
+}
+
+/** The index, among the summarized messages, at which the split turn begins. */
+function splitTurnPosition({
+  isSplitTurn,
+  turnStartIndex,
+  firstKeptIndex,
+  entriesToSummarize,
+}: CutPointResult) {
+  if (!isSplitTurn || turnStartIndex === undefined) return undefined;
+  const inTurn = firstKeptIndex - turnStartIndex;
+  return messagesOf(entriesToSummarize.slice(0, -inTurn)).length;
+}
+
+function shorten(summary: string): string {
+  const isLong = summary.length > SHOWN_SUMMARY_CHARACTERS;
+  return isLong ? `${summary.slice(0, SHOWN_SUMMARY_CHARACTERS).toWellFormed()}…` : summary;
+}
+
+function madeByProgram(failure: string): AgentEvent {
+  const message = `Used a fallback summary: ${failure}`;
+  return { type: "notice", level: "warning", code: "compaction_fallback", message };
+}
+
+/** Compacts while no other process does so in the same session. */
+export class ExclusiveCompactor extends Compactor {
+  constructor(
+    parts: CompactorDeps,
+    private readonly gate: CompactionLock,
+  ) {
+    super(parts);
+  }
+
+  override compact(request: CompactionRequest): Promise<CompactionOutcome> {
+    const { signal, emit } = request;
+    return this.gate.compact(() => super.compact(request), { signal, emit, isRunning: true });
+  }
+}
+
+/** The models that may write summaries. */
+interface SummarizerChoice {
+  /** The session's own model. */
+  own: Summarizer;
+  /** A model that is preferred for summaries. */
+  preferred?: (() => Promise<Summarizer>) | undefined;
+}
+
+/**
+ * Chooses who writes a summary: the preferred model, or the session's own with a notice if the preferred one cannot
+ * be opened.
+ */
+export async function openSummarizer(
+  { own, preferred }: SummarizerChoice,
+  emit?: (event: AgentEvent) => void,
+): Promise<Summarizer> {
+  try {
+    return preferred ? await preferred() : own;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `The session's own model writes the summary: ${reason}`;
+    emit?.({ type: "notice", level: "warning", code: "compaction_model", message });
+    return own;
+  }
+}
+
+const TOOL = "add_knowledge";
+// Enough for a dozen items.
+const MAX_TOKENS = 2_048;
+
+/**
+ * Before a part of the conversation is summarized, the model may record what would be lost, with one request that is
+ * neither kept nor shown. What it saves is reported; a failure is not, since nothing depends on it.
+ */
+export async function flushKnowledge(
+  agentConfig: AgentLoopConfig,
+  request: Omit<UpcomingRequest, "overflow">,
+): Promise<void> {
+  if (!agentConfig.tools.some(({ name }) => name === TOOL)) return;
+  const { context, signal, emit, countUsage } = request;
+  const asked = { role: "user" as const, content: FLUSH_INSTRUCTION.trim(), timestamp: now() };
+  try {
+    const calls = await makeSideRequest(agentConfig, {
+      context: { ...context, messages: [...context.messages, asked] },
+      toolName: TOOL,
+      purpose: "knowledge",
+      maxTokens: MAX_TOKENS,
+      signal,
+      countUsage: (usage, model) => countUsage(usage, model, "knowledge"),
+    });
+    for (const { input, metadata } of calls) {
+      const { knowledgeId } = metadata;
+      if (typeof knowledgeId !== "string") continue;
+      emit({ type: "knowledge_saved", knowledgeId, content: String(input.content ?? "") });
+    }
+  } catch {
+    // The compaction that follows does not depend on it, and a provider that is down will say so there.
+  }
+}
+
+/** A model and the function that calls it. */
+export interface Summarizer {
+  model: Model;
+  streamFunction: StreamFunction;
+}

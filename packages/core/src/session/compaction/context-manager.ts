@@ -1,0 +1,142 @@
+import { computeCost, describeTools } from "../../agent/run.ts";
+import type { AgentEvent, AgentLoopConfig, PreparedContext, UpcomingRequest } from "../../agent/types.ts";
+import type { Model, ModelFacts } from "../../provider/types.ts";
+import { buildPathContext } from "../context-builder.ts";
+import type { SessionLog } from "../log.ts";
+import type { CompactionOutcome } from "../types.ts";
+import type { Summarizer } from "./compactor.ts";
+import type { ContextSnapshot, ContextUsage } from "./context-status.ts";
+import type { CompactOptions, ContextManagerOptions, ContextWindow } from "./context-window.ts";
+import type { FileBase } from "./cut-point.ts";
+import { type ContextLimits, toContextLimits } from "./limits.ts";
+import { hasRoom } from "./tokens.ts";
+
+/**
+ * Checks every model request of a session. Nearly all pass a cheap check; the rest of the code is loaded for the
+ * first that does not.
+ */
+export class ContextManager {
+  /** The beginning of the next request. */
+  systemPrompt: string;
+  private readonly agentConfig: AgentLoopConfig;
+  private readonly options: ContextManagerOptions;
+  private readonly limits: ContextLimits;
+  private window: Promise<ContextWindow> | undefined;
+
+  constructor(
+    private readonly log: SessionLog,
+    agentConfig: AgentLoopConfig,
+    options: ContextManagerOptions = {},
+  ) {
+    this.agentConfig = runConfigFor(agentConfig);
+    this.systemPrompt = agentConfig.systemPrompt;
+    this.options = optionsFor(agentConfig, options);
+    this.limits = toContextLimits(agentConfig.model, this.options.compaction);
+  }
+
+  /** See `PrepareContext`. */
+  async prepare(request: UpcomingRequest): Promise<PreparedContext | undefined> {
+    const { enabled, pruning } = this.limits;
+    if (!enabled && !pruning.enabled) return undefined;
+    if (!this.window && !request.overflow && hasRoom(request.context, this.limits)) return undefined;
+    const window = await this.open();
+    const prepared = await window.prepare(request);
+    this.systemPrompt = prepared?.systemPrompt ?? this.systemPrompt;
+    return prepared;
+  }
+
+  /** Summarizes the conversation now, whether it is necessary or not. */
+  async compact(options: CompactOptions = {}): Promise<CompactionOutcome> {
+    const window = await this.open();
+    const { signal = new AbortController().signal, emit = () => {} } = options;
+    const outcome = await window.compact({
+      focus: options.focus,
+      signal,
+      emit,
+      context: { ...this.fixed, messages: buildPathContext(this.log.path()).messages },
+      countUsage: (usage, model, purpose) =>
+        emit({ type: "usage", usage, cost: computeCost(usage, model), purpose }),
+    });
+    if (outcome.kind === "compacted") this.systemPrompt = outcome.systemPrompt;
+    return outcome;
+  }
+
+  /** What fills the window now. */
+  async describe(): Promise<ContextUsage> {
+    return (await this.open()).describe(this.fixed);
+  }
+
+  /** The base of relative paths in tool calls. */
+  get fileBase(): FileBase | undefined {
+    return this.options.fileBase;
+  }
+
+  /** How full the window is, without loading the code for details. */
+  snapshot(): ContextSnapshot {
+    const { snapshotContext }: typeof import("./context-status.ts") = require("./context-status.ts");
+    return snapshotContext(this.log.path(), { fixed: this.fixed, limits: this.limits });
+  }
+
+  /** The model that writes summaries. */
+  async openSummarizer(emit?: (event: AgentEvent) => void): Promise<Summarizer> {
+    const { model, streamFunction } = this.agentConfig;
+    const choice = { own: { model, streamFunction }, preferred: this.options.summarizer };
+    const { openSummarizer } = await import("./compactor.ts");
+    return openSummarizer(choice, emit);
+  }
+
+  /** Resets attempts at the start of a run: what failed in an earlier one may be tried again. */
+  startRun(): void {
+    void this.window?.then((window) => window.startRun());
+  }
+
+  /** Saves the model's calibration. */
+  endRun(): void {
+    void this.window?.then((window) => window.saveCalibration());
+  }
+
+  private get fixed() {
+    return { systemPrompt: this.systemPrompt, tools: describeTools(this.agentConfig.tools) };
+  }
+
+  private open(): Promise<ContextWindow> {
+    this.window ??= import("./context-window.ts").then(({ openContextWindow }) =>
+      openContextWindow(this.log, this.agentConfig, { ...this.options, limits: this.limits }),
+    );
+    return this.window;
+  }
+}
+
+/**
+ * The options that apply to a model: for a recorded run and its replays those of its `conditions`, whatever is
+ * configured. A script has its own summaries, so no other model is asked for them.
+ */
+function optionsFor(
+  { model, streamFunction }: Pick<AgentLoopConfig, "model" | "streamFunction">,
+  options: ContextManagerOptions,
+): ContextManagerOptions {
+  const { conditions } = model;
+  if (!conditions) return options;
+  const { compaction, flushKnowledge, summarizer: facts } = conditions;
+  const held = { ...options, compaction, flushKnowledge };
+  if (model.provider !== "scripted") return held;
+  const summarizer = facts && (async () => ({ model: createPlaceholder(model, facts), streamFunction }));
+  return { ...held, summarizer };
+}
+
+/**
+ * The run options for a model: its `conditions`, if any, set the number of retries and the limits of the run,
+ * whatever is configured.
+ */
+export function runConfigFor(config: AgentLoopConfig): AgentLoopConfig {
+  const { conditions } = config.model;
+  if (!conditions) return config;
+  const { maxRetries, maxTurns, maxCost } = conditions;
+  return { ...config, maxRetries, maxTurns, maxCost };
+}
+
+/** A model that answers like this one and has the size and price of another. */
+function createPlaceholder({ id, provider, thinking, ...own }: Model, facts: ModelFacts): Model {
+  const { contextWindow, maxOutputTokens } = own;
+  return { id, provider, ...(thinking && { thinking }), contextWindow, maxOutputTokens, ...facts };
+}

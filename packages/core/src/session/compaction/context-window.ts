@@ -1,0 +1,346 @@
+import type { AgentEvent, AgentLoopConfig, PreparedContext, UpcomingRequest } from "../../agent/types.ts";
+import type { Environment } from "../../infrastructure/runtime.ts";
+import { type Model, ProviderError } from "../../provider/types.ts";
+import type { CompactionSettings } from "../../types.ts";
+import type { CompactionLock } from "../compaction-lock.ts";
+import { buildPathContext } from "../context-builder.ts";
+import type { SessionLog } from "../log.ts";
+import type { CompactionOutcome, SessionEntry } from "../types.ts";
+import {
+  type CalibrationStore,
+  Calibrator,
+  calibrationKey,
+  readCalibration,
+  saveCalibration,
+} from "./calibration.ts";
+import {
+  Compactor,
+  type CompactorDeps,
+  ExclusiveCompactor,
+  flushKnowledge,
+  type Summarizer,
+} from "./compactor.ts";
+import { type ContextUsage, describeContext } from "./context-status.ts";
+import type { FileBase } from "./cut-point.ts";
+import type { ContextLimits } from "./limits.ts";
+import { Pruner } from "./pruning.ts";
+import { RequestMeter } from "./request-meter.ts";
+import { estimateFixedTokens, type FixedPart, findAnsweredTokens, findCountedReply } from "./tokens.ts";
+
+// With each attempt half as much is kept verbatim, finally nothing but the newest reply.
+const MAX_HALVINGS = 6;
+
+// Summaries are hardly ever shorter, so nothing would be gained.
+const MIN_CONVERSATION_CHARACTERS = 1_000;
+
+/** `limits` are the initial limits: a refusal by the provider narrows them. */
+interface ContextWindowDeps {
+  log: SessionLog;
+  limits: ContextLimits;
+  calibrator: Calibrator;
+  compactor: Compactor;
+  /** The id of the model, for messages. */
+  modelId: string;
+  /** Called before a compaction, with the conversation's next request. */
+  flush?: ((request: FlushRequest) => Promise<void>) | undefined;
+}
+
+type FlushRequest = Omit<UpcomingRequest, "overflow">;
+
+/** A compaction on request, in the session's form. */
+type ManualCompaction = Omit<CompactOptions, "signal" | "emit"> & FlushRequest;
+
+/**
+ * Keeps the conversation of one session within its model's window: old tool results are shortened first, then the
+ * older part is summarized. Each step is recorded as an entry of the session, so that a resumed one sees the same.
+ */
+export class ContextWindow {
+  private readonly attempts = new CompactionAttempts();
+  private readonly meter: RequestMeter;
+  private readonly pruner: Pruner;
+  /** The last entry at the time when the model was asked what is worth recording. */
+  private flushedUntil: SessionEntry | undefined;
+
+  constructor(private readonly parts: ContextWindowDeps) {
+    const { log, limits, calibrator } = parts;
+    this.meter = new RequestMeter(log, calibrator.estimator, limits);
+    this.pruner = new Pruner(log, limits.pruning, this.meter);
+  }
+
+  /** See `PrepareContext`. @throws ProviderError of kind `context_overflow` when nothing can make the request fit. */
+  async prepare(request: UpcomingRequest): Promise<PreparedContext | undefined> {
+    const { calibrator, log } = this.parts;
+    const { attempts, meter } = this;
+    calibrator.learn(request.context, findCountedReply(log.path())?.message);
+    if (!meter.limits.enabled) return this.onlyPrune(request);
+    this.assertFixedPartFits(request.context);
+    if (request.overflow) return this.shorten(request);
+    const answered = findAnsweredTokens(log.path());
+    if (answered !== undefined && !meter.exceedsLimit(answered)) attempts.endRow();
+    const isPruned = this.prune(request);
+    if (meter.isTooLong(request.context)) return this.shorten(request);
+    attempts.endRow();
+    return isPruned ? this.prepared() : undefined;
+  }
+
+  /** Summarizes the conversation, whether it is necessary or not. */
+  async compact({ context, ...options }: ManualCompaction): Promise<CompactionOutcome> {
+    const { meter } = this;
+    const fixed: FixedPart = context;
+    const { limits } = meter;
+    if (meter.countConversation() < MIN_CONVERSATION_CHARACTERS) return { kind: "nothing" };
+    const tokens = meter.countTokens(fixed);
+    // At least half of a short conversation is summarized, because the user asked for it.
+    const most = Math.floor(Math.max(0, tokens - estimateFixedTokens(fixed)) / 2);
+    for (let halvings = 0; halvings <= MAX_HALVINGS; halvings++) {
+      const keepRecentTokens = halve(Math.min(most, limits.keepRecentTokens), halvings);
+      const outcome = await this.parts.compactor.compact({
+        ...options,
+        trigger: "manual",
+        flush: tokens > limits.contextWindow ? undefined : () => this.flush({ context, ...options }),
+        fixed,
+        tokens,
+        limits,
+        keepRecentTokens,
+      });
+      if (outcome.kind !== "nothing") return outcome;
+    }
+    return { kind: "nothing" };
+  }
+
+  /** The current context usage. */
+  describe(fixed: FixedPart): ContextUsage {
+    const { calibrator, log } = this.parts;
+    return describeContext(log.path(), { fixed, limits: this.meter.limits, calibrator });
+  }
+
+  /** Resets attempts at the start of a run: what failed in an earlier one may be tried again. */
+  startRun(): void {
+    this.attempts.endRow();
+  }
+
+  saveCalibration(): void {
+    this.parts.calibrator.save();
+  }
+
+  private prune({ context: fixed, emit }: UpcomingRequest): boolean {
+    const { meter, pruner } = this;
+    if (pruner.pruneOld({ fixed, emit })) return true;
+    if (!meter.limits.pruning.enabled || !meter.isTooLong(fixed)) return false;
+    // If even summarizing everything possible would not suffice, the newest results are trimmed to head and tail.
+    return pruner.pruneNewest(() => meter.hasRoomOnceSummarized(fixed), { fixed, emit });
+  }
+
+  /** With summaries disabled, tool results are still shortened, including the newest once a request is too long. */
+  private onlyPrune({ context, emit, overflow }: UpcomingRequest): PreparedContext | undefined {
+    const { meter, pruner } = this;
+    if (!meter.limits.pruning.enabled) return undefined;
+    const limits = overflow ? meter.learnFromRefusal(context, overflow) : meter.limits;
+    const fits = () => !meter.isTooLong(context, limits) && !(overflow && meter.mayBeTooLong(context));
+    const isOldPruned = pruner.pruneOld({ fixed: context, emit });
+    const isPruned = pruner.pruneNewest(fits, { fixed: context, emit }) || isOldPruned;
+    return isPruned ? this.prepared() : undefined;
+  }
+
+  /** Summarizes until the request fits; a refused request is repeated after the first summary. */
+  private async shorten(request: UpcomingRequest): Promise<PreparedContext | undefined> {
+    const { compactor } = this.parts;
+    const { attempts, meter } = this;
+    let fixed: FixedPart = request.context;
+    const limits = request.overflow ? meter.learnFromRefusal(fixed, request.overflow) : meter.limits;
+    const fits = () => !meter.isTooLong(fixed, limits) && !(request.overflow && meter.mayBeTooLong(fixed));
+    let isChanged = false;
+    for (let halvings = 0; halvings <= MAX_HALVINGS && !attempts.areUsedUp; halvings++) {
+      const outcome = await compactor.compact({
+        ...request,
+        trigger: request.overflow ? "overflow" : "threshold",
+        // The same request would be refused again.
+        flush: request.overflow ? undefined : () => this.flush(request),
+        fixed,
+        tokens: meter.countTokens(fixed),
+        limits,
+        keepRecentTokens: halve(limits.keepRecentTokens, halvings),
+      });
+      if (outcome.kind === "aborted") return undefined;
+      if (outcome.kind === "nothing") continue;
+      attempts.note();
+      isChanged = true;
+      fixed = { ...fixed, systemPrompt: outcome.systemPrompt };
+      if (fits()) return this.prepared(fixed);
+      // It is repeated only once, so there is no second attempt.
+      if (request.overflow) break;
+    }
+    // Only the newest turn is left: its results are trimmed to head and tail.
+    isChanged = this.pruner.pruneNewest(fits, { fixed, emit: request.emit }) || isChanged;
+    const isHopeless = request.overflow ? !isChanged : meter.countTokens(fixed) > limits.contextWindow;
+    if (isHopeless) throw this.cannotFit(request, fixed);
+    return isChanged ? this.prepared(fixed) : undefined;
+  }
+
+  /** Lets the model record what is worth knowing, unless it was asked before and nothing has happened since. */
+  private async flush(request: FlushRequest): Promise<void> {
+    const path = this.parts.log.path();
+    const seen = path.findLastIndex((entry) => entry === this.flushedUntil || entry.type === "compaction");
+    const hasNews = path.slice(seen + 1).some(({ type }) => type === "message");
+    if (!hasNews) return;
+    this.flushedUntil = path.at(-1);
+    await this.parts.flush?.(request);
+  }
+
+  private prepared(fixed?: FixedPart): PreparedContext {
+    const { messages } = buildPathContext(this.parts.log.path());
+    return { messages, systemPrompt: fixed?.systemPrompt };
+  }
+
+  private assertFixedPartFits(fixed: FixedPart): void {
+    const { contextWindow, maxFixedTokens } = this.meter.limits;
+    const tokens = estimateFixedTokens(fixed);
+    if (tokens <= maxFixedTokens) return;
+    throw fixedPartOverflow({ tokens, contextWindow, modelId: this.parts.modelId });
+  }
+
+  private cannotFit({ overflow }: UpcomingRequest, fixed: FixedPart) {
+    return conversationOverflow({
+      tokens: this.meter.countTokens(fixed),
+      contextWindow: this.meter.limits.contextWindow,
+      modelId: this.parts.modelId,
+      areUsedUp: this.attempts.areUsedUp,
+      refusal: overflow,
+    });
+  }
+}
+
+function halve(tokens: number, times: number): number {
+  return times === MAX_HALVINGS ? 0 : Math.floor(tokens / 2 ** times);
+}
+
+/** Creates what keeps a session within its model's window. */
+export function openContextWindow(
+  log: SessionLog,
+  agentConfig: AgentLoopConfig,
+  options: ContextManagerOptions & { limits: ContextLimits },
+): ContextWindow {
+  const { maxRetries, model, streamFunction } = agentConfig;
+  const { buildSystemPrompt, calibrationLocation, fileBase, gate, limits } = options;
+  const calibrator = new Calibrator(openCalibrationStore(model, calibrationLocation));
+  const parts: CompactorDeps = {
+    log,
+    limits,
+    estimator: calibrator.estimator,
+    own: { model, streamFunction },
+    maxRetries,
+    fileBase,
+    preferred: options.summarizer,
+    renewSystemPrompt: async (before) => (buildSystemPrompt ? buildSystemPrompt() : before),
+  };
+  const compactor = gate ? new ExclusiveCompactor(parts, gate) : new Compactor(parts);
+  const flush = options.flushKnowledge
+    ? (request: Omit<UpcomingRequest, "overflow">) => flushKnowledge(agentConfig, request)
+    : undefined;
+  return new ContextWindow({ log, limits, calibrator, compactor, modelId: model.id, flush });
+}
+
+/** A script counts tokens as scripted: nothing is learned from it, and no calibration applies to it. */
+function openCalibrationStore(model: Model, place: Environment | undefined): CalibrationStore {
+  const { conditions, provider } = model;
+  const key = calibrationKey(model);
+  const kept = provider === "scripted" ? undefined : place;
+  return {
+    read: () => (conditions ? conditions.calibration : kept && readCalibration(kept, key)),
+    save: (calibration) => {
+      if (kept) void saveCalibration(kept, key, calibration);
+    },
+  };
+}
+
+// More attempts would not help, and each of them costs a request.
+const MAX_IN_A_ROW = 3;
+
+/**
+ * How often a run may be compacted: three times in a row. A request that needed no compaction resets the count, and
+ * so does an answered one within the limit: a long run may continue as long as each compaction makes room for work.
+ */
+class CompactionAttempts {
+  private inARow = 0;
+
+  get areUsedUp(): boolean {
+    return this.inARow >= MAX_IN_A_ROW;
+  }
+
+  note(): void {
+    this.inARow++;
+  }
+
+  endRow(): void {
+    this.inARow = 0;
+  }
+}
+
+/** The values in the sentences: tokens, and the id of the model. */
+interface Overflow {
+  /** Approximately this many tokens are needed. */
+  tokens: number;
+  contextWindow: number;
+  modelId: string;
+}
+
+/** The error when system prompt and tools leave no room for work. */
+function fixedPartOverflow({ tokens, contextWindow, modelId }: Overflow): ProviderError {
+  return new ProviderError(
+    `System prompt, instructions, knowledge and tools take about ${tokens} tokens, more than half of the window of ` +
+      `${contextWindow} tokens of ${modelId}. Shorten the instructions, or choose a model with a larger window.`,
+    "context_overflow",
+  );
+}
+
+/**
+ * The error when a conversation cannot be shortened any further.
+ * @param areUsedUp see `CompactionAttempts`.
+ * @param refusal the provider's error if it refused the request.
+ */
+function conversationOverflow({
+  tokens,
+  contextWindow,
+  modelId,
+  areUsedUp,
+  refusal,
+}: Overflow & { areUsedUp: boolean; refusal: ProviderError | undefined }): ProviderError {
+  const said = refusal ? ` The provider said: ${refusal.message}` : "";
+  const why = areUsedUp ? "several summaries in a row freed no room" : "nothing more can be summarized";
+  return new ProviderError(
+    `The conversation does not fit into the context window of ${modelId}: about ${tokens} of ` +
+      `${contextWindow} tokens, and ${why}.${said}`,
+    "context_overflow",
+  );
+}
+
+/** The options by which a session stays within its model's window. */
+export interface ContextOptions {
+  compaction?: CompactionSettings | undefined;
+  /** Who writes summaries; the session's own model when left out. */
+  summarizer?: (() => Promise<Summarizer>) | undefined;
+  /** Rebuilds the system prompt: called at each compaction, when the cached prefix is invalid anyway. */
+  buildSystemPrompt?: (() => Promise<string>) | undefined;
+  /** True: before a compaction the model may record knowledge, with one extra request if there is anything new. */
+  flushKnowledge?: boolean | undefined;
+  /** Where the calibration of a model's tokenizer is kept across restarts; nowhere when left out. */
+  calibrationLocation?: Environment | undefined;
+}
+
+/** The same options in the session's own form. */
+export interface ContextManagerOptions extends ContextOptions {
+  /** Lets processes wait for each other's compactions; they do not wait when left out. */
+  gate?: CompactionLock | undefined;
+  /** The base of relative paths in tool calls, for the lists of files. */
+  fileBase?: FileBase | undefined;
+}
+
+/** How a conversation is summarized on request. */
+export interface CompactOptions {
+  /** What the summary should pay attention to. */
+  focus?: string | undefined;
+  /** Aborting it leaves the session as it was. */
+  signal?: AbortSignal | undefined;
+  /** Receives events in the meantime, such as the cost of the summary. */
+  emit?: ((event: AgentEvent) => void) | undefined;
+}

@@ -1,0 +1,130 @@
+import type { Model } from "../../provider/types.ts";
+import type { CompactionSettings, PruningConditions } from "../../types.ts";
+
+/** The pruning limits of one model. */
+export type PruningLimits = {
+  [Name in keyof PruningConditions]-?: NonNullable<PruningConditions[Name]>;
+};
+
+export type { CompactionSettings } from "../../types.ts";
+
+/** The limits for one model; all are tokens. */
+export interface ContextLimits {
+  enabled: boolean;
+  /**
+   * The size of a request with its answer; smaller than the model's if the provider accepts only shorter requests.
+   */
+  contextWindow: number;
+  /** Kept free for the answer and for errors of estimation. */
+  reserveTokens: number;
+  keepRecentTokens: number;
+  /** The maximum share of the window for user messages of the summarized part. */
+  maxPinnedTokens: number;
+  /** A system prompt with tools above this leaves no room for work. */
+  maxFixedTokens: number;
+  maxSummaryTokens: number;
+  pruning: PruningLimits;
+}
+
+// For windows of 100k and more; in a smaller one they would leave no room, so there they are shares of it.
+const RESERVE = { tokens: 16_384, share: 1 / 4 };
+const KEEP_RECENT = { tokens: 20_000, share: 1 / 4 };
+const PRUNING_MINIMUM = { tokens: 20_000, share: 1 / 8 };
+const SUMMARY = { tokens: 4_096, share: 1 / 8 };
+const PINNED_SHARE = 1 / 5;
+const FIXED_SHARE = 1 / 2;
+
+// Below this share of the window an overflow means that the window is smaller than assumed.
+const EXPECTED_SHARE = 0.7;
+
+/**
+ * The limits after the provider refused a request of about `refused` tokens: the window is no larger than that. If
+ * it was assumed far larger, it is at least what was `answered` last, otherwise perhaps a half.
+ */
+export function limitsAfterRefusal(
+  limits: ContextLimits,
+  { refused, answered = 0 }: { refused: number; answered?: number | undefined },
+): ContextLimits {
+  const isExpected = refused >= limits.contextWindow * EXPECTED_SHARE;
+  const atLeast = Math.max(answered, Math.floor(refused / 2));
+  return narrowLimits(limits, Math.min(refused, isExpected ? refused : atLeast));
+}
+
+/** The same limits for a window of `tokens`, if that is smaller. */
+export function narrowLimits(limits: ContextLimits, tokens: number): ContextLimits {
+  const contextWindow = Math.min(limits.contextWindow, tokens);
+  const shareOf = (share: number) => Math.floor(contextWindow * share);
+  return {
+    ...limits,
+    contextWindow,
+    reserveTokens: Math.min(limits.reserveTokens, shareOf(RESERVE.share)),
+    keepRecentTokens: Math.min(limits.keepRecentTokens, shareOf(KEEP_RECENT.share)),
+    maxPinnedTokens: Math.min(limits.maxPinnedTokens, shareOf(PINNED_SHARE)),
+    maxSummaryTokens: Math.min(limits.maxSummaryTokens, shareOf(SUMMARY.share)),
+  };
+}
+
+/** The limits for a model, configured or scaled to its window. */
+export function toContextLimits(model: Model, settings: CompactionSettings = {}): ContextLimits {
+  const { contextWindow, maxInputTokens = contextWindow } = model;
+  const { enabled = true, pruning = {} } = settings;
+  const scale = ({ tokens, share }: typeof RESERVE) => Math.min(tokens, Math.floor(contextWindow * share));
+  const reserveTokens = settings.reserveTokens ?? scale(RESERVE);
+  return {
+    enabled,
+    contextWindow: Math.min(contextWindow, maxInputTokens + reserveTokens),
+    reserveTokens,
+    keepRecentTokens: settings.keepRecentTokens ?? scale(KEEP_RECENT),
+    maxPinnedTokens: Math.floor(contextWindow * PINNED_SHARE),
+    maxFixedTokens: Math.floor(contextWindow * FIXED_SHARE),
+    maxSummaryTokens: scale(SUMMARY),
+    pruning: {
+      enabled: pruning.enabled ?? true,
+      softTrimChars: pruning.softTrimChars ?? 4_000,
+      softTrimHead: pruning.softTrimHead ?? 1_500,
+      softTrimTail: pruning.softTrimTail ?? 1_500,
+      hardClearAfter: pruning.hardClearAfter ?? 6,
+      keepLast: pruning.keepLast ?? 2,
+      minimumTokens: pruning.minimumTokens ?? scale(PRUNING_MINIMUM),
+    },
+  };
+}
+
+// After a compaction there has to be room for several turns before the next one.
+const FILLED_SHARE = 0.85;
+// All user messages together may take this share of the room; if that is not enough, they are limited to a half.
+const WHOLE_SHARE = 0.9;
+const SHORT_SHARE = 0.5;
+// The minimum however little room there is: the head and tail of a task.
+const MIN_PINNED_TOKENS = 300;
+
+/** The token budgets of the parts after a compaction, as the session estimates tokens. */
+export interface RoomShares {
+  /** The approximate size of the part kept verbatim. */
+  keepRecentTokens: number;
+  /** Keeping more than this would leave the next request too long. */
+  maxKeptTokens: number;
+  /** The limit for user messages of the summarized part. */
+  pinnedTokens: number;
+}
+
+/**
+ * How the room beside the fixed part and the summary is divided: in a large window each part gets its maximum, in
+ * a small one the user's messages come first if they fit as a whole.
+ */
+export function shareRoom(
+  { contextWindow, reserveTokens, maxPinnedTokens, maxSummaryTokens }: ContextLimits,
+  needs: { fixedTokens: number; userTokens: number; keepRecentTokens: number },
+): RoomShares {
+  const filled = (contextWindow - reserveTokens) * FILLED_SHARE;
+  const room = Math.max(0, Math.floor(filled - needs.fixedTokens - maxSummaryTokens));
+  const pinnedTokens = Math.max(MIN_PINNED_TOKENS, sharePinned(room, { maxPinnedTokens, ...needs }));
+  const rest = Math.max(0, room - Math.min(pinnedTokens, needs.userTokens));
+  return { pinnedTokens, maxKeptTokens: rest, keepRecentTokens: Math.min(needs.keepRecentTokens, rest) };
+}
+
+function sharePinned(room: number, needs: { maxPinnedTokens: number; userTokens: number }): number {
+  const half = Math.min(needs.maxPinnedTokens, Math.floor(room * SHORT_SHARE));
+  const fitsAsWhole = needs.userTokens <= Math.min(needs.maxPinnedTokens, room * WHOLE_SHARE);
+  return fitsAsWhole ? Math.max(needs.userTokens, half) : half;
+}

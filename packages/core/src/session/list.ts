@@ -1,0 +1,319 @@
+import { join } from "node:path";
+import { modificationTime, readDirectory } from "../infrastructure/fs/directory.ts";
+import { type FileLine, readLines } from "../infrastructure/fs/line-reader.ts";
+import { messageText, promptText } from "../types.ts";
+import { type ParsedLine, parseDamagedLine, parseSessionLine } from "./parse-line.ts";
+import { MAX_LINES_OF_NO_SESSION, readHeader, recoverHeader, SessionFileError } from "./session-header.ts";
+import type { SessionEntry, SessionHeader, SessionInfo } from "./types.ts";
+
+const EXTENSION = ".jsonl";
+
+/** A session file that this program cannot open, such as one of a newer format version. */
+export interface UnreadableSession {
+  /** From the file's name. */
+  id: string;
+  /** A sentence that names the file. */
+  reason: string;
+}
+
+/**
+ * The sessions of a directory, the last changed first. Each file is read line by line and only what the list shows
+ * is parsed, so that memory does not grow with a file: only the beginning of a line of more than 256 KB is read.
+ * Files that are not sessions, or cannot be opened, are left out.
+ */
+export async function listSessions(sessionsDir: string): Promise<SessionInfo[]> {
+  return readSessionDirectory(sessionsDir).sessions;
+}
+
+/** The results of `listSessions` and `listUnreadableSessions`, from one pass over the files. */
+export function readSessionDirectory(sessionsDir: string): {
+  sessions: SessionInfo[];
+  unreadable: UnreadableSession[];
+} {
+  const sessions: SessionInfo[] = [];
+  const unreadable: UnreadableSession[] = [];
+  for (const name of sessionFileNames(sessionsDir)) {
+    const path = join(sessionsDir, name);
+    const summary = readSummary(path);
+    if (summary instanceof Error)
+      unreadable.push({ id: name.slice(0, -EXTENSION.length), reason: summary.message });
+    else sessions.push(...toInfo(summary, path));
+  }
+  sessions.sort(
+    (left, right) => right.modified.getTime() - left.modified.getTime() || (left.path < right.path ? 1 : -1),
+  );
+  return { sessions, unreadable };
+}
+
+/**
+ * The path of the session with this id, or of the last changed one without an id; undefined when there is none. A
+ * file of that name is returned even if it cannot be opened, so that the caller learns why.
+ */
+export async function findSessionFile(sessionsDir: string, id?: string): Promise<string | undefined> {
+  const name = `${id}${EXTENSION}`;
+  if (id !== undefined && sessionFileNames(sessionsDir).includes(name)) return join(sessionsDir, name);
+  const sessions = await listSessions(sessionsDir);
+  return sessions.find((session) => id === undefined || session.id === id)?.path;
+}
+
+/** The session files of a directory that `listSessions` leaves out because they cannot be opened. */
+export function listUnreadableSessions(sessionsDir: string): UnreadableSession[] {
+  return readSessionDirectory(sessionsDir).unreadable;
+}
+
+/** Undefined when the file is not a session, or cannot be opened. */
+export function summarizeSession(path: string): SessionInfo | undefined {
+  const summary = readSummary(path);
+  return summary instanceof Error ? undefined : toInfo(summary, path)[0];
+}
+
+/** One session, or none for a file that is not a session. */
+function toInfo(summary: SessionSummary | undefined, path: string): SessionInfo[] {
+  const info = summary?.toInfo(new Date(modificationTime(path)));
+  return info === undefined ? [] : [info];
+}
+
+function sessionFileNames(sessionsDir: string): string[] {
+  try {
+    return readDirectory(sessionsDir).flatMap(({ name, kind }) =>
+      kind === "file" && name.endsWith(EXTENSION) ? [name] : [],
+    );
+  } catch {
+    // The directory does not exist or cannot be read: there are no sessions to show.
+    return [];
+  }
+}
+
+function readSummary(path: string): SessionSummary | Error | undefined {
+  const summary = new SessionSummary(path);
+  try {
+    const isBeginningEnough = (beginning: string) => summary.isBeginningEnough(beginning);
+    for (const line of readLines(path, { isBeginningEnough })) {
+      summary.add(line);
+      if (summary.isNoSession) return undefined;
+    }
+    return summary;
+  } catch (error) {
+    if (error instanceof SessionFileError) return error;
+    return new Error(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const MAX_TEXT_LENGTH = 1000;
+
+/** The list data of a session, collected from its lines one by one. */
+class SessionSummary {
+  private header: SessionHeader | undefined;
+  private firstMessage: SessionEntry | undefined;
+  private name: string | undefined;
+  private firstUserMessage: string | undefined;
+  private isArchived = false;
+  private readonly tally = new EntryTally();
+  private lines = 0;
+
+  constructor(private readonly path: string) {}
+
+  /** True after so many lines without a session that the file must be something else. */
+  get isNoSession(): boolean {
+    return !this.header && !this.firstMessage && this.lines > MAX_LINES_OF_NO_SESSION;
+  }
+
+  /** True for the beginning of a line whose rest is not needed. */
+  isBeginningEnough(beginning: string): boolean {
+    return this.readCountedMessage(beginning) !== undefined;
+  }
+
+  /** @throws SessionFileError for a newer version. */
+  add({ text, isComplete, isCut }: FileLine): void {
+    this.lines++;
+    const message = this.readCountedMessage(text);
+    if (message && (isCut || (isComplete && isWholeMessage(text)))) {
+      this.countMessage(message);
+      return;
+    }
+    const line = parseSessionLine(text);
+    for (const part of line ? [line] : parseDamagedLine(text)) this.take(part);
+  }
+
+  /** @param fileModified the file's modification time; for a session whose own dates are damaged. */
+  toInfo(fileModified: Date): SessionInfo | undefined {
+    const header = this.header ?? (this.firstMessage && recoverHeader([this.firstMessage], this.path));
+    if (!header) return undefined;
+    const { modified, messageCount } = this.tally;
+    const created = toDate(header.timestamp);
+    return {
+      id: header.id,
+      path: this.path,
+      cwd: header.cwd,
+      ...(this.name !== undefined && { name: this.name }),
+      created: created ?? modified ?? fileModified,
+      modified: modified ?? created ?? fileModified,
+      messageCount,
+      ...(this.firstUserMessage !== undefined && { firstUserMessage: this.firstUserMessage }),
+      ...(header.parentSession !== undefined && { parentSession: header.parentSession }),
+      ...(this.isArchived && { archived: true }),
+    };
+  }
+
+  /**
+   * A message written by diligent that only needs to be counted: its beginning is enough. Undefined for any other
+   * line.
+   */
+  private readCountedMessage(text: string): OwnMessage | undefined {
+    const message = this.header && readOwnMessage(text);
+    return message?.isUserMessage && this.firstUserMessage === undefined ? undefined : message;
+  }
+
+  private take(line: ParsedLine): void {
+    if (line.kind === "header") this.header ??= readHeader(line.value, this.path);
+    if (line.kind === "entry") this.takeEntry(line.entry);
+  }
+
+  private takeEntry(entry: SessionEntry): void {
+    if (entry.type === "archive") this.isArchived = entry.archived;
+    // Metadata about a session does not change it: it keeps its number in the list.
+    if (entry.type === "archive" || entry.type === "label") return;
+    if (entry.type === "session_info") this.name = entry.name?.trim() ? entry.name : undefined;
+    if (entry.type !== "message") {
+      this.tally.addChange(entry.timestamp);
+      return;
+    }
+    this.firstMessage ??= entry;
+    this.countMessage(entry);
+    if (entry.message.role !== "user" || this.firstUserMessage !== undefined) return;
+    const text = promptText(entry.message).trim();
+    if (text !== "") this.firstUserMessage = shorten(text);
+  }
+
+  /** A continued session is no longer archived. */
+  private countMessage(message: Pick<SessionEntry, "id" | "timestamp">): void {
+    this.tally.addMessage(message);
+    this.isArchived = false;
+  }
+}
+
+function shorten(text: string): string {
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH).toWellFormed()}…` : text;
+}
+
+/** How much of a session is read. */
+export interface SessionTextOptions {
+  /** Characters of the text; the rest is not read. */
+  maxCharacters: number;
+  /** Aborting it stops reading; what was read so far is returned. */
+  signal?: AbortSignal | undefined;
+}
+
+// After this many characters reading yields, so that key presses are handled.
+const PART_CHARACTERS = 512 * 1024;
+// The cost of a result although its text is not kept: it has to be skipped.
+const PASSED_CHARACTERS = 16 * 1024;
+// Another program may have written the file, with spaces and different key order.
+const SAID = /"role"\s*:\s*"(?:user|assistant)"/;
+const ROLE_PLACE = 400;
+
+/**
+ * The user and model texts of a session file, on every branch, for searching. Tool results, calls and thinking are
+ * left out. Empty for a file that cannot be read.
+ */
+export async function readSessionText(
+  path: string,
+  { maxCharacters, signal }: SessionTextOptions,
+): Promise<string> {
+  const texts: string[] = [];
+  let characters = 0;
+  let passed = 0;
+  try {
+    for (const { text, isCut } of readLines(path, { isBeginningEnough: (beginning) => !isSaid(beginning) })) {
+      passed += isCut ? PASSED_CHARACTERS : text.length;
+      if (passed > PART_CHARACTERS) {
+        passed = 0;
+        await new Promise(setImmediate);
+      }
+      if (signal?.aborted || characters >= maxCharacters) break;
+      const said = isSaid(text) ? textOf(text) : "";
+      if (said === "") continue;
+      texts.push(said);
+      characters += said.length;
+    }
+  } catch {
+    // Removed or damaged meanwhile: it is then found by what its list entry says only.
+  }
+  return texts.join("\n").slice(0, maxCharacters);
+}
+
+function isSaid(line: string): boolean {
+  return SAID.test(line.slice(0, ROLE_PLACE));
+}
+
+function textOf(line: string): string {
+  const parsed = parseSessionLine(line);
+  if (parsed?.kind !== "entry" || parsed.entry.type !== "message") return "";
+  const { message } = parsed.entry;
+  return message.role === "tool_result" ? "" : messageText(message);
+}
+
+/** The number of messages of a session and its last change, computed entry by entry in the order of the file. */
+class EntryTally {
+  private messages = 0;
+  private lastMessageId: string | undefined;
+  private lastChange: Date | undefined;
+
+  get messageCount(): number {
+    return this.messages;
+  }
+
+  /** Undefined until an entry has a readable date. */
+  get modified(): Date | undefined {
+    return this.lastChange;
+  }
+
+  /** Counts an entry that is a message. */
+  addMessage({ id, timestamp }: Pick<SessionEntry, "id" | "timestamp">): void {
+    // A line whose newline could not be written is written twice.
+    if (id !== this.lastMessageId) this.messages++;
+    this.lastMessageId = id;
+    this.addChange(timestamp);
+  }
+
+  /** Records the time of an entry that is not a message. */
+  addChange(timestamp: string): void {
+    this.lastChange = toDate(timestamp) ?? this.lastChange;
+  }
+}
+
+/** Undefined if it is not a date. */
+function toDate(timestamp: string): Date | undefined {
+  const date = new Date(timestamp);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+// How messages written by diligent begin; a list needs no more of most of them. Everything else is parsed.
+const OWN_MESSAGE =
+  /^\{"type":"message","id":"([^"]*)","parentId":(?:null|"[^"]*"),"timestamp":"([^"]*)","message":\{"role":"(user|assistant|tool_result)"/;
+const OWN_PREFIX_LENGTH = 200;
+const OWN_END = /,"timestamp":\d+\}\}$/;
+const OWN_END_LENGTH = 40;
+const PARENT = '"parentId":';
+
+/** The fields at the beginning of a message's line. */
+interface OwnMessage extends Pick<SessionEntry, "id" | "timestamp"> {
+  isUserMessage: boolean;
+}
+
+/**
+ * Reads the beginning of a line of a session file, without parsing it; undefined if it is not a message written by
+ * diligent.
+ */
+function readOwnMessage(text: string): OwnMessage | undefined {
+  const match = OWN_MESSAGE.exec(text.slice(0, OWN_PREFIX_LENGTH));
+  if (!match) return undefined;
+  const [, id = "", timestamp = "", role] = match;
+  return { id, timestamp, isUserMessage: role === "user" };
+}
+
+/** False for a message's line that was torn, zeroed or run together with another one: it is parsed fully then. */
+function isWholeMessage(text: string): boolean {
+  const isOne = text.indexOf(PARENT, text.indexOf(PARENT) + 1) < 0;
+  return isOne && OWN_END.test(text.slice(-OWN_END_LENGTH)) && !text.includes("\0");
+}

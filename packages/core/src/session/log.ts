@@ -1,0 +1,132 @@
+import type { Redactor } from "../agent/types.ts";
+import { generateEntryId, now } from "../infrastructure/runtime.ts";
+import { packUnsentOutputs } from "./context-builder.ts";
+import { findLeafId, pathTo } from "./tree.ts";
+import type { SessionEntry } from "./types.ts";
+import type { DeferredWriter } from "./writer.ts";
+
+/** An entry's place in the tree. */
+type EntryLocation = Pick<SessionEntry, "id" | "parentId" | "timestamp">;
+
+/**
+ * The entries of one session and its current leaf, after which the conversation continues. Entries are only ever
+ * added.
+ */
+export class SessionLog {
+  readonly entries: SessionEntry[];
+  private readonly ids: Set<string>;
+  private leaf: string | null;
+  /** The entries from the root to the leaf, computed on first use. */
+  private knownPath: SessionEntry[] | undefined;
+
+  constructor(
+    private readonly writer: DeferredWriter | undefined,
+    entries: readonly SessionEntry[] = [],
+    /** Redacts secrets in every added entry. */
+    private readonly redactor?: Redactor | undefined,
+  ) {
+    this.entries = [...entries];
+    this.ids = new Set(entries.map(({ id }) => id));
+    this.leaf = findLeafId(entries);
+  }
+
+  /** The parent of the next entry; null at the beginning. */
+  get leafId(): string | null {
+    return this.leaf;
+  }
+
+  /** Adds an entry after the leaf, which becomes the new leaf. */
+  append<E extends SessionEntry>(make: (place: EntryLocation) => E): E {
+    const entry = this.annotate(make);
+    this.leaf = entry.id;
+    this.knownPath?.push(entry);
+    if (entry.type === "compaction" || entry.type === "prune") packUnsentOutputs(this.path());
+    return entry;
+  }
+
+  /** Adds an entry with metadata about the session that is not part of the conversation. */
+  annotate<E extends SessionEntry>(make: (place: EntryLocation) => E): E {
+    const timestamp = new Date(now()).toISOString();
+    const made = make({ id: this.newId(), parentId: this.leaf, timestamp });
+    const entry = this.redactor?.redact(made) ?? made;
+    this.entries.push(entry);
+    this.writer?.write(entry);
+    return entry;
+  }
+
+  /** The conversation's entries, oldest first; the same list again as long as the conversation only grows. */
+  path(): readonly SessionEntry[] {
+    this.knownPath ??= pathTo(this.entries, this.leaf);
+    return this.knownPath;
+  }
+
+  /**
+   * Moves the leaf to an earlier entry, so that later entries form a new branch. @throws Error if there is no such
+   * entry.
+   */
+  moveTo(entryId: string | null): void {
+    if (entryId !== null) this.assertHas(entryId);
+    this.leaf = entryId;
+    this.knownPath = undefined;
+  }
+
+  has(entryId: string): boolean {
+    return this.ids.has(entryId);
+  }
+
+  /**
+   * Adopts entries that another process has added to the session's file, and continues after `leafId`, one of them.
+   */
+  adopt(entries: readonly SessionEntry[], leafId: string): void {
+    for (const entry of entries) {
+      this.entries.push(entry);
+      this.ids.add(entry.id);
+    }
+    this.moveTo(leafId);
+  }
+
+  /** @throws Error when there is no such entry. */
+  assertHas(entryId: string): void {
+    if (!this.ids.has(entryId)) throw new Error(`This session has no entry ${entryId}.`);
+  }
+
+  private newId(): string {
+    let id = generateEntryId();
+    while (this.ids.has(id)) id = generateEntryId();
+    this.ids.add(id);
+    return id;
+  }
+}
+
+/** The current labels of entries, by entry id. */
+export function readLabels(entries: readonly SessionEntry[]): ReadonlyMap<string, string> {
+  const labels = new Map<string, string>();
+  for (const entry of entries) {
+    if (entry.type !== "label") continue;
+    if (entry.label === undefined) labels.delete(entry.targetId);
+    else labels.set(entry.targetId, entry.label);
+  }
+  return labels;
+}
+
+/**
+ * Labels an entry; a blank label removes the label.
+ * @throws Error when there is no such entry.
+ */
+export function labelEntry(log: SessionLog, targetId: string, label: string): void {
+  log.assertHas(targetId);
+  const given = label.trim();
+  log.annotate((place) => ({ type: "label", ...place, targetId, ...(given !== "" && { label: given }) }));
+}
+
+/** Names the session; a missing or blank name removes the name. */
+export function nameSession(log: SessionLog, name: string | undefined): void {
+  const given = name?.trim() ? { name } : {};
+  log.annotate((place) => ({ type: "session_info", ...place, ...given }));
+}
+
+/** The latest name of a session; undefined if it has none. */
+export function findSessionName(entries: readonly SessionEntry[]): string | undefined {
+  const last = entries.findLast((entry) => entry.type === "session_info");
+  return last?.name?.trim() ? last.name : undefined;
+}

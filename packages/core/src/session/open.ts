@@ -1,0 +1,113 @@
+import type { Redactor } from "../agent/types.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
+import { CompactionLock } from "./compaction-lock.ts";
+import { customEntriesOn } from "./custom-entries.ts";
+import { SessionLog } from "./log.ts";
+import type { SessionFile } from "./read-file.ts";
+import { createHeader } from "./session-header.ts";
+import { pathTo } from "./tree.ts";
+import type { SessionEntry, SessionHeader } from "./types.ts";
+import { DeferredWriter, type DeferredWriterOptions } from "./writer.ts";
+
+/** An open session: its header, its entries, and its file if it is saved. */
+export interface LiveSession {
+  header: SessionHeader;
+  log: SessionLog;
+  writer: DeferredWriter | undefined;
+  gate: CompactionLock;
+}
+
+/** Where sessions are opened and stored, and who receives notices. */
+export interface SessionLocation extends Omit<DeferredWriterOptions, "file" | "header"> {
+  cwd: string;
+  /** Absolute; undefined: the session is not saved. */
+  sessionsDir: string | undefined;
+  /** See `SessionManagerConfig`. */
+  lockLocation?: Environment | undefined;
+  /** Redacts secrets in added entries. */
+  redactor?: Redactor | undefined;
+}
+
+/** The id and origin of a new session. */
+export interface NewSessionOptions {
+  /** Created by `generateSessionId` by default. */
+  sessionId?: string | undefined;
+  /** The id of the session this one is forked from. */
+  parentSession?: string | undefined;
+}
+
+/** Nothing is written yet: see `DeferredWriter`. */
+export function createSession(place: SessionLocation, options: NewSessionOptions = {}): LiveSession {
+  const header = createHeader({ ...options, cwd: place.cwd });
+  const writer = createWriter(place, { header });
+  return toLiveSession(place, { header, writer, log: new SessionLog(writer, [], place.redactor) });
+}
+
+/** Continues a file that was read. */
+export function continueSession(place: SessionLocation, file: SessionFile): LiveSession {
+  const writer = createWriter(place, { file });
+  return toLiveSession(place, {
+    header: file.header,
+    writer,
+    log: new SessionLog(writer, file.entries, place.redactor),
+  });
+}
+
+/** Where a copy ends and its id. */
+interface ForkOptions {
+  /** The last entry to copy; the conversation's last by default. */
+  atEntryId?: string | undefined;
+  /** Created by `generateSessionId` by default. */
+  sessionId?: string | undefined;
+}
+
+/**
+ * A new session with a copy of `source`'s conversation; the copies keep their ids and all their fields.
+ * @throws Error when there is no such entry.
+ */
+export function forkSession(
+  place: SessionLocation,
+  source: LiveSession,
+  options: ForkOptions = {},
+): LiveSession {
+  const { atEntryId, sessionId } = options;
+  if (atEntryId !== undefined) source.log.assertHas(atEntryId);
+  const { redactor } = place;
+  const path = pathTo(source.log.entries, atEntryId ?? source.log.leafId);
+  const fork = createSession(place, { sessionId, parentSession: source.header.id });
+  const entries = withCustomEntries(path, source.log.entries);
+  const copied = redactor ? entries.map((entry) => redactor.redact(entry)) : entries;
+  for (const entry of copied) fork.writer?.write(entry);
+  fork.writer?.flush();
+  return toLiveSession(place, { ...fork, log: new SessionLog(fork.writer, copied, redactor) });
+}
+
+/** The branch, and custom entries of programs, in the order of the file. */
+function withCustomEntries(
+  path: readonly SessionEntry[],
+  entries: readonly SessionEntry[],
+): readonly SessionEntry[] {
+  if (!entries.some(({ type }) => type === "custom")) return path;
+  const copied = new Set<SessionEntry>([...path, ...customEntriesOn(path, entries)]);
+  return entries.filter((entry) => copied.has(entry));
+}
+
+/** Writes everything to disk, including a prompt without an answer; nothing for an empty session. */
+export function flushSession({ log, writer }: Pick<LiveSession, "log" | "writer">): void {
+  if (log.entries.length === 0) return;
+  writer?.flush();
+  writer?.sync();
+}
+
+function toLiveSession({ lockLocation }: SessionLocation, parts: Omit<LiveSession, "gate">): LiveSession {
+  return { ...parts, gate: new CompactionLock({ ...parts, lockLocation }) };
+}
+
+function createWriter(
+  { sessionsDir, cwd, lockLocation: _, redactor: __, ...options }: SessionLocation,
+  from: Pick<DeferredWriterOptions, "file" | "header">,
+): DeferredWriter | undefined {
+  return sessionsDir === undefined
+    ? undefined
+    : new DeferredWriter(sessionsDir, cwd, { ...options, ...from });
+}

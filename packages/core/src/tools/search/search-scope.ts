@@ -1,0 +1,266 @@
+import { dirname, join, relative } from "node:path";
+import { holdRegularFile, specialFileKind } from "../../infrastructure/fs/read.ts";
+import { HeldDirectory, isInside } from "../../infrastructure/fs/real-path.ts";
+import { type NameStamp, readNameStamp } from "../../infrastructure/fs/stat.ts";
+import { createChildEnvironment } from "../../infrastructure/process/environment.ts";
+import type { RipgrepOptions } from "../../infrastructure/process/ripgrep.ts";
+import { now } from "../../infrastructure/runtime.ts";
+import type { ApprovalRequest } from "../../tool/types.ts";
+import { type ApprovedTarget, createTargetGate, resolveFilePath } from "../target.ts";
+import type { Workspace } from "../workspace.ts";
+
+/** Added to a result if something may be missing from it; see `ToolContext.isWithheld`. */
+export const WITHHELD_NOTE = "[files that need approval to be read are left out]";
+
+/** Added to a result if something was left out because its location could not be verified. */
+export const MOVED_NOTE = "[files moved by another program during the search are left out; search again]";
+
+/** What is searched, held open so that it stays what was approved whatever happens to its path. */
+export interface SearchLocation extends Disposable {
+  /** Where ripgrep runs, and its target. */
+  cwd: string;
+  operand: string;
+  /** The path of a name in the searched directory. */
+  at(name: string): string;
+}
+
+/** @throws MovedPathError when the target leads elsewhere now. */
+export function openSearchLocation({ realPath, isDirectory }: SearchTarget): SearchLocation {
+  if (isDirectory) {
+    const directory = HeldDirectory.open(realPath);
+    return {
+      cwd: directory.pathForChildren,
+      operand: "./",
+      at: (name) => directory.at(name),
+      [Symbol.dispose]: () => directory[Symbol.dispose](),
+    };
+  }
+  const file = holdRegularFile(realPath);
+  return {
+    cwd: "/",
+    operand: file.pathForChildren,
+    at: () => realPath,
+    [Symbol.dispose]: () => file[Symbol.dispose](),
+  };
+}
+
+/**
+ * How a path is shown: relative to the working directory where it lies in it, in quotes if a line break in it would
+ * make one path look like two.
+ */
+export function displaySearchPath({ cwd }: Workspace, path: string): string {
+  const shown = isInside(path, cwd) ? relative(cwd, path) || "." : path;
+  return /[\n\r]/.test(shown) ? JSON.stringify(shown) : shown;
+}
+
+// Hidden files are searched, version control directories are not, and .gitignore applies before `git init` too.
+// Unreadable files are skipped silently: messages are then about the search itself.
+const WALK = [
+  "--hidden",
+  "--no-require-git",
+  "--no-messages",
+  "--no-ignore-messages",
+  ...[".git", ".hg", ".svn", ".jj"].flatMap((directory) => ["--glob", `!${directory}`]),
+];
+
+/** The input of one ripgrep search. */
+interface RipgrepSearch {
+  /** What to search for and how; patterns behind `-e`, so that one may begin with a hyphen. */
+  flags: readonly string[];
+  place: SearchLocation;
+  signal: AbortSignal;
+}
+
+/** Ripgrep's options, except for those about output. The paths in that are relative to the searched directory. */
+export function toRipgrepOptions(
+  workspace: Workspace,
+  { flags, place, signal }: RipgrepSearch,
+): Omit<RipgrepOptions, "onRecord" | "separator"> {
+  return {
+    args: [...flags, ...WALK, "--", place.operand],
+    cwd: place.cwd,
+    signal,
+    environment: createChildEnvironment(workspace),
+    search: { environment: workspace.environment, outside: workspace.root },
+  };
+}
+
+/** The display form of a path that ripgrep printed. */
+export function displayFound(
+  workspace: Workspace,
+  { path, isDirectory }: SearchTarget,
+  found: string,
+): string {
+  return displaySearchPath(workspace, isDirectory ? join(path, found) : path);
+}
+
+// File systems stamp with a clock that lags some milliseconds behind.
+const CLOCK_LAG_MS = 50;
+const MAX_ATTEMPTS = 3;
+
+/** `run` may be called several times; only the results of the last call are used. */
+interface Search<T> {
+  run(): Promise<T>;
+  /** The files that would be reported, relative to the searched directory. */
+  filesOf(found: T): readonly string[];
+}
+
+/**
+ * Searches a directory, and repeats the search if a directory with matches was changed meanwhile: ripgrep finds a
+ * directory and then opens it by name, so another process could replace it by a link in between. `isSteady` is
+ * false for files whose location could not be verified in the end.
+ */
+export async function searchSteadily<T>(
+  place: SearchLocation,
+  { run, filesOf }: Search<T>,
+): Promise<{ found: T; isSteady(file: string): boolean }> {
+  const begin = now() - CLOCK_LAG_MS;
+  let found = await run();
+  let stamps = readStamps(place, filesOf(found));
+  let isSame = (name: string) => (stamps.get(name)?.changedMs ?? begin) < begin;
+  for (let attempt = 1; attempt < MAX_ATTEMPTS && !filesOf(found).every(isFound); attempt++) {
+    const before = stamps;
+    found = await run();
+    stamps = readStamps(place, filesOf(found));
+    isSame = (name) => before.get(name)?.identity === (stamps.get(name)?.identity ?? "");
+  }
+  return { found, isSteady: isFound };
+
+  /** The searched directory is held, so its own name does not matter; the names in it do. */
+  function isFound(file: string): boolean {
+    const directories = directoriesAbove(file);
+    const isThere = directories.every((directory) => directory === "." || isSame(directory));
+    return isThere && (isSame(dirname(file)) || isSame(file));
+  }
+}
+
+type Stamps = ReadonlyMap<string, NameStamp | undefined>;
+
+/** The state of the files and all directories above them; undefined for those that changed between two checks. */
+function readStamps(place: SearchLocation, files: readonly string[]): Stamps {
+  const names = [...new Set(files.flatMap((file) => [...directoriesAbove(file), file]))];
+  const look = () => names.map((name) => readNameStamp(place.at(name)));
+  // A file is reached through the directories above it: had they been replaced meanwhile, the second check would
+  // show it.
+  const [first, second] = [look(), look()];
+  return new Map(
+    names.map((name, index) => {
+      const stamp = second[index];
+      return [name, stamp?.identity === first[index]?.identity ? stamp : undefined];
+    }),
+  );
+}
+
+/** From the one it lies in to the searched one, `.`. */
+function directoriesAbove(file: string): string[] {
+  const directories: string[] = [];
+  for (let directory = dirname(file); ; directory = dirname(directory)) {
+    directories.push(directory);
+    if (directory === "." || directory === "/") return directories;
+  }
+}
+
+/** A file or directory that exists and is what was requested when the call was approved. */
+export interface SearchTarget {
+  /** Absolute, as given. */
+  path: string;
+  /** The real path, which is opened. */
+  realPath: string;
+  isDirectory: boolean;
+}
+
+/** How the arguments of a search tool are read and described. */
+interface SearchGateOptions<A> {
+  toolName: string;
+  /** The directory or file that a call works on, as the model gave it. */
+  placeOf(args: A): string;
+  /** What it does there, for a person. */
+  describe(args: A): string;
+}
+
+/**
+ * Requests approval for the location of a search, and resolves it again when the search begins; see
+ * `createTargetGate`.
+ */
+export function createSearchGate<A extends object>(
+  workspace: Workspace,
+  { toolName, placeOf, describe }: SearchGateOptions<A>,
+) {
+  const gate = createTargetGate(workspace, { toolName, permission: "read" });
+  const places = new WeakMap<A, { file_path: string }>();
+  const pathOf = (args: A) => resolveFilePath(workspace, placeOf(args));
+  const placeFor = (args: A) => {
+    const place = places.get(args) ?? { file_path: placeOf(args) };
+    places.set(args, place);
+    return place;
+  };
+  return {
+    approval(args: A): ApprovalRequest {
+      const request = gate.approval(placeFor(args));
+      return { ...request, description: `${toolName}: ${describe(args)}`.replace(/\s+/g, " ") };
+    },
+    /** The location of a call, absolute; the links in it are not followed. */
+    pathOf,
+    /** Undefined if nothing is there; throws if it is neither file nor directory. */
+    locateIfThere(args: A): SearchTarget | undefined {
+      return toSearchTarget(gate.locate(placeFor(args)));
+    },
+    /** Rejects if nothing is there, naming what exists instead. */
+    async locate(args: A): Promise<SearchTarget> {
+      const target = gate.locate(placeFor(args));
+      const found = toSearchTarget(target);
+      if (found) return found;
+      const { missingFileError } = await import("../missing-file.ts");
+      throw missingFileError(workspace, target);
+    },
+  };
+}
+
+function toSearchTarget({ path, realPath, stats }: ApprovedTarget): SearchTarget | undefined {
+  if (!stats) return undefined;
+  const isDirectory = stats.isDirectory();
+  const kind = specialFileKind(stats);
+  // A named pipe would block the search forever.
+  if (!isDirectory && kind !== undefined) throw new Error(`${path} is ${kind}, which cannot be searched.`);
+  return { path, realPath, isDirectory };
+}
+
+/**
+ * A glob split into a directory without wildcards and the rest, which is matched against paths below that
+ * directory.
+ */
+interface GlobPattern {
+  /** Empty for the directory the pattern starts from; absolute or beginning with `~/` if the pattern was. */
+  directory: string;
+  rest: string;
+}
+
+const WILDCARDS = /[*?[\]{}!\\]/;
+
+/**
+ * Splits a glob at the first component with a wildcard (the last component always stays in
+ * `rest`; a slash at the end means everything below), so that only the
+ * named directory is walked and is what an approval is asked for.
+ */
+export function splitGlobPattern(pattern: string): GlobPattern {
+  const components = pattern.replace(/\/+$/, "/**").split("/");
+  const wild = components.findIndex((component) => WILDCARDS.test(component));
+  const at = wild === -1 ? components.length - 1 : wild;
+  const directory = components.slice(0, at).join("/");
+  return {
+    directory: directory === "" && at > 0 ? "/" : directory,
+    rest: components.slice(at).join("/"),
+  };
+}
+
+/**
+ * Returns whether a path below the pattern's directory matches. A pattern without a slash matches at any depth, as in
+ * `.gitignore`. Brackets also stand for themselves, for files such as `[id].tsx`.
+ */
+export function createGlobMatcher({ directory, rest }: GlobPattern): (path: string) => boolean {
+  const anchored = rest.includes("/") || directory !== "";
+  const glob = new Bun.Glob(anchored ? rest : `**/${rest}`);
+  if (!rest.includes("[")) return (path) => glob.match(path);
+  const literal = new Bun.Glob((anchored ? rest : `**/${rest}`).replace(/[[\]]/g, "\\$&"));
+  return (path) => glob.match(path) || literal.match(path);
+}

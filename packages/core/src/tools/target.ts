@@ -1,0 +1,112 @@
+import { join, relative, resolve } from "node:path";
+import { type FileTarget, locateFile } from "../infrastructure/fs/read.ts";
+import { isInside } from "../infrastructure/fs/real-path.ts";
+import { homeDirectory } from "../infrastructure/runtime.ts";
+import type { ApprovalRequest } from "../tool/types.ts";
+import type { Workspace } from "./workspace.ts";
+
+interface FileArguments {
+  file_path: string;
+}
+
+/** The exact file that was approved. */
+export interface ApprovedTarget extends FileTarget {
+  /** Absolute; the links in it are not followed. */
+  path: string;
+}
+
+/** The two steps of a call that works on one file: asking for approval, and using exactly what was approved. */
+interface TargetGate {
+  approval(args: FileArguments): ApprovalRequest;
+  /**
+   * Throws when the path leads elsewhere than it did when `approval` was called with the same arguments object.
+   * What is opened afterwards has to be opened at `realPath`, and checked for where it was opened: links may be
+   * redirected at any time.
+   */
+  locate(args: FileArguments): ApprovedTarget;
+}
+
+/**
+ * A link may be redirected to another file while the user considers the question: the answer was not for that file
+ * then.
+ */
+export function createTargetGate(
+  workspace: Workspace,
+  { toolName, permission }: { toolName: string; permission: "read" | "write" },
+): TargetGate {
+  const realPaths = new WeakMap<FileArguments, string | undefined>();
+  return {
+    approval(args) {
+      const path = resolveFilePath(workspace, args.file_path);
+      const realPath = realPathOf(path);
+      realPaths.set(args, realPath);
+      // A real path in the project needs no extra mention of where it leads.
+      const isPlain = realPath === undefined || (realPath === path && isInside(path, workspace.root));
+      return {
+        permission,
+        toolName,
+        description: `${toolName}: ${onOneLine(args.file_path)}`,
+        details: { path, ...(!isPlain && { realPath }) },
+      };
+    },
+    locate(args) {
+      const path = resolveFilePath(workspace, args.file_path);
+      const target = locateFile(path);
+      if (realPaths.has(args) && realPaths.get(args) !== target.realPath) {
+        throw new Error(
+          `${path} led elsewhere when it was allowed; now it leads to ${target.realPath}. Try again.`,
+        );
+      }
+      return { ...target, path };
+    },
+  };
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return locateFile(path).realPath;
+  } catch {
+    return undefined; // The call itself will report what is wrong with the path.
+  }
+}
+
+function onOneLine(path: string): string {
+  return /\p{Cc}/u.test(path) ? JSON.stringify(path) : path;
+}
+
+/** Relative to the project root, or absolute for what lies outside it. */
+export function displayPath(workspace: Workspace, path: string): string {
+  const fromRoot = relative(workspace.root, path);
+  return fromRoot === ".." || fromRoot.startsWith("../") ? path : fromRoot;
+}
+
+/**
+ * Resolves the path that a model gave: relative ones start at the working directory, `~/` is the home directory.
+ * Links are not followed. Throws for an empty path and for one with a NUL, which no system accepts.
+ */
+export function resolveFilePath(workspace: Workspace, givenPath: string): string {
+  if (givenPath.trim() === "") throw new Error("The path is empty. Give the path of a file.");
+  if (givenPath.includes("\0"))
+    throw new Error("The path contains a NUL character. Give the path without it.");
+  if (givenPath !== "~" && !givenPath.startsWith("~/")) return resolve(workspace.cwd, givenPath);
+  const home = homeDirectory(workspace.environment);
+  if (home === undefined)
+    throw new Error(`There is no home directory to find ${givenPath} in. Give the whole path.`);
+  return join(home, givenPath.slice(1));
+}
+
+const KIBIBYTE = 1024;
+const UNITS = ["KB", "MB", "GB", "TB"] as const;
+
+/** Such as `312 bytes`, `4.2 KB`, `1.0 GB`. */
+export function formatBytes(bytes: number | bigint): string {
+  let amount = Number(bytes);
+  if (amount < KIBIBYTE) return amount === 1 ? "1 byte" : `${amount} bytes`;
+  let unit: string = UNITS[0];
+  for (const larger of UNITS) {
+    amount /= KIBIBYTE;
+    unit = larger;
+    if (amount < KIBIBYTE) break;
+  }
+  return `${amount.toFixed(1)} ${unit}`;
+}

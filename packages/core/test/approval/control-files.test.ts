@@ -1,0 +1,263 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { decideApproval } from "../../src/approval/policy.ts";
+import type { ApprovalContext, PermissionRule } from "../../src/approval/types.ts";
+
+const top = realpathSync(mkdtempSync(join(tmpdir(), "approval-control-")));
+const home = join(top, "home");
+const root = join(home, "work", "app");
+const dotfiles = join(home, ".config");
+for (const directory of [
+  join(root, "src"),
+  join(dotfiles, "nvim"),
+  join(home, ".local"),
+  join(top, "state"),
+]) {
+  mkdirSync(directory, { recursive: true });
+}
+writeFileSync(join(top, "state", "grants.json"), "{}");
+
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+interface Asked {
+  permission?: "read" | "write";
+  tool?: string;
+}
+
+async function decide(
+  path: string,
+  using: Partial<ApprovalContext>,
+  { permission = "write", tool = "write" }: Asked = {},
+) {
+  const context = { root, cwd: using.root ?? root, home, environment: { HOME: home }, ...using };
+  return decideApproval({ permission, toolName: tool, description: "", details: { path } }, context);
+}
+
+async function gateOf(
+  path: string,
+  using: Partial<ApprovalContext> = {},
+  asked: Asked = {},
+): Promise<string> {
+  const { action, gate } = await decide(path, using, asked);
+  return `${action} ${gate}`;
+}
+
+const allow = (pattern: string): PermissionRule => ({ permission: "write", pattern, action: "allow" });
+
+describe("what makes a repository of any directory", () => {
+  test("asks, since git obeys the settings beside it", async () => {
+    for (const path of ["HEAD", "src/HEAD", "src/head", "a/b/commondir"])
+      expect([path, await gateOf(path)]).toEqual([path, "ask control_file"]);
+    expect((await decide("src/HEAD", {})).reason).toBe(
+      "src/HEAD can make its directory a repository, whose settings git obeys",
+    );
+    for (const path of ["src/HEAD.md", "src/HEAD/x", "src/header", "src/config", "objects/x"])
+      expect([path, await gateOf(path)]).toEqual([path, "allow project"]);
+  });
+
+  test("is allowed by a rule that names it, not by one for the whole directory", async () => {
+    expect(await gateOf("src/HEAD", { rules: [allow("src/**")] })).toStartWith("ask ");
+    expect(await gateOf("src/HEAD", { rules: [allow("src/HEAD")] })).toStartWith("allow ");
+  });
+});
+
+describe("in any project", () => {
+  const names = [
+    ...["AGENT.md", "CRUSH.md", ".openhands/setup.sh", ".factory/x", ".qoder/x", ".gdbearlyinit"],
+    ...[".vimrc.local", "rust-toolchain.toml", "rust-toolchain"],
+    ...[".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml", ".husky/pre-push", ".gitattributes"],
+    ...[
+      ".gitmodules",
+      ".lfsconfig",
+      ".hg/hgrc",
+      ".cursor/mcp.json",
+      ".cursorrules",
+      "GEMINI.md",
+      "CLAUDE.local.md",
+    ],
+    ...["AGENTS.override.md", "docs/claude.MD", ".claude/settings.json", ".github/copilot-instructions.md"],
+    ...[".github/workflows/ci.yml", ".github/actions/x/action.yml", ".github/prompts/x.md", ".drone.yaml"],
+    ...[
+      ".gitlab-ci.yaml",
+      "azure-pipelines.yaml",
+      "azure-pipelines-nightly.yml",
+      "Jenkinsfile",
+      "ci/JENKINSFILE",
+    ],
+    ...[
+      ".circleci/config.yml",
+      ".travis.yml",
+      "bitbucket-pipelines.yml",
+      ".woodpecker.yml",
+      ".woodpecker/x.yml",
+    ],
+    ...[".pnpmfile.cjs", ".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn/releases/yarn.cjs", "bunfig.toml"],
+    ...[".mise.toml", "mise.local.toml", ".vimrc", ".exrc", ".nvimrc", ".zed/tasks.json", "x.code-workspace"],
+    ...[".idea/workspace.xml", ".xinitrc", ".envrc", ".devcontainer/devcontainer.json", ".devcontainer.json"],
+    ...[
+      ".mcp.json",
+      ".Rprofile",
+      ".gdbinit",
+      "sitecustomize.py",
+      ".cargo/config.toml",
+      ".ssh/authorized_keys",
+    ],
+    ...[
+      ".config/autostart/x.desktop",
+      ".config/systemd/user/x.service",
+      ".local/bin/ls",
+      ".gitconfig",
+      ".jq",
+    ],
+    ...[".config/git/config", ".config/diligent/diligent.jsonc", ".local/state/diligent/grants.json"],
+  ];
+  for (const name of names) {
+    test(`writing ${name} asks, whatever allows everything`, async () => {
+      const gates = [
+        await gateOf(name),
+        await gateOf(`vendor/${name}`),
+        await gateOf(name, { rules: [allow("**")] }),
+      ];
+      expect(gates).toEqual(["ask control_file", "ask control_file", "ask control_file"]);
+      expect(await gateOf(name, { rules: [allow(name)] })).toMatch(/allow rule|ask control_file/);
+    });
+  }
+
+  test("what people build with on purpose needs no consent", async () => {
+    const plain = [
+      ...[
+        "package.json",
+        "Makefile",
+        "Dockerfile",
+        ".gitignore",
+        ".editorconfig",
+        ".tool-versions",
+        ".prettierrc",
+      ],
+      ...["src/cursorrules.ts", "docs/jenkinsfile-howto.md", ".github/CODEOWNERS", "tsconfig.json", "npmrc"],
+      ...[
+        "src/config/git/x.ts",
+        "local/bin/x",
+        "environment.ts",
+        "bin/tool",
+        "library/x.ts",
+        ".config/app.json",
+      ],
+    ];
+    for (const name of plain) expect(`${name}: ${await gateOf(name)}`).toBe(`${name}: allow project`);
+  });
+});
+
+describe("a session in the home directory", () => {
+  const inHome = { root: home };
+
+  test("asks before any of its settings is written, known or not", async () => {
+    const names = [
+      ".profile.d/x",
+      ".whatever-rc",
+      ".config/app/settings.json",
+      ".local/share/x",
+      "bin/ls",
+      ".x",
+    ];
+    for (const name of [...names, ".ssh/config", "Library/LaunchAgents/x.plist", ".BASHRC"]) {
+      expect(`${name}: ${await gateOf(name, inHome)}`).toBe(`${name}: ask control_file`);
+    }
+    expect(await gateOf("notes.txt", inHome)).toBe("allow project");
+    expect(await gateOf("work/app/bin/x", inHome)).toBe("allow project");
+    expect(await gateOf("home/.whatever-rc", { root: top })).toBe("ask control_file");
+  });
+
+  test("a rule for one directory of settings covers it, but not what starts with every session", async () => {
+    const rules = [allow(".config/**"), allow("~/.whatever/**")];
+    expect(await gateOf(".config/app/settings.json", { ...inHome, rules })).toBe("allow rule");
+    expect(await gateOf(".whatever/x", { ...inHome, rules })).toBe("allow rule");
+    expect(await gateOf(".config/systemd/user/x.service", { ...inHome, rules })).toBe("ask control_file");
+    expect(await gateOf(".other", { ...inHome, rules: [allow("**"), allow("*")] })).toBe("ask control_file");
+  });
+
+  test("in one of its directories asks for what is started from there, and for that alone", async () => {
+    const inDotfiles = { root: dotfiles };
+    expect(await gateOf("systemd/user/x.service", inDotfiles)).toBe("ask control_file");
+    expect(await gateOf("app/settings.json", inDotfiles)).toBe("allow project");
+    expect(await gateOf("gh/hosts.yml", inDotfiles, { permission: "read" })).toBe("ask secret");
+    expect(await gateOf("init.lua", { root: join(dotfiles, "nvim") })).toBe("allow project");
+  });
+});
+
+describe("our own directories", () => {
+  const environment = {
+    HOME: home,
+    XDG_STATE_HOME: join(root, "state"),
+    XDG_CONFIG_HOME: join(root, "settings"),
+  };
+  const own = ["state/diligent/grants.json", "state/diligent/trust.json", "settings/diligent/diligent.jsonc"];
+
+  test("ask for reading and for writing wherever the environment puts them", async () => {
+    for (const name of own) {
+      const read = await gateOf(name, { environment }, { permission: "read", tool: "read" });
+      expect([name, await gateOf(name, { environment }), read]).toEqual([
+        name,
+        "ask control_file",
+        "ask secret",
+      ]);
+    }
+    expect(await gateOf("state/DILIGENT/grants.json", { environment })).toBe("ask control_file");
+    expect(await gateOf("state/other.json", { environment })).toBe("allow project");
+  });
+
+  test("are known by where they lead", async () => {
+    symlinkSync(join(top, "state"), join(home, ".local", "state"));
+    symlinkSync(join(top, "state"), join(root, "notes"));
+    mkdirSync(join(top, "state", "diligent"), { recursive: true });
+    const using = { root: top, environment: { HOME: home } };
+    expect(await gateOf("state/diligent/grants.json", using)).toBe("ask control_file");
+    expect(await gateOf(join(root, "notes", "diligent", "grants.json"), using)).toBe("ask control_file");
+    rmSync(join(home, ".local", "state"));
+  });
+
+  test("are opened by no rule and no earlier answer, and none is offered", async () => {
+    const name = "state/diligent/grants.json";
+    const rules = [allow("**"), allow("state/**"), allow(name), allow(join(root, name))];
+    const grants = [{ kind: "path", permission: "write", tool: "write", path: join(root, name) }] as const;
+    const verdict = await decide(name, { environment, rules, grants });
+    expect([verdict.action, verdict.gate, verdict.grants]).toEqual(["ask", "control_file", undefined]);
+    const inHome = { root: home, rules: [allow(".local/state/diligent/**"), allow("~/.config/diligent/*")] };
+    expect(await gateOf(".local/state/diligent/grants.json", inHome)).toBe("ask control_file");
+    expect(await gateOf(".config/diligent/diligent.jsonc", inHome)).toBe("ask control_file");
+    const outside = await decide(join(home, ".config", "diligent", "diligent.jsonc"), {
+      rules: [allow("~/**")],
+    });
+    expect([outside.action, outside.gate, outside.grants]).toEqual(["ask", "control_file", undefined]);
+  });
+
+  test("are no part of a search that nobody was asked about", async () => {
+    mkdirSync(join(root, "state", "diligent"), { recursive: true });
+    writeFileSync(join(root, "state", "diligent", "input-history.jsonl"), "");
+    const request = { permission: "execute", toolName: "bash", description: "" } as const;
+    const verdictOf = (command: string) =>
+      decideApproval({ ...request, details: { command } }, { root, cwd: root, home, environment });
+    expect((await verdictOf("grep -r x .")).gate).toBe("secret");
+    expect((await verdictOf("cat state/diligent/*")).gate).toBe("secret");
+    expect((await verdictOf("grep -r x src")).gate).toBe("read_only_command");
+  });
+});
+
+describe("a path that another process takes elsewhere", () => {
+  test("asks although it leads into the project, whatever rule allows it", async () => {
+    symlinkSync("/proc/self/cwd", join(root, "here"));
+    const through = join("/proc", `${process.pid}`, "root", root, "src", "main.ts");
+    const rules: PermissionRule[] = [{ permission: "read", pattern: "**", action: "allow" }];
+    for (const path of [through, `/proc/self/root${root}/src/x`]) {
+      const gates = [
+        await gateOf(path, {}, { permission: "read" }),
+        await gateOf(path, { rules }, { permission: "read" }),
+      ];
+      expect([path, gates]).toEqual([path, ["ask unknown_target", "ask unknown_target"]]);
+    }
+    const here = join(root, "here", "packages");
+    expect(await gateOf(here, { root: "/" }, { permission: "read" })).toBe("ask unknown_target");
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { loadedFiles } from "../support/loaded-files.ts";
+
+/** What the first decision, search or change needs, and no request before it. */
+const LATER = [
+  "infrastructure/text/bash-grammar.ts",
+  "approval/grants.ts",
+  "approval/evaluate-request.ts",
+  "approval/bash/command-policy.ts",
+  "approval/paths.ts",
+  "approval/reads.ts",
+  "tool/execute.ts",
+  "tools/parameters.ts",
+  "tools/shell/run-shell.ts",
+  "tools/read/read-file.ts",
+  "tools/search/find-files.ts",
+  "tools/search/grep.ts",
+  "tools/search/list-directory.ts",
+  "tools/edit/edit-file.ts",
+  "tools/edit/unified-diff.ts",
+  "tools/edit/write-file.ts",
+  "tools/edit/save-file.ts",
+  "infrastructure/fs/write.ts",
+];
+
+test("what judges, changes and compares is not loaded on the way to the first request", () => {
+  const loaded = loadedFiles("run.ts");
+  expect(loaded.has("approval/policy.ts")).toBe(true);
+  expect(LATER.filter((file) => !existsSync(join(import.meta.dir, "..", "..", "src", file)))).toEqual([]);
+  expect(LATER.filter((file) => loaded.has(file))).toEqual([]);
+});

@@ -1,0 +1,210 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Checkpoints } from "../../src/checkpoint/checkpoints.ts";
+import { forgetCheckpoints } from "../../src/checkpoint/load.ts";
+import { CheckpointPlace } from "../support/checkpoint-place.ts";
+
+let place: CheckpointPlace;
+beforeEach(() => {
+  place = new CheckpointPlace();
+  write("a.txt", "one\n");
+});
+afterEach(() => place.close());
+
+const write = (name: string, content: string) => writeFileSync(place.path(name), content);
+const read = (name: string) => readFileSync(place.path(name), "utf8");
+const notify = (_: string, code: string, message: string) => void place.notices.push(`${code}: ${message}`);
+const begin = (checkpoints: Checkpoints, written?: string) =>
+  checkpoints.beforeChanges({ isFirst: true, notify, ...(written && { written }) });
+
+async function end(checkpoints: Checkpoints): Promise<void> {
+  checkpoints.afterChanges();
+  await checkpoints.settled();
+}
+
+describe("two sessions in one project at the same time", () => {
+  test("take nothing back that may be the other's work, and say so", async () => {
+    const [one, two] = [place.open(), place.open({ sessionId: "two" })];
+    await begin(one);
+    write("a.txt", "by one\n");
+    await Bun.sleep(60);
+    await begin(two);
+    write("b.txt", "by two\n");
+    await end(two);
+    await end(one);
+    const reason = "changed while another session was active too";
+    expect(await one.undo()).toMatchObject({
+      restored: [{ path: "a.txt", how: "changed" }],
+      conflicts: [{ path: "b.txt", reason }],
+    });
+    expect(await two.undo()).toBeUndefined();
+    expect([read("a.txt"), read("b.txt")]).toEqual(["one\n", "by two\n"]);
+  });
+
+  test("take back what their file tools have written all the same", async () => {
+    const [one, two] = [place.open(), place.open({ sessionId: "two" })];
+    await begin(one);
+    await begin(two, "dir/b.txt");
+    mkdirSync(place.path("dir"));
+    write("dir/b.txt", "by two\n");
+    write("c.txt", "by one\n");
+    await end(two);
+    await end(one);
+    expect(await two.undo()).toMatchObject({
+      restored: [{ path: "dir" }, { path: "dir/b.txt" }],
+      conflicts: [],
+    });
+    expect(await one.undo()).toMatchObject({ restored: [{ path: "c.txt", how: "removed" }] });
+  });
+
+  test("do not take an undo of the other for their own work", async () => {
+    const [one, two] = [place.open(), place.open({ sessionId: "two" })];
+    await place.run(two, () => write("b.txt", "by two\n"));
+    await begin(one);
+    write("a.txt", "by one\n");
+    expect(await two.undo()).toMatchObject({ restored: [{ path: "b.txt", how: "removed" }] });
+    await end(one);
+    expect(await one.undo()).toMatchObject({ restored: [{ path: "a.txt", how: "changed" }] });
+    expect(readdirSync(place.root)).toEqual(["a.txt"]);
+  });
+});
+
+test("of two undos at the same time one is refused, and says so", async () => {
+  const names = Array.from({ length: 400 }, (_, index) => `${index}`);
+  const [one, other] = [place.open(), place.open()];
+  for (const text of ["1\n", "2\n"])
+    await place.run(one, () => {
+      for (const name of names) write(name, text);
+    });
+  const ends = await Promise.allSettled([one.undo(), other.undo()]);
+  expect(ends.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  expect(new Set(names.map(read))).toEqual(new Set(["1\n"]));
+});
+
+test("a call begins only when an undo in the project is done, and what that did is not its work", async () => {
+  const [one, two] = [place.open(), place.open({ sessionId: "two" })];
+  await place.run(one, () => write("a.txt", "two\n"));
+  const undoing = one.undo();
+  await begin(two);
+  expect(read("a.txt")).toBe("one\n");
+  await undoing;
+  write("b.txt", "b\n");
+  await end(two);
+  expect(await two.undo()).toMatchObject({ restored: [{ path: "b.txt" }], conflicts: [] });
+});
+
+test("another directory at the project's path is left alone", async () => {
+  const checkpoints = place.open();
+  await place.run(checkpoints, () => write("a.txt", "two\n"));
+  renameSync(place.root, join(place.top, "elsewhere"));
+  mkdirSync(place.root);
+  write("a.txt", "two\n");
+  await expect(place.open().undo()).rejects.toThrow(
+    "is no longer the directory in which this session worked",
+  );
+  rmSync(place.root, { recursive: true });
+  renameSync(join(place.top, "elsewhere"), place.root);
+  expect(await place.open().undo()).toMatchObject({ restored: [{ path: "a.txt" }] });
+});
+
+test("of a session that is deleted nothing is taken back any more", async () => {
+  const checkpoints = place.open();
+  await place.run(checkpoints, () => write("a.txt", "two\n"));
+  checkpoints.close();
+  const environment = { HOME: join(place.top, "home"), XDG_STATE_HOME: place.state };
+  await forgetCheckpoints({ root: place.root, environment, sessionId: "one" });
+  expect(await place.open().undo()).toBeUndefined();
+  expect(read("a.txt")).toBe("two\n");
+});
+
+describe("a call that makes more than can be kept", () => {
+  test("is said at once; what was done before can still be taken back", async () => {
+    const checkpoints = place.open({ limits: { projectBytes: 100_000 } });
+    await place.run(checkpoints, () => write("a.txt", "two\n"));
+    await place.run(checkpoints, () => {
+      write("big", "x".repeat(200_000));
+      rmSync(place.path("a.txt"));
+    });
+    expect(place.notices).toEqual([
+      "no_undo: The last call's changes cannot be undone, or not completely: the project has more than 0 MB in it.",
+    ]);
+    expect(await checkpoints.undo()).toMatchObject({
+      restored: [
+        { path: "a.txt", how: "added" },
+        { path: "big", how: "removed" },
+      ],
+      isTooLarge: true,
+    });
+    write("mine.txt", "mine\n");
+    expect(await checkpoints.undo()).toMatchObject({ restored: [{ path: "a.txt", how: "changed" }] });
+    expect([read("a.txt"), read("mine.txt")]).toEqual(["one\n", "mine\n"]);
+  });
+});
+
+describe("what undo does not touch", () => {
+  test("is named when it went away: what belongs to us, pipes", async () => {
+    for (const directory of [".diligent/skills"]) mkdirSync(place.path(directory), { recursive: true });
+    Bun.spawnSync(["mkfifo", place.path("pipe")]);
+    await place.run(place.open(), () => {
+      for (const each of [".diligent/skills", "pipe"]) rmSync(place.path(each), { recursive: true });
+      mkdirSync(place.path("other/.diligent"), { recursive: true });
+    });
+    const gone = [".diligent", "pipe"];
+    expect(await place.open().undo()).toMatchObject({
+      notKept: gone.map((path) => ({ path, isCache: false, isControl: true })),
+    });
+  });
+
+  test("is named: the permissions of the project's own directory", async () => {
+    const checkpoints = place.open();
+    await place.run(checkpoints, () => {
+      write("a.txt", "two\n");
+      chmodSync(place.root, 0o700);
+    });
+    expect(await checkpoints.undo()).toMatchObject({ restored: [{ path: "a.txt" }], isRootChanged: true });
+    expect(statSync(place.root).mode & 0o777).toBe(0o700);
+  });
+
+  test("is named where nobody looks: caches, beside what any call did that could have changed them", async () => {
+    mkdirSync(place.path("node_modules"));
+    const checkpoints = place.open();
+    await place.run(checkpoints, () => write("a.txt", "two\n"));
+    expect(await checkpoints.undo()).toMatchObject({ unseen: ["node_modules"] });
+    await begin(checkpoints, "a.txt");
+    write("a.txt", "three\n");
+    await end(checkpoints);
+    expect((await checkpoints.undo())?.unseen).toBeUndefined();
+  });
+});
+
+test("an undo that can do nothing is not used up; asking once more goes further back", async () => {
+  const checkpoints = place.open();
+  await place.run(checkpoints, () => write("b.txt", "b\n"));
+  await place.run(checkpoints, () => write("a.txt", "two\n"));
+  write("a.txt", "one\n");
+  expect(await checkpoints.undo()).toMatchObject({ restored: [] });
+  write("a.txt", "two\n");
+  expect(await checkpoints.undo()).toMatchObject({ restored: [{ path: "a.txt" }] });
+  await checkpoints.redo();
+  write("a.txt", "mine\n");
+  expect(await checkpoints.undo()).toMatchObject({ conflicts: [{ path: "a.txt" }], restored: [] });
+  expect(await checkpoints.undo()).toMatchObject({ restored: [{ path: "b.txt" }] });
+  expect(read("a.txt")).toBe("mine\n");
+});
+
+test("files whose content is not kept are known", async () => {
+  write("large.bin", "x".repeat(2000));
+  const checkpoints = place.open({ limits: { fileBytes: 1000 } });
+  await place.run(checkpoints, () => write("a.txt", "two\n"));
+  expect(checkpoints.unkept).toEqual(["large.bin"]);
+});

@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { userConfigDirectory, userStateDirectory } from "../../src/infrastructure/paths/user.ts";
+import { homeDirectory, processAccount } from "../../src/infrastructure/runtime.ts";
+
+test("a home that is not absolute would be another one in each directory, and counts as if it were not set", () => {
+  const { home } = processAccount();
+  const account = home === "/" ? undefined : home;
+  const homes = ["relative", "./relative", "~", "/", "/home/me"];
+  expect(homes.map((HOME) => homeDirectory({ HOME }))).toEqual([
+    ...[account, account, account],
+    ...[undefined, "/home/me"],
+  ]);
+  const environment = { HOME: "relative" };
+  expect([userConfigDirectory(environment), userStateDirectory(environment)]).toEqual([
+    userConfigDirectory({ HOME: home }),
+    userStateDirectory({ HOME: home }),
+  ]);
+});

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { findProcessTree, hasProcessTable } from "../../src/infrastructure/process/tree.ts";
+
+const MARK = `/process-table-test-${process.pid}/`;
+
+test.skipIf(!hasProcessTable())("a process is found by its mark, and so is what it has started", async () => {
+  const argv = ["sh", "-c", "env -i sleep 30 & echo $!; wait"];
+  const shell = Bun.spawn(argv, { env: { PATH: process.env.PATH, MARK }, stdout: "pipe" });
+  try {
+    const { value } = await shell.stdout.getReader().read();
+    const sleeper = Number(new TextDecoder().decode(value));
+    const { processes } = findProcessTree(new Set(), MARK);
+    expect(processes.sort()).toEqual([shell.pid, sleeper].sort());
+    process.kill(sleeper);
+  } finally {
+    shell.kill();
+  }
+});
+
+test.skipIf(!hasProcessTable())(
+  "a process without an environment may be anybody's, so nothing is certain",
+  async () => {
+    const stranger = Bun.spawn(["sleep", "30"], { env: {} });
+    try {
+      expect(findProcessTree(new Set(), MARK)).toEqual({ processes: [], isCertain: false });
+    } finally {
+      stranger.kill();
+      await stranger.exited;
+    }
+  },
+);

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { rgPath } from "@vscode/ripgrep";
+import { isSecretFile, SECRET_FILE_GLOBS } from "../../src/infrastructure/paths/secret-files.ts";
+import { makeTempDir } from "../support/temp-dir.ts";
+
+describe("isSecretFile", () => {
+  const secret = [
+    ".env",
+    ".env.local",
+    "packages/a/.ENV",
+    "config/prod.env",
+    "id_rsa",
+    "keys/id_ed25519",
+    "server.pem",
+    "server.KEY",
+    "cert.p12",
+    "cert.pfx",
+    "store.jks",
+    ".npmrc",
+    ".netrc",
+    ".pypirc",
+    ".git-credentials",
+    "home/.aws/credentials",
+    "home/.kube/config",
+    "home/.docker/config.json",
+    "home/.config/gcloud/credentials.db",
+    "home/.ssh/known_hosts",
+    "terraform.tfstate",
+    "\uff0eenv",
+  ];
+  for (const name of secret) {
+    test(`is true for ${JSON.stringify(name)}`, () => expect(isSecretFile(`/app/${name}`)).toBe(true));
+  }
+
+  test("is false for names that only resemble one, and for public halves", () => {
+    for (const name of [
+      "src/env.ts",
+      "environment.md",
+      "id_rsa.pub",
+      "keys.ts",
+      "monkey",
+      "aws/credentials",
+      "server.crt",
+    ]) {
+      expect([name, isSecretFile(`/app/${name}`)]).toEqual([name, false]);
+    }
+  });
+});
+
+describe("SECRET_FILE_GLOBS", () => {
+  test("keep the same files out of a search", () => {
+    const directory = makeTempDir();
+    const hidden = [
+      ".env",
+      "a/.ENV.local",
+      "b/server.Pem",
+      "home/.aws/credentials",
+      "home/.ssh/known_hosts",
+      "id_rsa",
+    ];
+    const found = ["a/main.ts", "credentials", "env.ts"];
+    for (const name of [...hidden, ...found]) {
+      mkdirSync(dirname(join(directory, name)), { recursive: true });
+      writeFileSync(join(directory, name), "needle");
+    }
+    const globs = SECRET_FILE_GLOBS.map((glob) => `--iglob=!${glob}`);
+    const { stdout } = Bun.spawnSync([rgPath, "-l", "--hidden", "--sort=path", ...globs, "needle", "."], {
+      cwd: directory,
+    });
+    expect(stdout.toString().trim().split("\n")).toEqual(found.map((name) => `./${name}`));
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import { ProviderError } from "../../src/provider/errors.ts";
+import { MAX_ATTEMPTS, withRetry } from "../../src/provider/retry.ts";
+import type { Script } from "../../src/provider/scripted/script.ts";
+import { createScriptedStream } from "../../src/provider/scripted.ts";
+import type { ProviderEvent, StreamOptions } from "../../src/provider/types.ts";
+import { runScript, type TurnScript, user } from "../support/agent-run.ts";
+
+const model = { id: "m", provider: "scripted", contextWindow: 1_000, maxOutputTokens: 100 };
+
+async function request(turns: TurnScript[], options: StreamOptions = {}) {
+  const script: Script = { version: 1, turns };
+  const waits: number[] = [];
+  const streamFunction = withRetry(createScriptedStream(script), {
+    random: () => 0.5,
+    sleep: async (durationMs) => {
+      waits.push(durationMs);
+    },
+  });
+  const events: ProviderEvent[] = [];
+  const stream = streamFunction(model, { systemPrompt: "", messages: [user("go")], tools: [] }, options);
+  const result = await stream.consume((event) => events.push(event)).catch((error: unknown) => error);
+  return { events, waits, result };
+}
+
+const failing = (
+  errorType: ProviderError["errorType"],
+  more: { retryAfterMs?: number; text?: string } = {},
+): TurnScript => {
+  const { text, retryAfterMs } = more;
+  return {
+    ...(text !== undefined && { text }),
+    error: { errorType, message: errorType, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+  };
+};
+
+describe("withRetry", () => {
+  test.each(["rate_limit", "overloaded", "server_error", "network", "stream_cut", "timeout"] as const)(
+    "%s is tried again",
+    async (errorType) => {
+      const { result, waits } = await request([failing(errorType), { text: "Here." }]);
+      expect(result).toMatchObject({ message: { content: [{ type: "text", text: "Here." }] } });
+      expect(waits).toEqual([750]);
+    },
+  );
+
+  test.each(["auth", "quota", "context_overflow", "invalid_request", "invalid_response", "unknown"] as const)(
+    "%s is not",
+    async (errorType) => {
+      const { result, waits } = await request([failing(errorType), { text: "Never asked." }]);
+      expect(result).toBeInstanceOf(ProviderError);
+      expect(waits).toEqual([]);
+    },
+  );
+
+  test("the delay doubles, with jitter, and there are five attempts at most", async () => {
+    const { events, waits, result } = await request(Array.from({ length: 10 }, () => failing("overloaded")));
+    expect(waits).toEqual([750, 1_500, 3_000, 6_000]);
+    expect(
+      events.filter(({ type }) => type === "retry").map((event) => "attempt" in event && event.attempt),
+    ).toEqual([2, 3, 4, 5]);
+    expect(events.filter(({ type }) => type === "start" || type === "error").length).toBeLessThanOrEqual(
+      MAX_ATTEMPTS + 1,
+    );
+    expect(result).toMatchObject({ errorType: "overloaded" });
+  });
+
+  test("the delay never exceeds thirty seconds", async () => {
+    // The fifth attempt is the last, so the cap shows only through a provider's own wish.
+    const { waits } = await request([failing("rate_limit", { retryAfterMs: 45_000 }), { text: "Here." }]);
+    expect(waits).toEqual([45_000]);
+  });
+
+  test("a provider that asks for more than a minute is not waited for", async () => {
+    const { waits, result } = await request([
+      failing("rate_limit", { retryAfterMs: 61_000 }),
+      { text: "Never asked." },
+    ]);
+    expect([waits, result]).toMatchObject([[], { errorType: "rate_limit", retryAfterMs: 61_000 }]);
+    expect(String(result)).toMatch(/asks to wait 61 seconds: try again from .*\d\d:\d\d on\.$/);
+  });
+
+  test("maxRetries caps the attempts", async () => {
+    const { waits } = await request([failing("network"), failing("network"), { text: "Never asked." }], {
+      maxRetries: 1,
+    });
+    expect(waits).toHaveLength(1);
+  });
+
+  test("aborting during the wait ends the request at once", async () => {
+    const abort = new AbortController();
+    const script: Script = { version: 1, turns: [failing("overloaded"), { text: "Never asked." }] };
+    const stream = withRetry(createScriptedStream(script))(
+      model,
+      { systemPrompt: "", messages: [user("go")], tools: [] },
+      { signal: abort.signal },
+    );
+    const types: string[] = [];
+    const done = stream.consume((event) => {
+      types.push(event.type);
+      if (event.type === "retry") abort.abort();
+    });
+    await expect(done).rejects.toThrow("overloaded");
+    expect(types.at(-1)).toBe("error");
+  });
+});
+
+describe("a repeated request in a run", () => {
+  test("a partial answer is void: the item begins anew and only the whole answer is kept", async () => {
+    const cut = {
+      ...failing("stream_cut", { text: "Half an ans" }),
+      usage: { inputTokens: 7, outputTokens: 3 },
+    };
+    const turns = [cut, { text: "Half an answer.", usage: { inputTokens: 7, outputTokens: 4 } }];
+    const script: Script = { version: 1, turns };
+    const { events, added, end } = await runScript([], {
+      streamFunction: withRetry(createScriptedStream(script), { sleep: async () => {} }),
+    });
+    expect(added).toMatchObject([{ content: [{ type: "text", text: "Half an answer." }] }]);
+    const starts = events.filter((event) => event.type === "message_start");
+    expect(starts.map(({ itemId, message }) => [itemId, message.content])).toEqual([
+      ["message-1", []],
+      ["message-1", []],
+    ]);
+    const charged = events.flatMap((event) => (event.type === "usage" ? [event.usage.outputTokens] : []));
+    expect(charged).toEqual([3, 4]);
+    const statuses = events.flatMap((event) => (event.type === "status_change" ? [event.status] : []));
+    expect(statuses).toEqual(["busy", "retry", "busy", "idle"]);
+    expect(end.stopReason).toBe("end_turn");
+  });
+});

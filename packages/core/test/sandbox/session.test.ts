@@ -1,0 +1,213 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
+import { findSandboxProgram } from "../../src/sandbox/detect.ts";
+import { findSharedTemporary } from "../../src/sandbox/open-sandbox.ts";
+import { SessionSandbox } from "../../src/sandbox/session-sandbox.ts";
+import { createBashTool } from "../../src/tools/bash.ts";
+import { findBoxProblem } from "../support/boxed-project.ts";
+import { loadedFiles } from "../support/loaded-files.ts";
+import { makeTempDir } from "../support/temp-dir.ts";
+import { createToolWorkspace, runTool } from "../support/tool-workspace.ts";
+
+const problem = await findBoxProblem();
+
+afterEach(endAllProcesses);
+
+type Setting = "auto" | "required" | "off";
+
+const SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/** A session where `bwrap` is the shell script `script`, not there, or the system's own for `true`. */
+function makeSession(
+  setting: Setting,
+  script: string | boolean,
+  changes: { root?: string; HOME?: string } = {},
+) {
+  const bin = makeTempDir();
+  if (script === false) symlinkSync("/bin/sh", join(bin, "sh"));
+  if (typeof script === "string")
+    writeFileSync(join(bin, "bwrap"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const path = typeof script === "string" ? `${bin}:${SYSTEM_PATH}` : script ? SYSTEM_PATH : bin;
+  const told: string[] = [];
+  const workspace = createToolWorkspace();
+  const root = changes.root ?? workspace.root;
+  const environment = { PATH: path, HOME: changes.HOME ?? workspace.environment.HOME };
+  const sandbox = new SessionSandbox({
+    setting,
+    environment,
+    root,
+    directory: workspace.outputDirectory,
+    notify: (message) => told.push(message),
+  });
+  const commandBox = () => sandbox.commandBox();
+  const tool = createBashTool({ ...workspace, environment, root, cwd: root, commandBox });
+  return { sandbox, told, tool, root };
+}
+
+const REFUSALS: Readonly<Record<string, [script: string, problem: string]>> = {
+  "the kernel refuses namespaces": [
+    "echo 'bwrap: No permissions to create a new namespace, likely because the kernel does not allow it.' >&2; exit 1",
+    "this system refuses user namespaces (a container, AppArmor or a kernel setting does): bwrap: No permissions to create a new namespace, likely because the kernel does not allow it.",
+  ],
+  "AppArmor refuses them": [
+    "echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1",
+    "this system refuses user namespaces (a container, AppArmor or a kernel setting does): bwrap: setting up uid map: Permission denied",
+  ],
+  "there are none left": [
+    "echo 'bwrap: Creating new namespace failed: No space left on device' >&2; exit 1",
+    "this system refuses user namespaces (a container, AppArmor or a kernel setting does): bwrap: Creating new namespace failed: No space left on device",
+  ],
+  "a container allows no /proc": [
+    'echo "bwrap: Can\'t mount proc on /newroot/proc: Operation not permitted" >&2; exit 1',
+    "this container does not allow a separate process view: bwrap: Can't mount proc on /newroot/proc: Operation not permitted",
+  ],
+  "it says something else": [
+    "echo 'bwrap: out of luck' >&2; exit 7",
+    "bubblewrap cannot work here: bwrap: out of luck",
+  ],
+  "it says nothing": ["exit 1", "bubblewrap failed without a message"],
+};
+
+describe("where bubblewrap does not work", () => {
+  for (const [name, [script, reason]] of Object.entries(REFUSALS)) {
+    test(`since ${name}, one line says so and commands run as before`, async () => {
+      const { sandbox, told, tool, root } = makeSession("auto", script);
+      expect([sandbox.isExpected, sandbox.startProblem]).toEqual([true, undefined]);
+      expect(await sandbox.commandBox()).toEqual({ kind: "open", problem: reason });
+      await sandbox.commandBox();
+      expect(told).toEqual([`Commands run without a sandbox, and ask before: ${reason}.`]);
+      await runTool(tool, { command: "touch made" });
+      expect(existsSync(join(root, "made"))).toBe(true);
+    });
+
+    test(`since ${name}, a sandbox that is required refuses to run anything`, async () => {
+      const { sandbox, told, tool, root } = makeSession("required", script);
+      expect(await sandbox.commandBox()).toEqual({ kind: "refused", problem: reason });
+      expect(told).toEqual([`No command will run: the setting "sandbox" is "required", and ${reason}.`]);
+      for (const input of [{ command: "touch made" }, { command: "touch made", outside_sandbox: true }]) {
+        expect(runTool(tool, input)).rejects.toThrow(
+          "the user's settings require a sandbox for every command, and",
+        );
+      }
+      expect(existsSync(join(root, "made"))).toBe(false);
+    });
+  }
+
+  test("since it is not installed, that is known at the start", async () => {
+    const { sandbox, told } = makeSession("auto", false);
+    const reason = "bubblewrap (the program bwrap) is not installed";
+    expect([sandbox.isExpected, sandbox.startProblem]).toEqual([
+      false,
+      `Commands run without a sandbox, and ask before: ${reason}.`,
+    ]);
+    expect([await sandbox.commandBox(), told]).toEqual([{ kind: "open", problem: reason }, []]);
+  });
+
+  test("since it pretends to and does not keep anything, nothing is lost but the box", async () => {
+    // The trial asks for no more than that the command comes to its end.
+    const { sandbox } = makeSession("required", 'while [ "$1" != -- ]; do shift; done; shift; exit 0');
+    expect((await sandbox.commandBox()).kind).toBe("boxed");
+  });
+});
+
+describe("a sandbox", () => {
+  test("that is off is not looked for", async () => {
+    const { sandbox } = makeSession("off", "touch $0.ran");
+    expect([sandbox.isWanted, await sandbox.commandBox()]).toEqual([false, { kind: "open" }]);
+  });
+
+  test("is never a program that the project brings", () => {
+    const root = makeTempDir();
+    mkdirSync(join(root, "bin"));
+    writeFileSync(join(root, "bin", "bwrap"), "#!/bin/sh\n");
+    chmodSync(join(root, "bin", "bwrap"), 0o755);
+    expect(findSandboxProgram({ environment: { PATH: join(root, "bin") }, root })).toHaveProperty("problem");
+  });
+
+  test("is sandbox-exec on a Mac, and nothing elsewhere", () => {
+    const bin = makeTempDir();
+    writeFileSync(join(bin, "sandbox-exec"), "", { mode: 0o755 });
+    const search = { environment: { PATH: bin }, root: "/nowhere" };
+    expect(findSandboxProgram({ ...search, platform: "darwin" })).toEqual({
+      kind: "seatbelt",
+      path: join(bin, "sandbox-exec"),
+    });
+    expect(findSandboxProgram({ ...search, platform: "win32" })).toEqual({
+      problem: "there is no sandbox for win32",
+    });
+  });
+
+  test("loads what makes boxes with the first command only", () => {
+    const loaded = [...loadedFiles("run.ts")].filter((file) => file.startsWith("sandbox/")).sort();
+    expect(loaded).toEqual(["sandbox/detect.ts", "sandbox/index.ts", "sandbox/session-sandbox.ts"]);
+  });
+});
+
+describe.skipIf(problem !== undefined)("an older bubblewrap", () => {
+  const real = Bun.which("bwrap") ?? "";
+  const without = (option: string) =>
+    `for word; do [ "$word" = ${option} ] && { echo "bwrap: Unknown option ${option}" >&2; exit 1; }; done; exec ${real} "$@"`;
+  for (const option of ["--disable-userns", "--seccomp"]) {
+    test(`that does not know ${option} makes boxes without it`, async () => {
+      const { sandbox, tool, told } = makeSession("auto", without(option));
+      expect((await sandbox.commandBox()).kind).toBe("boxed");
+      expect(told).toEqual([]);
+      expect((await runTool(tool, { command: "touch /etc/canary" })).isError).toBe(true);
+    });
+  }
+});
+
+describe.skipIf(problem !== undefined)("a project that holds what is to be kept from commands", () => {
+  const PLACES: Readonly<Record<string, () => { root: string; HOME: string }>> = {
+    "the home directory": () => {
+      const root = makeTempDir();
+      return { root, HOME: join(root, "home") };
+    },
+    "being it": () => {
+      const root = makeTempDir();
+      return { root, HOME: root };
+    },
+    "being the account's, whatever the environment says": () => ({
+      root: userInfo().homedir,
+      HOME: "/nowhere",
+    }),
+    "being everything": () => ({ root: "/", HOME: "/nowhere" }),
+    "being the temporary directory": () => ({ root: "/tmp", HOME: "/nowhere" }),
+  };
+  for (const [name, place] of Object.entries(PLACES)) {
+    test(`gets no box: ${name}`, async () => {
+      const { sandbox } = makeSession("auto", true, place());
+      expect(await sandbox.commandBox()).toMatchObject({
+        kind: "open",
+        problem: expect.stringContaining("contains"),
+      });
+    });
+  }
+
+  test("gets no box where it lies in what is hidden", async () => {
+    const top = makeTempDir();
+    const root = join(top, ".config", "diligent");
+    mkdirSync(root, { recursive: true });
+    const { sandbox } = makeSession("auto", true, { root, HOME: top });
+    expect(await sandbox.commandBox()).toEqual({
+      kind: "open",
+      problem: `the project lies in ${root}, which is hidden from commands`,
+    });
+  });
+});
+
+describe("the directory for temporary files", () => {
+  const HOME = "/home/me";
+  test("is shared with other sessions, wherever it is", () => {
+    expect(findSharedTemporary("/data/temporary", [HOME])).toEqual(["/tmp", "/var/tmp", "/data/temporary"]);
+    expect(findSharedTemporary("/home/me/tmp", [HOME])).toContain("/home/me/tmp");
+  });
+
+  test("is left alone where it holds the home directory, or is one of the system's", () => {
+    for (const configured of ["/", "/home", HOME, "/tmp", "/tmp/deeper"])
+      expect(findSharedTemporary(configured, [HOME])).toEqual(["/tmp", "/var/tmp"]);
+  });
+});

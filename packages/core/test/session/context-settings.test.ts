@@ -1,0 +1,69 @@
+import { describe, expect, test } from "bun:test";
+import { scriptedModel } from "../../src/provider/scripted.ts";
+import { limitsAfterRefusal, toContextLimits } from "../../src/session/compaction/limits.ts";
+
+const model = (contextWindow: number, more: object = {}) => ({
+  ...scriptedModel("x.json", { version: 1, turns: [] }),
+  contextWindow,
+  ...more,
+});
+
+describe("the limits of a model", () => {
+  test("are those for large windows where there is room for them", () => {
+    expect(toContextLimits(model(200_000))).toEqual({
+      enabled: true,
+      contextWindow: 200_000,
+      reserveTokens: 16_384,
+      keepRecentTokens: 20_000,
+      maxPinnedTokens: 40_000,
+      maxFixedTokens: 100_000,
+      maxSummaryTokens: 4_096,
+      pruning: {
+        enabled: true,
+        softTrimChars: 4_000,
+        softTrimHead: 1_500,
+        softTrimTail: 1_500,
+        hardClearAfter: 6,
+        keepLast: 2,
+        minimumTokens: 20_000,
+      },
+    });
+  });
+
+  test("are shares of a small window, but for what is configured", () => {
+    const shares = { reserveTokens: 2_000, keepRecentTokens: 2_000, maxSummaryTokens: 1_000 };
+    expect(toContextLimits(model(8_000))).toMatchObject({ ...shares, pruning: { minimumTokens: 1_000 } });
+    const settings = { reserveTokens: 1, keepRecentTokens: 9_999, pruning: { minimumTokens: 7 } };
+    expect(toContextLimits(model(8_000), settings)).toMatchObject(settings);
+  });
+
+  test("follow a limit on input that is smaller than the window", () => {
+    const { contextWindow, reserveTokens } = toContextLimits(model(400_000, { maxInputTokens: 272_000 }));
+    expect(contextWindow - reserveTokens).toBe(272_000);
+  });
+});
+
+describe("behind a request that was refused", () => {
+  const limits = toContextLimits(model(100_000));
+
+  test("the window is what was refused, where that was about what it should hold", () => {
+    expect(limitsAfterRefusal(limits, { refused: 80_000 })).toEqual({
+      ...limits,
+      contextWindow: 80_000,
+      keepRecentTokens: 20_000,
+      maxPinnedTokens: 16_000,
+    });
+    expect(limitsAfterRefusal(limits, { refused: 120_000 })).toEqual(limits);
+  });
+
+  test("the window is half of what was refused, where it should have held far more", () => {
+    expect(limitsAfterRefusal(limits, { refused: 16_000 })).toEqual({
+      ...limits,
+      contextWindow: 8_000,
+      reserveTokens: 2_000,
+      keepRecentTokens: 2_000,
+      maxPinnedTokens: 1_600,
+      maxSummaryTokens: 1_000,
+    });
+  });
+});

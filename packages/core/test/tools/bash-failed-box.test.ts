@@ -1,0 +1,87 @@
+import { afterEach, expect, test } from "bun:test";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
+import type { ShellWrapper, WrappedCommand } from "../../src/infrastructure/process/process.ts";
+import { createBashTool } from "../../src/tools/bash.ts";
+import { createToolWorkspace, runTool } from "../support/tool-workspace.ts";
+
+afterEach(endAllProcesses);
+
+const FAILURE = "bwrap: Can't mkdir parents for /gone/agent.sock: No such file or directory";
+const REPORTS = 'echo begun >&3; "$@"; echo "$? 0" >&3; exit 0';
+
+/** Boxes of which the first `failures` cannot be made. */
+function createBoxes(failures: number) {
+  const boxes = { made: 0, finished: 0, abandoned: 0 };
+  const box: ShellWrapper = {
+    wrapCommand({ argv, environment }): WrappedCommand {
+      boxes.made += 1;
+      const isFailing = boxes.made <= failures;
+      return {
+        argv: isFailing
+          ? ["/bin/sh", "-c", `echo "${FAILURE}" >&2; exit 1`]
+          : ["/bin/sh", "-c", REPORTS, "box", ...argv],
+        environment,
+        reportsEnd: true,
+        inheritedFiles: [],
+        isFailure: (output) => output === FAILURE,
+        explain: () => undefined,
+        finish: () => {
+          boxes.finished += 1;
+          return { notes: [`note ${boxes.finished}`] };
+        },
+        abandon: () => {
+          boxes.abandoned += 1;
+        },
+      };
+    },
+    leave: () => () => [],
+  };
+  return { boxes, box };
+}
+
+async function run(command: string, failures: number) {
+  const { boxes, box } = createBoxes(failures);
+  const workspace = createToolWorkspace({ commandBox: async () => ({ kind: "boxed", box, mayLeave: true }) });
+  const { output } = await runTool(createBashTool(workspace), { command });
+  const log = join(workspace.root, "log");
+  return { output, ...boxes, log: existsSync(log) ? readFileSync(log, "utf8") : "" };
+}
+
+test("a box that cannot be made at that moment is made again, and the command runs once", async () => {
+  expect(await run("echo ran | tee -a log", 2)).toEqual({
+    output: "ran\n[note 3]\n[note 1]\n[note 2]",
+    made: 3,
+    finished: 3,
+    abandoned: 0,
+    log: "ran\n",
+  });
+});
+
+test("one that can never be made is told after three times", async () => {
+  expect(await run("echo ran | tee -a log", 9)).toEqual({
+    output: `${FAILURE}\n[exit code 1]\n[note 3]\n[note 1]\n[note 2]`,
+    made: 3,
+    finished: 3,
+    abandoned: 0,
+    log: "",
+  });
+});
+
+test.each(["exit 1", "kill -9 $PPID; exit 1"])(
+  "a command that says the same has run, and is not run again: %s",
+  async (end) => {
+    const said = `echo ran >> log; echo "${FAILURE}"; ${end}`;
+    expect(await run(said, 0)).toMatchObject({ made: 1, finished: 1, log: "ran\n" });
+  },
+);
+
+test("a box in which nothing can be started is given up", async () => {
+  const { boxes, box } = createBoxes(0);
+  const workspace = createToolWorkspace({ commandBox: async () => ({ kind: "boxed", box, mayLeave: true }) });
+  rmSync(workspace.root, { recursive: true });
+  const running = runTool(createBashTool(workspace), { command: "true" });
+  await expect(running).rejects.toThrow("no longer exists");
+  expect(boxes).toEqual({ made: 1, finished: 0, abandoned: 1 });
+});

@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { readPromptImage } from "../../src/tools/read/read-image.ts";
+
+/** The smallest GIF there is: one transparent pixel. */
+const GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
+
+test("the image in a file's bytes is given with what it is", async () => {
+  expect(await readPromptImage("dot.gif", GIF)).toEqual({
+    image: {
+      type: "image",
+      source: { type: "base64", mediaType: "image/gif", data: GIF.toString("base64") },
+    },
+    description: `Image dot.gif (image/gif, 1x1, ${GIF.length} bytes)`,
+  });
+});
+
+test("bytes that are no image are none, whatever they are called", async () => {
+  expect(await readPromptImage("a.png", Buffer.from("text"))).toBeUndefined();
+  expect(await readPromptImage("a.png", Buffer.alloc(0))).toBeUndefined();
+});
+
+test("an image that was cut off is none", async () => {
+  expect(await readPromptImage("a.gif", GIF.subarray(0, 36))).toBeUndefined();
+});
