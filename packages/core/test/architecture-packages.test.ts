@@ -98,3 +98,31 @@ describe("the sources of all packages", () => {
     expect(full.map((folder) => relative(PACKAGES, folder))).toEqual([]);
   });
 });
+
+/** Statements that expect something of a promise and do not wait for it: they pass before it is settled. */
+function findUnawaitedExpectations(text: string): string[] {
+  return [
+    ...text.matchAll(/^[ \t]*expect(?:<.*?>)?\((?:(?!;\n)[\s\S])*?\)\s*\.(?:rejects|resolves)\b/gm),
+  ].map(([statement]) => statement.trim());
+}
+
+describe("the tests of all packages", () => {
+  test("an expectation about a promise without await is found, on one line and on several", () => {
+    const awaited = "await expect(run()).rejects.toThrow();\nreturn expect(a).resolves.toBe(1);\n";
+    // In pieces, so that this file holds none itself.
+    const statements = ["expect(run())", "expect(\n  run(1),\n)"].map((start) => `${start}.resolves`);
+    const text = statements.map((each) => `  ${each}.toBe(1);\n${awaited}expect(1).toBe(1);\n`).join("");
+    expect(findUnawaitedExpectations(text)).toEqual(statements);
+  });
+
+  test("every expectation about a promise is awaited", () => {
+    const paths = [...new Bun.Glob("*/test/**/*.ts").scanSync(PACKAGES)].sort();
+    expect(paths.length).toBeGreaterThan(300);
+    const unawaited = paths.flatMap((path) =>
+      findUnawaitedExpectations(readFileSync(join(PACKAGES, path), "utf8")).map(
+        (found) => `${path}: ${found}`,
+      ),
+    );
+    expect(unawaited).toEqual([]);
+  });
+});

@@ -230,7 +230,9 @@ describe("processes", () => {
     await spawn("a", "work", "a").exited;
     const busy = spawn("a", "hang", "b");
     await readLine(busy.stdout);
-    expect(place.open({ sessionId: "a" }).undo()).rejects.toThrow(`Another process (${busy.pid}) is working`);
+    await expect(place.open({ sessionId: "a" }).undo()).rejects.toThrow(
+      `Another process (${busy.pid}) is working`,
+    );
     busy.kill("SIGKILL");
     await busy.exited;
   });

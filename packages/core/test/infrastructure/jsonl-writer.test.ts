@@ -111,8 +111,8 @@ test("what is synced beside everything else may be appended to and closed meanwh
 test("a file that cannot be synced is an error that names it, beside everything else too, until it can be", async () => {
   const writer = new JsonlWriter("/dev/null");
   writer.append({ a: 1 });
-  expect(writer.syncBeside()).rejects.toThrow("/dev/null");
-  expect(writer.syncBeside()).rejects.toThrow("/dev/null");
+  await expect(writer.syncBeside()).rejects.toThrow("/dev/null");
+  await expect(writer.syncBeside()).rejects.toThrow("/dev/null");
   expect(() => writer.sync()).toThrow("/dev/null");
   writer.close();
 });

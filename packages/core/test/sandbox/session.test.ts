@@ -88,7 +88,7 @@ describe("where bubblewrap does not work", () => {
       expect(await sandbox.commandBox()).toEqual({ kind: "refused", problem: reason });
       expect(told).toEqual([`No command will run: the setting "sandbox" is "required", and ${reason}.`]);
       for (const input of [{ command: "touch made" }, { command: "touch made", outside_sandbox: true }]) {
-        expect(runTool(tool, input)).rejects.toThrow(
+        await expect(runTool(tool, input)).rejects.toThrow(
           "the user's settings require a sandbox for every command, and",
         );
       }

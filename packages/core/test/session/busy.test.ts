@@ -29,8 +29,8 @@ test("while a session is compacted it is neither left nor given another model", 
   const compacting = session.compact();
   expect(() => session.branch(null)).toThrow(BUSY);
   expect(() => session.useModel({ effort: "low" })).toThrow(BUSY);
-  expect(session.branches.leave(null)).rejects.toThrow(BUSY);
-  expect(session.create()).rejects.toThrow(BUSY);
+  await expect(session.branches.leave(null)).rejects.toThrow(BUSY);
+  await expect(session.create()).rejects.toThrow(BUSY);
   expect([session.leafId, session.sessionId]).toEqual([leafId, sessionId]);
   resolve("Be brief.");
   expect(await compacting).toMatchObject({ kind: "compacted" });
@@ -44,6 +44,6 @@ test("a prompt that waits for a compaction is answered where that fails", async 
   const compacting = session.compact();
   const answered = session.run(user("and now?")).result();
   reject(new Error("no instructions"));
-  expect(compacting).rejects.toThrow("no instructions");
+  await expect(compacting).rejects.toThrow("no instructions");
   expect(await answered).toMatchObject([{ role: "assistant", content: [{ text: "three" }] }]);
 });
