@@ -32,7 +32,7 @@ test("the limits of undo are those that its help and security.md promise", async
   const security = readFileSync(join(import.meta.dir, "../docs/security.md"), "utf8").replace(/\s+/g, " ");
   for (const promise of [
     "at most 2 GB for all projects",
-    "of files above 50 MB",
+    "files above 50 MB and unreadable files",
     "At most 256 MB and 100,000 objects are copied",
     "Packs above 16 MiB",
   ])

@@ -5,7 +5,7 @@ import { join } from "node:path";
 const PACKAGES = join(import.meta.dir, "..", "..");
 const PAGE = readFileSync(join(PACKAGES, "cli", "docs", "security.md"), "utf8");
 
-test("every file that the page names is there", () => {
+test("every source file that security.md names exists", () => {
   const named = [...PAGE.matchAll(/`(core|cli)\/([\w/.-]+)`/g)];
   const missing = named.filter(([, packageName = "", path = ""]) => {
     return !existsSync(join(PACKAGES, packageName, "src", path));
@@ -14,11 +14,11 @@ test("every file that the page names is there", () => {
   expect(missing.map(([text]) => text)).toEqual([]);
 });
 
-test("every test that the page names is there", () => {
-  const lines = [...PAGE.matchAll(/^.*`(?:core|cli): [\s\S]*?(?=\n\n|$)/gm)].map(([text]) => text);
+test("every test file that security.md names exists", () => {
+  const paragraphs = PAGE.split(/\n{2,}/).filter((text) => /^`(?:core|cli): /.test(text));
   const missing: string[] = [];
   let count = 0;
-  for (const text of lines) {
+  for (const text of paragraphs) {
     let packageName = "";
     for (const [, prefix, name = ""] of text.matchAll(/`(?:(core|cli): )?([\w/-]+)`/g)) {
       packageName = prefix ?? packageName;
@@ -31,7 +31,7 @@ test("every test that the page names is there", () => {
   expect(missing).toEqual([]);
 });
 
-test("the gates in the page are those that decide", () => {
+test("the gates listed in security.md are exactly those of the policy", () => {
   const types = readFileSync(join(PACKAGES, "core", "src", "approval", "types.ts"), "utf8");
   const [union = ""] = /export type ApprovalGate =[\s\S]*?\n\n/.exec(types) ?? [];
   const gates = [...union.matchAll(/\| "(\w+)"/g)].map(([, gate = ""]) => gate);
