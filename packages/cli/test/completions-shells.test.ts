@@ -78,7 +78,7 @@ for (const [shell, offer] of SHELLS) {
       expect(Object.fromEntries(lines.map((line, index) => [line, values[index]]))).toEqual(OFFERED);
       // What sessions are called is shown, and is nothing to run.
       expect(existsSync(join(directory, "canary"))).toBe(false);
-    }, 30_000);
+    }, 60_000);
 
     test("offers every command and every option", async () => {
       const place = { script: await writeScript(shell), directory };
@@ -94,7 +94,7 @@ for (const [shell, offer] of SHELLS) {
         spellings.filter((spelling) => spelling.startsWith("--")),
       );
       expect(short.filter((word) => spellings.includes(word))).toEqual(spellings);
-    }, 30_000);
+    }, 60_000);
   });
 }
 
@@ -107,5 +107,5 @@ describe.skipIf(!Bun.which("zsh"))("zsh (skipped where it is not installed)", ()
     const start = join(directory, ".start.zsh");
     writeFileSync(start, `fpath=(${functions} $fpath); compinit -u -D\n`);
     expect(await offerInZsh({ script: start, directory }, ["diligent sessions co"])).toEqual([["compact"]]);
-  }, 30_000);
+  }, 60_000);
 });

@@ -3,11 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProjectRoot, parseScript } from "@diligent/core";
-import { BUSY_MS } from "../../core/test/support/busy-machine.ts";
 import { createDemo, type Demo, provideBun, runSampleTests, shellQuote } from "../src/demo/demo.ts";
 
 const ENTRY = join(import.meta.dir, "..", "src", "index.ts");
-const MAX_DURATION_MS = 20_000;
 const TOOLS = ["add_knowledge", "bash", "edit", "glob", "grep", "ls", "read", "write"];
 
 const made: string[] = [];
@@ -32,33 +30,31 @@ interface Ended {
   exitCode: number;
   stdout: string;
   stderr: string;
-  durationMs: number;
 }
 
 /** Runs the program as a shell would, in an empty home and with nothing but what `environment` says. */
 async function runProgram(args: string[], environment: Record<string, string>): Promise<Ended> {
   const home = makeTempDir();
-  const startedAt = performance.now();
   const program = Bun.spawn([ENTRY, ...args], {
     cwd: home,
     env: { PATH: process.env.PATH, HOME: home, ...environment },
     stdin: new Response("This is no prompt.").body ?? "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    timeout: 25_000,
+    timeout: 55_000,
   });
   const [stdout, stderr, exitCode] = await Promise.all([
     program.stdout.text(),
     program.stderr.text(),
     program.exited,
   ]);
-  return { exitCode, stdout, stderr, durationMs: performance.now() - startedAt };
+  return { exitCode, stdout, stderr };
 }
 
 describe("diligent demo", () => {
   test("mends the bug of the sample project with all its tools, offline and without a key", async () => {
     const directory = makeTempDir("it's a demo ");
-    const { exitCode, stdout, stderr, durationMs } = await runProgram(["demo"], { TMPDIR: directory });
+    const { exitCode, stdout, stderr } = await runProgram(["demo"], { TMPDIR: directory });
 
     expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0 });
     const project = join(
@@ -74,7 +70,6 @@ describe("diligent demo", () => {
     expect(stdout).toContain(`Session  ${join(project, ".diligent", "sessions", session)}\n`);
     expect(stdout).toContain(`cd ${shellQuote(project)} && ANTHROPIC_API_KEY=… diligent`);
     expect(stdout + stderr).not.toContain("\u001b");
-    expect(durationMs).toBeLessThan(MAX_DURATION_MS + BUSY_MS);
 
     const lines = readFileSync(join(project, ".diligent", "sessions", session), "utf8")
       .trimEnd()
@@ -91,7 +86,7 @@ describe("diligent demo", () => {
     const knowledge = JSON.parse(readFileSync(join(project, ".diligent/knowledge/knowledge.jsonl"), "utf8"));
     expect(knowledge).toMatchObject({ type: "pattern", files: [{ path: "src/split.js" }] });
     expect(session).toBe(`${knowledge.sessionId}.jsonl`);
-  }, 30_000);
+  }, 60_000);
 
   test("explains itself, and takes nothing else", async () => {
     const help = await runProgram(["demo", "--help"], {});

@@ -92,7 +92,7 @@ for (const [way, program] of Object.entries(WAYS)) {
         }
         expect(existsSync(canary(trapped))).toBe(false);
         expect(visits).toBe(0);
-      }, 30_000);
+      }, 60_000);
     }
 
     for (const name of ["tsconfig.json", "jsconfig.json"]) {
@@ -122,7 +122,7 @@ for (const [way, program] of Object.entries(WAYS)) {
       await running.ended;
       proxy.stop();
       expect([visits, existsSync(canary(place))]).toEqual([0, false]);
-    }, 30_000);
+    }, 60_000);
   });
 }
 

@@ -37,7 +37,7 @@ beforeAll(async () => {
   const git = "git init -q && git add -A && git -c user.name=me -c user.email=me@example.org commit -qm one";
   for (const line of [git, "diligent -p one", "diligent -p two", "echo >> script.json"])
     expect(await runInShell(line)).toMatchObject({ exitCode: 0 });
-}, BUSY_MS * 6);
+}, BUSY_MS * 4);
 
 afterAll(() => place.remove());
 

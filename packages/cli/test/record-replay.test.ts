@@ -90,7 +90,7 @@ for (const service of SERVICES) {
     expect(readFileSync(join(place.project, "a.txt"), "utf8")).toBe("the new name\n");
     expect(readFileSync(script, "utf8")).not.toContain(KEY);
     expect(statSync(script).mode & 0o777).toBe(0o600);
-  }, 30_000);
+  }, 60_000);
 }
 
 test("what was learned and configured then decides, not what is now, and a replay learns nothing", async () => {
@@ -136,7 +136,7 @@ test("what was learned and configured then decides, not what is now, and a repla
     expect(comparable(replayed.stdout)).toEqual(comparable(recorded.stdout));
     expect(existsSync(join(other.home, ".local", "state", "diligent", "calibration.json"))).toBe(false);
   }
-}, 30_000);
+}, 60_000);
 
 describe("--record", () => {
   test("refuses a file that is there already before anything is sent", async () => {
@@ -207,7 +207,7 @@ describe("--record", () => {
     const { stderr, exitCode } = await runDiligent(place, ["-p", "--replay", "run.json", "hi"]);
     const anotherWay = "script ended at turn 1: the run asks for more than was recorded";
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(anotherWay)]);
-  }, 30_000);
+  }, 60_000);
 
   test("goes on in the screen from one conversation to the next", async () => {
     const place = createPlace();
@@ -227,7 +227,7 @@ describe("--record", () => {
       "First answer.",
       "First answer.",
     ]);
-  }, 30_000);
+  }, 60_000);
 });
 
 test.each([

@@ -79,7 +79,7 @@ describe.skipIf(target === undefined)(
       expect(stdout).toContain('"output":"one\\ntwo"');
       const { exitCode: withoutKey } = await runDiligent(place, ["-p", "hi"], options);
       expect([withoutKey, traps.sprung()]).toEqual([2, []]);
-    }, 30_000);
+    }, 60_000);
 
     test("replaces a copy of ripgrep that somebody has changed or may change", async () => {
       const place = createPlace();
@@ -102,7 +102,7 @@ describe.skipIf(target === undefined)(
       chmodSync(copy, 0o777);
       await search();
       expect(statSync(copy).mode & 0o777).toBe(0o700);
-    }, 30_000);
+    }, 60_000);
 
     test("looks at the machine without unpacking anything", async () => {
       const place = createPlace();
@@ -114,7 +114,7 @@ describe.skipIf(target === undefined)(
       ]);
       const made = [place.home, place.temporary].flatMap((directory) => readdirSync(directory));
       expect(made.filter((name) => name !== ".bun")).toEqual([]);
-    }, 30_000);
+    }, 60_000);
 
     test("draws its screen in a terminal", async () => {
       const place = createPlace();
@@ -123,6 +123,6 @@ describe.skipIf(target === undefined)(
       await running.waitFor("Hello from one file.");
       running.send("\x04");
       expect(await running.exitCode).toBe(0);
-    }, 30_000);
+    }, 60_000);
   },
 );

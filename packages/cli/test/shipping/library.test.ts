@@ -116,7 +116,7 @@ describe("the packed library", () => {
   test("compiles for somebody strict, who has no types of Bun and of Node and checks those of libraries", () => {
     place.write("consumer.ts", CONSUMER);
     expect(compile(["consumer.ts"], { types: [], skipLibCheck: false })).toBe("");
-  }, 30_000);
+  }, 60_000);
 
   test("says something about everything that it exports", () => {
     const names = readDeclaredNames(installed("dist", "index.d.ts"));
@@ -133,7 +133,7 @@ describe("the packed library", () => {
       expect(readme).toContain(`<!-- examples/${name} -->\n\`\`\`ts\n${text}\`\`\``);
       expect(text.trimEnd().split("\n").length).toBeLessThan(40);
     }
-  }, 30_000);
+  }, 60_000);
 
   test("its own tool runs, with a script in the place of a model", async () => {
     const program = [process.execPath, "custom-tool.ts"];

@@ -112,7 +112,7 @@ describe("the packed program", () => {
       expect.stringContaining("set ANTHROPIC_API_KEY"),
       [],
     ]);
-  }, 30_000);
+  }, 60_000);
 
   test("draws its screen in a terminal", async () => {
     place.write("hello.json", { version: 1, turns: [{ text: "Hello from the package." }] });
@@ -120,7 +120,7 @@ describe("the packed program", () => {
     await program.waitFor("Hello from the package.");
     program.send("\x04");
     expect(await program.exitCode).toBe(0);
-  }, 30_000);
+  }, 60_000);
 });
 
 function isBuiltin(name: string): boolean {

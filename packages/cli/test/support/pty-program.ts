@@ -55,7 +55,7 @@ export function startInPty(
   args: readonly string[] = [],
   options: PtyOptions = {},
 ): PtyProgram {
-  const { columns = 80, rows = 24, timeoutMs = 20_000, patienceMs = 10_000 } = options;
+  const { columns = 80, rows = 24, timeoutMs = 50_000, patienceMs = 40_000 } = options;
   const terminal = new VirtualTerminal({ columns, rows });
   const decoder = new TextDecoder();
   const child = Bun.spawn([...(options.program ?? [PROGRAM]), ...args], {

@@ -28,7 +28,7 @@ export interface DiligentOptions {
   cwd?: string;
   /** What to start instead of the linked program, before the arguments. */
   program?: readonly string[];
-  /** Ended by SIGKILL after this; 20 s when left out. */
+  /** Ended by SIGKILL after this; 50 s when left out. */
   timeoutMs?: number;
 }
 
@@ -59,7 +59,7 @@ export function startDiligent(
   args: readonly string[],
   options: DiligentOptions = {},
 ): RunningDiligent {
-  const { stdin = "", timeoutMs = 20_000 } = options;
+  const { stdin = "", timeoutMs = 50_000 } = options;
   const hasOwnPath = (options.environment?.PATH ?? "") !== "";
   const startedAt = performance.now();
   const child = Bun.spawn([...(options.program ?? [PROGRAM]), ...args], {

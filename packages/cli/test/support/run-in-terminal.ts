@@ -24,7 +24,7 @@ export function runInTerminal(
   const child = Bun.spawn([PROGRAM, ...args], {
     cwd: place.project,
     env: { ...bareEnvironment(place), TERM: "dumb", ...environment },
-    timeout: 20_000,
+    timeout: 50_000,
     killSignal: "SIGKILL",
     terminal: {
       cols: 80,

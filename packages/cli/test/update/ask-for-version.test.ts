@@ -4,7 +4,7 @@ import { askForVersion, findRedirect } from "../../src/update/update.ts";
 import { neverAnswer, startVersionServer } from "../support/version-server.ts";
 
 // What answers is waited for however busy the machine is.
-const PATIENT = { timeoutMs: 12 * BUSY_MS };
+const PATIENT = { timeoutMs: 4 * BUSY_MS };
 
 const failure = (asking: Promise<string>) => asking.then(String, (error: unknown) => String(error));
 

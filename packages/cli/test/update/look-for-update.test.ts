@@ -34,7 +34,7 @@ const look = (url: string, at: number) =>
     at,
     current: "0.2.1",
     // What answers is waited for however busy the machine is.
-    timeoutMs: 12 * BUSY_MS,
+    timeoutMs: 4 * BUSY_MS,
   });
 
 const NEWS = { version: "0.3.0", news: "diligent 0.3.0 is available; this is 0.2.1." };

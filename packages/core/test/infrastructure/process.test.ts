@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
 import { startProcess } from "../../src/infrastructure/process/process.ts";
 import { BUSY_MS } from "../support/busy-machine.ts";
-import { countAfterTwoSeconds, countProcesses, uniqueSleepSeconds } from "../support/process-census.ts";
+import { countLeftRunning, countProcesses, uniqueSleepSeconds } from "../support/process-census.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
 afterEach(endAllProcesses);
@@ -130,7 +130,7 @@ describe("when the program ends", () => {
       });
       expect(await new Response(child.stdout).text()).toBe("ready\n");
       await child.exited;
-      expect(await countAfterTwoSeconds(seconds)).toBe(0);
+      expect(await countLeftRunning(seconds)).toBe(0);
     },
   );
 });

@@ -77,4 +77,4 @@ test("a recorded run adds to what is known of its model, and no replay to anythi
   await saveCalibration(place.environment, "another/model", { ratio: 0.3, samples: 1 });
   const { models }: { models: { id: string }[] } = JSON.parse(place.read());
   expect(models.map(({ id }) => id)).toEqual(["test/claude-test", "another/model"]);
-}, 30_000);
+}, 60_000);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
 import { findBoxProblem, makeBoxedProject } from "../support/boxed-project.ts";
 import { BUSY_MS } from "../support/busy-machine.ts";
-import { countAfterTwoSeconds, countProcesses, uniqueSleepSeconds } from "../support/process-census.ts";
+import { countLeftRunning, countProcesses, uniqueSleepSeconds } from "../support/process-census.ts";
 
 const problem = await findBoxProblem();
 
@@ -96,7 +96,7 @@ describe.skipIf(problem !== undefined)("the end of a boxed command", () => {
     const { output } = await run(command, { timeout: 300 });
     expect(output).toBe("(no output)\n[timed out after 300 ms; process group killed]");
     expect(performance.now() - begin).toBeLessThan(1_200 + BUSY_MS);
-    expect([text("project/cleaned"), await countAfterTwoSeconds(seconds)]).toEqual(["cleaned\n", 0]);
+    expect([text("project/cleaned"), await countLeftRunning(seconds)]).toEqual(["cleaned\n", 0]);
   });
 
   test("by an interrupt leaves nothing either, also of what ignores it", async () => {
@@ -107,7 +107,7 @@ describe.skipIf(problem !== undefined)("the end of a boxed command", () => {
     await Bun.sleep(150);
     controller.abort();
     expect((await running).output).toContain("[interrupted; ");
-    expect(await countAfterTwoSeconds(seconds)).toBe(0);
+    expect(await countLeftRunning(seconds)).toBe(0);
   });
 
   test("leaves nothing when this program is killed, be it in the foreground or behind", async () => {
@@ -122,7 +122,7 @@ describe.skipIf(problem !== undefined)("the end of a boxed command", () => {
     while (countProcesses(`sleep\0${seconds}`) < 2 && performance.now() < deadline) await Bun.sleep(10);
     expect(countProcesses(`sleep\0${seconds}`)).toBe(2);
     child.kill("SIGKILL");
-    expect(await countAfterTwoSeconds(seconds)).toBe(0);
+    expect(await countLeftRunning(seconds)).toBe(0);
   });
 
   test("leaves no mount and no file of the box's in the project", async () => {

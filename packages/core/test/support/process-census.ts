@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { BUSY_MS } from "./busy-machine.ts";
 
 /** A number of seconds for `sleep` that no other process uses, so that the process can be found by it. */
 export function uniqueSleepSeconds(): string {
@@ -10,9 +11,9 @@ export function countProcesses(text: string): number {
   return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isAliveWith(name, text)).length;
 }
 
-/** Waits until none is left, for two seconds at most; returns how many are. */
-export async function countAfterTwoSeconds(text: string): Promise<number> {
-  const deadline = performance.now() + 2_000;
+/** Waits until none is left, for as long as ending them may take on a busy machine; returns how many are left. */
+export async function countLeftRunning(text: string): Promise<number> {
+  const deadline = performance.now() + 2_000 + BUSY_MS;
   while (countProcesses(text) > 0 && performance.now() < deadline) await Bun.sleep(10);
   return countProcesses(text);
 }

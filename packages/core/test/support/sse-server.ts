@@ -15,6 +15,8 @@ export interface Reply {
   cuts?: readonly number[];
   /** What happens after the body: a clean end, a reset connection, or nothing at all. */
   ending?: "end" | "reset" | "hang";
+  /** A reset waits for this: bytes that the client has not read yet are lost with it. */
+  resetAfter?: Promise<unknown>;
   /** Sends no headers either: nothing until the server stops, or a reset where that is the ending. */
   silent?: boolean;
 }
@@ -112,6 +114,6 @@ async function send(response: ServerResponse, reply: Reply): Promise<void> {
     await new Promise((resolve) => response.write(bytes.subarray(start, starts[index + 1]), resolve));
   }
   response.flushHeaders();
-  if (reply.ending === "reset") setTimeout(() => response.destroy(), 10);
+  if (reply.ending === "reset") void (reply.resetAfter ?? Bun.sleep(10)).then(() => response.destroy());
   else if (reply.ending !== "hang") response.end();
 }

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, write
 import { join } from "node:path";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
 import { createBashTool } from "../../src/tools/bash.ts";
-import { countAfterTwoSeconds, countProcesses, uniqueSleepSeconds } from "../support/process-census.ts";
+import { countLeftRunning, countProcesses, uniqueSleepSeconds } from "../support/process-census.ts";
 import { createToolWorkspace, runTool } from "../support/tool-workspace.ts";
 
 afterEach(endAllProcesses);
@@ -168,7 +168,7 @@ describe("background children", () => {
     expect(value.output).toContain("done");
     while (countProcesses(seconds) === 0) await Bun.sleep(5);
     await endAllProcesses();
-    expect(await countAfterTwoSeconds(seconds)).toBe(0);
+    expect(await countLeftRunning(seconds)).toBe(0);
   });
 
   test("one that holds the output open or stays in the group is mentioned", async () => {
@@ -229,7 +229,7 @@ describe("an end from outside", () => {
     const { value, elapsedMs } = await timed(() => run(stubborn(seconds), { signal: abort.signal }));
     expect(value.output).toBe("begun\n[interrupted; a process it started is still running]");
     expect(elapsedMs).toBeLessThan(900);
-    expect(await countAfterTwoSeconds(seconds)).toBe(0);
+    expect(await countLeftRunning(seconds)).toBe(0);
   });
 });
 
