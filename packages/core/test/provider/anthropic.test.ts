@@ -174,7 +174,11 @@ describe("an answer that breaks off", () => {
   test("after its last event is whole, even when the connection stays open or is reset", async () => {
     for (const ending of ["hang", "reset"] as const) {
       const read = Promise.withResolvers<void>();
-      await using server = await startSseServer({ events: textAnswer("hi"), ending, resetAfter: read.promise });
+      await using server = await startSseServer({
+        events: textAnswer("hi"),
+        ending,
+        resetAfter: read.promise,
+      });
       const answer = ask(server.url);
       for await (const event of answer) if (event.type.endsWith("_delta")) read.resolve();
       expect((await answer.result()).message.content).toEqual([text("hi")]);
