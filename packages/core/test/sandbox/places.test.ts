@@ -5,7 +5,6 @@ import { toBubblewrapArguments } from "../../src/sandbox/box/bubblewrap.ts";
 import { explainOutput } from "../../src/sandbox/box/explain.ts";
 import { MAX_MOUNTS, planMounts, type SandboxMounts } from "../../src/sandbox/box/mounts.ts";
 import { toSeatbeltProfile } from "../../src/sandbox/box/sandboxed-command.ts";
-import { makeSystemCallFilter } from "../../src/sandbox/box/seccomp.ts";
 import { ProtectedFileScanner } from "../../src/sandbox/protected-files/scan.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
@@ -163,10 +162,4 @@ describe("a failure in the box is explained", () => {
     const output = explainOutput("EROFS", { mayLeave: false, temporary: undefined });
     expect(output).toEndWith("The user's settings do not allow commands outside the sandbox");
   });
-});
-
-test("the filter for system calls is whole instructions, and none for an unknown processor", () => {
-  for (const processor of ["x64", "arm64"])
-    expect((makeSystemCallFilter(processor)?.length ?? 1) % 8).toBe(0);
-  expect(makeSystemCallFilter("mips")).toBeUndefined();
 });

@@ -1,7 +1,8 @@
-import { afterEach, expect, test } from "bun:test";
-import { copyFileSync } from "node:fs";
+import { afterEach, describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
+import { makeSystemCallFilter } from "../../src/sandbox/box/seccomp.ts";
 import { findBoxProblem, makeBoxedProject } from "../support/boxed-project.ts";
 
 const problem = await findBoxProblem();
@@ -40,3 +41,101 @@ test.skipIf(problem !== undefined || process.platform !== "linux")(
     expect(session).toBeGreaterThan(0);
   },
 );
+
+test.skipIf(problem !== undefined || process.platform !== "linux")(
+  `a boxed command has namespaces of its own, can create none, and changes no setting of the kernel${why}`,
+  async () => {
+    const { run, root } = await makeBoxedProject();
+    const kinds = ["user", "ipc", "pid", "net", "uts", "mnt"];
+    const own = await run(`cd /proc/self/ns && readlink ${kinds.join(" ")}`);
+    const shared = kinds.filter((kind) => own.output.includes(readlinkSync(`/proc/self/ns/${kind}`)));
+    expect([own.output.split("\n").length, shared]).toEqual([kinds.length, []]);
+    const { output } = await run("unshare --user true || echo refused");
+    expect(output).toContain("refused");
+    // What it already is, so that nothing changes where it can be written.
+    const setting = "/proc/sys/vm/swappiness";
+    await run(`cat ${setting} > value; cat value > ${setting} && echo written > result`);
+    expect(existsSync(join(root, "result"))).toBe(false);
+  },
+);
+
+/** What the filter of a processor answers to a system call: an error number, or 0 where it lets it through. */
+function filterCall(
+  processor: string,
+  call: { architecture: number; number: number; first?: number; second?: number },
+): number {
+  const program = makeSystemCallFilter(processor) ?? new Uint8Array();
+  const view = new DataView(program.buffer);
+  // The fields of struct seccomp_data: number, architecture, and the lower halves of the arguments.
+  const data = new Map([
+    [0, call.number],
+    [4, call.architecture],
+    [16, call.first ?? 0],
+    [24, call.second ?? 0],
+  ]);
+  let loaded = 0;
+  for (let at = 0; at < program.length / 8; at += 1) {
+    const value = view.getUint32(8 * at + 4, true);
+    const jump = (isTrue: boolean) => view.getUint8(8 * at + (isTrue ? 2 : 3));
+    switch (view.getUint16(8 * at, true)) {
+      case 0x20:
+        loaded = data.get(value) ?? 0;
+        break;
+      case 0x15:
+        at += jump(loaded === value);
+        break;
+      case 0x35:
+        at += jump(loaded >= value);
+        break;
+      case 0x06:
+        return value === 0x7fff0000 ? 0 : value & 0xffff;
+      default:
+        throw new Error(`an unknown instruction at ${at}`);
+    }
+  }
+  throw new Error("the filter gives no answer");
+}
+
+const X64 = 0xc000003e;
+const I386 = 0x40000003;
+const ARM64 = 0xc00000b7;
+const ARM = 0x40000028;
+
+describe("the filter for system calls", () => {
+  test.each([
+    ["x64", X64, { socket: 41, ioctl: 16, refused: [248, 249, 250, 425], read: 0 }],
+    ["arm64", ARM64, { socket: 198, ioctl: 29, refused: [217, 218, 219, 425], read: 63 }],
+  ] as const)(
+    "on %p refuses what it names, and lets everything else through",
+    (processor, architecture, calls) => {
+      const answer = (number: number, first = 0, second = 0) =>
+        filterCall(processor, { architecture, number, first, second });
+      expect(calls.refused.map((number) => answer(number))).toEqual([ENOSYS, ENOSYS, ENOSYS, ENOSYS]);
+      const families = Array.from({ length: 46 }, (_, family) => family);
+      expect(families.filter((family) => answer(calls.socket, family) === 0)).toEqual([1, 2, 10, 16]);
+      expect(answer(calls.socket, 40)).toBe(EAFNOSUPPORT);
+      expect([0x5412, 0x541c, 0x5413].map((request) => answer(calls.ioctl, 0, request))).toEqual([
+        EPERM,
+        EPERM,
+        0,
+      ]);
+      expect(answer(calls.read)).toBe(0);
+    },
+  );
+
+  test("refuses every call in the manner of another machine, whose numbers mean something else", () => {
+    const answers = [
+      // 32-bit programs, and the x32 calls, which are socket and read here.
+      filterCall("x64", { architecture: I386, number: 359, first: 40 }),
+      filterCall("x64", { architecture: I386, number: 3 }),
+      filterCall("x64", { architecture: X64, number: 0x40000000 + 41, first: 40 }),
+      filterCall("x64", { architecture: X64, number: 0x40000000 }),
+      filterCall("arm64", { architecture: ARM, number: 281, first: 40 }),
+    ];
+    expect(answers).toEqual([ENOSYS, ENOSYS, ENOSYS, ENOSYS, ENOSYS]);
+  });
+
+  test("is not made for an unknown processor", () => {
+    expect(makeSystemCallFilter("mips")).toBeUndefined();
+  });
+});
