@@ -116,12 +116,14 @@ export const conditionsSchema = z.strictObject({
   flushKnowledge: z.boolean().optional().describe("The setting knowledge.flushBeforeCompaction."),
   nudgeInterval: z.int().min(1).optional().describe("The setting knowledge.nudgeInterval."),
   maxRetries: z.int().min(0).optional().describe("The setting maxRetries."),
-  maxTurns: z.int().min(1).optional().describe("The limit of --max-turns, else the setting maxTurns."),
+  maxTurns: z.int().min(1).optional().describe("The limit of --max-turns, or else the setting maxTurns."),
   maxCost: z.number().positive().optional().describe("The limit of --max-cost, in US dollars."),
   calibration: z
     .strictObject({ ratio: z.number().positive(), samples: z.int().min(0) })
     .optional()
-    .describe("What was known of the tokenizer: tokens of one character, and from how many requests."),
+    .describe(
+      "Measurements of the tokenizer: tokens per character, and the number of requests they are based on.",
+    ),
   summarizer: z
     .strictObject({
       contextWindow: tokenLimit.exactOptional(),
@@ -130,7 +132,7 @@ export const conditionsSchema = z.strictObject({
       ...priceSchema.shape,
     })
     .optional()
-    .describe("The model that wrote the summaries, where it was another one."),
+    .describe("The model that wrote the summaries, if it was a different one."),
 });
 
 /** The stop reasons providers are known to give. A script may use any other word, as a new provider might. */
@@ -163,7 +165,7 @@ const toolCallSchema = z.strictObject({
     .regex(CALL_ID, "use 1 to 128 letters, digits, _ or -, as providers do")
     .optional()
     .describe("Default: call_N, where this is the Nth tool call of the whole script."),
-  name: z.string().min(1).describe("The tool to call. A name no tool has is answered by an error result."),
+  name: z.string().min(1).describe("The tool to call. An unknown name gets an error result."),
   input: z
     .unknown()
     .describe(
@@ -174,14 +176,18 @@ const toolCallSchema = z.strictObject({
 const errorSchema = z.strictObject({
   errorType: z
     .enum(PROVIDER_ERROR_TYPES)
-    .describe("What kind of failure it is; decides whether it is retried."),
-  message: z.string().min(1).describe("What the user reads."),
-  retryAfterMs: z.number().min(0).optional().describe("How long the provider asks to wait, in milliseconds."),
+    .describe("The kind of failure; it decides whether the request is retried."),
+  message: z.string().min(1).describe("The message that the user sees."),
+  retryAfterMs: z
+    .number()
+    .min(0)
+    .optional()
+    .describe("The delay that the provider asks for, in milliseconds."),
   contextWindow: z
     .int()
     .min(1)
     .optional()
-    .describe("Of context_overflow: the window in tokens, where the provider states it."),
+    .describe("For context_overflow: the window in tokens, if the provider states it."),
 });
 
 const words = z.string().exactOptional();
@@ -192,87 +198,97 @@ const blockSchema = z.strictObject({
     .describe(
       "tool_call: the next of the turn's toolCalls. opaque: a part that only the provider understands.",
     ),
-  thinking: words.describe("Of a thinking block. Default: the turn's thinking."),
-  signature: words.describe("Of a thinking block: proves to the provider that the thinking is its own."),
-  text: words.describe("Of a text block. Default: the turn's text."),
+  thinking: words.describe("For a thinking block. Default: the turn's thinking."),
+  signature: words.describe("For a thinking block: proves to the provider that the thinking is its own."),
+  text: words.describe("For a text block. Default: the turn's text."),
   replay: z
     .strictObject({ provider: z.string(), data: z.unknown() })
     .exactOptional()
-    .describe("What only this provider understands of the block."),
-  provider: words.describe("Of an opaque block: who understands it."),
-  raw: z.unknown().optional().describe("Of an opaque block: what it is."),
+    .describe("The part of the block that only this provider understands."),
+  provider: words.describe("For an opaque block: the provider that understands it."),
+  raw: z.unknown().optional().describe("For an opaque block: its content."),
 });
 
 const turnSchema = z.strictObject({
-  thinking: z.string().optional().describe("What the model thinks, before the text."),
-  text: z.string().optional().describe("What the model says, before its tool calls."),
-  toolCalls: z.array(toolCallSchema).optional().describe("The tools the model calls, side by side."),
+  thinking: z.string().optional().describe("The model's thinking, before the text."),
+  text: z.string().optional().describe("The model's text, before its tool calls."),
+  toolCalls: z.array(toolCallSchema).optional().describe("The model's tool calls, in order."),
   content: z
     .array(blockSchema)
     .optional()
     .describe(
-      "The blocks of the reply in their order, where the fields above do not say all of it: several texts, signatures, parts that only the provider understands. A recording has them.",
+      "The blocks of the reply, in order. Needed if the fields above do not describe all of it: several texts, signatures, parts that only the provider understands. Recordings contain them.",
     ),
   stopReason: z
     .union([z.enum(KNOWN_STOP_REASONS), z.string().min(1)])
     .optional()
     .describe("Default: tool_use when there are tool calls, else end_turn."),
-  usage: usageSchema.optional().describe("The tokens the reply reports; whatever is left out is estimated."),
+  usage: usageSchema
+    .optional()
+    .describe("The token counts that the reply reports; missing ones are estimated."),
   startUsage: usageSchema
     .optional()
-    .describe("The tokens it reports at its beginning already. Default: it reports none then."),
-  delayMs: delay.optional().describe("Wait before the first word, in milliseconds. Default: 0."),
-  chunkDelayMs: delay.optional().describe("Wait between two chunks, in milliseconds. Default: 0."),
+    .describe("The token counts that the reply reports when it begins. Default: none."),
+  delayMs: delay.optional().describe("Delay before the first word, in milliseconds. Default: 0."),
+  chunkDelayMs: delay.optional().describe("Delay between two chunks, in milliseconds. Default: 0."),
   chunkChars: z
     .int()
     .min(1)
     .optional()
-    .describe("Characters a chunk. Default: whole words, about 12 characters."),
+    .describe("Characters per chunk. Default: whole words, about 12 characters."),
   chunks: z
     .array(z.int().min(1))
     .optional()
     .describe(
-      "The characters of each chunk, over thinking, text and the arguments of each call; a recording has them. What they leave is cut as usual.",
+      "The number of characters in each chunk, across thinking, text and the arguments of each call. The rest is split as usual. Recordings contain them.",
     ),
   events: z
     .array(eventSchema)
     .optional()
     .describe(
-      "What is streamed, event by event, in place of thinking, text and toolCalls. A recording has them where those could not tell a reply as it came.",
+      "The events to stream, instead of thinking, text and toolCalls. Recordings contain them if those fields cannot describe how the reply arrived.",
     ),
-  reply: replySchema.optional().describe("What comes of the events; none where the request fails."),
-  error: errorSchema.optional().describe("The request fails, after whatever else the turn says."),
+  reply: replySchema
+    .optional()
+    .describe("The reply that the events add up to; missing if the request fails."),
+  error: errorSchema.optional().describe("The request fails, after the rest of the turn."),
 });
 
 /** The file behind a model `scripted/PATH`: the replies of a provider that needs no network. */
 export const scriptSchema = z
   .strictObject({
-    $schema: z.string().optional().describe("For editors: where the JSON Schema of this file is."),
+    $schema: z.string().optional().describe("For editors: the location of this file's JSON Schema."),
     version: z.literal(1),
     contextWindow: z
       .int()
       .min(1)
       .optional()
-      .describe("Tokens; what the model is said to hold. Default: 200000."),
+      .describe("The context window of the model, in tokens. Default: 200000."),
     maxInputTokens: z
       .int()
       .min(1)
       .exactOptional()
-      .describe("Tokens of a request without its answer, where they are fewer than fit into the window."),
-    maxOutputTokens: z.int().min(1).optional().describe("Tokens of one answer. Default: at most 16384."),
+      .describe("The limit of a request without its answer, in tokens, if it is below the context window."),
+    maxOutputTokens: z
+      .int()
+      .min(1)
+      .optional()
+      .describe("The limit of one answer, in tokens. Default: at most 16384."),
     price: priceSchema
       .optional()
-      .describe("US dollars for a million tokens; a recording has those of its model. Default: unknown."),
+      .describe("US dollars per million tokens; a recording has the prices of its model. Default: unknown."),
     conditions: conditionsSchema
       .optional()
       .describe(
-        "Of a recording: what decided how the run went beside the replies. It counts in place of what is configured.",
+        "In a recording: the other conditions that determined the run. They take precedence over the configuration.",
       ),
     turns: z.array(turnSchema).describe("One reply for each model request, in order."),
     summaries: z
       .array(turnSchema)
       .optional()
-      .describe("The replies to requests for a summary of the conversation, which else take from turns."),
+      .describe(
+        "The replies to requests for a summary of the conversation. Default: these requests take from turns.",
+      ),
   })
   .meta({
     title: "diligent script",
