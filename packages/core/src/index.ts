@@ -90,7 +90,7 @@ export type {
   ShellCommand,
   ShellWrapper,
   WrappedCommand,
-} from "./infrastructure/process/process.ts";
+} from "./infrastructure/process/shell-wrapper.ts";
 export type { Environment } from "./infrastructure/runtime.ts";
 export { SecretRedactor, type SecretValue } from "./infrastructure/text/secret-redactor.ts";
 export * from "./knowledge/index.ts";

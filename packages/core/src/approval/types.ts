@@ -1,4 +1,4 @@
-import type { SandboxState } from "../infrastructure/process/process.ts";
+import type { SandboxState } from "../infrastructure/process/shell-wrapper.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { PermissionRule } from "../tool/types.ts";
 import type { Grant } from "./grants.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { protectedFileJournalDirectory } from "../infrastructure/paths/user.ts";
-import type { SandboxState } from "../infrastructure/process/process.ts";
+import type { SandboxState } from "../infrastructure/process/shell-wrapper.ts";
 import { type Environment, now } from "../infrastructure/runtime.ts";
 import { findSandboxProgram, type SandboxProgram } from "./detect.ts";
 

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { createFingerprint, type FileFingerprint, isSameContent } from "../infrastructure/fs/fingerprint.ts";
-import type { SandboxState } from "../infrastructure/process/process.ts";
+import type { SandboxState } from "../infrastructure/process/shell-wrapper.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 

@@ -5,7 +5,7 @@ import { GrantStore } from "../../src/approval/grant-store.ts";
 import { describeGrant, type Grant } from "../../src/approval/grants.ts";
 import { decideApproval } from "../../src/approval/policy.ts";
 import type { PermissionRule } from "../../src/approval/types.ts";
-import type { SandboxState } from "../../src/infrastructure/process/process.ts";
+import type { SandboxState } from "../../src/infrastructure/process/shell-wrapper.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
 const BOXED: SandboxState = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { isGranted } from "../../src/approval/grants.ts";
 import { decideApproval } from "../../src/approval/policy.ts";
 import type { ApprovalContext, PermissionRule } from "../../src/approval/types.ts";
-import type { SandboxState } from "../../src/infrastructure/process/process.ts";
+import type { SandboxState } from "../../src/infrastructure/process/shell-wrapper.ts";
 import { createEverydayProject } from "../support/everyday-project.ts";
 
 const BOXED: SandboxState = {

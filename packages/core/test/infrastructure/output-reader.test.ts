@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { closeSync, writeSync } from "node:fs";
 import { hasUnreadBytes, openOutputPipe } from "../../src/infrastructure/process/output-pipe.ts";
-import { OutputReader } from "../../src/infrastructure/process/process.ts";
+import { OutputReader } from "../../src/infrastructure/process/output-reader.ts";
 import { testUnless } from "../support/test-unless.ts";
 
 const obstacle = process.platform === "linux" ? undefined : "needs Linux";

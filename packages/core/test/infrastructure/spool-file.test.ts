@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SpoolFile } from "../../src/infrastructure/process/process.ts";
+import { SpoolFile } from "../../src/infrastructure/process/output-file.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
 test("what comes after the limit is dropped, and the file says why it ends", () => {

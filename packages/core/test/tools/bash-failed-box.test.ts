@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
-import type { ShellWrapper, WrappedCommand } from "../../src/infrastructure/process/process.ts";
+import type { ShellWrapper, WrappedCommand } from "../../src/infrastructure/process/shell-wrapper.ts";
 import { createBashTool } from "../../src/tools/bash.ts";
 import { createToolWorkspace, runTool } from "../support/tool-workspace.ts";
 

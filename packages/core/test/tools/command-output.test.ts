@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { SpoolFile } from "../../src/infrastructure/process/process.ts";
+import { SpoolFile } from "../../src/infrastructure/process/output-file.ts";
 import { CommandOutput } from "../../src/tools/shell/output.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { decideApproval } from "../../src/approval/policy.ts";
-import type { SandboxState } from "../../src/infrastructure/process/process.ts";
+import type { SandboxState } from "../../src/infrastructure/process/shell-wrapper.ts";
 import { createBashTool, quoteReason } from "../../src/tools/bash.ts";
 import { createToolWorkspace } from "../support/tool-workspace.ts";
 

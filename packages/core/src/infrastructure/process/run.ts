@@ -1,11 +1,6 @@
 import { sleep } from "../runtime.ts";
-import {
-  type ChildProcess,
-  OutputReader,
-  type ProcessExit,
-  type ProcessOptions,
-  startProcess,
-} from "./process.ts";
+import { OutputReader } from "./output-reader.ts";
+import { type ChildProcess, type ProcessExit, type ProcessOptions, startProcess } from "./process.ts";
 
 /** A program with what ends it early. */
 interface CommandOptions extends ProcessOptions {

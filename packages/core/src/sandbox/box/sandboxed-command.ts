@@ -5,7 +5,7 @@ import type {
   ShellCommand,
   ShellWrapper,
   WrappedCommand,
-} from "../../infrastructure/process/process.ts";
+} from "../../infrastructure/process/shell-wrapper.ts";
 import { isAdministrator, type SandboxProgram } from "../detect.ts";
 import { ProtectedFileGuard } from "../protected-files/guard.ts";
 import { ProtectedFileJournal } from "../protected-files/journal.ts";

@@ -1,4 +1,4 @@
-import type { SpoolFile } from "../../infrastructure/process/process.ts";
+import type { SpoolFile } from "../../infrastructure/process/output-file.ts";
 import { formatBytes } from "../target.ts";
 
 // Below the limits of a tool result (50 KB, 2,000 lines), so that the notes around the output fit too.

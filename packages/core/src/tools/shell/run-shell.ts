@@ -1,7 +1,8 @@
 import { createThrottle } from "../../infrastructure/async.ts";
 import { createChildEnvironment, resolveExecutable } from "../../infrastructure/process/environment.ts";
-import { type ShellCommand, SpoolFile, type WrappedCommand } from "../../infrastructure/process/process.ts";
+import { SpoolFile } from "../../infrastructure/process/output-file.ts";
 import { type CommandEnd, runCommand } from "../../infrastructure/process/run.ts";
+import type { ShellCommand, WrappedCommand } from "../../infrastructure/process/shell-wrapper.ts";
 import { monotonicMs } from "../../infrastructure/runtime.ts";
 import type { ToolContext, ToolResult } from "../../tool/types.ts";
 import type { BashArguments } from "../bash.ts";
