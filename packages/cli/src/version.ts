@@ -1,17 +1,17 @@
 import packageJson from "../package.json" with { type: "json" };
 
 /**
- * What was checked out when this program was built, such as `1a2b3c4` or `1a2b3c4, changed`; only what is built has it.
- * Empty where nobody could tell.
+ * The commit that this program was built from, such as `1a2b3c4` or `1a2b3c4, changed`. Defined only in built
+ * programs; empty if the commit is unknown.
  */
 declare const BUILD_COMMIT: string | undefined;
 
-/** This program's version, such as `0.1.0`; bundlers take it in at build time. */
+/** This program's version, such as `0.1.0`; bundlers insert it at build time. */
 export const VERSION: string = packageJson.version;
 
 /**
- * The version with the commit it was made from, such as `0.1.0 (1a2b3c4)`; without it where that is not known. What a
- * checkout has beyond its commit is not told when it is run, since that would take git.
+ * The version with its commit, such as `0.1.0 (1a2b3c4)`, or without if the commit is unknown. A checkout
+ * does not report uncommitted changes at runtime, since that would require running git.
  */
 export async function describeVersion(): Promise<string> {
   const commit = typeof BUILD_COMMIT === "string" ? BUILD_COMMIT : await readCheckoutCommit();
@@ -21,12 +21,12 @@ export async function describeVersion(): Promise<string> {
 const CHECKOUT = `${import.meta.dir}/../../..`;
 const FULL_HASH = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 const REFERENCE = /^ref: (refs\/[\w./-]+)$/;
-// As git abbreviates by itself in a repository of this size.
+// Git's own abbreviation length for a repository of this size.
 const SHOWN_DIGITS = 7;
 
 /**
- * The commit that is checked out where these sources stand, abbreviated; undefined where they are no checkout. Read from
- * the files of the repository: running git would run what it configures.
+ * The abbreviated commit that is checked out where these sources are; undefined if they are not in a
+ * checkout. Reads the repository's files: running git would run the programs that its settings name.
  * @param checkout absolute.
  */
 export async function readCheckoutCommit(checkout = CHECKOUT): Promise<string | undefined> {
@@ -39,7 +39,7 @@ export async function readCheckoutCommit(checkout = CHECKOUT): Promise<string | 
   return hash !== undefined && FULL_HASH.test(hash) ? hash.slice(0, SHOWN_DIGITS) : undefined;
 }
 
-/** In a worktree and in a submodule `.git` is a file that names the directory. */
+/** In a worktree and in a submodule, `.git` is a file that names the directory. */
 async function findGitDirectory(checkout: string): Promise<string | undefined> {
   const text = await readTrimmed(`${checkout}/.git`);
   if (text === undefined) return `${checkout}/.git`;
@@ -47,7 +47,7 @@ async function findGitDirectory(checkout: string): Promise<string | undefined> {
   return named && from(checkout, named);
 }
 
-/** A worktree has a HEAD of its own; branches are kept with the repository. */
+/** A worktree has its own HEAD; its branches are in the main repository. */
 async function commonDirectory(gitDirectory: string): Promise<string> {
   const common = await readTrimmed(`${gitDirectory}/commondir`);
   return common === undefined ? gitDirectory : from(gitDirectory, common);
@@ -67,12 +67,12 @@ function from(directory: string, path: string): string {
   return path.startsWith("/") ? path : `${directory}/${path}`;
 }
 
-/** With Bun's own means: loading node:fs takes half as long as the whole of `--version`. */
+/** Uses Bun's API: loading node:fs takes half as long as all of `--version`. */
 async function readTrimmed(path: string): Promise<string | undefined> {
   try {
     return (await Bun.file(path).text()).trim();
   } catch {
-    // Not there, a directory, or not ours to read: what depends on it is not known then.
+    // Missing, a directory, or not readable: the commit is unknown then.
     return undefined;
   }
 }

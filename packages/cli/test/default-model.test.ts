@@ -16,7 +16,7 @@ afterEach(() => place.remove());
 const openai = () => startSseServer(wholeReply(OPENAI_SERVICE, { text: "Sol speaks." }));
 const keyOf = (url: string) => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${url}/v1` });
 const NOTICE =
-  'gpt-6.2-sol answers, because there is a key for openai and none for anthropic. "model" in your configuration or -m chooses another.';
+  'Using gpt-6.2-sol, because there is a key for openai and none for anthropic. Choose another model with -m or "model" in your configuration.';
 
 describe("with a key for OpenAI only", () => {
   test("its default model answers, and that is said once", async () => {

@@ -2,7 +2,7 @@ import type { AskedVerdict } from "@diligent/core/harness";
 import type { ApprovalRequest } from "@diligent/core/run";
 import { escapeLine, formatMark } from "./escaped-text.ts";
 
-// Enough for all that the shell tool quotes; the model's own reason is not part of what would be done.
+// Enough for everything that the shell tool quotes; the model's own reason is not part of the command.
 const MAX_WISH_CHARS = 600;
 
 const LOCATIONS = { in_sandbox: " in the sandbox", outside_sandbox: " outside the sandbox" } as const;

@@ -131,7 +131,7 @@ async function moveStoppably(
 /** The result so far; undefined if it still has to be applied. */
 async function askFirst(checkpoints: Checkpoints, wishes: Options, io: CliIo): Promise<Moved | undefined> {
   const { next, planned, stoppedBy } = await plan(checkpoints, wishes, io);
-  if (next === "goOn") return undefined;
+  if (next === "continue") return undefined;
   if (next === "stop" || !planned) return { restoration: planned, stoppedBy };
   const output = wishes.isJson ? io.stderr : io.stdout;
   if (io.stdin.isTerminal) for (const line of describeRestoration(planned)) writeLine(output, line);

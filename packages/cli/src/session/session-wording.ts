@@ -2,7 +2,7 @@ import type { SessionWording } from "@diligent/core/light";
 import { formatLocalMinute } from "../text/format.ts";
 import { toSingleLine } from "../text/terminal-text.ts";
 
-/** How messages show what somebody has called a session, and the sessions that could be meant. */
+/** Even if closing something hangs, the program ends within two seconds of a signal. */
 export const SESSION_WORDING: SessionWording = {
   word: (text) => toSingleLine(text, 60),
   session: ({ id, modified, name, firstUserMessage }) =>

@@ -16,35 +16,38 @@ import type { UpdateCheck } from "../update/update-check.ts";
 import { resolveDirectory } from "./project-directory.ts";
 import { SESSION_WORDING } from "./session-wording.ts";
 
-/** What a front end of the command line gives: where questions and warnings go. */
+/** A front end of the command line: where questions and warnings go. */
 interface FrontEnd {
   approvalDefault: ApprovalMode;
-  /** Omitted when there is no one to ask. */
+  /** Omitted if there is no user to ask. */
   ask?: AskPerson;
-  /** Called with what is wrong beside the conversation; stderr when left out. */
+  /** Receives warnings that are not part of the conversation; default: stderr. */
   warn?(message: string): void;
-  /** Left out where nobody is there to be told. */
+  /** Omitted if there is no user to notify. */
   updates?: UpdateCheck | undefined;
-  /** What continues from the session that this one replaces. */
+  /** State carried over from the session that this one replaces. */
   carried?: CarriedSession;
 }
 
-/** What a session takes over from the one before it in the same process. */
+/** State that a session takes over from the previous one in the same process. */
 export interface CarriedSession extends Pick<SessionChoices, "approvalMode" | "grants" | "recording"> {
-  /** In place of what the command line asks for. */
+  /** Replaces the session that the command line asks for. */
   start?: SessionStart | undefined;
-  /** What the user has chosen; the configuration counts for the rest. */
+  /** The user's choices; everything else comes from the configuration. */
   chosen?: HarnessSession["chosen"];
-  /** The model that answers, and the one that was configured then: it stays while that is still the same. */
+  /**
+   * The current model, and the model configured when it was chosen: it is kept while the configured one stays
+   * the same.
+   */
   model?: { id: string; configured: string | undefined };
-  /** A project that counts as trusted until the program ends. */
+  /** A project that is trusted until the program ends. */
   trustedOnce?: LoadOptions["trustedOnce"];
 }
 
 /**
- * Opens a session as the command line asks for it, a new one or an earlier one. Processes that it starts end with the
- * program.
- * @throws UsageError when it cannot be opened as asked: nothing was sent then.
+ * Opens the session that the command line asks for, a new or an earlier one. Processes that it starts end
+ * with the program.
+ * @throws UsageError if it cannot be opened as requested; nothing was sent then.
  */
 export async function startSession(
   { options, resumption }: Pick<RunCommand, "options"> & { resumption?: Resumption | undefined },
@@ -93,7 +96,7 @@ function toOverrides(
   };
 }
 
-/** A message that names what a command named is shown whole, on one line, with every character visible. */
+/** Shows a message that contains a command's output in full, on one line, with every character visible. */
 async function warnEscaped(message: string, warn: (message: string) => void): Promise<void> {
   const { escapeLine } = await import("../approval/escaped-text.ts");
   warn(escapeLine(message));
@@ -101,7 +104,7 @@ async function warnEscaped(message: string, warn: (message: string) => void): Pr
 
 function closeWithProgram(harness: Harness, io: Pick<CliIo, "onExit" | "onAnyExit">): void {
   io.onExit(() => {
-    // However the program ends, a prompt that has no answer yet is kept.
+    // However the program ends, a prompt without an answer is saved.
     harness.flush();
     return harness.endProcesses();
   });
@@ -109,14 +112,14 @@ function closeWithProgram(harness: Harness, io: Pick<CliIo, "onExit" | "onAnyExi
 }
 
 function toStart(resumption: Resumption | undefined, isAttended: boolean): SessionStart {
-  // Where nobody is there, nobody could begin a new session instead.
+  // Without a user, nobody could start a new session instead.
   if (!resumption) return isAttended ? { automatic: true } : { fresh: true };
   if (resumption.opensList) return { fresh: true };
   const reference = resumption.reference ?? { latest: true as const };
   return resumption.how === "fork" ? { fork: reference } : { resume: reference };
 }
 
-/** The model that stays; undefined where another one is configured now than when it was chosen. */
+/** The model to keep; undefined if the configured model has changed since it was chosen. */
 function keptModel({ model }: CarriedSession, configured: string | undefined): string | undefined {
   return model?.configured === configured ? model?.id : undefined;
 }
@@ -124,13 +127,13 @@ function keptModel({ model }: CarriedSession, configured: string | undefined): s
 async function startNotices(opened: HarnessSession, carried: CarriedSession): Promise<Notice[]> {
   const { earlier, loaded, model } = opened;
   const resumed = earlier?.info ? (await import("./resume.ts")).resumedNotices(opened) : [];
-  // Later sessions of this process continue with what the user was told at its start.
+  // Later sessions of this process repeat no notices from the first one's start.
   return carried.chosen === undefined ? [...resumed, ...defaultModelNotices(loaded, model.id)] : resumed;
 }
 
 function defaultModelNotices(loaded: HarnessSession["loaded"], modelId: string): Notice[] {
   const reason = modelId === loaded.config.model ? describeDefaultModel(loaded) : undefined;
   if (reason === undefined) return [];
-  const message = `${modelId} answers, because ${reason}. "model" in your configuration or -m chooses another.`;
+  const message = `Using ${modelId}, because ${reason}. Choose another model with -m or "model" in your configuration.`;
   return [{ level: "info", code: "default_model", message }];
 }

@@ -2,7 +2,7 @@ import type { MoveControl, UndoOptions } from "@diligent/core/harness";
 import { describeInterruptedRestore, type MoveProgress, type Restoration } from "@diligent/core/light";
 import { toSingleLine } from "../text/terminal-text.ts";
 
-/** What is being done to files: `jump` goes to another place of the conversation. */
+/** The operation on files. `jump` goes to another point of the conversation. */
 export type FileMove = "undo" | "redo" | "jump";
 
 const DOING: Readonly<Record<FileMove, string>> = {
@@ -11,12 +11,12 @@ const DOING: Readonly<Record<FileMove, string>> = {
   jump: "Restoring files",
 };
 
-/** For whoever leaves while files are being moved. */
+/** The message for a user who quits while files are being restored. */
 export function describeExit(move: FileMove): string {
   return describeInterruptedRestore(move, { undo: "diligent undo", redo: "diligent undo --redo" });
 }
 
-/** What is going on and how far it has come, on one line without an end. */
+/** The progress of the operation, on one line without a line feed. */
 export function describeMoveProgress(move: FileMove, progress: MoveProgress | undefined): string {
   if (progress === undefined) return `${DOING[move]}…`;
   const { doing, done, total } = progress;
@@ -31,13 +31,13 @@ export function describeMoveProgress(move: FileMove, progress: MoveProgress | un
   }
 }
 
-// More paths would push everything else out of sight. `diligent undo --json` lists all of them.
+// More paths would push everything else off the screen. `diligent undo --json` lists all of them.
 const MAX_LINES = 20;
-// What a model needs to know; the rest it finds out when it looks.
+// Enough for the model; it can look up the rest.
 const MAX_TOLD_PATHS = 50;
 const MAX_PATH_COLUMNS = 300;
 
-// Longer than that, somebody may have gone on working beside it.
+// During a longer call, somebody else may have worked in the project.
 const LONG_CALL_MS = 10_000;
 
 const SIGNS = { added: "+", removed: "−", changed: "±" } as const;
@@ -56,7 +56,7 @@ const HEADS: Readonly<Record<Restoration["move"], readonly [done: string, planne
   ],
 };
 
-/** What came of it, for a person: a head, then a line for each path. Safe for a terminal. */
+/** The result for the user: a heading, then a line per path. Safe for a terminal. */
 export function describeRestoration(
   restoration: Restoration,
   cutOffCommand = "diligent undo --cut-off",
@@ -72,7 +72,7 @@ export function describeRestoration(
     ),
     ...cut(conflicts.map((each) => `  ! ${path(each.path)}: ${each.reason}; ${left}`)),
     ...cut(failures.map((each) => `  ! ${path(each.path)}: failed: ${each.reason}`)),
-    ...cut(notKept.map((each) => `  ? ${path(each.path)}:also changed, but ${whyNotKept(each)}`)),
+    ...cut(notKept.map((each) => `  ? ${path(each.path)}: also changed, but ${whyNotKept(each)}`)),
     ...describeLeft(restoration, cutOffCommand, path),
     ...(failures.length > 0 ? [describeRetry(restoration)] : []),
     ...describeUnlike(restoration, path),
@@ -80,7 +80,7 @@ export function describeRestoration(
   ];
 }
 
-/** What came back, but not in every way. */
+/** Files that were restored, but not in every respect. */
 function describeUnlike({ unlike = [] }: Restoration, path: ShowPath): string[] {
   const list = (wanted: (each: (typeof unlike)[number]) => boolean | undefined) =>
     cut(unlike.filter(wanted).map((each) => `  ? ${path(each.path)}`));
@@ -117,18 +117,18 @@ function describeRetry({ move, isStopped }: Restoration): string {
   return `Failed files are tried again with the next ${isUndone ? "undo" : "redo"}.`;
 }
 
-/** Where an undo can do nothing, it is not used up. */
+/** An undo without any effect does not use up its prompt. */
 function describeNone(restoration: Restoration, head: string): string {
   const { move, conflicts, leftCutOff, notKept, isDryRun, wasCutOff } = restoration;
   if (leftCutOff && conflicts.length + notKept.length === 0) return "Nothing was undone.";
-  // A turn that was cut off counts as answered.
+  // An interrupted turn counts as handled.
   const isOver = move !== "undo" || isDryRun || wasCutOff;
   return isOver
     ? `${head}: no files.`
     : "Nothing of the last prompt was undone; undo again for the prompt before it.";
 }
 
-/** For the model, with its next prompt; undefined where nothing has become different. */
+/** The notice for the model's next prompt; undefined if nothing changed. */
 export function describeForModel({ move, restored, isDryRun }: Restoration): string | undefined {
   if (isDryRun || restored.length === 0) return undefined;
   const gathered = gatherRepositories(restored);
@@ -143,12 +143,12 @@ export function describeForModel({ move, restored, isDryRun }: Restoration): str
   ].join("\n");
 }
 
-/** For a project in which no session has anything to do. */
+/** For a project in which no session has changes to undo or redo. */
 export function describeNoSession(move: "undo" | "redo"): string {
   return `No session of this project has anything to ${move}.`;
 }
 
-/** Why there was nothing to do. @param reason why nothing is kept, where that is so. */
+/** Why there was nothing to do. @param reason why nothing is recorded, if that is the case. */
 export function describeNothing(move: "undo" | "redo", reason: string | undefined): string {
   const what = move === "undo" ? "Nothing to undo in this session" : "Nothing to redo";
   return reason === undefined ? `${what}.` : `${what}: ${reason}.`;
@@ -156,7 +156,7 @@ export function describeNothing(move: "undo" | "redo", reason: string | undefine
 
 type ShowPath = (text: string) => string;
 
-/** What a turn that was cut off may have done, which nobody knows. */
+/** The unknown changes of an interrupted turn. */
 function describeLeft({ leftCutOff = [] }: Restoration, command: string, path: ShowPath): string[] {
   if (leftCutOff.length === 0) return [];
   return [
@@ -166,7 +166,7 @@ function describeLeft({ leftCutOff = [] }: Restoration, command: string, path: S
   ];
 }
 
-/** How sure it is that this was the agent's work, and all of it. */
+/** Doubts about whether this was the agent's work, and all of it. */
 function describeDoubts(restoration: Restoration, path: ShowPath): string[] {
   const {
     wasCutOff,
@@ -205,7 +205,10 @@ function whyNotKept({ isCache, isControl }: Restoration["notKept"][number]): str
     : "it was not recorded: too large or not readable";
 }
 
-/** Of a repository nobody reads the files one by one: a line for each `.git`, in the place of the first of them. */
+/**
+ * Nobody reads the files of a repository one by one, so each `.git` gets one line, at the position of its
+ * first file.
+ */
 function gatherRepositories(restored: Restoration["restored"]) {
   const counts = new Map<string, number>();
   for (const { path } of restored) counts.set(groupOf(path), (counts.get(groupOf(path)) ?? 0) + 1);
@@ -226,7 +229,10 @@ function gatherRepositories(restored: Restoration["restored"]) {
   });
 }
 
-/** A path itself, or the `.git` that it lies in; a git directory outside the project is called by its own path. */
+/**
+ * The path itself, or the `.git` directory that contains it. A git directory outside the project keeps its
+ * own path.
+ */
 function groupOf(path: string): string {
   const names = path.split("/");
   const at = names.findIndex((name) => name === ".git" || name.endsWith(".git"));
@@ -242,27 +248,28 @@ function count(paths: number): string {
   return paths === 1 ? "one path" : `${paths} paths`;
 }
 
-/** What would be taken back of a turn that was cut off, and what is to be done now. */
+/** The changes of an interrupted turn that would be undone, and the next step. */
 export interface CutOffPlan {
   /**
-   * `ask`: files would be changed, and which is a guess: nobody's are before they have seen them. `goOn`: no file would be
-   * changed, and the turn counts as answered once that is noted down. `stop`: there is nothing to do, or it is not wanted.
+   * `ask`: files would be changed, and which ones is a guess, so the user must confirm. `continue`: no file
+   * would be changed, and the turn counts as handled once that is recorded. `stop`: there is nothing to do,
+   * or the user stopped it.
    */
-  next: "ask" | "goOn" | "stop";
-  /** Undefined where there is no such turn. */
+  next: "ask" | "continue" | "stop";
+  /** Undefined if there is no such turn. */
   planned: Restoration | undefined;
 }
 
-/** @throws what `undo` throws. */
+/** @throws the errors of `undo`. */
 export async function planCutOff(
   undo: (options: UndoOptions) => Promise<Restoration | undefined>,
   control: MoveControl,
 ): Promise<CutOffPlan> {
   const planned = await undo({ ...control, isCutOff: true, isDryRun: true });
   if (!planned || planned.isStopped) return { next: "stop", planned };
-  // Stopped at the very end, it is stopped all the same.
+  // Stopping it at the very end also counts.
   if (control.signal?.aborted) return { next: "stop", planned: toStopped(planned) };
-  return { next: planned.restored.length > 0 ? "ask" : "goOn", planned };
+  return { next: planned.restored.length > 0 ? "ask" : "continue", planned };
 }
 
 function toStopped({ move }: Restoration): Restoration {

@@ -5,9 +5,9 @@ import { describeForModel, describeNothing, describeRestoration } from "./descri
 type OpenedFiles = Pick<HarnessSession, "checkpoints" | "session">;
 
 /**
- * Takes back what the last prompt has changed, or brings it back, and lets the model know with the next prompt. Returns what
- * came of it in lines for a person.
- * @throws Error when it cannot be done now.
+ * Undoes or redoes the last prompt's changes, and notifies the model with the next prompt. Returns the result
+ * as lines for the user.
+ * @throws Error if it is impossible now.
  */
 export async function moveFiles(
   move: "undo" | "redo",
@@ -19,7 +19,7 @@ export async function moveFiles(
   return describeMoved(move, restoration, opened);
 }
 
-/** In lines for a person. @param restoration undefined where there was nothing to do. */
+/** The result as lines for the user. @param restoration undefined if there was nothing to do. */
 export function describeMoved(
   move: "undo" | "redo",
   restoration: Restoration | undefined,

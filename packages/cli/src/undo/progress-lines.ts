@@ -5,11 +5,11 @@ import { describeMoveProgress, type FileMove } from "./describe.ts";
 const LINE_MS = 2_000;
 const REDRAW_MS = 200;
 
-// Where nobody says how wide a terminal is.
+// Used if the terminal's width is unknown.
 const USUAL_COLUMNS = 80;
 
 /**
- * Says how far it is where it takes a while, each time on a line of its own: what is written may be a file.
+ * Reports the progress of a slow operation, each time on a separate line, since the output may be a file.
  * @param clock milliseconds.
  */
 export function createProgressLines(
@@ -25,7 +25,7 @@ export function createProgressLines(
   };
 }
 
-/** The same on one line of a terminal, written over and over. */
+/** The same, redrawn on one line of a terminal. */
 export class ProgressLine {
   private readonly begunAt: number;
   private shownAt: number;
@@ -50,14 +50,14 @@ export class ProgressLine {
     this.draw(`${describeMoveProgress(this.move, progress)} (${seconds} s${stop})`);
   };
 
-  /** Leaves an empty line behind; to be called before anything else is written. */
+  /** Leaves an empty line; call it before writing anything else. */
   clear(): void {
     if (this.width === 0) return;
     this.draw("");
     this.output.write("\r");
   }
 
-  /** A line that would be wrapped could not be written over. */
+  /** A wrapped line could not be overwritten. */
   private draw(text: string): void {
     const line = text.slice(0, Math.max(0, (this.output.columns ?? USUAL_COLUMNS) - 1));
     this.output.write(`\r${line.padEnd(this.width)}`);

@@ -1,32 +1,35 @@
 import { now, type ProviderEvent, type StreamFunction } from "@diligent/core/run";
 import type { CliIo } from "../io/io.ts";
 
-/** A stream that begins with one of these has nothing from a server yet, or ends without. */
+/** A stream that starts with one of these events has received nothing from the server yet, or never will. */
 const NOTHING_CAME: ReadonlySet<ProviderEvent["type"]> = new Set(["retry", "stall", "error", "done"]);
 
-/** Where to ask, and where to note what came of it. */
+/** The address to ask, and where to log the result. */
 interface UpdateLocation {
-  /** Undefined: nobody is asked. */
+  /** Undefined: do not ask. */
   url: string | undefined;
-  /** Writes to the request log, where there is one. */
+  /** Writes to the request log, if there is one. */
   note?: ((entry: object) => void) | undefined;
 }
 
 /**
- * Looks for a newer version, once in the life of a program and only where the user has said whom to ask. It comes beside
- * the first answer of a model, so that nothing waits for it; what it takes is loaded then.
+ * Checks for a newer version, once per process and only if the user has set an address. The check runs
+ * alongside the first answer of a model, so nothing waits for it; its code is loaded then.
  */
 export class UpdateCheck {
   private readonly leaving = new AbortController();
   private hasLooked = false;
 
-  /** @param notify gets the one sentence there may be to say. */
+  /** @param notify receives the message, if there is one. */
   constructor(
     private readonly io: Pick<CliIo, "environment" | "onExit">,
     private readonly notify: (text: string) => void,
   ) {}
 
-  /** The same stream function, which looks when something of an answer has come. A script's answers come from nowhere. */
+  /**
+   * Wraps a stream function so that the check starts when the first part of an answer arrives. Scripted
+   * models never start it.
+   */
   beside(stream: StreamFunction, { url, note }: UpdateLocation): StreamFunction {
     if (url === undefined) return stream;
     return (model, context, options) => {
@@ -41,7 +44,7 @@ export class UpdateCheck {
     };
   }
 
-  /** Nobody waits for an answer any more, and nothing is told. */
+  /** Cancels the request; no message is shown then. */
   stop(): void {
     this.leaving.abort();
   }
@@ -54,7 +57,7 @@ export class UpdateCheck {
     note?.({ type: "update", time: new Date(now()).toISOString(), ...finding });
   }
 
-  /** What the log is told. A failure is nobody else's business: whoever asks for it has `doctor`. */
+  /** Returns the log entry. Only the log reports a failure; `diligent doctor` shows it on request. */
   private async find(url: string): Promise<object> {
     try {
       const { lookForUpdate } = await import("./update.ts");

@@ -5,28 +5,30 @@ import { isLoopbackUrl } from "@diligent/core/run";
 import { VERSION } from "../version.ts";
 
 const TIMEOUT_MS = 5_000;
-// The document of a version in a registry has a few kilobytes.
+// A registry's document about one version has a few kilobytes.
 const MAX_BYTES = 64 * 1024;
 const MAX_REDIRECTS = 3;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Nothing in them says whose they are. Unpacked, a small answer could be a large one: so it is not to be packed. */
+/**
+ * They do not identify the user. Compression is refused because a small response could unpack to a large one.
+ */
 const HEADERS = { "user-agent": "diligent", accept: "application/json", "accept-encoding": "identity" };
 
-/** How long an answer is waited for. */
+/** How long to wait for an answer. */
 interface AskingOptions {
-  /** Aborted: nobody waits for the answer any more. */
+  /** Aborting it cancels the request. */
   signal?: AbortSignal;
-  /** For everything together, redirects and body; five seconds when left out. */
+  /** For everything, including redirects and the body; five seconds if omitted. */
   timeoutMs?: number;
 }
 
 /**
- * The version that a server names: the `version` of the JSON object that it answers with, as an npm registry does for
- * `NAME/latest`. One GET without a body, a cookie or a key; redirects lead only to where one may ask at all, and from
- * elsewhere never to this machine.
+ * Asks a server for the newest version: the `version` of the JSON object in its response, as an npm registry
+ * returns for `NAME/latest`. Sends one GET without body, cookie or key. Follows redirects only to allowed
+ * addresses, and from other machines never to this one.
  * @param url see `isUpdateUrl`.
- * @throws UpdateError when there is no such answer, or not in time.
+ * @throws UpdateError if there is no such answer, or not in time.
  */
 export async function askForVersion(
   url: string,
@@ -58,7 +60,10 @@ async function follow(url: string, signal: AbortSignal): Promise<Response> {
   throw new UpdateError(`it redirects more than ${MAX_REDIRECTS} times`);
 }
 
-/** Where a redirect leads; undefined where one may not ask, and from elsewhere for what is on this machine. */
+/**
+ * The target of a redirect; undefined for an address that is not allowed, and for one on this machine if
+ * another machine redirects to it.
+ */
 export function findRedirect(from: string, location: string | null): string | undefined {
   const { href } = URL.parse(location ?? "", from) ?? {};
   if (location === null || href === undefined || !isUpdateUrl(href)) return undefined;
@@ -67,7 +72,7 @@ export function findRedirect(from: string, location: string | null): string | un
 
 function request(url: string, signal: AbortSignal): Promise<Response> {
   const options = { headers: HEADERS, redirect: "manual", decompress: false, keepalive: false } as const;
-  // A proxy, which Bun takes from the environment, cannot reach our own loopback.
+  // Bun takes a proxy from the environment; it could not reach this machine's loopback.
   return fetch(url, { ...options, signal, ...(isLoopbackUrl(url) && { proxy: false }) });
 }
 
@@ -105,39 +110,41 @@ function parseJson(body: Uint8Array): unknown {
   }
 }
 
-/** Such as `ECONNREFUSED`: a message could hold the address. */
+/** Such as `ECONNREFUSED`. The error's message could contain the address. */
 function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error && error.code;
   return typeof code === "string" ? code : "the connection failed";
 }
 
-/** What to say about the newest version, without a full stop; undefined when this one is as new. */
+/** The message about a newer version, without a full stop; undefined if this version is as new. */
 export function describeUpdate(newest: string, current: string): string | undefined {
   return isNewer(newest, current) ? `diligent ${newest} is available; this is ${current}` : undefined;
 }
 
-/** When and for which version it is looked, and how long. */
+/** The time of the check and the version to compare with, and the time limits. */
 interface LookOptions extends AskingOptions {
   environment: Environment;
-  /** The time in milliseconds since the epoch; now when left out. */
+  /** Milliseconds since the epoch; now if omitted. */
   at?: number;
-  /** The version that runs; this program's when left out. */
+  /** The running version; this program's if omitted. */
   current?: string;
 }
 
-/** The newest version as far as it is known. */
+/** The newest version that is known. */
 interface KnownVersion {
-  /** What to say where it is newer than the one that runs. */
+  /** The message, if that version is newer than the running one. */
   news?: string;
-  /** Undefined when nobody has answered yet. */
+  /** Undefined if no server has answered yet. */
   version?: string;
-  /** False: it was kept from an earlier look. */
+  /** False if it comes from an earlier check. */
   isAsked: boolean;
 }
 
 /**
- * The newest version: as it was answered within the last 24 hours, else as the server names it now, which is kept.
- * @throws UpdateError when the server gives no answer, and Error where no answer could be kept: nobody is asked then.
+ * The newest version: the answer of the last 24 hours if there is one, otherwise the server's answer now,
+ * which is stored.
+ * @throws UpdateError if the server gives no answer; Error if no answer could be stored, in which case
+ * nothing is asked.
  */
 export async function lookForUpdate(
   url: string,
@@ -145,7 +152,7 @@ export async function lookForUpdate(
 ): Promise<KnownVersion> {
   const path = updateRecordPath(environment);
   let fresh = await readFreshRecord(path, { url, at });
-  // Who is about to leave does not use up the day.
+  // A program that is quitting must not use up the day's check.
   if (fresh === undefined && asking.signal?.aborted) throw wasLeft();
   fresh ??= await claimAsking(path, { url, at });
   if (fresh) return { isAsked: false, ...describe(fresh.version, current) };
@@ -161,52 +168,57 @@ function describe(version: string | undefined, current: string): Pick<KnownVersi
 }
 
 /**
- * Nobody could be asked for the newest version, or what was answered is none. The message is a few words for a log, without
- * the address: that may hold what is nobody's business.
+ * The newest version could not be determined. The message is a few words for a log, without the address,
+ * which may contain private data.
  */
 export class UpdateError extends Error {
   override name = "UpdateError";
 }
 
-/** For an answer that nobody waits for any more. */
+/** For an answer that is no longer needed. */
 function wasLeft(): UpdateError {
   return new UpdateError("the program quit meanwhile");
 }
 
-// Longer than any version that was ever given; what is longer is no version.
+// Longer than any real version.
 const MAX_CHARACTERS = 64;
 
-/** As semver.org has it; a part of nine digits is still a number to whatever compares it. */
+/** From semver.org, with parts of at most nine digits, which every comparison treats as numbers. */
 const VERSION_TEXT =
   /^(?:(?:0|[1-9]\d{0,8})\.){2}(?:0|[1-9]\d{0,8})(?:-(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
-/** True for a text such as `0.3.0` or `1.0.0-rc.1`, and for nothing that could say more than that. */
+/**
+ * True for a text such as `0.3.0` or `1.0.0-rc.1`. Nothing longer or freer passes, so a server cannot show
+ * its own text to the user.
+ */
 export function isVersion(value: unknown): value is string {
   return typeof value === "string" && value.length <= MAX_CHARACTERS && VERSION_TEXT.test(value);
 }
 
-/** Whether one version comes after another by semver: `1.0.0` after `1.0.0-rc.1`, build numbers aside. */
+/**
+ * True if one version comes after another by semver: `1.0.0` after `1.0.0-rc.1`. Build numbers are ignored.
+ */
 export function isNewer(version: string, than: string): boolean {
   return Bun.semver.order(version, than) > 0;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-// It has some hundred.
+// A record has some hundred bytes.
 const MAX_RECORD_BYTES = 4_096;
-// Sixteen digits tell all addresses of a person apart.
+// Sixteen digits are enough to distinguish a user's addresses.
 const ADDRESS_DIGITS = 16;
 
-/** When was asked last, and what was answered. */
+/** The time of the last check, and its answer. */
 interface UpdateRecord {
   /** Milliseconds since the epoch. */
   askedAt: number;
-  /** Begins the SHA-256 of the address that was asked, hexadecimal. */
+  /** The beginning of the SHA-256 of the address, hexadecimal. */
   address: string;
-  /** The newest version as it was answered last; left out before the first answer. */
+  /** The newest version from the last answer; omitted before the first answer. */
   version?: string;
 }
 
-/** Somebody who wants to know, and the time. */
+/** One check: its address and time. */
 interface Asking {
   url: string;
   /** Milliseconds since the epoch. */
@@ -221,9 +233,9 @@ export function updateRecordPath(environment: Environment): string {
 }
 
 /**
- * What is kept for this address, if it is younger than a day; undefined when it is time to ask. A file that is damaged counts
- * as none.
- * @throws UpdateError where it cannot be read: then nothing can be kept either.
+ * The stored record for this address, if it is younger than a day; undefined if it is time to ask. A damaged
+ * file counts as no record.
+ * @throws UpdateError if it cannot be read: nothing could be stored then either.
  */
 async function readFreshRecord(path: string, asking: Asking): Promise<UpdateRecord | undefined> {
   const reading = await readCheckedFile(path, MAX_RECORD_BYTES);
@@ -234,9 +246,10 @@ async function readFreshRecord(path: string, asking: Asking): Promise<UpdateReco
 }
 
 /**
- * Notes that somebody asks now, before they do: whoever else starts at this moment, and whoever starts after a failure,
- * finds it. Undefined for the one who is to ask, else what another process has noted meanwhile.
- * @throws Error where it cannot be kept: then nobody may ask.
+ * Records the check before it starts, so that processes that start at the same moment, or after a failure, do
+ * not repeat it. Returns undefined to the process that may ask, otherwise the record that another process has
+ * stored meanwhile.
+ * @throws Error if it cannot be stored: nothing may be asked then.
  */
 async function claimAsking(path: string, asking: Asking): Promise<UpdateRecord | undefined> {
   const found: { fresh?: UpdateRecord } = {};
@@ -253,12 +266,12 @@ async function claimAsking(path: string, asking: Asking): Promise<UpdateRecord |
   return found.fresh;
 }
 
-/** Keeps an answer. @throws Error where that cannot be done. */
+/** Stores an answer. @throws Error on failure. */
 export async function keepAnswer(path: string, { url, at }: Asking, version: string): Promise<void> {
   await updatePrivateFile(path, () => encode({ askedAt: at, address: toFingerprint(url), version }));
 }
 
-/** What was noted in the future, by a clock that was set back since, does not count. */
+/** A record from the future does not count: the clock was set back since. */
 function isFresh({ askedAt, address }: UpdateRecord, { url, at }: Asking): boolean {
   return address === toFingerprint(url) && askedAt <= at && at - askedAt < DAY_MS;
 }
@@ -285,6 +298,6 @@ function parseUpdateRecord(content: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(content));
   } catch {
-    return undefined; // Damaged: it is written anew.
+    return undefined; // Damaged: it will be written anew.
   }
 }

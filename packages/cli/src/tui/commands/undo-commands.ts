@@ -46,11 +46,11 @@ async function askForCutOff(context: CommandContext): Promise<void> {
   const look = async (control: MoveControl) => {
     const plan = await planCutOff((options) => opened.checkpoints.undo(options), control);
     found.plan = plan;
-    if (plan.next !== "goOn") context.print(describeMoved("undo", plan.planned, opened).join("\n"));
+    if (plan.next !== "continue") context.print(describeMoved("undo", plan.planned, opened).join("\n"));
   };
   await context.moveFiles("undo", look, { isDryRun: true });
   const { plan } = found;
-  if (plan?.next === "goOn") return moveFiles("undo", context, true);
+  if (plan?.next === "continue") return moveFiles("undo", context, true);
   if (plan?.next === "ask") askAbout(plan.planned?.restored.length ?? 0, context);
 }
 
