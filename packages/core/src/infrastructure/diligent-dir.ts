@@ -161,7 +161,7 @@ const MAX_FLAG_LENGTH = 0xfff;
 const COMPRESSED_VERSION = 4;
 
 /**
- * Whether git tracks a file, as far as the index can be read without running git, which would run what the repository
+ * Whether git tracks a file, or files in a directory, as far as the index can be read without running git, which would run what the repository
  * configures: `unknown` for an index with compressed paths, a split one, and one that cannot be read.
  * @param projectRoot the directory that has `.git`, a worktree's or a submodule's included.
  * @param path from there, with slashes.
@@ -169,7 +169,7 @@ const COMPRESSED_VERSION = 4;
 export function findTrackedState(projectRoot: string, path: string): "tracked" | "untracked" | "unknown" {
   const index = readIndex(projectRoot);
   if (typeof index === "string") return index;
-  if (findHashes(index, Buffer.from(path)).length > 0) return "tracked";
+  if (findHashes(index, Buffer.from(path)).length > 0 || hasEntryBelow(index, path)) return "tracked";
   // The name of the extension by which most entries are in another file.
   return index.includes("link", HEADER_BYTES) ? "unknown" : "untracked";
 }
@@ -215,6 +215,25 @@ function readIndex(projectRoot: string): Buffer | "untracked" | "unknown" {
   }
 }
 
+function hasEntryBelow(index: Buffer, directory: string): boolean {
+  const needle = Buffer.from(`${directory}/`);
+  for (
+    let at = index.indexOf(needle, HEADER_BYTES + ENTRY_BYTES);
+    at >= 0;
+    at = index.indexOf(needle, at + 1)
+  ) {
+    const length = Math.min(index.indexOf(0, at) - at, MAX_FLAG_LENGTH);
+    if (findFlags(index, at, length) !== undefined) return true;
+  }
+  return false;
+}
+
+/** How far before the path of an entry its flags are, where one of such a length begins here. */
+function findFlags(index: Buffer, at: number, length: number): number | undefined {
+  // Version 3 has two more bytes of flags behind those with the length.
+  return [2, 4].find((before) => (index.readUInt16BE(at - before) & MAX_FLAG_LENGTH) === length);
+}
+
 /** The hashes of the entries for a path; several while a conflict is open. */
 function findHashes(index: Buffer, path: Buffer): Buffer[] {
   const needle = Buffer.concat([path, Buffer.of(0)]);
@@ -225,8 +244,7 @@ function findHashes(index: Buffer, path: Buffer): Buffer[] {
     at >= 0;
     at = index.indexOf(needle, at + 1)
   ) {
-    // Version 3 has two more bytes of flags behind those with the length.
-    const flags = [2, 4].find((before) => (index.readUInt16BE(at - before) & MAX_FLAG_LENGTH) === length);
+    const flags = findFlags(index, at, length);
     if (flags !== undefined) hashes.push(index.subarray(at - flags - HASH_BYTES, at - flags));
   }
   return hashes;

@@ -45,7 +45,7 @@ describe.skipIf(problem !== undefined)("git in the sandbox", () => {
     expect(existsSync(place.quarantine)).toBe(false);
   });
 
-  test("says that a branch with control files is checked out by half", async () => {
+  test("says which files of a branch it could not write, and which were moved away", async () => {
     const place = await makeRepository(({ root, home }) => {
       const here = { root, home };
       writeFileSync(join(root, "CLAUDE.md"), "one\n");
@@ -62,12 +62,39 @@ describe.skipIf(problem !== undefined)("git in the sandbox", () => {
       git(here, "commit", "-qam", "text");
       git(here, "checkout", "-q", "main");
     });
-    const expected = "the working tree now differs from the commit: do not commit these differences";
-    expect((await place.run("git checkout -q feat")).output).toContain(expected);
+    const tracked =
+      "[git tracks .github/workflows, which git status now shows as deleted: do not commit that. Undo this, and run it with outside_sandbox and a reason; the user will be asked]";
+    expect((await place.run("git checkout -q feat")).output).toContain(tracked);
     await place.run("git checkout -q -f main", { outside: true });
-    expect((await place.run("git checkout text || true")).output).toContain(expected);
-    expect((await place.run("git log --oneline; git status --short")).output).not.toContain(expected);
+    const unwritten =
+      "[git could not write CLAUDE.md in the sandbox, so the working tree may differ from the commit";
+    expect((await place.run("git checkout text || true")).output).toContain(unwritten);
+    expect((await place.run("git log --oneline; git status --short")).output).not.toMatch(/^\[/m);
   });
+
+  test("says nothing about git where it did nothing and the shell made a control file", async () => {
+    const place = await makeRepository();
+    const { output } = await place.run("git nonsense; git checkout nope; echo hi > .env");
+    const notes = output.split("\n").filter((line) => line.startsWith("["));
+    expect(notes).toEqual([expect.stringContaining("[.env was moved to ")]);
+  });
+
+  for (const command of ["git add -A", "git add -A 2>&1 | tail -3", "git stash -u || true"]) {
+    test(`names a secret file that git cannot store, and the way out: ${command}`, async () => {
+      const place = await makeRepository(({ root }) => writeFileSync(join(root, ".env"), "KEY=1\n"));
+      place.put("project/new.txt");
+      const { output } = await place.run(command);
+      expect(output).toContain(
+        `[it ran in a sandbox: no command in it can read ${place.root}/.env, which may hold keys or passwords. ` +
+          "git cannot store it either: list it in .gitignore, or leave it out of the command with the path ':(top,exclude).env'.",
+      );
+      const without = "git add -A -- ':(top,exclude).env' && git status --short";
+      expect((await place.run(without)).output).toBe("A  new.txt\n?? .env");
+      const ignored =
+        "git reset -q; echo .env > .gitignore; git add -A && git stash -u && git status --short";
+      expect((await place.run(ignored)).isError).toBe(false);
+    });
+  }
 
   test("runs the project's hooks, in the sandbox", async () => {
     const place = await makeRepository(({ root }) => {

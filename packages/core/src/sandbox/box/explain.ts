@@ -1,33 +1,35 @@
-import { basename } from "node:path";
+import { basename, dirname, relative } from "node:path";
+import { findTrackedState } from "../../infrastructure/diligent-dir.ts";
+import { isInside } from "../../infrastructure/fs/real-path.ts";
+import { findStats, toSystemPath } from "../../infrastructure/fs/stat.ts";
 import type { PrivateTemporary } from "./seccomp.ts";
 
-/** Git commands that write the files of a commit into the tree, and those that create a repository. */
+/** Git commands that write the files of a commit into the tree. */
 const WRITES_TREE =
   /\bgit\b[^\n;&|]*\s(?:checkout|switch|merge|rebase|stash|pull|reset|restore|cherry-pick|revert|am|apply|read-tree|checkout-index)\b/;
-const MAKES_REPOSITORY = /\bgit\b[^\n;&|]*\s(?:init|clone|worktree|submodule)\b/;
 
-// Other programs of the line, and the shell when it opens a file, report the same about their own files.
-const OF_GIT = /^(?:error|fatal|warning): /;
-
-const COULD_NOT_WRITE =
-  /Device or resource busy|unable to (?:unlink|create file)|Read-only file system|cannot unlink/i;
+// As git words it: other programs of the line, and the shell, report the same about their own files.
+const NOT_WRITTEN =
+  /^(?:error|fatal|warning): (?:unable to (?:unlink(?: old)?|create file|write file)|cannot (?:unlink|create directory at)) '?(.+?)'?(?: mode \d+)?: (?:Device or resource busy|Read-only file system)$/;
 
 const SETTINGS = /could not (?:write|lock) config file/i;
-// What it leaves in the place where it is, and says so, makes no difference to a commit.
-const LEFT = /failed to remove/i;
 
-interface CheckoutCircumstances {
-  /** The command line as the model wrote it. */
-  command: string;
-  mayLeave: boolean;
+// A list of more tells nobody anything new.
+const MAX_NAMED = 5;
+
+/** The files of a commit that git says, with exit code 0 too, it could not write: as it names them. */
+export function findUnwrittenFiles(output: string, command: string): string[] {
+  if (!WRITES_TREE.test(command)) return [];
+  const names = output.split("\n").flatMap((line) => NOT_WRITTEN.exec(line)?.[1] ?? []);
+  return [...new Set(names)];
 }
 
-/** True where git says, with exit code 0 too, that it could not write a file. */
-export function isHalfCheckout(output: string, command: string): boolean {
-  const isAboutFiles = (line: string) =>
-    OF_GIT.test(line) && COULD_NOT_WRITE.test(line) && !SETTINGS.test(line) && !LEFT.test(line);
-  const isOfGit = WRITES_TREE.test(command) || MAKES_REPOSITORY.test(command);
-  return isOfGit && output.split("\n").some(isAboutFiles);
+/** What it means that git could not write files of a commit. For the model. */
+export function explainCheckout(unwritten: readonly string[], mayLeave: boolean): string {
+  return (
+    `git could not write ${listNames(unwritten)} in the sandbox, so the working tree may differ from the commit: ` +
+    `do not commit such differences. See git status; undo this, and ${describeFurther(mayLeave)}`
+  );
 }
 
 /**
@@ -41,29 +43,89 @@ export function explainSettings(output: string): string | undefined {
 }
 
 /**
- * What it means where git could not write control files, or files were moved away after a command with git in it;
- * undefined for a command that shows no such thing of git. For the model.
+ * What it means for git that files were moved away after a command: those that it tracks are missing now, and those
+ * that make a directory a repository are one no more. Empty where neither is so. For the model.
+ * @param moved where they were; absolute.
  */
-export function explainCheckout(
-  { command, mayLeave }: CheckoutCircumstances,
-  seen: "refused" | "moved",
-): string | undefined {
-  const further = mayLeave
+export function explainMoved(
+  moved: readonly string[],
+  { root, mayLeave }: { root: string; mayLeave: boolean },
+): string[] {
+  const nameOf = (path: string) => (isInside(path, root) ? relative(root, path) : path);
+  const further = describeFurther(mayLeave);
+  const tracked = moved.filter((path) => isTracked(path, root)).map(nameOf);
+  const repositories = moved.filter((path) => MAKES_REPOSITORY.test(path)).map(nameOf);
+  return [
+    ...(tracked.length > 0
+      ? [
+          `git tracks ${listNames(tracked)}, which git status now shows as deleted: do not commit that. Undo this, and ${further}`,
+        ]
+      : []),
+    ...(repositories.length > 0
+      ? [`commands in the sandbox cannot create a repository: to create one, ${further}`]
+      : []),
+  ];
+}
+
+const MAKES_REPOSITORY = /\/\.git(?:\/|$)|\/HEAD$/;
+
+/** As the index of the repository says that the file was in. */
+function isTracked(path: string, root: string): boolean {
+  for (let directory = dirname(path); isInside(directory, root); directory = dirname(directory))
+    if (findStats(toSystemPath(`${directory}/.git`)) !== undefined)
+      return findTrackedState(directory, relative(directory, path)) === "tracked";
+  return false;
+}
+
+function describeFurther(mayLeave: boolean): string {
+  return mayLeave
     ? "run it with outside_sandbox and a reason; the user will be asked"
     : "ask the user to run it";
-  if (WRITES_TREE.test(command)) {
-    const meaning =
-      seen === "refused"
-        ? "git could not write files in the sandbox, so the working tree now differs from the commit"
-        : "files that git wrote were moved away, so the working tree now differs from the commit";
-    return `${meaning}: do not commit these differences. See git status; undo this, and ${further}`;
-  }
-  return MAKES_REPOSITORY.test(command)
-    ? `a repository cannot be created in the sandbox, and this one may be incomplete now: to create one, ${further}`
-    : undefined;
+}
+
+function listNames(names: readonly string[]): string {
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
+  return names.slice(0, MAX_NAMED).join(", ") + more;
 }
 
 const DENIED = /Permission denied|\bEACCES\b/i;
+
+// A file that it is to store; git gives up then.
+const STORED_BY_GIT = /^error: open\("(.+)"\): Permission denied$/m;
+
+/**
+ * The files that commands may not read and that the output says could not be opened, whatever the exit code: a filter
+ * behind the program that failed hides that. Undefined where there are none.
+ */
+export function explainUnreadable(
+  output: string,
+  { mayLeave, unreadableFiles }: { mayLeave: boolean; unreadableFiles: readonly string[] },
+): string | undefined {
+  if (unreadableFiles.length === 0 || !DENIED.test(output)) return undefined;
+  const lines = output.split("\n").filter((line) => DENIED.test(line));
+  const named = unreadableFiles.filter((path) => lines.some((line) => isNamed(path, line)));
+  if (named.length === 0) return undefined;
+  const why = `it ran in a sandbox: no command in it can read ${listNames(named)}, which may hold keys or passwords`;
+  const stored = STORED_BY_GIT.exec(output)?.[1];
+  const wayOut =
+    stored !== undefined && named.some((path) => path.endsWith(`/${stored}`))
+      ? ` git cannot store it either: list it in .gitignore, or leave it out of the command with the path ':(top,exclude)${stored}'.`
+      : "";
+  return `${why}.${wayOut} ${describeExit(mayLeave)}`;
+}
+
+/** True where a line names a file, by its whole path or the end of it. */
+function isNamed(path: string, line: string): boolean {
+  const name = basename(path);
+  for (let at = line.indexOf(name); at >= 0; at = line.indexOf(name, at + 1)) {
+    const [behind = ""] = line.slice(at + name.length);
+    if (/[\w.-]/.test(behind) && !/^\.(?:\s|$)/.test(line.slice(at + name.length))) continue;
+    const [shown = name] = /[^\s"'`(:=]*$/.exec(line.slice(0, at)) ?? [];
+    const way = shown.replace(/^(?:\.\/)+/, "");
+    if (path.endsWith(`/${way}${name}`) || path === `${way}${name}`) return true;
+  }
+  return false;
+}
 
 /** How a sandbox rule shows in the output of programs. The first match applies. */
 const SIGNS: readonly { pattern: RegExp; rule: "write" | "network" | "privilege" }[] = [
@@ -85,21 +147,8 @@ const SIGNS: readonly { pattern: RegExp; rule: "write" | "network" | "privilege"
 /** What a rule says, and how to get beyond it; undefined if the output shows no sign of one. */
 export function explainOutput(
   output: string,
-  {
-    mayLeave,
-    temporary,
-    unreadableFiles = [],
-  }: {
-    mayLeave: boolean;
-    temporary: PrivateTemporary | undefined;
-    unreadableFiles?: readonly string[];
-  },
+  { mayLeave, temporary }: { mayLeave: boolean; temporary: PrivateTemporary | undefined },
 ): string | undefined {
-  const unreadable = DENIED.test(output)
-    ? unreadableFiles.find((path) => output.includes(basename(path)))
-    : undefined;
-  if (unreadable !== undefined)
-    return `it ran in a sandbox: no command in it can read ${unreadable}, which may hold keys or passwords. ${describeExit(mayLeave)}`;
   const rule = SIGNS.find(({ pattern }) => pattern.test(output))?.rule;
   if (rule === undefined) return undefined;
   return `it ran in a sandbox: ${describeRule(rule, temporary)}. ${describeExit(mayLeave)}`;

@@ -12,7 +12,14 @@ import { ProtectedFileJournal } from "../protected-files/journal.ts";
 import { QuietTimes } from "../protected-files/quiet-times.ts";
 import type { ProtectedFileScan } from "../protected-files/types.ts";
 import { packArguments, toBoxEnvironment, toBubblewrapArguments, toStayingShell } from "./bubblewrap.ts";
-import { explainCheckout, explainOutput, explainSettings, isHalfCheckout } from "./explain.ts";
+import {
+  explainCheckout,
+  explainMoved,
+  explainOutput,
+  explainSettings,
+  explainUnreadable,
+  findUnwrittenFiles,
+} from "./explain.ts";
 import { findSockets } from "./hidden-paths.ts";
 import { findShownDirectories, planMounts, type SandboxMounts } from "./mounts.ts";
 import { ProjectSecrets } from "./project-secrets.ts";
@@ -109,23 +116,24 @@ export class SandboxedShell implements ShellWrapper {
     const { temporary, unreadableFiles, ...start } = this.findStart(command, before);
     const { mayLeave } = this.options;
     const line = command.argv.at(-1) ?? "";
-    const movedBefore = this.keeper.movedCount;
+    const movedBefore = this.keeper.movedPaths.length;
     return {
       ...start,
       environment: toBoxEnvironment(command.environment, temporary),
       isFailure: (output) => BUBBLEWRAP_FAILURE.test(output),
       explain: (output, hasFailed = true) => {
-        if (isHalfCheckout(output, line)) return explainCheckout({ command: line, mayLeave }, "refused");
-        return hasFailed
-          ? explainOutput(output, { mayLeave, temporary, unreadableFiles })
-          : explainSettings(output);
+        const unwritten = findUnwrittenFiles(output, line);
+        if (unwritten.length > 0) return explainCheckout(unwritten, mayLeave);
+        return (
+          explainUnreadable(output, { mayLeave, unreadableFiles }) ??
+          (hasFailed ? explainOutput(output, { mayLeave, temporary }) : explainSettings(output))
+        );
       },
       abandon: () => this.keeper.abandon(),
       finish: (end) => {
         const notes = this.keeper.finish(this.findEnd(end));
-        const hasMoved = this.keeper.movedCount > movedBefore;
-        const meaning = hasMoved ? explainCheckout({ command: line, mayLeave }, "moved") : undefined;
-        return { notes: meaning === undefined ? notes : [...notes, meaning] };
+        const moved = this.keeper.movedPaths.slice(movedBefore);
+        return { notes: [...notes, ...explainMoved(moved, { root: this.options.root, mayLeave })] };
       },
     };
   }

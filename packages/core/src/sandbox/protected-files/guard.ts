@@ -83,9 +83,9 @@ export class ProtectedFileGuard {
     this.quietTimes = quietTimes;
   }
 
-  /** How many files were moved away so far. */
-  get movedCount(): number {
-    return this.remedies.movedCount;
+  /** Where the files were that were moved away so far; absolute. */
+  get movedPaths(): readonly string[] {
+    return this.remedies.movedPaths;
   }
 
   /** The current state, without any reaction to it. */

@@ -161,6 +161,8 @@ export interface ProtectedFileRemediesOptions {
 }
 
 interface RemedyMove {
+  /** Where it was. */
+  path: string;
   hasFailed: boolean;
   /** For the user and for the model. */
   told: string;
@@ -172,8 +174,8 @@ const MAX_NAMED = 5;
 
 /** Handles protected files that were created or changed without approval, and reports it. */
 export class ProtectedFileRemedies {
-  /** How many things were moved away so far. */
-  movedCount = 0;
+  /** Where things were that were moved away so far; absolute. */
+  readonly movedPaths: string[] = [];
 
   constructor(private readonly options: ProtectedFileRemediesOptions) {}
 
@@ -187,7 +189,7 @@ export class ProtectedFileRemedies {
     const all = new Set(paths);
     const outermost = paths.filter((path) => !isBelowAny(path, all));
     const moves = outermost.flatMap((path) => this.move(path, directory, allowance));
-    this.movedCount += moves.filter(({ hasFailed }) => !hasFailed).length;
+    for (const { path, hasFailed } of moves) if (!hasFailed) this.movedPaths.push(path);
     const named = moves.slice(0, MAX_NAMED);
     for (const { told } of named) this.options.notify?.(told);
     return [...named.map(({ note }) => note), ...this.notifyOthers(moves.slice(MAX_NAMED), directory)];
@@ -203,6 +205,7 @@ export class ProtectedFileRemedies {
       if (target === undefined) return [];
       return [
         {
+          path,
           hasFailed: false,
           told: `${appeared}. It was moved to ${target}`,
           note: `${name} was moved to ${target}: commands in the sandbox may not create files that control other programs. If it belongs in the project, create it with the write tool or outside the sandbox; both ask the user`,
@@ -210,7 +213,7 @@ export class ProtectedFileRemedies {
       ];
     } catch (error) {
       const problem = `${appeared}, and could not be moved away: ${error instanceof Error ? error.message : error}`;
-      return [{ hasFailed: true, told: problem, note: problem }];
+      return [{ path, hasFailed: true, told: problem, note: problem }];
     }
   }
 
