@@ -206,7 +206,7 @@ describe("what nobody is asked about", () => {
 
   test("plan refuses what writes or runs", async () => {
     expect(await decide({ mode: "plan" })).toEqual({
-      decision: { response: "reject", message: expect.stringContaining("in plan mode nothing is run") },
+      decision: { response: "reject", message: expect.stringContaining("running commands is not allowed in plan mode") },
       gates: ["plan_mode"],
     });
   });

@@ -157,7 +157,7 @@ describe.skipIf(problem !== undefined)("a command that asks to run outside", () 
       },
     ]);
     expect(outputs[0]).toStartWith(
-      "Refused: it would run outside the sandbox, with all your rights [sandbox]",
+      "Refused: it would run outside the sandbox, with all your permissions [sandbox]",
     );
   });
 

@@ -23,7 +23,7 @@ function bash(command: string, outside?: { reason?: string }): ApprovalRequest {
 const OUTSIDE: AskedVerdict = {
   action: "ask",
   gate: "sandbox",
-  reason: "it would run outside the sandbox, with all your rights; the model says why: anything",
+  reason: "it would run outside the sandbox, with all your permissions; the model says why: anything",
   runs: "outside_sandbox",
   grants: [{ kind: "command_line", directory: "/app", text: "npm ci", outside: true }],
 };

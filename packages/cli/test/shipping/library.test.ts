@@ -173,7 +173,7 @@ describe("the packed library", () => {
     expect(stderr).toContain('grep {"pattern":"needle","glob":"hay*"}');
     expect(JSON.stringify(server.requests[1]?.body)).toContain("hay.txt");
     expect([
-      JSON.stringify(server.requests[1]?.body).includes("in plan mode nothing is written"),
+      JSON.stringify(server.requests[1]?.body).includes("writing files is not allowed in plan mode"),
       existsSync(join(place.project, ".env")),
     ]).toEqual([true, false]);
   });

@@ -10,14 +10,14 @@ const STOP_AFTER_REPEATS = 5;
 /** How many calls are remembered: long enough for a cycle of four different calls to reach the limit. */
 export const LOOP_WINDOW = 20;
 
-/** What a call means for the run: `warn` adds a warning to the result for the model, `stop` ends the run. */
+/** The effect of a repeated call on the run: `warn` adds a warning to the result for the model, `stop` ends the run. */
 export interface LoopVerdict {
   action: "none" | "warn" | "stop";
   /** How often this call has had this result within the window. */
   repeats: number;
 }
 
-/** Detects a model that repeats itself: the same call with the same result again and again. */
+/** Detects a model that repeats itself: the same call keeps giving the same result. */
 export class LoopDetector {
   private readonly recent: string[] = [];
   private changes = 0;

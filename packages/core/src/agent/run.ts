@@ -19,7 +19,7 @@ import type {
   UsagePurpose,
 } from "./types.ts";
 
-/** What one run of the loop knows and has done so far. */
+/** The state of one run of the loop. */
 export class Run {
   readonly history: RunHistory;
   readonly tools: RunTools;
@@ -138,11 +138,11 @@ class RunHistory {
   }
 }
 
-/** The tools of one run, and what is known about the calls so far. */
+/** The tools of one run and the state of its calls. */
 class RunTools {
   readonly registry: ToolRegistry;
   readonly loopDetector = new LoopDetector();
-  /** Set when something was rejected because nobody was available to answer. */
+  /** Set when a request was rejected because no user was available to answer. */
   unattendedRejection = false;
   private hasChanged = false;
 
@@ -163,7 +163,7 @@ class RunTools {
 }
 
 /**
- * What a usage costs in US dollars, or null when the model's price is unknown. Cached tokens whose own price is
+ * The cost of a usage in US dollars, or null when the model's price is unknown. Cached tokens whose own price is
  * unknown count as ordinary input.
  */
 export function computeCost(usage: Usage, model: Model): number | null {
@@ -191,7 +191,7 @@ export function toSteeringEvent(steered: UserMessage | SteeredMessage): AgentEve
   return { type: "steering", text: promptText(message), id, ...(isNote && { isNote }) };
 }
 
-/** The tools as they are described to a model. */
+/** Converts tools into the definitions that are sent to the model. */
 export function describeTools(tools: readonly Tool[]): ToolDefinition[] {
   return tools.map(toToolDefinition);
 }

@@ -24,8 +24,8 @@ interface SideCall {
 }
 
 /**
- * Makes one request outside the conversation, without retries; nothing of it is kept or shown. Returns the calls of
- * `toolName` that succeeded.
+ * Makes one request outside the conversation, without retries; nothing from it is recorded or shown. Returns the calls
+ * of `toolName` that succeeded.
  * @throws ProviderError when there was no answer.
  */
 export async function makeSideRequest(
@@ -39,7 +39,7 @@ export async function makeSideRequest(
   const done: SideCall[] = [];
   for (const call of toolCallsOf(message).filter(({ name }) => name === toolName)) {
     if (signal.aborted) return done;
-    // Nobody is asked during a side request: a call that needs approval is not run.
+    // The user is not asked during a side request: a call that needs approval is not run.
     const decide = async () => ({ response: "reject" as const });
     const { message: result, metadata = {} } = await executeToolCall(call, registry, { signal, decide });
     if (!result.isError) done.push({ input: call.input, metadata });

@@ -163,9 +163,9 @@ function seconds(durationMs: number): string {
 }
 
 /**
- * An assistant message while it streams, so that it can be shown as it grows and kept if the stream breaks off. The
- * provider's final message replaces it at the end. Each change creates a new message object, so that events may
- * keep a reference.
+ * An assistant message while it streams. It can be shown as it grows, and is kept if the stream breaks off; the
+ * provider's final message replaces it at the end. Each change creates a new message object, so that events may keep a
+ * reference.
  */
 class PartialReply {
   message: AssistantMessage;
@@ -215,7 +215,7 @@ class PartialReply {
     }
   }
 
-  /** The message so far, without calls whose arguments had not arrived; undefined when there is nothing. */
+  /** The message so far, without calls whose arguments are incomplete; undefined when it is empty. */
   brokenOff(stopReason: StopReason): AssistantMessage | undefined {
     const content = this.message.content.filter(
       (block) => block.type !== "tool_call" || this.finishedCalls.has(block.id),

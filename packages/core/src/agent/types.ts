@@ -77,10 +77,10 @@ export type CompactionTrigger = "threshold" | "overflow" | "manual";
  */
 export type CompactionRung = "model" | "session_model" | "program";
 
-/** What is known about the quality of a summary that is used. */
+/** The quality of a summary that is used. */
 export interface SummaryValidation {
   characters: number;
-  /** True when there were more than 8,000. */
+  /** True when the summary has more than 8,000 characters. */
   isLong: boolean;
   /** File names and identifiers of the summarized messages that a model's summary was checked for. */
   keywords: string[];
@@ -132,7 +132,7 @@ export type AgentEvent =
       toolName: string;
       output: string;
       isError: boolean;
-      /** Set where `isError`. */
+      /** Set when `isError` is true. */
       outcome?: ToolCallOutcome;
       /** The arguments that it ran with, if the user changed them. */
       input?: Record<string, unknown>;
@@ -140,17 +140,17 @@ export type AgentEvent =
     }
   | { type: "status_change"; status: "idle" | "busy" | "retry"; retry?: { attempt: number; delayMs: number } }
   /**
-   * One request's usage; `cost` in US dollars, null when the model's price is unknown. With a `purpose` it was none of the
-   * conversation's own, and says nothing about the size of that.
+   * One request's usage; `cost` is in US dollars, null when the model's price is unknown. A request with a `purpose` is
+   * not part of the conversation, so its usage says nothing about the conversation's size.
    */
   | { type: "usage"; usage: Usage; cost: number | null; purpose?: UsagePurpose }
   | { type: "error"; error: SerializableError; fatal: boolean }
   | { type: "notice"; level: NoticeLevel; code: string; message: string }
-  /** A message of the user's that joined the running conversation; see `SteeredMessage`. */
+  /** A user message that joined the running conversation; see `SteeredMessage`. */
   | { type: "steering"; text: string; id?: string; isNote?: true }
   /** Old tool results were shortened in what the model sees; both counts are tokens of the next request. */
   | { type: "prune"; entryIds: string[]; tokensBefore: number; tokensAfter: number }
-  /** The conversation is being summarised. */
+  /** The conversation is being summarized. */
   | {
       type: "compaction_start";
       /** The estimated size of the next request, in tokens. */
@@ -175,17 +175,19 @@ export type AgentEvent =
       validation: SummaryValidation;
     }
   | { type: "knowledge_saved"; knowledgeId: string; content: string }
-  /** Somebody is being asked, or was refused; `gate` names what asked, `mode` how such requests are treated. */
+  /**
+   * The user is being asked, or the request was refused. `gate` names the rule that applies, `mode` the approval mode.
+   */
   | { type: "approval_request"; requestId: string; request: ApprovalRequest; gate: string; mode?: string };
 
-/** What an approval decision may need to know. */
+/** The context of one approval decision. */
 export interface Asking {
   /**
    * Notifies the run's observers that the user is being asked, or that the request was refused; `shown` when more
    * is shown than was requested, `mode` when the policy has modes.
    */
   announce(gate: string, about?: { shown?: ApprovalRequest; mode?: string }): void;
-  /** What the call would change, for the user who is asked. */
+  /** A preview of the call's changes, for the user who is asked. */
   preview?: Preview | undefined;
   /** Replaces the call's arguments by those the user prefers; left out once the call has started. */
   revise?: Revise | undefined;
@@ -204,22 +206,22 @@ export interface UpcomingRequest {
   /** Set when the same request was refused as too long: it has to become shorter. */
   overflow?: ProviderError | undefined;
   signal: AbortSignal;
-  /** Notifies the run's observers of what is being done. */
+  /** Notifies the run's observers of the preparation's progress. */
   emit(event: AgentEvent): void;
-  /** Adds a request made on the way, such as one for a summary, to the run's cost. */
+  /** Adds the usage of an additional request, such as one for a summary, to the run's cost. */
   countUsage(usage: Usage, model: Model, purpose: UsagePurpose): void;
 }
 
-/** The content of requests from now on, replacing what the run had gathered. */
+/** The content of the following requests; it replaces the messages that the run has collected. */
 export interface PreparedContext {
   messages: readonly Message[];
-  /** When left out, the previous one stays in use. */
+  /** The system prompt from now on; unchanged when left out. */
   systemPrompt?: string | undefined;
 }
 
 /**
- * Prepares the context before every model request. Undefined: the context stays as it is; after an overflow, it
- * could not be shortened. An error that it throws ends the run; once `signal` is aborted it returns undefined
+ * Prepares the context before every model request. Returns undefined when the context stays as it is or, after an
+ * overflow, could not be shortened. An error that it throws ends the run; once `signal` is aborted it returns undefined
  * instead.
  */
 export type PrepareContext = (request: UpcomingRequest) => Promise<PreparedContext | undefined>;
@@ -276,8 +278,8 @@ export interface AgentLoopConfig {
   /** Keeps the context within the model's window; without it a request that is too long ends the run. */
   prepareContext?: PrepareContext | undefined;
   /**
-   * A note for the model after the last result of a turn; requested once for each turn with calls, before that is
-   * recorded.
+   * A note for the model after the last result of a turn; requested once for each turn with calls, before that result
+   * is recorded.
    */
   remind?: (() => string | undefined) | undefined;
   /** Messages the user sent during the run; fetched between turns. */

@@ -12,35 +12,35 @@ import { evaluatePath, walkFiles } from "./paths.ts";
 import { evaluateReads } from "./reads.ts";
 import { type ApprovalVerdict, allow, ask, strictest } from "./types.ts";
 
-/** What earlier commands on the line have edited; each command is evaluated against the state before all of them. */
+/** The edits of earlier commands on the line; each command is evaluated against the state before all of them. */
 export interface LineEdits {
-  /** `names`: a path may lead somewhere else now. */
+  /** `names`: a path may lead elsewhere now. */
   reach: "none" | "files" | "names";
-  /** False after a command that was allowed without being judged: it may have led any path elsewhere. */
+  /** False after a command that was allowed without evaluation: it may have made any path lead elsewhere. */
   isEvaluated: boolean;
-  /** Last parts of the paths that were written. */
+  /** Base names of the paths that were written. */
   names: readonly string[];
 }
 
-/** A line of which nothing has run yet. */
+/** The edits before the first command of a line. */
 export const NO_EDITS: LineEdits = { reach: "none", isEvaluated: true, names: [] };
 
 /** One command of a line, and how it is run. */
 interface EditingCommand {
   command: SimpleCommand;
-  /** True where other commands run beside it. */
+  /** True when it is part of a pipe. */
   isPiped: boolean;
   /** Where the shell was started. */
   startsIn: string;
   before: LineEdits;
 }
 
-/** The verdict on every command that only edits files inside the project. */
+/** The verdict on a command that only edits files inside the project. */
 const EDITS_ONLY = allow("accept_edits", "it only edits files inside the project");
 
 /**
- * Decides about a command that edits files as the tools for that do, in `accept-edits`: undefined for any other.
- * All its paths must be inside the project and must not need approval to be written or read. Anything else needs
+ * Decides about a command that edits files as the edit tools do, in `accept-edits`; undefined for any other command.
+ * All its paths must be inside the project and must not need approval for writing or reading. Otherwise it needs
  * approval.
  */
 export function evaluateEdit(
@@ -55,7 +55,7 @@ export function evaluateEdit(
     stop(ask("shell_command", `${showWord(name)} may do more than edit files, because of ${obstacle}`));
   const { context, surroundings, looks } = judging;
   if (isPiped) return because("the pipe");
-  if (!before.isEvaluated) return because("what the line runs before it");
+  if (!before.isEvaluated) return because("an earlier command of the line");
   const obstacle = findObstacleBefore({ command, before }, judging);
   if (obstacle !== undefined) return because(obstacle);
   const operands = expandWords(words, { cwd: context.cwd, looks });
@@ -79,8 +79,8 @@ export function evaluateEdit(
 }
 
 /**
- * Why a command cannot be evaluated by the state before the edits of its line; undefined if it can. Commands that a
- * rule or an earlier answer allows need no such check.
+ * The reason why a command cannot be evaluated against the state before the edits of its line; undefined if it can.
+ * Commands that a rule or an earlier answer allows need no such check.
  */
 export function findObstacleBefore(
   { command, before }: Pick<EditingCommand, "command" | "before">,
@@ -88,20 +88,20 @@ export function findObstacleBefore(
 ): string | undefined {
   if (before.reach === "none") return undefined;
   const name = command[0]?.text ?? "";
-  if (before.names.includes(name)) return "a file of that name, which the line has written before";
+  if (before.names.includes(name)) return "a file of that name, which an earlier command writes";
   if (command.some((word) => word.isGlob)) return "a pattern, after edits by the same line";
   const reading = readSimpleCommand({ command, isPiped: false }, judging);
   const use = reading && "use" in reading ? reading.use : undefined;
-  if (use?.search) return "what the line has edited before";
+  if (use?.search) return "the files that earlier commands edit";
   const touchesNothing = use !== undefined && use.paths.length === 0 && isBuiltin(name);
-  return before.reach === "files" || touchesNothing ? undefined : "what the line has moved before";
+  return before.reach === "files" || touchesNothing ? undefined : "the paths that earlier commands move";
 }
 
 interface Found {
   verdict: ApprovalVerdict;
   /** Paths as they are written. */
   written: readonly string[];
-  /** True where a path may lead somewhere else afterwards. */
+  /** True when a path may lead elsewhere afterwards. */
   rearranges: boolean;
 }
 
@@ -128,7 +128,7 @@ function evaluateTransfer(
   for (const source of use.sources) {
     const name = basename(source);
     if (name === "" || name === "." || name === "..") {
-      verdicts.push(ask("unknown_target", `it is unknown what ${showWord(source)} would be called there`));
+      verdicts.push(ask("unknown_target", `it is unknown what name ${showWord(source)} would have there`));
       continue;
     }
     const targets = [use.destination, `${use.destination}/${name}`];
@@ -143,7 +143,7 @@ function evaluateTransfer(
 
 interface Transfer {
   use: Exclude<EditUse, { kind: "make" }>;
-  /** What the source may be called afterwards: the destination is a directory, or will be one, or not. */
+  /** The possible names of the source afterwards: the destination is a directory, becomes one, or is not one. */
   targets: readonly string[];
   before: LineEdits;
 }
@@ -163,9 +163,12 @@ function evaluateSource(
   const here = strictestOf([changes, evaluateReads([source], true, judging)]);
   const refuse = (what: string) => ask("unknown_target", `${showWord(source)} ${what}`);
   if (here.action !== "allow") return { verdict: here, isDirectory: false };
-  // A link leads somewhere else from another place; only what a plain copy finds behind it is known.
+  // A link at another location leads elsewhere; only its target for a plain copy is known.
   if (kind === "link" && (use.kind !== "copy" || use.isDeep)) {
-    return { verdict: refuse("is a link, which may lead elsewhere from another place"), isDirectory: false };
+    return {
+      verdict: refuse("is a link, which may lead elsewhere from its new location"),
+      isDirectory: false,
+    };
   }
   if (kind === "missing" && before.reach !== "none" && use.kind !== "copy") {
     return { verdict: refuse("does not exist yet"), isDirectory: false };
@@ -181,14 +184,14 @@ function evaluateSource(
   }
   if (before.reach !== "none") {
     return {
-      verdict: refuse("may contain something else after what the line has edited before"),
+      verdict: refuse("may have been changed by an earlier command of the line"),
       isDirectory: true,
     };
   }
   return { verdict: evaluateTree(source, { use, targets }, judging), isDirectory: true };
 }
 
-/** Where a symbolic link would lead from each place in which it may be made. */
+/** Evaluates the target of a symbolic link from each directory in which the link may be created. */
 function evaluateLinkText(source: string, destination: string, judging: SearchEvaluator): ApprovalVerdict {
   const { cwd } = judging.context;
   const place = absolute(destination, cwd);
@@ -203,7 +206,7 @@ function evaluateLinkText(source: string, destination: string, judging: SearchEv
   const names = [place, `${place}/${basename(source)}`];
   const steering = names.find((name) => findLocationsBehind(name, judging.surroundings.root).length > 0);
   if (steering !== undefined) {
-    return ask("control_file", `${showWord(steering)} is where other programs look for their settings`);
+    return ask("control_file", `${showWord(steering)} is a place where other programs read their settings`);
   }
   return strictestOf(
     directories.flatMap((directory) => {
@@ -213,10 +216,10 @@ function evaluateLinkText(source: string, destination: string, judging: SearchEv
   );
 }
 
-// Each of them is judged under its names; larger moves need approval.
+// Each file is evaluated under its names; a larger tree needs approval.
 const MAX_TREE_FILES = 1_000;
 
-/** Decides about a directory that is copied or moved: each file in it under its old and its new names. */
+/** Decides about a directory that is copied or moved: each file in it is evaluated under its old and its new names. */
 function evaluateTree(
   source: string,
   { use, targets }: Pick<Transfer, "use" | "targets">,
@@ -224,9 +227,9 @@ function evaluateTree(
 ): ApprovalVerdict {
   const { cwd } = judging.context;
   const say = (path: string, what: string) => ask("unknown_target", `${showWord(path)} ${what}`);
-  // BSD copies what is in a directory that is written with a slash behind it, not the directory.
+  // BSD copies the contents of a directory that is written with a trailing slash, not the directory.
   if (source.endsWith("/") && platformName() !== "linux") return say(source, "ends in a slash");
-  // What is there already would be merged with, or written through.
+  // An existing directory would be merged with the source, and an existing link written through.
   const [first = "", below = ""] = targets;
   const isNew = pathKind(absolute(below, cwd)) === "missing";
   const isPlain = ["missing", "directory"].includes(pathKind(absolute(first.replace(/(?!^)\/+$/, ""), cwd)));
@@ -234,10 +237,10 @@ function evaluateTree(
   const directory = absolute(source, cwd);
   let files = 0;
   for (const step of walkFiles(directory, { isThorough: true, looks: judging.looks })) {
-    if (step.kind === "too_large") return say(source, "is too large to look through");
+    if (step.kind === "too_large") return say(source, "is too large to check");
     if (step.kind !== "file") return say(step.path, "is not a regular file");
     files += 1;
-    if (files > MAX_TREE_FILES) return say(source, "is too large to look through");
+    if (files > MAX_TREE_FILES) return say(source, "is too large to check");
     const name = relative(directory, step.path);
     const verdict = strictestOf([
       ...targets.map((target) => evaluateWrite(`${target}/${name}`, judging)),
@@ -253,7 +256,7 @@ function evaluateWrite(path: string, { context, surroundings }: SearchEvaluator)
   return evaluatePath({ path, permission: "write", readsContent: true }, context, surroundings);
 }
 
-/** The project itself as a verdict, if nothing speaks against it. */
+/** The strictest of the verdicts; allowed inside the project if there are none. */
 function strictestOf(verdicts: readonly (ApprovalVerdict | undefined)[]): ApprovalVerdict {
   return strictest([EDITS_ONLY, ...verdicts.filter((verdict) => verdict !== undefined)]) ?? EDITS_ONLY;
 }
@@ -263,29 +266,29 @@ function absolute(path: string, cwd: string): string {
 }
 
 /**
- * What a call of a program that edits files would do; paths as they are written. `make` creates or changes its targets,
- * the others take their sources to the destination: under that name, or below it where it is a directory.
+ * The effect of a program that edits files; paths as they are written. `make` creates or changes its targets; the
+ * others transfer their sources to the destination, under that name, or below it if it is a directory.
  */
 type EditUse =
   | {
       kind: "make";
       targets: readonly string[];
-      /** True where what is in the targets is read, too. */
+      /** True when the contents of the targets are read, too. */
       readsContent: boolean;
-      /** Files whose names or times are looked at. */
+      /** Files whose names or times are read. */
       looksAt: readonly string[];
     }
   | {
       kind: "copy" | "move" | "link";
       sources: readonly string[];
       destination: string;
-      /** True where whole directories are taken. */
+      /** True when whole directories are transferred. */
       isDeep: boolean;
-      /** For links: what the text of the link starts from. Undefined for a hard link. */
+      /** For symbolic links: the directory that the link's text is relative to. Undefined for a hard link. */
       startsFrom?: "link" | "working_directory" | undefined;
     };
 
-/** What a call does, or what keeps that from being known: words to follow "because of". */
+/** The effect of a call, or `unsupported`: a phrase to follow "because of". */
 type EditReading = { use: EditUse } | { obstacle: string };
 
 const DIRECTORY_OPTION = "t --target-directory";
@@ -325,8 +328,8 @@ const SED_IN_PLACE: ProgramSpec = {
 };
 
 /**
- * Programs that edit files as the tools `edit` and `write` do, each with the options with which it is known what they
- * touch; from the manuals of GNU coreutils and sed and their BSD kin.
+ * Programs that edit files as the tools `edit` and `write` do, each with the options for which the written files are
+ * known; from the manuals of GNU coreutils and sed and their BSD counterparts.
  */
 const EDIT_PROGRAMS: Readonly<Record<string, (words: readonly Operand[]) => EditReading>> = {
   mkdir: (words) => readMake(words, MAKE_DIRECTORY),
@@ -337,7 +340,7 @@ const EDIT_PROGRAMS: Readonly<Record<string, (words: readonly Operand[]) => Edit
   sed: readSedInPlace,
 };
 
-/** True for a call that edits files; only one of sed may do something else. */
+/** True for a call that edits files; only sed has calls that do not. */
 function isEditCall(name: string, words: readonly { text: string }[]): boolean {
   if (!Object.hasOwn(EDIT_PROGRAMS, name)) return false;
   return name !== "sed" || words.some(({ text }) => IN_PLACE.test(text));
@@ -375,7 +378,9 @@ function readTransfer(
   };
 }
 
-/** The last operand, unless an option names a directory; a link to one thing is made where the shell is. */
+/**
+ * The last operand, unless an option names a directory; a link to a single target is created in the working directory.
+ */
 function findDestination(
   { operands, values }: ReadOptions,
   kind: EditUse["kind"],
@@ -386,16 +391,19 @@ function findDestination(
   if (directory) return { sources: operands, destination: directory.text };
   if (kind === "link" && operands.length === 1) return { sources: operands, destination: "." };
   const last = operands.at(-1);
-  // What a pattern stands for last is the destination: more than one name would be a surprise.
+  // The last match of a pattern is the destination: with more than one match it is not predictable.
   return last && last.names === undefined
     ? { sources: operands.slice(0, -1), destination: last.text }
     : undefined;
 }
 
-// Letters that take no value may stand before the `i`, and what stands behind it is the end of a backup's name.
+// Letters without a value may precede the `i`; the text after it is the suffix of the backup.
 const IN_PLACE = /^(?:-([nErsuz]*)i(.*)|--in-place(?:=(.*))?)$/s;
 
-/** Replacing in files. Where the words would mean something else to the sed of BSD, the end of a backup's name has to be given. */
+/**
+ * Reads a call of sed that replaces in files. When the words mean something else to BSD sed, the suffix of the backup
+ * has to be given.
+ */
 function readSedInPlace(words: readonly Operand[]): EditReading {
   let suffix: string | undefined;
   const others: Operand[] = [];
@@ -405,7 +413,7 @@ function readSedInPlace(words: readonly Operand[]): EditReading {
       others.push(word);
       continue;
     }
-    if (suffix !== undefined) return { obstacle: "an option that is there twice" };
+    if (suffix !== undefined) return { obstacle: "a repeated option" };
     suffix = short ?? long ?? "";
     if (flags !== "") others.push({ text: `-${flags}`, names: undefined });
   }

@@ -6,8 +6,7 @@ import { isEverything } from "./policy.ts";
 import { type ApprovalContext, type ApprovalVerdict, allow, ask, deny, verdictOf } from "./types.ts";
 
 /**
- * The verdict on a request before the mode applies. The evaluation of paths and commands is loaded with the first
- * one.
+ * The verdict on a request before the mode applies. The code that evaluates paths and commands is loaded on first use.
  */
 export async function evaluateRequest(
   request: ApprovalRequest,
@@ -17,7 +16,7 @@ export async function evaluateRequest(
   if (permission === "execute") return evaluateExecution(request, context);
   const { path, realPath } = details;
   if (typeof path !== "string" || path === "") {
-    return evaluateCall(request, ask("unknown_target", "it does not say which path it touches"), context);
+    return evaluateCall(request, ask("unknown_target", "it does not name the path it touches"), context);
   }
   const { decidePath } = await import("./paths.ts");
   const leadsTo = typeof realPath === "string" ? realPath : undefined;
@@ -33,7 +32,7 @@ async function evaluateExecution(
   context: ApprovalContext,
 ): Promise<ApprovalVerdict> {
   const { command, outsideSandbox } = request.details ?? {};
-  // Another tool may have an argument of that name and do anything with it.
+  // Another tool may have an argument of that name and use it differently.
   if (request.toolName === "bash" && typeof command === "string") {
     return evaluateShellCommand(command, outsideSandbox === true, context);
   }
@@ -44,7 +43,7 @@ async function evaluateExecution(
   );
 }
 
-/** @param wantsOut to run outside the sandbox. */
+/** @param wantsOut true to run outside the sandbox. */
 async function evaluateShellCommand(
   line: string,
   wantsOut: boolean,
@@ -70,7 +69,7 @@ async function evaluateShellCommand(
   return evaluateSandboxedCommand(line, context, await loadGrammar());
 }
 
-/** A call of which nothing is known but its arguments: only rules about everything match it. */
+/** Decides about a call of which only the arguments are known: only rules that match everything apply. */
 function evaluateCall(
   request: ApprovalRequest,
   verdict: ApprovalVerdict,
@@ -87,7 +86,7 @@ function evaluateCall(
 
 let grammar: Promise<ReadGrammar> | undefined;
 
-/** Once for the process; tried again where it failed. */
+/** Loaded once per process; loading is tried again after a failure. */
 function loadGrammar(): Promise<ReadGrammar> {
   grammar ??= import("../infrastructure/text/bash-grammar.ts").then(({ loadBashGrammar }) =>
     loadBashGrammar(),

@@ -3,7 +3,7 @@ import { sessionGrantsPath } from "../infrastructure/paths/user.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { Grant, GrantLocation, KeptGrants } from "./grants.ts";
 
-/** How far a grant reaches: this session, or every session of the project. */
+/** The scope of a grant: this session, or every session of the project. */
 export interface ScopedGrant {
   grant: Grant;
   scope: "session" | "project";
@@ -15,34 +15,34 @@ interface LoadedGrants {
 }
 
 /**
- * Grants of the user: for the project in `grants.json` in the user's state directory, for a session in a file of
- * its own there, or in memory where it is not saved. Nothing in the project can write there without approval. The
- * code that reads those files and compares grants is loaded on first use, not before the first model request.
+ * The user's grants: for the project in `grants.json` in the user's state directory, for a saved session in a separate
+ * file there, for any other session in memory. Nothing in the project can write there without approval. The code that
+ * reads those files and compares grants is loaded on first use, not before the first model request.
  */
 export class GrantStore {
-  /** Grants from here that are in neither file, or are newer than the project's file as read. */
+  /** Grants of this process that are in neither file, or are newer than the project's file as read. */
   private session: Grant[] = [];
-  /** Those of `session` that were kept for the project too. */
+  /** The grants of `session` that were saved for the project too. */
   private kept: Grant[] = [];
   private sessionLocation: GrantLocation | undefined;
   private loading: Promise<LoadedGrants> | undefined;
 
   constructor(private readonly place: Omit<GrantLocation, "sessionId">) {}
 
-  /** From now on session grants outlive the program, and earlier grants of this session apply again. */
+  /** Saves this session's grants from now on, and applies its earlier grants again. */
   keepFor(sessionId: string): void {
     if (this.sessionLocation?.sessionId === sessionId) return;
     this.sessionLocation = { ...this.place, sessionId };
     this.loading = undefined;
   }
 
-  /** All grants that apply here. Each file is read once; an unusable one grants nothing. */
+  /** All grants that apply here. Each file is read once; an unusable file grants nothing. */
   async list(): Promise<readonly Grant[]> {
     const { project, session } = await this.load();
     return [...project.grants, ...session.grants, ...this.session];
   }
 
-  /** The same, each once, those of the project first. */
+  /** All grants without duplicates, the project's first. */
   async listByScope(): Promise<ScopedGrant[]> {
     const { isGranted } = await import("./grants.ts");
     const { project, session } = await this.load();
@@ -54,15 +54,15 @@ export class GrantStore {
     });
   }
 
-  /** Why saved grants do not apply, or undefined. */
+  /** The reason why saved grants do not apply, or undefined. */
   async problem(): Promise<string | undefined> {
     const { project, session } = await this.load();
     return project.problem ?? session.problem;
   }
 
   /**
-   * Applies from now on, and when the session is resumed. @throws Error if it cannot be written; it applies until
-   * the program ends then.
+   * Applies from now on and when the session is resumed. @throws Error if it cannot be written; it then applies until
+   * the program ends.
    */
   async addForSession(grants: readonly Grant[]): Promise<void> {
     if (this.sessionLocation === undefined) {
@@ -75,8 +75,8 @@ export class GrantStore {
   }
 
   /**
-   * Applies at once, and in later sessions of this project. @throws Error if it cannot be written; it applies until
-   * the program ends then.
+   * Applies from now on and in later sessions of this project. @throws Error if it cannot be written; it then applies
+   * until the program ends.
    */
   async addForProject(grants: readonly Grant[]): Promise<void> {
     this.session.push(...grants);
@@ -87,7 +87,7 @@ export class GrantStore {
 
   /**
    * Revokes a grant: what it allowed needs approval again, from now on and in later sessions of this project.
-   * @throws Error when a file cannot be changed; later sessions still have it then.
+   * @throws Error when a file cannot be changed; the grant then still applies in later sessions.
    */
   async remove(grant: Grant): Promise<void> {
     const { isGranted } = await import("./grants.ts");

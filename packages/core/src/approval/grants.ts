@@ -7,11 +7,11 @@ import type { Environment } from "../infrastructure/runtime.ts";
 import type { ApprovalRequest } from "../tool/types.ts";
 import { showWord } from "./bash/parse.ts";
 
-/** What "always" allows: exactly what was asked, whenever it is asked again; nothing more. */
+/** The scope of an "always" answer: exactly the request that was shown, and nothing more. */
 export type Grant =
   /**
-   * One simple command, verbatim, run in this directory (absolute, real), alone or as a part of a line that changes
-   * nothing of what its words mean. Never one that another command is piped into.
+   * One simple command, verbatim, run in this directory (absolute, real), alone or as part of a line that does not
+   * change the meaning of its words. Never a command that reads another command's output.
    */
   | {
       kind: "command";
@@ -23,19 +23,19 @@ export type Grant =
        */
       boxed?: true | undefined;
     }
-  /** A whole command line, character for character: one that is more than plain words. */
+  /** A whole command line, verbatim, that contains more than plain words. */
   | {
       kind: "command_line";
       directory: string;
       text: string;
-      /** Run outside the sandbox; without it, never. */
+      /** Runs outside the sandbox. A grant without it never does. */
       outside?: true | undefined;
-      /** As for a command. Never together with `outside`. */
+      /** As for a command. Never set together with `outside`. */
       boxed?: true | undefined;
     }
   /**
-   * One file or directory (absolute, real), touched by this tool in any call for it. `reach` is there for a directory:
-   * what lies below it is touched with it, but a call for a directory or file below it is another one.
+   * One file or directory (absolute, real), accessed by this tool in any call for it. `reach` is set for a directory:
+   * the grant covers everything below it, but a call for a path below it is another request.
    */
   | {
       kind: "path";
@@ -47,13 +47,13 @@ export type Grant =
   /** One call of another tool with exactly these arguments, as JSON. */
   | { kind: "call"; tool: string; details: string };
 
-/** True when the very same is among `grants`: a grant covers nothing but itself. */
+/** True when `grants` contains exactly this grant: a grant covers nothing but itself. */
 export function isGranted(wanted: Grant, grants: readonly Grant[]): boolean {
   const key = toKey(wanted);
   return grants.some((grant) => grant.kind === wanted.kind && toKey(grant) === key);
 }
 
-/** What would be allowed, in words for a person. Command words that hold more than plain characters stand in quotes. */
+/** Describes for the user what a grant allows. Command words with other than plain characters are quoted. */
 export function describeGrant(grant: Grant): string {
   switch (grant.kind) {
     case "command":
@@ -74,7 +74,7 @@ export function toCallGrant({ toolName, details }: ApprovalRequest): Grant {
   return { kind: "call", tool: toolName, details: JSON.stringify(sortKeys(details ?? {})) };
 }
 
-/** In front, where no long command pushes it out of sight. */
+/** The scope comes first, where no long command hides it. */
 function describeRuns({ boxed, outside }: { boxed?: true | undefined; outside?: true | undefined }): string {
   if (outside) return "outside the sandbox: ";
   return boxed ? "in the sandbox only: " : "";
@@ -122,7 +122,10 @@ const GrantSchema = z.discriminatedUnion("kind", [
       outside: z.literal(true).optional(),
       boxed: z.literal(true).optional(),
     })
-    .refine(({ outside, boxed }) => !(outside && boxed), "it is for outside the sandbox or for inside"),
+    .refine(
+      ({ outside, boxed }) => !(outside && boxed),
+      "a grant is for inside or outside the sandbox, not both",
+    ),
   z.strictObject({
     kind: z.literal("path"),
     permission: z.enum(["read", "write"]),
@@ -136,7 +139,7 @@ const GrantSchema = z.discriminatedUnion("kind", [
 const ProjectSchema = z.looseObject({
   /** The exact real path; a directory below it or another worktree is another project. */
   directory: z.string(),
-  /** What a later version has added and this one does not understand is kept, and allows nothing. */
+  /** Grants of a later version that this one does not understand are kept and allow nothing. */
   grants: z.array(z.unknown()),
 });
 
@@ -144,22 +147,22 @@ const GrantFileSchema = z.looseObject({ version: z.literal(VERSION), projects: z
 
 type GrantFile = z.infer<typeof GrantFileSchema>;
 
-/** Whose approvals are kept, and for which project. */
+/** The location of saved grants: the user, the project and the session. */
 export interface GrantLocation {
   environment: Environment;
   /** The project root, real. */
   root: string;
-  /** The session that they are kept for; left out, they count in every session of the project. */
+  /** The session that the grants belong to; grants without one apply in every session of the project. */
   sessionId?: string | undefined;
 }
 
-/** What is kept for a project; `problem` says why none of it counts. */
+/** The saved grants of a project; `problem` says why none of them applies. */
 export interface KeptGrants {
   grants: Grant[];
   problem: string | undefined;
 }
 
-/** What counts in a project. A file that cannot be used allows nothing. */
+/** Reads the saved grants of a project. An unusable file allows nothing. */
 export async function readGrants(place: GrantLocation): Promise<KeptGrants> {
   const path = findGrantFile(place);
   const nothing = { grants: [], problem: undefined };
@@ -168,18 +171,18 @@ export async function readGrants(place: GrantLocation): Promise<KeptGrants> {
   if (reading.kind === "missing") return nothing;
   try {
     if (reading.kind === "unreadable") throw new Error(reading.reason);
-    // Somebody else could have written it.
+    // Another user could have written the file.
     if (reading.file.concern !== undefined) throw new Error(reading.file.concern);
     return { grants: grantsOf(parseGrantFile(reading.file.content), place.root), problem: undefined };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { grants: [], problem: `${path}: nothing in it is approved: ${reason}` };
+    return { grants: [], problem: `${path}: the saved approvals are ignored: ${reason}` };
   }
 }
 
 /**
- * Adds to what is kept for a project.
- * @throws Error when it cannot be written.
+ * Adds grants to the saved ones of a project.
+ * @throws Error when the file cannot be written.
  */
 export async function keepGrants(place: GrantLocation, grants: readonly Grant[]): Promise<void> {
   const path = findGrantFile(place);
@@ -190,7 +193,7 @@ export async function keepGrants(place: GrantLocation, grants: readonly Grant[])
 }
 
 /**
- * Takes a grant out of what is kept for a project.
+ * Removes a grant from the saved ones of a project.
  * @throws Error when the file cannot be changed.
  */
 export async function dropGrant(place: GrantLocation, grant: Grant): Promise<void> {
@@ -198,7 +201,7 @@ export async function dropGrant(place: GrantLocation, grant: Grant): Promise<voi
   if (path !== undefined) await update(path, (file) => withoutGrant(file, place.root, grant));
 }
 
-/** In the user's state directory; undefined without a home directory. */
+/** The path in the user's state directory; undefined without a home directory. */
 function findGrantFile({ environment, sessionId }: GrantLocation): string | undefined {
   if (sessionId !== undefined) return sessionGrantsPath(environment, sessionId);
   const directory = userStateDirectory(environment);
@@ -239,7 +242,7 @@ function withGrants(file: GrantFile, root: string, grants: readonly Grant[]): Gr
   };
 }
 
-/** What a later version has added and this one does not understand stays. */
+/** Grants that this version does not understand are kept. */
 function withoutGrant(file: GrantFile, root: string, grant: Grant): GrantFile {
   const isOther = (other: unknown) => {
     const parsed = GrantSchema.safeParse(other);

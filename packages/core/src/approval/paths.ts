@@ -25,9 +25,9 @@ import {
   verdictOf,
 } from "./types.ts";
 
-/** What a call or command does to one path. */
+/** The access of a call or command to one path. */
 export interface PathUse {
-  /** As it was given; relative to `context.cwd`. */
+  /** The path as given; relative to `context.cwd`. */
   path: string;
   /**
    * The absolute real path that the caller resolved and will open. Links may be redirected between two resolutions,
@@ -35,11 +35,11 @@ export interface PathUse {
    */
   leadsTo?: string | undefined;
   permission: "read" | "write";
-  /** False when only names, sizes and the like are looked at: a secret file then need not ask. */
+  /** False when only names, sizes and similar metadata are read: a secret file then needs no approval. */
   readsContent: boolean;
 }
 
-/** Absolute names that a path goes by: `real` are where it leads, `named` is what it says. */
+/** The absolute names of a path: `real` are the resolved paths, `named` is the path as written. */
 interface PathNames {
   real: string[];
   named: string;
@@ -67,9 +67,9 @@ export function evaluatePath(
     ...names.real.map((real) => refineOne(real, evaluateRealPath(real, use, { surroundings, context }))),
     refineOne(names.named, evaluateGivenName(names.named, use, { surroundings, context })),
   ];
-  // No rule speaks of what the path would be elsewhere.
+  // Rules do not apply to a path that is different for every process.
   if (names.isPerProcess)
-    verdicts.push(ask("unknown_target", `${showWord(use.path)} is another file for every process`));
+    verdicts.push(ask("unknown_target", `${showWord(use.path)} is a different file for every process`));
   return strictest(verdicts) ?? ask("unknown_target", showWord(use.path));
 }
 
@@ -84,7 +84,7 @@ export function evaluateRealFile(
   return refine(path, verdict, { use, surroundings, context });
 }
 
-/** `evaluatePath` for a tool's request, with what a person has allowed for good. */
+/** `evaluatePath` for a tool's request, including the user's grants. */
 export function decidePath(use: PathUse, tool: string, context: ApprovalContext): ApprovalVerdict {
   const surroundings = findSurroundings(context);
   const verdict = evaluatePath(use, context, surroundings);
@@ -102,10 +102,11 @@ export function decidePath(use: PathUse, tool: string, context: ApprovalContext)
     : { ...verdict, grants: wanted };
 }
 
-/** Undefined when it cannot be told where the path leads. */
+/** Undefined when the path cannot be resolved. */
 function nameThe({ path, leadsTo }: PathUse, { cwd }: ApprovalContext): PathNames | undefined {
   const named = resolve(cwd, path);
-  // Behind a link, `..` means one place to the kernel and another once a program has tidied the path up: both count.
+  // After a link, `..` leads to one directory for the kernel and to another once a program has normalized the path:
+  // both count.
   const tidied = followPath(named, cwd);
   const raw = followPath(path, cwd);
   if (tidied === undefined || raw === undefined || path.includes("\0")) return undefined;
@@ -116,7 +117,7 @@ function nameThe({ path, leadsTo }: PathUse, { cwd }: ApprovalContext): PathName
   };
 }
 
-/** What is the same for every path of one decision. */
+/** The part of an evaluation that is the same for every path of one decision. */
 export interface Judging {
   surroundings: Surroundings;
   context: ApprovalContext;
@@ -134,7 +135,7 @@ function evaluateRealPath(real: string, use: PathUse, { surroundings, context }:
   return ask("outside_project", `${target} is outside the project ${surroundings.root}`);
 }
 
-/** A link with the name of a protected file or secret counts as one, wherever it leads. */
+/** A link with the name of a protected file or secret is treated as one, wherever it leads. */
 function evaluateGivenName(named: string, use: PathUse, { surroundings, context }: Judging): ApprovalVerdict {
   const given = resolve(context.root);
   const view = [surroundings, { ...surroundings, root: given }].find(({ root }) => isInside(named, root));
@@ -144,8 +145,8 @@ function evaluateGivenName(named: string, use: PathUse, { surroundings, context 
 }
 
 /**
- * What a rule makes of a verdict. One that allows everything in a directory means the sources in it: it lets control
- * files be written and secrets be read only if it names them, as `.github/workflows/**` and `.env.example` do.
+ * Applies a rule to a verdict. A rule that allows everything in a directory means its sources: it allows writing
+ * protected files and reading secrets only if it names them, as `.github/workflows/**` and `.env.example` do.
  */
 function refine(
   path: string,
@@ -166,22 +167,22 @@ function isInTemporaryDirectory(real: string, context: ApprovalContext): boolean
   return directory !== undefined && isInside(real, directory);
 }
 
-/** What the paths of one decision are compared with; absolute and real. */
+/** The directories that the paths of one decision are compared with; absolute and real. */
 export interface Surroundings {
   root: string;
   home: string | undefined;
-  /** Where this program keeps its configuration, trust and grants, whatever names these directories; see `foldPath`. */
+  /** The directories that hold diligent's configuration, trust and grants, including linked ones; see `foldPath`. */
   ownDirectories: readonly string[];
 }
 
-/** What is done to a path, as far as danger depends on it. */
+/** The properties of an access that determine its danger. */
 interface DangerousUse {
   permission: "read" | "write";
-  /** False when only names, sizes and the like are looked at. */
+  /** False when only names, sizes and similar metadata are read. */
   readsContent: boolean;
 }
 
-/** Follows links once for a decision; what few paths need is only looked for when one does. */
+/** Finds the directories once per decision; those that few paths need are found on first use. */
 export function findSurroundings(context: ApprovalContext): Surroundings {
   const { cwd, environment = processEnvironment() } = context;
   const toReal = (path: string) => findRealPath(path, cwd) ?? path;
@@ -203,7 +204,7 @@ export function findSurroundings(context: ApprovalContext): Surroundings {
 
 function findOwnDirectories(environment: Environment, home: string | undefined): Set<string> {
   const named = [userConfigDirectory(environment), userStateDirectory(environment)];
-  // Where they would be for a session with another environment.
+  // The directories of a session with another environment.
   const usual = home === undefined ? [] : [".config/diligent", ".local/state/diligent"];
   return new Set([
     ...named.filter((path) => path !== undefined),
@@ -211,18 +212,21 @@ function findOwnDirectories(environment: Environment, home: string | undefined):
   ]);
 }
 
-/** An absolute path in the form in which the most forgiving file system compares it, with a slash at its end. */
+/** An absolute path, folded as the most permissive file system compares it, with a trailing slash. */
 export function foldPath(path: string): string {
   return `/${splitPath(foldName(path)).join("/")}/`;
 }
 
-/** True where this program keeps what it trusts: nothing but an answer for this once lets it be touched. */
+/** True for the directories in which diligent keeps trust and grants: only a single approval allows access to them. */
 export function isOwnLocation(path: string, { ownDirectories }: Surroundings): boolean {
   const folded = foldPath(path);
   return ownDirectories.some((directory) => folded.startsWith(directory));
 }
 
-/** For what asks wherever it lies: control files that are written, secrets that are read. `path` is absolute. */
+/**
+ * Decides about files that need approval wherever they are: protected files that are written, secrets that are read.
+ * `path` is absolute.
+ */
 function evaluateDanger(
   path: string,
   { permission, readsContent }: DangerousUse,
@@ -245,14 +249,16 @@ function evaluateDanger(
   return isSecret ? say("may hold keys or passwords") : undefined;
 }
 
-/** Without one of these git takes no directory for a repository; with it, other names that mean nothing make it one. */
+/**
+ * Git recognizes a directory as a repository only if it contains one of these; then other names take effect as well.
+ */
 function isRepositoryHead(path: string): boolean {
   return ["head", "commondir"].includes(foldName(basename(path)));
 }
 
 /**
- * True when a rule's pattern means such a path: `.github/workflows/**` and `.env.example` do, `**` does not. Asked for
- * a path that is a danger.
+ * True when a rule's pattern names such a file: `.github/workflows/**` and `.env.example` do, `**` does not. Called for
+ * a path that is dangerous.
  */
 function namesDanger(
   pattern: string,
@@ -268,14 +274,14 @@ function namesDanger(
   return meant !== undefined && STRENGTH[meant] >= STRENGTH[wanted ?? "listed"];
 }
 
-// A rule for a directory of the home means its contents, but not files that run with every session.
+// A rule for a directory in the home directory covers its contents, but not files that run in every session.
 const STRENGTH: Readonly<Record<ProtectedKind, number>> = { home: 0, listed: 1 };
 
 function viewOf(path: string, { root, home }: Surroundings): ProtectedFileView {
   return { root: isInside(path, root) ? root : undefined, home };
 }
 
-/** By its name alone. Directories around the project count where they are the user's own. */
+/** Decides by the name alone. Directories above the project count if they belong to the user. */
 function isSecretPath(path: string, { root, home }: Surroundings): boolean {
   if (!isInside(path, root)) return isSecretFile(path);
   if (isSecretFile(relative(root, path))) return true;
@@ -288,24 +294,24 @@ function toAbsolutePattern(pattern: string, { root, home }: Surroundings): strin
   return isAbsolute(pattern) ? resolve(pattern) : join(root, pattern);
 }
 
-/** Where a shell may be, absolute and real; undefined where that cannot be told. */
+/** The directories in which a shell may be, absolute and real; undefined when they are unknown. */
 export type Places = readonly string[] | undefined;
 
-/** Where it may be after what it has run so far, by how that ended. */
+/** The directories in which the shell may be after the commands so far, by their outcome. */
 export interface PossibleCwd {
   success: Places;
   failure: Places;
 }
 
-/** Where the next pipeline starts. */
+/** The directories in which the next pipeline may start. */
 export function placesBefore(runs: Pipeline["runs"], { success, failure }: PossibleCwd): Places {
   if (runs === "after_success") return success;
   return runs === "after_failure" ? failure : unite(success, failure);
 }
 
 /**
- * Where the shell may be after a pipeline that started in `before`. `isUndisturbed`: nothing on the line so far can have
- * changed a directory, so that what is there now is still there.
+ * The directories in which the shell may be after a pipeline that started in `before`. `isUndisturbed`: nothing on the
+ * line so far can have changed a directory, so that directories that exist now still exist then.
  */
 export function placesAfter(
   { runs, commands }: Pipeline,
@@ -313,7 +319,7 @@ export function placesAfter(
   { after, isUndisturbed }: { after: PossibleCwd; isUndisturbed: boolean },
 ): PossibleCwd {
   const [only, ...others] = commands;
-  // What is piped runs in shells of its own, which take their directory with them.
+  // Piped commands run in shells of their own, whose directory changes are lost.
   const moves = only?.[0]?.text === "cd" && others.length === 0;
   const moved = moves ? before?.map((place) => findDestination(only, place)) : before;
   const success = moved?.every((place) => place !== undefined) ? moved : undefined;
@@ -325,8 +331,8 @@ export function placesAfter(
 }
 
 /**
- * Where a `cd` from `place` leads: undefined unless it is one plain word and no link is on the way. A shell remembers
- * the names of links and programs see where they lead, so that `..` would mean two places afterwards.
+ * The destination of a `cd` from `place`; undefined unless it is one plain word without a link on the path. A shell
+ * remembers the names of links but programs resolve them, so `..` would be ambiguous afterwards.
  */
 export function findDestination([, target, ...others]: SimpleCommand, place: string): string | undefined {
   const isPlain = target && others.length === 0 && !target.isGlob && /^[^-]/.test(target.text);
@@ -335,7 +341,7 @@ export function findDestination([, target, ...others]: SimpleCommand, place: str
   return findRealPath(destination, place) === destination ? destination : undefined;
 }
 
-// Each cd that may fail doubles them.
+// Each `cd` that may fail doubles the number.
 const MAX_PLACES = 16;
 
 function unite(left: Places, right: Places): Places {
@@ -343,31 +349,31 @@ function unite(left: Places, right: Places): Places {
   return all && all.length > MAX_PLACES ? undefined : all;
 }
 
-/** What a search through a directory comes by; `path` begins with that directory. */
+/** A step of a directory walk; `path` begins with that directory. */
 export type WalkStep =
   | { kind: "file" | "link" | "special"; path: string }
-  /** A name that is no valid Unicode: nothing can be said about it, or what lies below it. */
+  /** A name that is not valid Unicode: neither it nor anything below it can be evaluated. */
   | { kind: "unreadable"; path: string }
-  /** There is more than can be looked at. */
+  /** The walk exceeded its limit. */
   | { kind: "too_large" };
 
-// Some ten milliseconds; larger searches need approval, or use the grep tool.
+// About ten milliseconds; larger searches need approval, or use the grep tool.
 const MAX_ENTRIES = 10_000;
 
-// What packages bring is public, and there is a test key in many of them.
+// Published packages are public, and many contain a test key.
 const PACKAGES = "node_modules";
 
-// Of what Git keeps, that which has no settings in it, and many files.
+// The directories of git that contain many files and no settings.
 const GIT_DIRECTORIES: ReadonlySet<string> = new Set(["objects", "refs", "logs", "lfs"]);
 
-/** How far a walk goes; `looks` is counted down by what it lists. */
+/** `entryBudget` is reduced by the number of entries that are listed. */
 interface WalkOptions {
   /** False skips files that are public or created by Git. */
   isThorough: boolean;
   looks: EntryBudget;
 }
 
-/** Goes through everything below a directory. Links are named, not followed. */
+/** Walks everything below a directory. Links are returned, not followed. */
 export function* walkFiles(directory: string, { isThorough, looks }: WalkOptions): Generator<WalkStep, void> {
   const waiting = [directory];
   let left = MAX_ENTRIES;
@@ -393,7 +399,7 @@ function isPassedOver(name: string, parent: string): boolean {
   return name === PACKAGES || (GIT_DIRECTORIES.has(name) && /\/\.git(?:\/|$)/.test(parent));
 }
 
-/** Some file systems do not say what an entry is until it is looked at. */
+/** Some file systems do not report the kind of an entry until it is examined. */
 function kindOfOther(path: string): "directory" | "file" | "link" | "special" {
   const kind = pathKind(path);
   return kind === "missing" || kind === "unknown" ? "special" : kind;
@@ -403,7 +409,7 @@ function listEntries(directory: string): DirectoryEntry[] {
   try {
     return readDirectory(directory);
   } catch {
-    // A file, nothing, or a directory that nobody of this user may list: there is nothing to find below it.
+    // The path is a file, missing, or a directory that the user may not list.
     return [];
   }
 }

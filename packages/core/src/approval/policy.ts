@@ -9,7 +9,7 @@ import {
   type PermissionRule,
 } from "./types.ts";
 
-/** True when the rules leave nothing of a permission: a tool that needs it is then not offered at all. */
+/** True when the rules deny a permission completely: a tool that needs it is then not offered at all. */
 export function isDeniedOutright(
   permission: PermissionRule["permission"],
   rules: readonly PermissionRule[],
@@ -25,9 +25,9 @@ export function isEverything(pattern: string): boolean {
 }
 
 /**
- * Decides what becomes of a request: it is allowed, the user is asked, or it is denied. Deny rules take precedence
- * over everything, grants over other rules, and the mode decides what remains. It reads the file system to follow
- * links and changes nothing; the first command loads the grammar.
+ * Decides about a request: it is allowed, the user is asked, or it is denied. Deny rules take precedence over
+ * everything, grants over other rules; the mode decides the rest. It reads the file system to follow links and changes
+ * nothing; the first command loads the grammar.
  */
 export async function decideApproval(
   request: ApprovalRequest,
@@ -36,17 +36,20 @@ export async function decideApproval(
   const mode = context.mode ?? "ask";
   const { permission } = request;
   if (mode === "plan" && permission !== "read") {
-    return deny("plan_mode", `in plan mode nothing is ${permission === "write" ? "written" : "run"}`);
+    return deny(
+      "plan_mode",
+      `${permission === "write" ? "writing files" : "running commands"} is not allowed in plan mode`,
+    );
   }
   if (mode === "auto" && !hasDenial(permission, context)) return AUTO;
-  // Loaded when something has to be judged: not before the first request of a model.
+  // Loaded when a request has to be evaluated, not before the first model request.
   const { evaluateRequest } = await import("./evaluate-request.ts");
   return settle(await evaluateRequest(request, context), mode);
 }
 
 const AUTO = allow("auto_mode", "the mode is auto");
 
-/** What is read by a command falls under the rules for reading too. */
+/** Files that a command reads fall under the rules for reading too. */
 function hasDenial(permission: PermissionRule["permission"], { rules = [] }: ApprovalContext): boolean {
   return rules.some(
     (rule) =>
@@ -71,7 +74,7 @@ function settle(verdict: ApprovalVerdict, mode: ApprovalMode): ApprovalVerdict {
   }
 }
 
-/** The tools worth describing to the model: not those whose every call would be refused. */
+/** The tools to describe to the model: those whose every call would be refused are left out. */
 export function selectOfferedTools(
   tools: readonly Tool[],
   { mode, rules }: { mode: ApprovalMode; rules: readonly PermissionRule[] },

@@ -15,8 +15,8 @@ import { findPathRule } from "./rules.ts";
 import { type ApprovalContext, type ApprovalVerdict, ask, strictest } from "./types.ts";
 
 /**
- * `evaluatePath` for the paths that a command reads, all at one moment: a directory that several lie in is followed
- * once. Files that may never end need approval as well. Undefined for no path.
+ * `evaluatePath` for all paths that a command reads; a directory that several paths share is resolved once. Files that
+ * may never end need approval as well. Undefined without paths.
  */
 export function evaluateReads(
   paths: readonly string[],
@@ -64,9 +64,9 @@ function isEndless(path: string, kind: PathKind | undefined, cwd: string): boole
 }
 
 /**
- * Creates a check whether a file (absolute, real) below a directory must not be read with that directory: a rule
+ * Creates a check whether a file (absolute, real) below a directory must be withheld when the directory is read: a rule
  * denies it or, unless everything is allowed, requires approval, or it is one of diligent's own files. Undefined if
- * there are none. Secrets are not covered: a search leaves them out itself.
+ * there are none. Secrets are not covered: a search excludes them itself.
  */
 export function createWithholding(
   directory: string,

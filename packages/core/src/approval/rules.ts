@@ -5,9 +5,9 @@ import { isEverything } from "./policy.ts";
 import type { PermissionRule } from "./types.ts";
 
 /**
- * The last rule that matches. A rule that allows has to match the whole command, and its plain characters only what is
- * one plain word. One that denies or asks also matches when the command begins with it, so that `curl` is every call
- * of curl.
+ * The last rule that matches. A rule that allows has to match the whole command, and its plain characters match only
+ * characters of plain words. A rule that denies or asks also matches when the command begins with it, so `curl` matches
+ * every call of curl.
  */
 export function findCommandRule(
   command: RuleCommand,
@@ -35,8 +35,9 @@ export function findPathRule(
 }
 
 /**
- * True when `pattern` matches the whole of `text`: `*` is any number of any characters, spaces and slashes included,
- * `?` is one, everything else is itself. Takes time in proportion to both lengths at worst, whatever the pattern.
+ * True when `pattern` matches the whole of `text`: `*` matches any characters, including spaces and slashes, `?`
+ * matches one character, everything else matches itself. The worst case takes time proportional to the product of both
+ * lengths.
  */
 export function matchesText(pattern: string, text: string): boolean {
   let inText = 0;
@@ -52,7 +53,7 @@ export function matchesText(pattern: string, text: string): boolean {
       inPattern += 1;
       inText += 1;
     } else if (star >= 0) {
-      // The last star takes one character more; an earlier one never has to.
+      // The last star matches one more character; an earlier one never has to.
       inPattern = star + 1;
       inText = ++retryAt;
     } else {
@@ -62,25 +63,25 @@ export function matchesText(pattern: string, text: string): boolean {
   return /^\**$/.test(pattern.slice(inPattern));
 }
 
-/** Stands in a text for what only a star may match, such as what a shell puts in the place of `*.ts`. */
+/** Represents text that only a star may match, such as the names a shell substitutes for `*.ts`. */
 const UNKNOWN_TEXT = "\0";
 
 function isOne(wanted: string, found: string | undefined): boolean {
   return wanted === "?" ? found !== UNKNOWN_TEXT : wanted === found;
 }
 
-/** A path as rules see it: absolute, with the project it is compared with. */
+/** A path as rules match it: absolute, with the project it is compared with. */
 interface NamedPath {
   path: string;
-  /** The project root as this path would begin with it. */
+  /** The project root in the same spelling as the path. */
   root: string;
   home?: string | undefined;
 }
 
 /**
- * True when the glob matches the path from the project root, or, beginning with `/` or `~/`, the absolute path. `*`
- * and `?` stay within one name, `**` does not. A wide match also counts other spellings of the same letters and, for
- * `directory/**`, the directory itself: what is to be kept away is kept away under every name.
+ * True when the glob matches the path from the project root or, if it begins with `/` or `~/`, the absolute path. `*`
+ * and `?` match within one name, `**` across names. A wide match also accepts other spellings of the same letters and,
+ * for `directory/**`, the directory itself: a denied file must be denied under every name.
  */
 function matchesPath(pattern: string, named: NamedPath, isWide: boolean): boolean {
   const { glob, isFromRoot } = toGlob(pattern, named);
@@ -100,8 +101,8 @@ function toGlob(pattern: string, { root, home }: NamedPath): { glob: string; isF
 }
 
 /**
- * The directories a pattern begins with, by real path: `/tmp/**` is `/private/tmp/**` where that is what `/tmp`
- * means. Links in the project are not followed, since they are not the user's.
+ * Resolves the directories at the start of a pattern: `/tmp/**` becomes `/private/tmp/**` where `/tmp` is a link to it.
+ * Links in the project are not followed, since the user did not create them.
  */
 function followPrefix(pattern: string, root: string): string {
   const parts = pattern.split("/");
@@ -127,20 +128,20 @@ function foldPattern(pattern: string): string {
   return pattern.normalize("NFKC").toLowerCase();
 }
 
-/** A simple command as rules see it. */
+/** A simple command as rules match it. */
 interface RuleCommand {
-  /** Words joined by one space, as a person would write a rule about them. */
+  /** The words joined by one space, as a user writes them in a rule. */
   text: string;
-  /** The same with a mark in the place of everything that is no plain part of one word. */
+  /** The same text with a mark in place of everything that is not a plain part of one word. */
   exactText: string;
-  /** Other texts under which a rule that denies or asks finds it: without a directory or what runs it. */
+  /** Other texts that rules which deny or ask match: without a directory, or without the program that runs it. */
   otherTexts: readonly string[];
 }
 
-/** A command's words, as far as rules need them. */
+/** The words of a command as far as rules need them. */
 export type RuleWords = readonly { text: string; isGlob: boolean }[];
 
-/** How rules see a command's words. */
+/** Converts a command's words for matching. */
 export function toRuleCommand(words: RuleWords): RuleCommand {
   const texts = words.map(({ text }) => text);
   return {
@@ -155,7 +156,10 @@ function toExactText({ text, isGlob }: { text: string; isGlob: boolean }): strin
   return text === "" ? UNKNOWN_TEXT : text.replace(unknown, UNKNOWN_TEXT);
 }
 
-/** The command as if its program, which is a pattern, stood for the one that a rule names: `/usr/bin/c?rl x` for `curl`. */
+/**
+ * The command with the program that a rule names, if the command's program is a pattern that matches it: `/usr/bin/c?rl
+ * x` for `curl`.
+ */
 function spellLike(rule: string, command: string): string[] {
   const [path = ""] = command.split(" ", 1);
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -167,25 +171,24 @@ function spellLike(rule: string, command: string): string[] {
 
 const toSet = (list: string): ReadonlySet<string> => new Set(list.split(" "));
 
-// Programs, and words of the shell, that run the command in their operands.
+// Programs and shell keywords that run the command in their operands.
 const RUNNERS = toSet(
   "env command builtin exec nohup timeout nice ionice time stdbuf setsid sudo doas xargs busybox toybox chroot unshare " +
     "strace ltrace watch parallel flock systemd-run runuser fakeroot proot chronic caffeinate entr unbuffer " +
     "coproc ! { if then elif else while until do",
 );
 
-// Of these, the operands are whole lines.
+// The runners whose operands are whole lines.
 const LINE_RUNNERS = toSet("eval trap bash sh dash ash zsh ksh mksh fish su script ssh");
 
-/** Options behind which a command stands, such as those of find. */
+/** Options that are followed by a command, such as those of find. */
 const RUNNING_OPTION = /^(?:-exec|-execdir|-ok|-okdir|--exec|--exec-batch|-x|-X)$/;
 
 // More than a few options and values before the command are unusual.
 const MAX_STARTS = 8;
 
 /**
- * Other commands that a denying rule may mean: the program without its directory, and commands run by way of
- * another.
+ * Other commands that a deny rule may mean: the program without its directory, and commands that another program runs.
  */
 function otherTextsOf(words: readonly string[]): string[] {
   const [program = ""] = words;

@@ -160,7 +160,7 @@ describe("anything more", () => {
     "a é": "it contains letters outside quotes that shells may read differently",
     "a 'b\u200b'": "it contains invisible characters",
     "a\\\nb": "it continues after a backslash at the end of a line",
-    "a && && b": "a command is missing beside an operator",
+    "a && && b": "an operator has no command next to it",
     "time -p a": "time is a shell keyword",
     "a;#b": "it contains a comment in an unusual place",
     "a #b\\": "it contains a comment that ends in a backslash",

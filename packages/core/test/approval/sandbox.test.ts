@@ -105,7 +105,7 @@ describe("a command that is to run outside", () => {
     for (const command of ["ls", "npm install", "x=$(y)"])
       expect([command, await brief(command, { outside: true })]).toEqual([command, "ask sandbox"]);
     const { reason } = await decide("npm install", { outside: true });
-    expect(reason).toBe("it would run outside the sandbox, with all your rights");
+    expect(reason).toBe("it would run outside the sandbox, with all your permissions");
   });
 
   test("is refused where nobody is there, or denied", async () => {

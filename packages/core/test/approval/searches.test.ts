@@ -124,7 +124,7 @@ describe("a search with grep", () => {
     expect(await gateOf("grep -R --include='*.ts' KEY .")).toBe("ask secret");
   });
 
-  test("asks in a tree that is too large to look through", async () => {
+  test("asks in a tree that is too large to check", async () => {
     mkdirSync(join(root, "many"));
     for (let index = 0; index <= 10_000; index++) writeFileSync(join(root, "many", `${index}`), "");
     expect(await gateOf("grep -r KEY .")).toBe("ask secret");

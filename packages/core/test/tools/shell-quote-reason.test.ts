@@ -91,7 +91,7 @@ describe("a command that is to run outside", () => {
       expect(await decideApproval(request, context)).toEqual({
         action: "ask",
         gate: "sandbox",
-        reason: "it would run outside the sandbox, with all your rights",
+        reason: "it would run outside the sandbox, with all your permissions",
         grants: [{ kind: "command_line", directory: root, text: "npm ci", outside: true }],
       });
     }

@@ -35,9 +35,9 @@ import { evaluateSearch, expandGlob, type SearchEvaluator } from "./search-polic
 import { isBuiltin, isProjectsProgram, readSimpleCommand } from "./simple-command.ts";
 
 /**
- * Decides about a command line. Every part of it has to be allowed by a rule, an earlier answer or as a program
- * that only reads; one part that a rule denies denies all of it. Anything beyond plain words, or that changes what
- * later words mean, can only be allowed by an answer to exactly this line.
+ * Decides about a command line. Each part must be allowed by a rule, by an earlier answer or as a program that only
+ * reads; one part that a rule denies denies the whole line. A line that contains more than plain words, or a part that
+ * changes the meaning of later words, can only be allowed by an answer to exactly this line.
  */
 export function evaluateCommand(
   line: string,
@@ -60,7 +60,7 @@ export function evaluateCommand(
 
 const GRANTED = allow("grant", "you have always allowed exactly this");
 
-/** `grants` are those that would allow the line; undefined where only one for the whole line would. */
+/** The grants that would allow the line; undefined when only a grant for the whole line would. */
 interface EvaluatedCommand {
   verdict: ApprovalVerdict;
   grants?: readonly Grant[] | undefined;
@@ -92,7 +92,7 @@ function distinct(grants: readonly Grant[]): Grant[] {
   return grants.filter((grant, index) => !isGranted(grant, grants.slice(0, index)));
 }
 
-/** What a rule denies in a line that is not understood, or not part by part. */
+/** Finds a denial in a line that could not be parsed, or not part by part. */
 function findDenial(
   line: string,
   commands: readonly string[][],
@@ -144,7 +144,7 @@ interface Part {
 
 interface EvaluatedPart {
   verdict: ApprovalVerdict;
-  /** What the line has edited after it. */
+  /** The line's edits so far, including this command's. */
   edits: LineEdits;
 }
 
@@ -152,7 +152,7 @@ function evaluatePart(part: Part, judging: SearchEvaluator): EvaluatedPart {
   const { command, places, isPiped, before } = part;
   const { context, surroundings } = judging;
   const rule = findCommandRule(toRuleCommand(command), context.rules ?? []);
-  // Nothing is known about where paths lead after a command that a rule or an answer allowed.
+  // After a command that a rule or an answer allowed, it is unknown where paths lead.
   const unknown = (verdict: ApprovalVerdict): EvaluatedPart => ({
     verdict,
     edits: { ...before, isEvaluated: false },
@@ -181,7 +181,9 @@ function isInProject(places: Places, root: string): boolean {
   return places?.every((place) => isInside(place, root)) === true;
 }
 
-/** What a rule denies to read: by where the words lead, or for an unknown command by what the words look like. */
+/**
+ * Finds a rule that denies reading one of the words: by the real path, or, for an unknown command, by the word itself.
+ */
 function findPartDenial(part: Part, judging: SearchEvaluator): ApprovalVerdict | undefined {
   const { context } = judging;
   if (!hasReadDenial(context)) return undefined;
@@ -229,7 +231,7 @@ function judgeInPlace(
   };
 }
 
-/** Decides about a `cd`: to a plain place inside the project, which is then where the next commands start. */
+/** Decides about a `cd`. It is allowed to a plain directory inside the project; the next commands then start there. */
 function evaluateDirectoryChange(
   command: SimpleCommand,
   { context, surroundings }: Judging,
@@ -244,19 +246,19 @@ function evaluateDirectoryChange(
   return verdict.action === "allow" ? READS_ONLY : verdict;
 }
 
-/** The verdict on every command that is known to only read, and only what needs no approval. */
+/** The verdict on a command that is known to only read, and only files that need no approval. */
 const READS_ONLY = allow("read_only_command", "it only reads, inside the project");
 
 /** One command of a plain line, and how it is run. */
 interface ReadingCommand {
   command: SimpleCommand;
-  /** True when another command's output comes in. */
+  /** True when the command reads another command's output. */
   isPiped: boolean;
   /** Where the shell was started. */
   startsIn: string;
 }
 
-/** Decides whether a command, run in `context.cwd`, is known to only read, and only what needs no approval. */
+/** Decides whether a command, run in `context.cwd`, is known to only read, and only files that need no approval. */
 function evaluateReading(
   { command, isPiped, startsIn }: ReadingCommand,
   judging: SearchEvaluator,
@@ -269,7 +271,7 @@ function evaluateReading(
     return ask("shell_command", `${showWord(name)} may do more than read, because of ${reading.obstacle}`);
   }
   const verdict = evaluateUse(reading.use, judging);
-  // A denying rule takes precedence over what a person may allow.
+  // A deny rule takes precedence over anything the user may allow.
   if (verdict.action === "deny") return verdict;
   if (!isInside(context.cwd, surroundings.root)) {
     return ask(
@@ -287,7 +289,7 @@ function programsBehind(name: string): string[] {
   return isBuiltin(name) ? [] : [name, ...(runs === undefined ? [] : [runs])];
 }
 
-/** Not files: standard input, and what is always empty. */
+/** Operands that are not files to protect: standard input and files that are always empty. */
 const HARMLESS: ReadonlySet<string> = new Set(["-", "/dev/null", ""]);
 
 function evaluateUse({ paths, readsContent, search }: ProgramUse, judging: SearchEvaluator): ApprovalVerdict {
@@ -305,14 +307,14 @@ function evaluateUse({ paths, readsContent, search }: ProgramUse, judging: Searc
   return strictest(findings) ?? READS_ONLY;
 }
 
-/** True if reading something is denied: the words of a command are only examined then. */
+/** True when a rule may deny reading: only then are the words of a command examined. */
 function hasReadDenial({ rules = [] }: ApprovalContext): boolean {
   return rules.some(({ permission, action }) => permission === "read" && action === "deny");
 }
 
 /**
- * The denial that applies if a piece of a text were a path that is read: for commands whose use of their words is
- * unknown. A rule that denies everything needs a piece that names something.
+ * Finds the denial that would apply if a piece of a text were a path that is read. Used for commands whose operands are
+ * not understood. A rule that denies everything only matches a piece that names something.
  */
 function findReadDenial(
   texts: readonly string[],
@@ -331,7 +333,9 @@ function findReadDenial(
   return undefined;
 }
 
-/** Whole, and cut at everything that may surround a path: quotes, `=`, `:`, `@`, brackets, operators. */
+/**
+ * The text as a whole, and split at everything that may surround a path: quotes, `=`, `:`, `@`, brackets, operators.
+ */
 function toPieces(text: string): string[] {
   const bare = text.replace(/["'\\]/g, "");
   return [
@@ -354,7 +358,7 @@ function findReadDenialIn(
   const { rules = [], home } = context;
   const isHome = home !== undefined && (piece === "~" || piece.startsWith("~/"));
   const path = isHome ? home + piece.slice(1) : piece;
-  // Regular expressions have brackets too: one stands for one character here, not for anything.
+  // Regular expressions contain brackets too: a bracket stands for one character here.
   const pattern = path.replace(/\[[^\]/]+\]/g, "?").replaceAll("[", "?");
   const expansion = /[*?]/.test(pattern) ? expandGlob(pattern, place, looks) : { names: [] };
   // Too many patterns to check them all suggest an attempt to hide something.
@@ -375,7 +379,7 @@ function findReadDenialIn(
 
 /**
  * Shell builtins, from the manuals of bash, dash, ksh and zsh, except those that only end a line. Most of them can
- * change what later words mean: variables such as PATH, aliases, functions, options, where a program is found.
+ * change the meaning of later words through variables such as PATH, aliases, functions, options or program lookup.
  */
 const BUILTINS: ReadonlySet<string> = new Set(
   (
@@ -389,8 +393,8 @@ const BUILTINS: ReadonlySet<string> = new Set(
 );
 
 /**
- * True if a command may change what later words on the same line mean: any shell builtin except those known to only
- * read. A plain `cd` is followed instead.
+ * True when a command may change the meaning of later words on the same line: any shell builtin except those known to
+ * only read. A plain `cd` is followed instead.
  */
 function isSteering(command: SimpleCommand, judging: SearchEvaluator): boolean {
   const name = command[0]?.text ?? "";

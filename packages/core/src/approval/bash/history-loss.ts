@@ -8,14 +8,14 @@ export function mayLoseHistory(line: string): boolean {
   return SIGNS.test(line);
 }
 
-/** The data loss of git commands with certain operands, as half a sentence. From their manual pages. */
+/** Git commands that lose data when used with certain operands; `loss` is a clause. From git's manual pages. */
 const GIT_LOSSES: readonly { command: string; operands: RegExp; loss: string }[] = [
   { command: "reflog", operands: /^(?:expire|delete|drop)\b/, loss: "removes entries of the reflog" },
-  { command: "gc", operands: /(?:^| )--prune(?:=|$| )/, loss: "removes commits that no branch holds" },
+  { command: "gc", operands: /(?:^| )--prune(?:=|$| )/, loss: "removes commits that no branch contains" },
   {
     command: "prune",
     operands: /^(?!.*(?:^| )(?:-n|--dry-run)\b)/,
-    loss: "removes commits that no branch holds",
+    loss: "removes commits that no branch contains",
   },
   { command: "stash", operands: /^(?:drop|clear)\b/, loss: "removes stashes" },
   {
@@ -34,18 +34,18 @@ const GIT_LOSSES: readonly { command: string; operands: RegExp; loss: string }[]
   { command: "filter-repo", operands: /^/, loss: "rewrites the history" },
 ];
 
-/** Options of git itself that have a value of their own behind them. */
+/** Options of git itself that are followed by a value. */
 const WITH_VALUE = /^(?:-[Cc]|--(?:git-dir|work-tree|namespace|exec-path|super-prefix|config-env))$/;
 
-/** Programs that remove, move or overwrite what they are given. */
+/** Programs that remove, move or overwrite their operands. */
 const REMOVING = /^(?:rm|rmdir|unlink|mv|shred|truncate|dd|rsync|tee|install|cp|ln)$/;
 const IN_REPOSITORY = /(?:^|[/=])\.git(?:\/|$)/;
 // Lock files of a killed git have to be removed by hand.
 const LOCK = /\.lock$/;
 
 /**
- * Half a sentence why commands remove or rewrite what only git keeps (commits, refs, stashes, reflogs), as far as their
- * words show it; undefined otherwise.
+ * A clause saying why commands remove or rewrite data that only git keeps (commits, refs, stashes, reflogs), as far as
+ * their words show it; undefined otherwise.
  */
 export function findHistoryLoss(line: string, commands: readonly RuleWords[]): string | undefined {
   if (/>\s*["']?(?:[^\s"';|&]*\/)?\.git\/(?!\S*\.lock)/.test(line)) return "it writes into .git";
@@ -66,14 +66,14 @@ function findLoss([program = "", ...words]: readonly string[]): string | undefin
   if (paths.length === 0) return undefined;
   if (name === "find") {
     const acts = words.some((word) => /^-(?:delete|exec|execdir|ok|okdir)$/.test(word));
-    return acts ? "it changes what git keeps in .git" : undefined;
+    return acts ? "it changes the data in .git" : undefined;
   }
   if (!REMOVING.test(name)) return undefined;
   const isCopying = /^(?:cp|rsync|ln|install)$/.test(name);
   // Copying a repository changes nothing in it.
   const isTarget =
     IN_REPOSITORY.test(words.at(-1) ?? "") || words.some((word) => word.startsWith("--delete"));
-  return isCopying && !isTarget ? undefined : "it changes or removes what git keeps in .git";
+  return isCopying && !isTarget ? undefined : "it changes or removes data in .git";
 }
 
 function findGitLoss(words: readonly string[]): string | undefined {

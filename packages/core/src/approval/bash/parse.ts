@@ -1,9 +1,9 @@
 import type { GrammarReading, ReadGrammar } from "../../infrastructure/text/bash-grammar.ts";
 
-/** A word of a command with its quotes taken off. */
+/** A word of a command without its quotes. */
 export interface Word {
   text: string;
-  /** True when it stands for the names of files: it contains a `*`, `?` or `[` outside quotes. */
+  /** True when the word is a file name pattern: it contains a `*`, `?` or `[` outside quotes. */
   isGlob: boolean;
   /** True when it is written without quotes and backslashes. */
   isBare: boolean;
@@ -12,14 +12,14 @@ export interface Word {
   end: number;
 }
 
-/** A piece of a command line; `start` and `end` are as in `Word`. */
+/** A token of a command line; `start` and `end` are as in `Word`. */
 type Token =
   | { kind: "word"; word: Word }
   | { kind: "operator"; text: Operator; start: number }
-  /** What changes nothing of what is run: a comment, or output that goes to another stream or to `/dev/null`. */
+  /** Text that does not change what is run: a comment, or output redirected to another stream or to `/dev/null`. */
   | { kind: "aside"; isComment: boolean; start: number; end: number };
 
-/** All that joins or ends commands in a plain line. Not `&`: background commands are an obstacle. */
+/** The operators that join or end commands in a plain line. `&` is missing: background commands are not supported. */
 type Operator = "&&" | "||" | ";" | "|" | "\n";
 
 /** The tokens of a line of plain words, or why it is not one, such as `it contains a redirection`. */
@@ -43,21 +43,21 @@ const OBSTACLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is invisible or looks like a space: control characters but line feed and tab, formatting, what is not assigned,
- * fillers, separators but the space.
+ * Characters that are invisible or look like a space: control characters except line feed and tab, format characters,
+ * unassigned code points, fillers, and separators except the space.
  */
 const INVISIBLE = /(?![\n\t ])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
-// Of all redirections these two write no file, in any shell. Not `&>`, which some take for a background command.
+// Only these redirections write no file in any shell. Not `&>`, which some shells read as a background command.
 const HARMLESS_REDIRECTION = /(?:[12]?>>?[ \t]*\/dev\/null|[12]?>&[12])(?=[ \t\n;|]|&&|$)/y;
 
-// Where a backslash ends it, readers of lines differ about what comes next.
+// Parsers disagree about the next line when a comment ends in a backslash.
 const COMMENT = /#[^\n]*/y;
 
 /**
- * Parses a command line as far as possible without knowledge of shells: words of plain characters and quotes
- * without expansion, joined by `&&`, `||`, `;`, `|` and line ends. Anything else is an obstacle, except comments
- * and redirections that discard output or join stderr to it.
+ * Parses a command line as far as possible without knowledge of shells: words of plain characters and quotes without
+ * expansion, joined by `&&`, `||`, `;`, `|` and line ends. Anything else is unsupported, except comments and
+ * redirections that discard output or join stderr to it.
  */
 function readTokens(line: string): Tokens {
   if (!line.isWellFormed() || INVISIBLE.test(line)) return { obstacle: "it contains invisible characters" };
@@ -90,7 +90,10 @@ function operatorAt(line: string, at: number): Operator | undefined {
   return one === ";" || one === "|" || one === "\n" ? one : undefined;
 }
 
-/** Only where a word could begin: behind a space or at the start of a line. */
+/**
+ * Reads a comment or harmless redirection; both exist only where a word could begin, after a space or at the start of a
+ * line.
+ */
 function asideAt(line: string, at: number): (Token & { kind: "aside" }) | undefined {
   if (at > 0 && !/[ \t\n]/.test(line[at - 1] ?? "")) return undefined;
   const pattern = line[at] === "#" ? COMMENT : HARMLESS_REDIRECTION;
@@ -130,7 +133,7 @@ function readPiece(line: string, at: number, wordStart: number): Piece | string 
   if (char === "'") return readSingleQuoted(line, at);
   if (char === '"') return readDoubleQuoted(line, at);
   if (char === "\\") return readEscaped(line, at);
-  // `HEAD~1` and `a#b` are themselves; at the start of a word, or of a path in a list, both mean something.
+  // `HEAD~1` and `a#b` are literal; at the start of a word, or of a path in a list, both characters are special.
   if ((char === "~" || char === "#") && at > wordStart && /[A-Za-z0-9_]/.test(line[at - 1] ?? "")) {
     return { text: char, end: at + 1 };
   }
@@ -143,7 +146,7 @@ function readSingleQuoted(line: string, at: number): Piece | string {
   return { text: line.slice(at + 1, close), end: close + 1, isQuoted: true };
 }
 
-/** Between double quotes a backslash is one unless it stands before one of these. */
+/** Between double quotes a backslash is literal unless one of these follows. */
 const ESCAPABLE = new Set(["$", "`", '"', "\\"]);
 
 function readDoubleQuoted(line: string, at: number): Piece | string {
@@ -177,13 +180,16 @@ export interface Pipeline {
   commands: SimpleCommand[];
 }
 
-/** A line as far as it is understood: anything not certainly plain is opaque, and `obstacle` says why. */
+/** A parsed line. Anything that is not certainly plain is opaque, and `unsupported` says why. */
 export type CommandReading =
   | { kind: "plain"; pipelines: Pipeline[] }
-  /** More than plain words. `commands` are the texts of those that could be made out in it, for rules that deny. */
+  /**
+   * The line contains more than plain words. `commands` holds the words of the commands that were recognized, for deny
+   * rules.
+   */
   | { kind: "opaque"; obstacle: string; commands: string[][] };
 
-/** What the grammar may find in a line of plain words. */
+/** The node kinds that the grammar may find in a line of plain words. */
 const PLAIN_KINDS: ReadonlySet<string> = new Set([
   ...["program", "list", "pipeline", "command", "command_name", "word", "number", "raw_string", "string"],
   ...[
@@ -197,19 +203,19 @@ const PLAIN_KINDS: ReadonlySet<string> = new Set([
   ...["negated_expression", "parenthesized_expression", "regex", "extglob_pattern"],
 ]);
 
-/** Words that begin something else than a command. `time` and `[[` are of the shell, not programs. */
+/** Words that begin something other than a command. `time` and `[[` are shell keywords, not programs. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...["if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"],
   ...["select", "function", "coproc", "time", "!", "[[", "]]"],
 ]);
 
-// Nobody reads a question with more parts than this.
+// No user reads a question with more parts than this.
 const MAX_COMMANDS = 500;
 
 /**
- * Reads a command line. It is plain only if two readers agree: our own, which knows only words, quotes and four
- * operators, and the grammar of bash, which has to find the same commands with the same words and nothing else.
- * What is timed counts as what it is.
+ * Reads a command line. It is plain only if two parsers agree: this one, which knows only words, quotes and four
+ * operators, and the bash grammar, which has to find the same commands with the same words and nothing else. A command
+ * after `time` counts as itself.
  */
 export function readCommand(line: string, readGrammar: ReadGrammar): CommandReading {
   const read = readTokens(line);
@@ -228,7 +234,10 @@ export function readCommand(line: string, readGrammar: ReadGrammar): CommandRead
     : toOpaque(obstacle ?? "", found);
 }
 
-/** `time` in front of a pipeline is a word of the shell's; where a shell has no such word it runs the same program. */
+/**
+ * Removes `time` in front of a pipeline: it is a keyword in some shells, and a program that runs the same command in
+ * the others.
+ */
 function withoutTime({ runs, commands }: Pipeline): Pipeline {
   const [[time, program, ...words] = [], ...others] = commands;
   const isTimed = time?.text === "time" && time.isBare && program && !/^(?:-.*|cd)$/.test(program.text);
@@ -236,7 +245,7 @@ function withoutTime({ runs, commands }: Pipeline): Pipeline {
 }
 
 function findObstacle(pipelines: readonly Pipeline[] | undefined): string | undefined {
-  if (pipelines === undefined) return "a command is missing beside an operator";
+  if (pipelines === undefined) return "an operator has no command next to it";
   const commands = pipelines.flatMap((pipeline) => pipeline.commands);
   if (commands.length === 0) return "it contains no command";
   if (commands.length > MAX_COMMANDS) return `it contains more than ${MAX_COMMANDS} commands`;
@@ -244,8 +253,9 @@ function findObstacle(pipelines: readonly Pipeline[] | undefined): string | unde
 }
 
 /**
- * The line with spaces in the place of what is no part of a command, and a semicolon or space in that of each line end,
- * all else where it was: the grammar sometimes takes a line end behind a pipeline for a space, and two commands for one.
+ * The line for the grammar, with all offsets unchanged: anything that is not part of a command becomes spaces, each
+ * line end a semicolon or a space. The grammar sometimes reads a line end after a pipeline as a space, and two commands
+ * as one.
  */
 function toGrammarText(line: string, all: readonly Token[]): string {
   const tokens = all.filter((token) => token.kind !== "aside");
@@ -283,7 +293,7 @@ function toPipelines(tokens: readonly Token[]): Pipeline[] | undefined {
     }
     if (token.kind === "aside") continue;
     if (command.length === 0) {
-      // Empty lines are no commands, and a line may be broken behind an operator.
+      // Empty lines are not commands, and a line may be broken after an operator.
       if (token.text === "\n") continue;
       return undefined;
     }
@@ -308,7 +318,7 @@ function findProgramObstacle([program]: SimpleCommand): string | undefined {
   return undefined;
 }
 
-/** Why the grammar does not find exactly these commands; undefined when it does. */
+/** The reason why the grammar does not find exactly these commands; undefined when it does. */
 function findDisagreement(commands: readonly SimpleCommand[], grammar: GrammarReading): string | undefined {
   const strange = [...grammar.kinds].find((kind) => !PLAIN_KINDS.has(kind));
   if (strange !== undefined) return `it contains a ${strange.replaceAll("_", " ")}`;
@@ -335,17 +345,17 @@ function isSameCommand(
 
 interface Readers {
   readGrammar: ReadGrammar;
-  /** What our own reader has found, as far as it came. */
+  /** The commands that our own parser found before it stopped. */
   found: readonly SimpleCommand[];
 }
 
 /**
- * The texts of what a line may run that is more than plain words: as our reader sees it, as the grammar does, and where
- * that errs as plain splitting does. For rules that deny, so that too many do less harm than too few.
+ * The words of the commands that an unsupported line may run, from our parser, from the grammar and, where the grammar
+ * fails, from plain splitting. They are used by deny rules, so too many commands do less harm than too few.
  */
 function guessCommands(line: string, { readGrammar, found }: Readers): string[][] {
   const own = found.map((command) => command.map(({ text }) => text));
-  // The shell takes these away before it looks for words.
+  // The shell removes these before it splits words.
   const joined = line.replaceAll("\\\n", "");
   const texts = joined === line ? [line] : [line, joined];
   return [...own, ...texts.flatMap((text) => commandsIn(text, readGrammar))].filter(
@@ -368,7 +378,7 @@ function commandsIn(line: string, readGrammar: ReadGrammar): string[][] {
 const ASSIGNMENT = /^\w+(?:\[[^\]]*\])?\+?=/;
 const REDIRECTION = /^(?:\d+|\{\w+\})?(?:&>>?|[<>]{1,3}[&|]?)(.*)$/s;
 
-/** Without quotes and backslashes, and without the variables and redirections in front. */
+/** Removes quotes and backslashes, and the assignments and redirections in front. */
 function guessWords(words: readonly string[]): string[] {
   const bare = words.map((word) => word.replace(/["'\\]|\$(?=["'])/g, "")).filter((word) => word !== "");
   let at = 0;
@@ -382,13 +392,13 @@ function guessWords(words: readonly string[]): string[] {
 
 const MAX_SHOWN_CHARS = 200;
 
-/** What a sentence could be made of, or a quotation ended with. */
+/** Characters that could form a sentence or end a quotation. */
 const UNLIKE_A_WORD = /[\s"'`\u00ab\u00bb\u201c-\u201f\u2800\u3164]|\p{C}/u;
 
 /**
- * A word of a command, or a path, as it stands in a reason: a name chosen by a model must never be mistaken for a
- * part of the sentence. Anything that is not plainly one word is quoted, in marks that it cannot close, and cut
- * where it is long.
+ * A word of a command, or a path, for use in a reason. A name chosen by a model must never be mistaken for part of the
+ * sentence: anything that is not plainly one word is quoted, in marks that it cannot close, and truncated when it is
+ * long.
  */
 export function showWord(text: string): string {
   if (text.length <= MAX_SHOWN_CHARS && !UNLIKE_A_WORD.test(text)) return text;

@@ -1,22 +1,22 @@
 import { showWord } from "./parse.ts";
 
-/** An operand of a command; a pattern with the names it stands for. */
+/** An operand of a command, with the names that its pattern matches. */
 export interface Operand {
   text: string;
-  /** The names of files the shell puts here; undefined for a word that stays as it is. */
+  /** The names of the files that the shell substitutes; undefined for a word without a pattern. */
   names: readonly string[] | undefined;
 }
 
-/** The words of a call, by kind. */
+/** The words of a call by kind. */
 export interface ReadOptions {
   operands: Operand[];
-  /** Values that name files, or would where the option takes none. */
+  /** Values that name files, or that would if the option took no value. */
   paths: string[];
-  /** The options that were there, by their name without a value. */
+  /** The options of the call, without their values. */
   given: ReadonlySet<string>;
-  /** The options that had a value, in their order. */
+  /** The options with a value, in their order. */
   values: { name: string; text: string }[];
-  /** Scripts and expressions, from options or else the first operand. */
+  /** Scripts and expressions, from options or from the first operand. */
   patterns: string[];
 }
 
@@ -28,7 +28,7 @@ type Kind = "flag" | "optional" | "value" | "path" | "pattern";
 
 const known = new WeakMap<ProgramSpec, ReadonlyMap<string, Kind>>();
 
-/** The names in a list of a spec. */
+/** Splits a list of names in a spec. */
 const splitNames = (list = ""): string[] => list.split(" ").filter((name) => name !== "");
 
 function kindsOf(spec: ProgramSpec): ReadonlyMap<string, Kind> {
@@ -45,7 +45,7 @@ function kindsOf(spec: ProgramSpec): ReadonlyMap<string, Kind> {
   return kinds;
 }
 
-/** Separates options, values and operands. Options may be anywhere, as with GNU. */
+/** Separates options, values and operands. Options may stand anywhere, as in GNU programs. */
 export function readOptions(
   words: readonly Operand[],
   spec: ProgramSpec,
@@ -128,13 +128,13 @@ function takeValue(
   if (kind === "pattern") found.patterns.push(text);
   if (splitNames(spec.pathValues).includes(name)) found.paths.push(text);
   if (kind !== "value") return undefined;
-  // Where the option took no value, this would be an option or a file.
+  // If the option takes no value, this word is an option or a file.
   if (attached === undefined && /^-(?!\d+$)./.test(text)) return obstacle;
   if (attached === undefined && isShort && !isHarmlessName(text, spec)) found.paths.push(text);
   return spec.valuePattern?.test(text) === false || isTooWide(name, text, spec) ? obstacle : undefined;
 }
 
-/** A separator, such as `/`: no program that reads single files makes anything of that. */
+/** True for a separator, such as `/`: no program that reads single files can use it. */
 function isHarmlessName(text: string, spec: ProgramSpec): boolean {
   return text.length === 1 && spec.recursive === undefined;
 }
@@ -143,7 +143,7 @@ function isTooWide(name: string, text: string, spec: ProgramSpec): boolean {
   return /\d{5}/.test(text) && splitNames(spec.widths).includes(name);
 }
 
-/** Takes the first operand for the pattern where no option has brought one. */
+/** Uses the first operand as the pattern unless an option has given one. */
 function takePattern(found: Found, spec: ProgramSpec): { obstacle: string } | undefined {
   const needsPattern = spec.operands === "pattern_and_paths" && !bringsPattern(found.given, spec);
   if (!needsPattern) return undefined;
@@ -157,95 +157,95 @@ function bringsPattern(given: ReadonlySet<string>, spec: ProgramSpec): boolean {
   return splitNames(spec.patternValues).some((name) => given.has(name));
 }
 
-/** The arguments with which a read-only program is known to only read. */
+/** The arguments with which a program is known to only read. */
 export interface ProgramSpec {
-  /** Options without a value, or with one behind `=`; words such as `-a` are given as `a`. Separated by spaces. */
+  /** Options without a value, or with one after `=`; `-a` is written as `a`. Separated by spaces. */
   flags?: string;
-  /** Options whose value, if they have one, stands in the same word: `-w16`, `--context=3`. */
+  /** Options whose optional value stands in the same word: `-w16`, `--context=3`. */
   optionalValues?: string;
   /** Options whose value follows, in the same word or as the next. */
   values?: string;
-  /** Options whose value is a file to be read. */
+  /** Options whose value is a file that is read. */
   pathValues?: string;
-  /** Options that bring the pattern which would otherwise be the first operand. */
+  /** Options whose value is the pattern that would otherwise be the first operand. */
   patternValues?: string;
-  /** Of the options with a value, those that say which names a search takes or leaves out. */
+  /** Those of the options with a value that include or exclude names in a search. */
   nameFilters?: Readonly<Record<string, NameFilter["kind"]>>;
-  /** Of the values, those that say how much is printed: no number in them may have more than four digits. */
+  /** Those of the values that set an output width: they may contain no number with more than four digits. */
   widths?: string;
-  /** True where a value is always a word of its own, and letters in one word may each take the next one. */
+  /** True when a value is always a separate word, and several letters in one word may each take the next word. */
   valuesApart?: boolean;
-  /** True where `-g=x` means `-g x`. */
+  /** True when `-g=x` means `-g x`. */
   shortEquals?: boolean;
-  /** True where `-20` is a number. */
+  /** True when `-20` is a number. */
   numbers?: boolean;
-  /** True where a word that begins with `@` is replaced by what that file says. */
+  /** True when a word that begins with `@` is replaced by the contents of that file. */
   responseFiles?: boolean;
   operands: "none" | "text" | "paths" | "pattern_and_paths";
-  /** Fewer than these mean everything there is. */
+  /** With fewer operands the program processes everything. */
   minOperands?: number;
-  /** More than these are written to, or mean something else. */
+  /** With more operands the program writes to them, or uses them differently. */
   maxOperands?: number;
   /** How it uses its files; `content` by default. */
   reads?: "content" | "names";
-  /** Options that make it read everything below a directory; `always` where it does so without being told. */
+  /** Options that make it read everything below a directory; `always` when it needs no option for that. */
   recursive?: string;
-  /** Options with which it follows the links it finds there; `always` likewise. */
+  /** Options that make it follow the links below a directory; `always` when it needs none. */
   following?: string;
-  /** Every operand has to look like this. */
+  /** Every operand has to match this. */
   operandPattern?: RegExp;
-  /** Every value that is neither a file nor a pattern has to look like this. */
+  /** Every value that is neither a file nor a pattern has to match this. */
   valuePattern?: RegExp;
-  /** The program that it is a script for, which is looked up as well. */
+  /** The interpreter that runs this program; it is looked up as well. */
   runs?: string;
-  /** True for what the shell does itself: no program of that name is looked up. */
+  /** True for shell builtins: no program of that name is looked up. */
   isBuiltin?: boolean;
 }
 
-/** Takes in, or leaves out, the files of a search whose name is like `pattern`; the last one that matches counts. */
+/** Includes or excludes the files of a search whose name matches `pattern`; the last matching filter applies. */
 export interface NameFilter {
   kind: "include" | "exclude";
   pattern: string;
 }
 
-/** Which of the files below a directory are read. */
+/** The files that a search below a directory reads. */
 export interface SearchScope {
-  /** The directories that are searched, as written; `.` if there are none. */
+  /** The directories that are searched, as written; `.` by default. */
   places: readonly string[];
   followsLinks: boolean;
-  /** True where pipes and devices found on the way are opened. */
+  /** True when pipes and devices below the directory are opened. */
   opensSpecial: boolean;
   /** Hidden files and directories are skipped, unless a file such as `.ignore` names them. */
   skipsHidden: boolean;
   filters: readonly NameFilter[];
-  /** What becomes of files that no filter matches. */
+  /** True when files that no filter matches are read. */
   takesUnmatched: boolean;
 }
 
-/** What a call of such a program would touch. */
+/** The files that a call of such a program would read. */
 export interface ProgramUse {
-  /** Operands and values that name files, or may. */
+  /** Operands and values that may name files. */
   paths: string[];
   readsContent: boolean;
   /** Set when everything below the operands is read too. */
   search?: SearchScope | undefined;
 }
 
-/** What a call touches, or what keeps that from being known: words to follow "because of". */
+/** The files that a call would read, or `unsupported`: a phrase to follow "because of". */
 export type ProgramReading = { use: ProgramUse } | { obstacle: string };
 
-/** A call that opens none of its files: it looks at their names, their status, or at nothing. */
+/** A call that opens none of its files: it only reads their names and status. */
 export function namesOnly(paths: string[]): ProgramReading {
   return { use: { paths, readsContent: false } };
 }
 
-/** What a call touches, or why it is not certain that it only reads. */
+/** Reads a call by the program's spec. */
 export function readProgramUse(words: readonly Operand[], spec: ProgramSpec): ProgramReading {
   const read = readOptions(words, spec);
   return "obstacle" in read ? read : toUse(read, spec);
 }
 
-/** What the words mean for a program that is nothing but its spec. */
+/** Reads a call whose program is fully described by its spec. */
 export function toUse(read: ReadOptions, spec: ProgramSpec): ProgramReading {
   const { operands } = read;
   if (spec.operands === "none" && operands.length > 0) return { obstacle: "an operand" };
@@ -254,7 +254,7 @@ export function toUse(read: ReadOptions, spec: ProgramSpec): ProgramReading {
   if (names.length < (spec.minOperands ?? 0)) return { obstacle: "what it does without an operand" };
   const strange = names.find((name) => spec.operandPattern?.test(name) === false);
   if (strange !== undefined) return { obstacle: `the operand ${showWord(strange)}` };
-  // Of words that are no files, those the shell makes of a pattern still tell what is there.
+  // Operands that are not files still reveal file names when they contain a pattern.
   const areFiles = spec.operands === "paths" || spec.operands === "pattern_and_paths";
   const touched = areFiles ? names : operands.flatMap((operand) => operand.names ?? []);
   const use: ProgramUse = {
@@ -275,7 +275,7 @@ function toScope(
   if (!has(spec.recursive)) return undefined;
   const filters = values.flatMap(({ name, text }) => {
     const kind = spec.nameFilters?.[name];
-    // Filters that stand in a file match some name, which one is not known.
+    // A filter read from a file matches unknown names.
     return kind === undefined
       ? []
       : [{ kind, pattern: splitNames(spec.pathValues).includes(name) ? "" : text }];
@@ -286,7 +286,7 @@ function toScope(
     opensSpecial: true,
     skipsHidden: false,
     filters,
-    // The manual of GNU grep: what matches none is taken unless the first of them is to include.
+    // The manual of GNU grep: a file without a match is read unless the first filter includes.
     takesUnmatched: filters[0]?.kind !== "include",
   };
 }

@@ -26,27 +26,27 @@ import {
 
 const toSet = (list: string): ReadonlySet<string> => new Set(list.split(" "));
 
-/** Tests and actions that only look and print, without a value. */
+/** Tests and actions of `find` that only read and print, without a value. */
 const FLAGS = toSet(
   "-empty -depth -print -print0 -ls -prune -quit -not ! ( ) -o -or -a -and , -nouser -nogroup -readable -writable " +
     "-executable -mount -xdev -true -false -daystart -noleaf -warn -nowarn -P",
 );
 
-/** The same with one value. */
+/** Tests and actions with one value. */
 const VALUES = toSet(
   "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -size -mtime -mmin -atime -amin " +
     "-ctime -cmin -maxdepth -mindepth -printf -perm -user -group -uid -gid -links -inum -lname -ilname -fstype -used",
 );
 
-/** The same with a file to compare with. */
+/** Tests with a file to compare with. */
 const PATH_VALUES = toSet("-newer -anewer -cnewer -samefile");
 
-/** The same with a date, in which a time zone may be a file. */
+/** Tests with a date, whose time zone may be a file. */
 const DATE_VALUE = /^-newer[aBcm]t$/;
 
 /**
- * Where a `find` looks, provided that its expression neither runs, writes nor deletes anything and follows no links.
- * Anything not known to be harmless is treated as harmful, so that `-exec` and its kin need no list of their own.
+ * Reads a call of `find`. Its expression must not run, write or delete anything or follow links. Anything not known to
+ * be harmless is treated as harmful, so `-exec` and similar actions need no list.
  */
 function readFindExpression(words: readonly Operand[]): ProgramReading {
   const paths: string[] = [];
@@ -71,14 +71,14 @@ function readFindExpression(words: readonly Operand[]): ProgramReading {
   return namesOnly(paths);
 }
 
-/** A width of many digits prints as many spaces for every file. */
+/** True for a format width with many digits, which prints as many spaces for every file. */
 function isStrangeValue(test: string, value: string): boolean {
   return test === "-printf" ? /\d{5}/.test(value) : DATE_VALUE.test(test) && /^-|[="]/.test(value);
 }
 
-/** Programs that show what is there: names, sizes, kinds. */
+/** Programs that list names, sizes and kinds of files. */
 const LISTING_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
-  // Not `-L`, which looks behind every link it finds.
+  // Not `-L`, which follows every link it finds.
   ls: {
     flags:
       "a A b B c C d f F g G h H i k l m n N o p q Q r R s S t u U v x X Z 1 --all --almost-all --author --classify " +
@@ -137,7 +137,8 @@ const LISTING_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
   },
 };
 
-// All of `rg --help` but what runs programs (--pre, --hostname-bin, -z), follows links, changes types or writes man pages.
+// All of `rg --help` except options that run programs (--pre, --hostname-bin, -z), follow links, change types or write
+// man pages.
 const RIPGREP: ProgramSpec = {
   flags:
     "i n N l c v w s S F o x U P H a q u p I . 0 b --ignore-case --smart-case --case-sensitive --line-number " +
@@ -160,7 +161,7 @@ const RIPGREP: ProgramSpec = {
   operands: "pattern_and_paths",
 };
 
-/** The types whose files end in one of these and in nothing else, in every version. */
+/** The types that contain exactly these extensions in every version. */
 const TYPES: Readonly<Record<string, string>> = {
   c: "c h C H in cats",
   cpp: "C H cpp hpp cxx hxx cc hh c h inl in",
@@ -191,7 +192,9 @@ const TYPES: Readonly<Record<string, string>> = {
 // Listing takes no pattern: the first operand is a path.
 const LISTING: ProgramSpec = { ...RIPGREP, operands: "paths" };
 
-/** Reads everything below its paths; without paths what it is piped, else the working directory. */
+/**
+ * Reads a call of ripgrep, which searches below its paths, or without paths its piped input or the working directory.
+ */
 function readRipgrep(words: readonly Operand[], isPiped: boolean): ProgramReading {
   const listing = readOptions(words, LISTING);
   if ("obstacle" in listing) return listing;
@@ -206,13 +209,13 @@ function readRipgrep(words: readonly Operand[], isPiped: boolean): ProgramReadin
 
 const SHOWS_HIDDEN: readonly string[] = [".", "u", "--hidden", "--unrestricted", "--ignore-file"];
 
-/** A glob or type that takes a file in takes it in when it is hidden, too. */
+/** A glob or type that includes a file also includes it when it is hidden. */
 function toScope({ given, values }: ReadOptions, places: readonly string[]): SearchScope {
   const valuesOf = (...names: string[]) =>
     values.filter(({ name }) => names.includes(name)).map(({ text }) => text);
   const globs = valuesOf("g", "--glob", "--iglob").map(toFilter);
   const types = valuesOf("t", "--type");
-  // A glob that takes in speaks before any type.
+  // A glob that includes files overrides every type.
   const hasInclude = globs.some(({ kind }) => kind === "include");
   const typeFilters = hasInclude ? undefined : toTypeFilters(types);
   return {
@@ -231,7 +234,7 @@ function toFilter(glob: string): NameFilter {
     : { kind: "include", pattern: glob };
 }
 
-/** Undefined where there are none, or one of which it is not known what it takes in. */
+/** Undefined when there are no types, or the extensions of one are unknown. */
 function toTypeFilters(types: readonly string[]): NameFilter[] | undefined {
   const endings = types.map((type) => (Object.hasOwn(TYPES, type) ? TYPES[type] : undefined));
   if (types.length === 0 || endings.includes(undefined)) return undefined;
@@ -240,13 +243,13 @@ function toTypeFilters(types: readonly string[]): NameFilter[] | undefined {
   );
 }
 
-/** Programs whose operands are a language, or whose options follow rules of their own. */
+/** Programs whose operands form a language, or whose options follow special rules. */
 interface SpecialProgram {
   read(words: readonly Operand[], isPiped: boolean): ProgramReading;
   isBuiltin?: boolean;
 }
 
-/** By the name as it is typed; where `READ_ONLY_PROGRAMS` has it too, these count. */
+/** By the name as typed; these override `READ_ONLY_PROGRAMS`. */
 export const SPECIAL_PROGRAMS: Readonly<Record<string, SpecialProgram>> = {
   echo: { read: (words) => namesOnly(words.flatMap(({ names }) => names ?? [])), isBuiltin: true },
   printf: { read: readPrintf, isBuiltin: true },
@@ -262,32 +265,35 @@ export const SPECIAL_PROGRAMS: Readonly<Record<string, SpecialProgram>> = {
   xxd: { read: readXxd },
 };
 
-/** Only asking what a name stands for; anything else would run it. */
+/** Supports only looking up a name; any other form runs it. */
 function readCommandLookup([option, ...names]: readonly Operand[]): ProgramReading {
   const isLookup = option?.text === "-v" || option?.text === "-V";
   const isPlain = names.every((operand) => operand.names === undefined && !operand.text.startsWith("-"));
-  return isLookup && isPlain ? namesOnly([]) : { obstacle: "what it is used for" };
+  return isLookup && isPlain ? namesOnly([]) : { obstacle: "its operands" };
 }
 
-/** The lists that show no environment, on any system: `-e` is every process on one and its variables on another. */
+/**
+ * Supports only the lists that show no environment on any system: `-e` means every process on one system and the
+ * variables on another.
+ */
 function readPs(words: readonly Operand[]): ProgramReading {
   const text = words.map((word) => word.text).join(" ");
-  return ["", "aux", "ax", "-A"].includes(text) ? namesOnly([]) : { obstacle: "what it would show" };
+  return ["", "aux", "ax", "-A"].includes(text) ? namesOnly([]) : { obstacle: "the columns it would show" };
 }
 
 const NO_OPERANDS: ProgramSpec = { operands: "none" };
 const TEXT: ProgramSpec = { operands: "text" };
 
-/** Programs that touch no files of the project: they say what the system is like, or make something of their words. */
+/** Programs that read no files of the project: they describe the system or process their operands. */
 const SYSTEM_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
   basename: { flags: "a z --multiple --zero", values: "s --suffix", operands: "text" },
   dirname: { flags: "z --zero", operands: "text" },
   expr: TEXT,
-  // A call that takes longer needs approval.
+  // A larger number takes longer and needs approval.
   factor: { operands: "text", operandPattern: /^\d{1,18}$/ },
   sleep: { operands: "text", operandPattern: /^\d{1,2}(?:\.\d+)?s?$/ },
   which: { flags: "a --all", operands: "text" },
-  // Anything but a format, which begins with a plus, would set the clock. A time zone may be a file.
+  // Any operand except a format, which begins with a plus, would set the clock. A time zone may be a file.
   date: {
     flags: "u R --utc --universal --rfc-email",
     optionalValues: "I --iso-8601",
@@ -302,7 +308,7 @@ const SYSTEM_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
   },
   id: { flags: "u g G n r z --user --group --groups --name --real", operands: "text" },
   groups: TEXT,
-  // An operand would set it, and the full name would be looked up in the network.
+  // An operand would set the name, and the full name requires a network lookup.
   hostname: { flags: "s --short", operands: "none" },
   nproc: { flags: "--all", operands: "none" },
   free: { flags: "b k m g h w t --human --mega --giga --total --wide", operands: "none" },
@@ -311,7 +317,7 @@ const SYSTEM_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
   whoami: NO_OPERANDS,
   logname: NO_OPERANDS,
   tty: { flags: "s --silent", operands: "none" },
-  // Of the variables, those that say nothing but where and how somebody works.
+  // Only the variables that describe directories and the way the user works.
   printenv: {
     operands: "text",
     minOperands: 1,
@@ -327,9 +333,9 @@ const SYSTEM_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
 };
 
 /**
- * Runtimes that say their version before they look at the directory they are run in, and what the file behind the
- * name is called: a version manager's shim, which may fetch and run what the project names, is called otherwise.
- * Not npm, which loads the project's `.npmrc` first.
+ * Runtimes that print their version before they read the working directory, with the expected name of the file behind
+ * the program's name: a version manager's shim, which may download and run what the project names, has another one. Not
+ * npm, which loads the project's `.npmrc` first.
  */
 const RUNTIMES: Readonly<Record<string, RegExp>> = {
   node: /^node(?:js)?$/,
@@ -342,7 +348,7 @@ export function isVersionQuery(words: readonly Operand[]): boolean {
   return words.length === 1 && words[0]?.text === "--version";
 }
 
-/** True where that name is such a runtime itself. That it lies outside the project is for the caller to see. */
+/** True when the program of that name is such a runtime itself. The caller checks that it is outside the project. */
 export function isRuntime(
   name: string,
   { environment = processEnvironment(), root }: ApprovalContext,
@@ -354,11 +360,11 @@ export function isRuntime(
 }
 
 /**
- * Programs that only read, each with the options with which that is certain; any other option makes a call ask.
- * Taken from the manuals of GNU coreutils, findutils, grep, diffutils, util-linux and their BSD kin: where these
- * differ, an option is left out. Deliberately left out: anything that runs other programs, writes files, opens
- * pagers or connections, or takes its settings from the directory it is run in, as git does. Programs with a
- * language of their own are in `special-programs.ts`.
+ * Programs that only read, each with the options for which that is certain; with any other option a call needs
+ * approval. Taken from the manuals of GNU coreutils, findutils, grep, diffutils, util-linux and their BSD counterparts:
+ * an option on which they differ is left out. Programs that run other programs, write files, open pagers or
+ * connections, or read settings from the working directory, as git does, are left out on purpose. Programs whose
+ * operands form a language are in `SPECIAL_PROGRAMS`.
  */
 export const READ_ONLY_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
   ...LISTING_PROGRAMS,

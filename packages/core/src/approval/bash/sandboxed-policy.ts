@@ -8,9 +8,9 @@ import { findHistoryLoss, mayLoseHistory } from "./history-loss.ts";
 import { readCommand } from "./parse.ts";
 
 /**
- * Decides about a command line that runs in the sandbox: it needs no approval, unless a rule denies a part of it or
- * requires approval, or its words show that it removes data that only git keeps. If its effects could not be
- * undone, it is evaluated like any other.
+ * Decides about a command line that runs in the sandbox. It needs no approval, unless a rule denies a part of it or
+ * requires approval, or its words show that it removes data that only git keeps. If its effects could not be undone, it
+ * is evaluated like any other.
  */
 export function evaluateSandboxedCommand(
   line: string,
@@ -33,7 +33,7 @@ export function evaluateSandboxedCommand(
 
 const UNKEPT = "undo could not restore everything in the project: some files are not recorded";
 
-/** Whether a grant for a command is one for the sandbox only; one of another kind is as it was. */
+/** Marks a grant for a command as valid only in the sandbox; other kinds of grants are returned unchanged. */
 function markSandboxed(grant: Grant, boxed: true | undefined): Grant {
   return grant.kind === "command" || grant.kind === "command_line" ? { ...grant, boxed } : grant;
 }
@@ -41,7 +41,7 @@ function markSandboxed(grant: Grant, boxed: true | undefined): Grant {
 /** The verdict on a sandboxed command to which no rule applies. */
 export const BOXED = allow("sandbox", "it runs in the sandbox");
 
-/** True if a line has to be examined: rules apply to commands or deny reads, or it may lose history. */
+/** True when a line has to be parsed: rules apply to commands or deny reads, or the line may lose history. */
 export function needsJudging(line: string, { rules = [], canUndo }: ApprovalContext): boolean {
   if (canUndo === false || mayLoseHistory(line)) return true;
   return rules.some(
@@ -50,8 +50,8 @@ export function needsJudging(line: string, { rules = [], canUndo }: ApprovalCont
 }
 
 /**
- * Decides about one that is to run outside the sandbox: only a rule that allows it, or an earlier answer to exactly
- * this line outside, makes approval unnecessary.
+ * Decides about a command line that runs outside the sandbox: it needs approval unless a rule allows it or an earlier
+ * answer allowed exactly this line outside the sandbox.
  */
 export function evaluateOutsideCommand(
   line: string,
@@ -66,10 +66,13 @@ export function evaluateOutsideCommand(
   if (isGranted(grant, context.grants ?? [])) {
     return allow("grant", "you have always allowed exactly this outside the sandbox");
   }
-  return { ...ask("sandbox", "it would run outside the sandbox, with all your rights"), grants: [grant] };
+  return {
+    ...ask("sandbox", "it would run outside the sandbox, with all your permissions"),
+    grants: [grant],
+  };
 }
 
-/** The commands of a line, understood or not. */
+/** The commands of a line, whether it is plain or not. */
 function readWords(line: string, readGrammar: ReadGrammar): RuleWords[] {
   const reading = readCommand(line, readGrammar);
   return reading.kind === "opaque"
@@ -77,7 +80,7 @@ function readWords(line: string, readGrammar: ReadGrammar): RuleWords[] {
     : reading.pipelines.flatMap((pipeline) => pipeline.commands);
 }
 
-/** The rule that requires approval for one of the commands. */
+/** Finds the rule that requires approval for one of the commands. */
 function findAskingRule(commands: readonly RuleWords[], { rules = [] }: ApprovalContext) {
   return commands
     .map((command) => findCommandRule(toRuleCommand(command), rules))

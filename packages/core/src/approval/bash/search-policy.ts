@@ -20,12 +20,12 @@ import { type ApprovalVerdict, ask, deny, type EntryBudget } from "../types.ts";
 import { showWord } from "./parse.ts";
 import type { NameFilter, SearchScope } from "./program-spec.ts";
 
-/** What is the same for every path that a command touches. */
+/** The part of an evaluation that is the same for every path of a command. */
 export interface SearchEvaluator extends Judging {
   looks: EntryBudget;
 }
 
-/** Decides about a program that reads everything below `place`; undefined if nothing speaks against it. */
+/** Decides about a program that reads everything below `place`; undefined when nothing needs approval. */
 export function evaluateSearch(
   place: string,
   scope: SearchScope,
@@ -49,7 +49,7 @@ export function evaluateSearch(
     const verdict = evaluateStep(step, search);
     if (verdict?.action === "deny") return verdict;
     worst ??= verdict;
-    // A denying rule takes precedence over what a person may allow.
+    // A deny rule takes precedence over anything the user may allow.
     if (worst && !search.isDenied) return worst;
   }
   return worst ?? evaluateHidden(search);
@@ -59,15 +59,15 @@ interface Search {
   directory: string;
   scope: SearchScope;
   judging: Judging;
-  /** True where a rule may speak of any file. */
+  /** True when a rule may apply to any file. */
   isRuled: boolean;
-  /** True where one of them may deny it. */
+  /** True when one of those rules denies. */
   isDenied: boolean;
-  /** True where this program's own directories lie below. */
+  /** True when diligent's own directories are below the directory. */
   holdsOwn: boolean;
-  /** What decides which hidden files are read after all. */
+  /** The files that may include hidden files in the search. */
   ignoreFiles: string[];
-  /** The first file that would ask if hidden files were read. */
+  /** The first verdict that would require approval if hidden files were read. */
   hidden?: ApprovalVerdict;
 }
 
@@ -77,10 +77,10 @@ function evaluateStep(step: WalkStep, search: Search): ApprovalVerdict | undefin
   if (isIgnoreFile) search.ignoreFiles.push(step.path);
   switch (step.kind) {
     case "too_large":
-      // What a rule denies is not read because it was hard to find.
+      // A denied file must not be read only because it could not be found in time.
       return search.isDenied
-        ? deny("rule", `${showWord(directory)} is too large to look for what a rule forbids to be read`)
-        : ask("secret", `${showWord(directory)} is too large to look for files with keys in it`);
+        ? deny("rule", `${showWord(directory)} is too large to check for files that a rule forbids reading`)
+        : ask("secret", `${showWord(directory)} is too large to check for files with keys in it`);
     case "unreadable":
       return ask(
         "unknown_target",
@@ -108,7 +108,7 @@ function evaluateFile(path: string, search: Search): ApprovalVerdict | undefined
   return undefined;
 }
 
-/** What a link leads to is read under its name, unless it leads back to what is gone through anyway. */
+/** The target of a link is read under the link's name, unless the search reads it anyway. */
 function evaluateLink(path: string, { directory, scope, judging }: Search): ApprovalVerdict | undefined {
   const real = findRealPath(path, directory);
   const kind = real === undefined ? "unknown" : pathKind(real);
@@ -122,7 +122,7 @@ function evaluateLink(path: string, { directory, scope, judging }: Search): Appr
   return kind === "file" ? undefined : ask("outside_project", `it would follow the link ${showWord(path)}`);
 }
 
-/** A quick look at a name, so that few need a closer one. */
+/** A cheap check of a name that spares most files the full one. */
 function isSuspect(path: string, { isRuled, holdsOwn, judging }: Search): boolean {
   const { surroundings } = judging;
   if (isRuled || isGitConfig(path) || (holdsOwn && isOwnLocation(path, surroundings))) return true;
@@ -130,14 +130,14 @@ function isSuspect(path: string, { isRuled, holdsOwn, judging }: Search): boolea
   return isSecretFile(relative(home !== undefined && isInside(root, home) ? home : root, path));
 }
 
-/** False only for a file that is certainly left out. The last filter that matches its name counts. */
+/** False only for a file that is certainly excluded. The last filter that matches its name applies. */
 function isTaken(path: string, { filters, takesUnmatched }: SearchScope): boolean {
   const name = basename(path);
   const last = filters.findLast((filter) => countsFor(name, filter));
   return last === undefined ? takesUnmatched : last.kind === "include";
 }
 
-/** In doubt, one that takes files in matches and one that leaves them out does not. */
+/** In doubt, an including filter matches and an excluding one does not. */
 function countsFor(name: string, { kind, pattern }: NameFilter): boolean {
   const isPlain = !/[?[\]\\/{}()]/.test(pattern);
   if (kind === "exclude") return isPlain && matchesText(pattern, name);
@@ -152,7 +152,7 @@ const IGNORE_NAMES: readonly string[] = [".gitignore", ".ignore", ".rgignore", "
 const IGNORE_FILE = /\/(?:\.gitignore|\.ignore|\.rgignore|\.git\/info\/exclude)$/i;
 const MAX_IGNORE_BYTES = 256 * 1024;
 
-/** Hidden files are skipped unless a line such as `!.env` in the project, or above it, takes them in. */
+/** Hidden files are skipped unless a line such as `!.env` in the project, or above it, includes them. */
 function evaluateHidden({ directory, hidden, ignoreFiles }: Search): ApprovalVerdict | undefined {
   if (hidden === undefined) return undefined;
   const files = [...ignoreFiles, ...ignoreFilesAbove(directory)];
@@ -173,12 +173,12 @@ function takesIn(file: string): boolean {
 
 const MAX_ENTRIES = 5_000;
 
-/** `names` are relative as the pattern is; none where it stays as it is written. */
+/** `names` are relative if the pattern is; empty when the shell leaves the pattern unchanged. */
 type GlobExpansion = { names: string[] } | { obstacle: string; isTooLarge: boolean };
 
 /**
- * The names a shell may put in the place of a pattern. A `[` counts as anything, so there may be more than the shell
- * finds, never less. Quotes are gone from `pattern`: what was quoted in it counts as a pattern too.
+ * The names that a shell may substitute for a pattern. A `[` matches any text, so there may be more names than the
+ * shell finds, never fewer. Quotes have been removed from `pattern`, so quoted characters count as a pattern too.
  */
 export function expandGlob(pattern: string, cwd: string, looks: EntryBudget): GlobExpansion {
   const search: GlobSearch = { cwd, left: MAX_ENTRIES, looks };
@@ -188,12 +188,12 @@ export function expandGlob(pattern: string, cwd: string, looks: EntryBudget): Gl
     for (const directory of found) {
       const names = /[*?[]/.test(part) ? findNames(part, directory || ".", search) : [part];
       if (names === undefined) {
-        const obstacle = `${showWord(pattern)} may stand for a file whose name is not valid Unicode`;
+        const obstacle = `${showWord(pattern)} may match a file whose name is not valid Unicode`;
         return { obstacle, isTooLarge: false };
       }
       next.push(...names.map((name) => joinName(directory, name)));
       if (Math.min(search.left, looks.left) < 0 || next.length > MAX_ENTRIES) {
-        return { obstacle: `${showWord(pattern)} stands for too many files to look at`, isTooLarge: true };
+        return { obstacle: `${showWord(pattern)} matches too many files to check`, isTooLarge: true };
       }
     }
     found = next;
@@ -207,28 +207,28 @@ function joinName(directory: string, name: string): string {
 
 interface GlobSearch {
   cwd: string;
-  /** How many entries may still be looked at for this pattern. */
+  /** How many entries may still be read for this pattern. */
   left: number;
   looks: EntryBudget;
 }
 
-/** Undefined where a name cannot be told: what it was is lost, and with it what the shell puts there. */
+/** Undefined when a name is not valid Unicode, because the shell substitutes bytes that are unknown here. */
 function findNames(part: string, directory: string, search: GlobSearch): string[] | undefined {
   const entries = listEntries(isAbsolute(directory) ? directory : `${search.cwd}/${directory}`);
-  // A directory costs something when it is empty, too.
+  // Reading an empty directory takes time too.
   search.left -= entries.length;
   search.looks.left -= entries.length + 1;
   const names = entries.map(({ name }) => name);
   if (!names.every(isReadable)) return undefined;
-  // Older shells find these two as well.
+  // Older shells match these two as well.
   return [".", "..", ...names].filter(toMatcher(part));
 }
 
-/** Names that begin with a dot are found by patterns that do, or by a `[`. */
+/** Names that begin with a dot are matched by patterns that begin with a dot or a `[`. */
 function toMatcher(part: string): (name: string) => boolean {
   const at = part.indexOf("[");
   const pattern = at < 0 ? part : `${part.slice(0, at)}*`;
-  // A `?` is one character, one byte or what else the language of the shell takes for one: beyond ASCII these differ.
+  // A `?` matches one character or one byte, depending on the locale.
   const anyLength = pattern.replaceAll("?", "*");
   const findsHidden = part.startsWith(".") || at === 0;
   return (name) =>
@@ -243,7 +243,7 @@ function listEntries(directory: string): DirectoryEntry[] {
   try {
     return readDirectory(directory);
   } catch {
-    // Not a directory or not ours to read: nothing in it can be meant.
+    // The path is not a directory, or the user may not read it: the pattern matches nothing in it.
     return [];
   }
 }

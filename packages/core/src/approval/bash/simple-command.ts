@@ -6,7 +6,10 @@ import { namesOnly, type Operand, type ProgramReading, readProgramUse } from "./
 import { isRuntime, isVersionQuery, READ_ONLY_PROGRAMS, SPECIAL_PROGRAMS } from "./programs.ts";
 import { expandGlob, type SearchEvaluator } from "./search-policy.ts";
 
-/** What a command would touch, why it may do more than read, or undefined for an unknown program. */
+/**
+ * Reads one command: the files it would read, the reason why it may do more than read, or undefined for an unknown
+ * program.
+ */
 export function readSimpleCommand(
   { command, isPiped }: { command: SimpleCommand; isPiped: boolean },
   { context, looks }: Pick<SearchEvaluator, "context" | "looks">,
@@ -26,12 +29,14 @@ export function readSimpleCommand(
   return spec && readProgramUse(operands.names, spec);
 }
 
-/** True for shell builtins among the read-only programs. */
+/** True for shell builtins among the programs that only read. */
 export function isBuiltin(name: string): boolean {
   return Boolean(SPECIAL_PROGRAMS[name]?.isBuiltin ?? READ_ONLY_PROGRAMS[name]?.isBuiltin);
 }
 
-/** True when a shell started in `startsIn` finds a program of that name in the project, which may be anything. */
+/**
+ * True when a shell started in `startsIn` finds a program of that name in the project; such a program may do anything.
+ */
 export function isProjectsProgram(
   name: string,
   startsIn: string,
@@ -41,7 +46,7 @@ export function isProjectsProgram(
   return findProgramLocation(name, { environment, root: surroundings.root, cwd: startsIn }) === "project";
 }
 
-/** The operands with the names that patterns stand for, or why these are unknown. */
+/** The operands with the names that their patterns match, or the reason why these are unknown. */
 export function expandWords(
   words: readonly Word[],
   { cwd, looks }: { cwd: string; looks: EntryBudget },
@@ -50,10 +55,10 @@ export function expandWords(
   for (const { text, isGlob } of words) {
     const found = isGlob ? expandGlob(text, cwd, looks) : { names: [] };
     if ("obstacle" in found) return found;
-    // A file may be called `-o`, and is then taken for an option.
+    // A file may have the name `-o`, which the program reads as an option.
     const option = found.names.find((name) => name.startsWith("-"));
     if (option !== undefined)
-      return { obstacle: `${showWord(option)}, which ${showWord(text)} stands for: it looks like an option` };
+      return { obstacle: `${showWord(option)}, a match of ${showWord(text)} that looks like an option` };
     // The pattern may match more names here than in the shell, which would then leave the word unchanged.
     names.push({ text, names: found.names.length === 0 ? undefined : [...found.names, text] });
   }

@@ -8,7 +8,7 @@ import {
   toUse,
 } from "./program-spec.ts";
 
-// Where it is left to BSD, `--context` has a value only behind `=`.
+// In the BSD version, `--context` has a value only after `=`.
 const GREP: ProgramSpec = {
   flags:
     "E F G P i v w x c l L n H h o q s r R a b T U y Z I --recursive --dereference-recursive --ignore-case --no-ignore-case " +
@@ -33,7 +33,7 @@ const CHECKSUM: ProgramSpec = {
   operands: "paths",
 };
 
-/** Programs that print what files hold, as they are or made into something else. */
+/** Programs that print the contents of files, unchanged or transformed. */
 export const TEXT_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
   cat: {
     flags:
@@ -76,7 +76,7 @@ export const TEXT_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
     values: "k t --key --field-separator",
     operands: "paths",
   },
-  // A second operand is the file it writes to.
+  // A second operand is the file that `uniq` writes to.
   uniq: {
     flags: "c d u i z --count --repeated --unique --ignore-case",
     values: "f s w --skip-fields --skip-chars --check-chars",
@@ -109,7 +109,7 @@ export const TEXT_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
     values: "U C W L F I x --label --width --exclude --ignore-matching-lines --tabsize",
     widths: "W --width --tabsize",
     operands: "paths",
-    // Two directories are compared file by file without `-r` as well.
+    // `diff` compares two directories file by file even without `-r`.
     recursive: "always",
     following: "always",
   },
@@ -129,7 +129,7 @@ export const TEXT_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
     responseFiles: true,
     operands: "paths",
   },
-  // Not `-i`, behind which a Mac expects a file.
+  // Not `-i`, which takes a file on macOS.
   base64: { flags: "d --decode --ignore-garbage", values: "w --wrap", operands: "paths" },
   cksum: CHECKSUM,
   md5sum: CHECKSUM,
@@ -150,11 +150,11 @@ const JQ: ProgramSpec = {
   operands: "pattern_and_paths",
 };
 
-// Reading further files as modules, the environment, and what need not come to an end or grows without bound.
+// Reading further files as modules, reading the environment, and loops that may not end or grow without bound.
 const UNSURE =
   /\b(?:import|include|modulemeta|get_search_list|env|def|repeat|range|while|until|recurse|limit|reduce|foreach|combinations|input|inputs|infinite|debug|stderr|input_filename)\b|\$(?:ENV|__prog)|\*|\d{5}/;
 
-/** Reads a call of jq. A filter that may read more than its operands, or may not end soon, is an obstacle. */
+/** Reads a call of jq. A filter that may read more than its operands, or may not end soon, is unsupported. */
 export function readJq(words: readonly Operand[]): ProgramReading {
   const read = readOptions(words, JQ);
   if ("obstacle" in read) return read;
@@ -162,18 +162,18 @@ export function readJq(words: readonly Operand[]): ProgramReading {
   return filter === undefined || UNSURE.test(filter) ? { obstacle: "its filter" } : toUse(read, JQ);
 }
 
-// Only conversions that print their argument, and print it at most 999 wide. `%n` sets a variable, `%*d` takes its
-// width from an argument, `%(…)T` has a language of its own.
+// Only conversions that print their argument, at most 999 characters wide. `%n` sets a variable, `%*d` takes its width
+// from an argument, `%(…)T` has a format language of its own.
 const CONVERSION = String.raw`%(?:%|[-+ 0#]*\d{0,3}(?:\.\d{0,3})?[diouxXeEfFgGaAcsbq])`;
 const ESCAPE = String.raw`\\(?:[abefnrtv\\"']|033|x1[bB])`;
 const FORMAT = new RegExp(`^(?:[^%\\\\]|${CONVERSION}|${ESCAPE})*$`);
 const NUMBER = /%[-+ 0#]*[\d.]*[diouxXeEfFgGaAc]/;
 
-/** Some shells take a number for an expression, in which an index may run a command. */
+/** Some shells evaluate a number as an expression, in which an index may run a command. */
 const EXPRESSION = /[[\]$`(){}]/;
 
 /**
- * A format that is understood to its last character. The only option that means anything writes into a variable, whose
+ * Reads a call of printf, whose format must be understood completely. Its only option writes into a variable, whose
  * index may run a command.
  */
 export function readPrintf(words: readonly Operand[]): ProgramReading {
@@ -193,13 +193,13 @@ const SED: ProgramSpec = {
   operands: "pattern_and_paths",
 };
 
-// Without the letter behind which GNU expects a control character, and which may hide what follows it.
+// Excludes the letter after which GNU sed expects a control character, which may hide the text that follows it.
 const between = (delimiter: string) =>
   String.raw`(?:[^${delimiter}\\\n[\]]|\\[^\nc]|\[\^?[^\]${delimiter}\\\n[]+\])*`;
 const REGEX = between("/");
 const ADDRESS = String.raw`(?:\d+~\d+|\d+|\$|/${REGEX}/)`;
 const RANGE = String.raw`${ADDRESS}(?:,\s*(?:[+~]?\d+|${ADDRESS}))?`;
-// Not `w`, which writes, and not `e`, which runs what comes out.
+// Not `w`, which writes a file, and not `e`, which runs the result.
 const SUBSTITUTION = ["/", "|", "#", ",", ":", "@", "%", "!", "_"]
   .map((delimiter) => {
     const escaped = delimiter === "|" ? "\\|" : delimiter;
@@ -209,12 +209,15 @@ const SUBSTITUTION = ["/", "|", "#", ",", ":", "@", "%", "!", "_"]
 const COMMAND = String.raw`(?:${RANGE})?\s*!?\s*(?:[pd=]|q|${SUBSTITUTION})`;
 const COMMANDS = String.raw`${COMMAND}(?:\s*;\s*${COMMAND})*`;
 const SCRIPT = new RegExp(String.raw`^\s*${COMMANDS}\s*;?\s*$`);
-// A line that is put in reaches to the end of the script: nothing behind it is a command.
+// Inserted text extends to the end of the script: there is no command after it.
 const INSERTION = String.raw`(?:${RANGE})?\s*!?\s*[aic](?:\s+|\\\s*)[^\\\n]*`;
 const INSERTING_SCRIPT = new RegExp(String.raw`^\s*(?:${COMMANDS}\s*;\s*)?${INSERTION}$`);
 const MAX_SCRIPT_CHARS = 200;
 
-/** Printing, deleting and replacing on the way to stdout; it could also write files and run commands. */
+/**
+ * Reads a call of sed, which must only print, delete and replace on the way to stdout; other commands write files and
+ * run programs.
+ */
 export function readSed(words: readonly Operand[]): ProgramReading {
   const read = readOptions(words, SED);
   if ("obstacle" in read) return read;
@@ -223,13 +226,16 @@ export function readSed(words: readonly Operand[]): ProgramReading {
   return patterns.length > 0 && patterns.every(isKnown) ? toUse(read, SED) : { obstacle: "its script" };
 }
 
-/** True for a script that prints, deletes and replaces, and may put in lines: it runs nothing and names no file. */
+/**
+ * True for a script that prints, deletes and replaces, and inserts text if `mayInsert`: it runs nothing and names no
+ * file.
+ */
 export function isPlainScript(script: string, { mayInsert }: { mayInsert: boolean }): boolean {
   if (script.length > MAX_SCRIPT_CHARS) return false;
   return SCRIPT.test(script) || (mayInsert && INSERTING_SCRIPT.test(script));
 }
 
-/** Whole numbers of at most six digits: a million lines are the most it prints. */
+/** Reads a call of seq. Whole numbers of at most six digits limit its output to a million lines. */
 export function readSeq(words: readonly Operand[]): ProgramReading {
   const rest = [...words];
   for (let word = rest[0]; word && /^-\D/.test(word.text); word = rest[0]) {
@@ -248,14 +254,14 @@ const split = (list: string): string[] => list.split(" ");
 
 const COMPARISONS: ReadonlySet<string> = new Set(split("-eq -ne -lt -le -gt -ge"));
 
-// Not `-v` and `-R`: the index of a variable is evaluated, and may run a command.
+// Not `-v` and `-R`: the index of a variable is evaluated and may run a command.
 const TESTS: ReadonlySet<string> = new Set([
   ...split("-e -f -d -r -w -x -s -h -L -z -n -S -p -b -c -k -u -g -O -G -N"),
   ...split("= == != < > -nt -ot -ef ! -a -o ( )"),
   ...COMPARISONS,
 ]);
 
-/** What `test` looks at, provided that it evaluates nothing. */
+/** Reads a call of `test`, which must not evaluate an expression. */
 export function readTest(words: readonly Operand[]): ProgramReading {
   const operands = words.filter(({ text }) => !TESTS.has(text));
   const comparesNumbers = words.some(({ text }) => COMPARISONS.has(text));
@@ -266,18 +272,18 @@ export function readTest(words: readonly Operand[]): ProgramReading {
   return namesOnly(operands.map(({ text }) => text));
 }
 
-/** The same between brackets. */
+/** Reads a call of `[`, which is `test` with a closing bracket. */
 export function readBracket(words: readonly Operand[]): ProgramReading {
   return words.at(-1)?.text === "]" ? readTest(words.slice(0, -1)) : { obstacle: "a missing closing ]" };
 }
 
-// It looks at the second letter of a word and at nothing behind it, so that only whole words are certain.
+// xxd only reads the second letter of a word, so only whole words are certain.
 const FLAGS: ReadonlySet<string> = new Set(["-a", "-b", "-e", "-E", "-i", "-p", "-ps", "-u"]);
 const VALUE = /^-[cglos]$/;
 const ATTACHED_VALUE = /^-[cglos]\d{1,6}$/;
 const XXD_NUMBER = /^[-+]?(?:\d{1,8}|0x[\da-fA-F]{1,8})$/;
 
-/** A dump of one file; a second operand would be written to, as would the first with `-r`. */
+/** Reads a call of xxd that dumps one file; it writes to a second operand, and with `-r` to the first. */
 export function readXxd(words: readonly Operand[]): ProgramReading {
   const rest = [...words];
   const paths: string[] = [];
