@@ -135,7 +135,7 @@ test("kept answers that cannot be used are said once and allow nothing", async (
   const approve = createFor({ grants, ask: async () => "once", warn: (message) => warnings.push(message) });
   await approve(bash("make"), UNHEARD);
   await approve(bash("make"), UNHEARD);
-  expect(warnings).toEqual([expect.stringContaining("grants.json: nothing in it is approved")]);
+  expect(warnings).toEqual([expect.stringContaining("grants.json: the saved approvals are ignored")]);
 });
 
 describe("several questions at once", () => {
@@ -206,7 +206,10 @@ describe("what nobody is asked about", () => {
 
   test("plan refuses what writes or runs", async () => {
     expect(await decide({ mode: "plan" })).toEqual({
-      decision: { response: "reject", message: expect.stringContaining("running commands is not allowed in plan mode") },
+      decision: {
+        response: "reject",
+        message: expect.stringContaining("running commands is not allowed in plan mode"),
+      },
       gates: ["plan_mode"],
     });
   });

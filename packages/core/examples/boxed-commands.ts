@@ -14,7 +14,7 @@ const workspace = {
   files: new core.FileTracker(),
   outputDirectory: () => temporary.path(),
   // For the tool that runs commands, and for what decides about them.
-  commandBox: () => sandbox.commandBox(),
+  sandboxState: () => sandbox.sandboxState(),
 };
 
 const config: core.AgentLoopConfig = {

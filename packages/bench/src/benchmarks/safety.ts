@@ -271,7 +271,7 @@ async function openTool(stage: Stage, root: string, setting: "required" | "off")
     outputDirectory: () => directory,
     environment,
     sessionId: "bench",
-    commandBox: () => box.commandBox(),
+    sandboxState: () => box.sandboxState(),
   });
   const tool = tools.find(({ name }) => name === "bash");
   if (!tool) throw new Error("There is no bash tool.");

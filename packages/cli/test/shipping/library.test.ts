@@ -30,7 +30,7 @@ export const stream = new EventStream<AgentEvent, string>((event) => event.type 
 export const kind: string = new ProviderError("busy", "overloaded").errorType;
 export const window: number = core.resolveModel("sonnet").contextWindow;
 export const sandbox = new SessionSandbox({ setting: "auto", environment: {}, root: "/", directory: () => undefined });
-export const boxed: Pick<Workspace, "commandBox"> = { commandBox: (): Promise<SandboxState> => sandbox.commandBox() };
+export const boxed: Pick<Workspace, "sandboxState"> = { sandboxState: (): Promise<SandboxState> => sandbox.sandboxState() };
 export type Names = [Tool["name"], SessionManager["sessionId"]];
 // @ts-expect-error A word that is no kind of error.
 new ProviderError("busy", "tired");
@@ -95,7 +95,7 @@ async function hasBox(): Promise<boolean> {
     root: place.project,
     directory: () => undefined,
   });
-  const { kind } = await sandbox.commandBox();
+  const { kind } = await sandbox.sandboxState();
   await sandbox.close();
   return kind === "boxed";
 }

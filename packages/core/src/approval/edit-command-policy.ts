@@ -5,7 +5,7 @@ import { findLocationsBehind } from "../infrastructure/paths/protected-files.ts"
 import { platformName } from "../infrastructure/runtime.ts";
 import { type SimpleCommand, showWord } from "./bash/parse.ts";
 import { type Operand, type ProgramSpec, type ReadOptions, readOptions } from "./bash/program-spec.ts";
-import type { SearchEvaluator } from "./bash/search-policy.ts";
+import type { CommandEvaluation } from "./bash/search-policy.ts";
 import { expandWords, isBuiltin, isProjectsProgram, readSimpleCommand } from "./bash/simple-command.ts";
 import { isPlainScript } from "./bash/text-programs.ts";
 import { evaluatePath, walkFiles } from "./paths.ts";
@@ -45,32 +45,32 @@ const EDITS_ONLY = allow("accept_edits", "it only edits files inside the project
  */
 export function evaluateEdit(
   { command, isPiped, startsIn, before }: EditingCommand,
-  judging: SearchEvaluator,
+  evaluation: CommandEvaluation,
 ): { verdict: ApprovalVerdict; edits: LineEdits } | undefined {
   const [program, ...words] = command;
   const name = program?.text ?? "";
-  if (judging.context.mode !== "accept-edits" || !isEditCall(name, words)) return undefined;
+  if (evaluation.context.mode !== "accept-edits" || !isEditCall(name, words)) return undefined;
   const stop = (verdict: ApprovalVerdict) => ({ verdict, edits: { ...before, reach: "names" } as const });
-  const because = (obstacle: string) =>
-    stop(ask("shell_command", `${showWord(name)} may do more than edit files, because of ${obstacle}`));
-  const { context, surroundings, looks } = judging;
+  const because = (unsupported: string) =>
+    stop(ask("shell_command", `${showWord(name)} may do more than edit files, because of ${unsupported}`));
+  const { context, surroundings, entryBudget } = evaluation;
   if (isPiped) return because("the pipe");
   if (!before.isEvaluated) return because("an earlier command of the line");
-  const obstacle = findObstacleBefore({ command, before }, judging);
-  if (obstacle !== undefined) return because(obstacle);
-  const operands = expandWords(words, { cwd: context.cwd, looks });
-  if ("obstacle" in operands) return because(operands.obstacle);
+  const unsupported = findEditConflict({ command, before }, evaluation);
+  if (unsupported !== undefined) return because(unsupported);
+  const operands = expandWords(words, { cwd: context.cwd, entryBudget });
+  if ("unsupported" in operands) return because(operands.unsupported);
   const reading = EDIT_PROGRAMS[name]?.(operands.names);
-  if (reading === undefined || "obstacle" in reading) return because(reading?.obstacle ?? "its name");
+  if (reading === undefined || "unsupported" in reading) return because(reading?.unsupported ?? "its name");
   const found =
     reading.use.kind === "make"
-      ? evaluateMake(reading.use, judging)
-      : evaluateTransfer(reading.use, before, judging);
+      ? evaluateMake(reading.use, evaluation)
+      : evaluateTransfer(reading.use, before, evaluation);
   if (found.verdict.action !== "allow") return stop(found.verdict);
   if (!isInside(context.cwd, surroundings.root)) {
     return stop(ask("outside_project", `${showWord(name)} would run outside the project`));
   }
-  if (isProjectsProgram(name, startsIn, judging)) {
+  if (isProjectsProgram(name, startsIn, evaluation)) {
     return stop(ask("shell_command", `${showWord(name)} is the project's own program of that name`));
   }
   const isMoved = found.rearranges || before.reach === "names";
@@ -82,15 +82,15 @@ export function evaluateEdit(
  * The reason why a command cannot be evaluated against the state before the edits of its line; undefined if it can.
  * Commands that a rule or an earlier answer allows need no such check.
  */
-export function findObstacleBefore(
+export function findEditConflict(
   { command, before }: Pick<EditingCommand, "command" | "before">,
-  judging: SearchEvaluator,
+  evaluation: CommandEvaluation,
 ): string | undefined {
   if (before.reach === "none") return undefined;
   const name = command[0]?.text ?? "";
   if (before.names.includes(name)) return "a file of that name, which an earlier command writes";
   if (command.some((word) => word.isGlob)) return "a pattern, after edits by the same line";
-  const reading = readSimpleCommand({ command, isPiped: false }, judging);
+  const reading = readSimpleCommand({ command, isPiped: false }, evaluation);
   const use = reading && "use" in reading ? reading.use : undefined;
   if (use?.search) return "the files that earlier commands edit";
   const touchesNothing = use !== undefined && use.paths.length === 0 && isBuiltin(name);
@@ -106,13 +106,13 @@ interface Found {
 }
 
 function evaluateMake(
-  { targets, readsContent, looksAt }: Extract<EditUse, { kind: "make" }>,
-  judging: SearchEvaluator,
+  { targets, readsContent, statPaths }: Extract<EditUse, { kind: "make" }>,
+  evaluation: CommandEvaluation,
 ): Found {
   const verdicts = [
-    ...targets.map((path) => evaluateWrite(path, judging)),
-    evaluateReads(looksAt, false, judging),
-    readsContent ? evaluateReads(targets, true, judging) : undefined,
+    ...targets.map((path) => evaluateWrite(path, evaluation)),
+    evaluateReads(statPaths, false, evaluation),
+    readsContent ? evaluateReads(targets, true, evaluation) : undefined,
   ];
   return { verdict: strictestOf(verdicts), written: targets, rearranges: false };
 }
@@ -120,7 +120,7 @@ function evaluateMake(
 function evaluateTransfer(
   use: Exclude<EditUse, { kind: "make" }>,
   before: LineEdits,
-  judging: SearchEvaluator,
+  evaluation: CommandEvaluation,
 ): Found {
   const verdicts: (ApprovalVerdict | undefined)[] = [];
   const written: string[] = [use.destination];
@@ -133,8 +133,8 @@ function evaluateTransfer(
     }
     const targets = [use.destination, `${use.destination}/${name}`];
     written.push(...targets);
-    verdicts.push(...targets.map((path) => evaluateWrite(path, judging)));
-    const taken = evaluateSource(source, { use, targets, before }, judging);
+    verdicts.push(...targets.map((path) => evaluateWrite(path, evaluation)));
+    const taken = evaluateSource(source, { use, targets, before }, evaluation);
     verdicts.push(taken.verdict);
     rearranges ||= taken.isDirectory;
   }
@@ -151,16 +151,16 @@ interface Transfer {
 function evaluateSource(
   source: string,
   { use, targets, before }: Transfer,
-  judging: SearchEvaluator,
+  evaluation: CommandEvaluation,
 ): { verdict: ApprovalVerdict; isDirectory: boolean } {
-  const { cwd } = judging.context;
+  const { cwd } = evaluation.context;
   const kind = pathKind(absolute(source.replace(/(?!^)\/+$/, ""), cwd));
   const isLinked = use.kind === "link";
   if (isLinked && use.startsFrom === "link") {
-    return { verdict: evaluateLinkText(source, use.destination, judging), isDirectory: false };
+    return { verdict: evaluateLinkText(source, use.destination, evaluation), isDirectory: false };
   }
-  const changes = use.kind === "copy" ? undefined : evaluateWrite(source, judging);
-  const here = strictestOf([changes, evaluateReads([source], true, judging)]);
+  const changes = use.kind === "copy" ? undefined : evaluateWrite(source, evaluation);
+  const here = strictestOf([changes, evaluateReads([source], true, evaluation)]);
   const refuse = (what: string) => ask("unknown_target", `${showWord(source)} ${what}`);
   if (here.action !== "allow") return { verdict: here, isDirectory: false };
   // A link at another location leads elsewhere; only its target for a plain copy is known.
@@ -188,30 +188,34 @@ function evaluateSource(
       isDirectory: true,
     };
   }
-  return { verdict: evaluateTree(source, { use, targets }, judging), isDirectory: true };
+  return { verdict: evaluateTree(source, { use, targets }, evaluation), isDirectory: true };
 }
 
 /** Evaluates the target of a symbolic link from each directory in which the link may be created. */
-function evaluateLinkText(source: string, destination: string, judging: SearchEvaluator): ApprovalVerdict {
-  const { cwd } = judging.context;
-  const place = absolute(destination, cwd);
-  const real = findRealPath(place, cwd);
+function evaluateLinkText(
+  source: string,
+  destination: string,
+  evaluation: CommandEvaluation,
+): ApprovalVerdict {
+  const { cwd } = evaluation.context;
+  const linkPath = absolute(destination, cwd);
+  const real = findRealPath(linkPath, cwd);
   const kind = real === undefined ? "unknown" : pathKind(real);
   const directories = [
-    ...(kind === "directory" ? [] : [dirname(place)]),
-    ...(kind === "file" ? [] : [place]),
+    ...(kind === "directory" ? [] : [dirname(linkPath)]),
+    ...(kind === "file" ? [] : [linkPath]),
     // With an option, a link to a directory is replaced by the new one.
-    ...(pathKind(place) === "link" ? [dirname(place)] : []),
+    ...(pathKind(linkPath) === "link" ? [dirname(linkPath)] : []),
   ];
-  const names = [place, `${place}/${basename(source)}`];
-  const steering = names.find((name) => findLocationsBehind(name, judging.surroundings.root).length > 0);
+  const names = [linkPath, `${linkPath}/${basename(source)}`];
+  const steering = names.find((name) => findLocationsBehind(name, evaluation.surroundings.root).length > 0);
   if (steering !== undefined) {
     return ask("control_file", `${showWord(steering)} is a place where other programs read their settings`);
   }
   return strictestOf(
     directories.flatMap((directory) => {
       const path = isAbsolute(source) ? source : `${directory}/${source}`;
-      return [evaluateWrite(path, judging), evaluateReads([path], true, judging)];
+      return [evaluateWrite(path, evaluation), evaluateReads([path], true, evaluation)];
     }),
   );
 }
@@ -223,9 +227,9 @@ const MAX_TREE_FILES = 1_000;
 function evaluateTree(
   source: string,
   { use, targets }: Pick<Transfer, "use" | "targets">,
-  judging: SearchEvaluator,
+  evaluation: CommandEvaluation,
 ): ApprovalVerdict {
-  const { cwd } = judging.context;
+  const { cwd } = evaluation.context;
   const say = (path: string, what: string) => ask("unknown_target", `${showWord(path)} ${what}`);
   // BSD copies the contents of a directory that is written with a trailing slash, not the directory.
   if (source.endsWith("/") && platformName() !== "linux") return say(source, "ends in a slash");
@@ -236,23 +240,23 @@ function evaluateTree(
   if (!isNew || !isPlain) return say(below, "already exists");
   const directory = absolute(source, cwd);
   let files = 0;
-  for (const step of walkFiles(directory, { isThorough: true, looks: judging.looks })) {
+  for (const step of walkFiles(directory, { isThorough: true, entryBudget: evaluation.entryBudget })) {
     if (step.kind === "too_large") return say(source, "is too large to check");
     if (step.kind !== "file") return say(step.path, "is not a regular file");
     files += 1;
     if (files > MAX_TREE_FILES) return say(source, "is too large to check");
     const name = relative(directory, step.path);
     const verdict = strictestOf([
-      ...targets.map((target) => evaluateWrite(`${target}/${name}`, judging)),
-      use.kind === "move" ? evaluateWrite(step.path, judging) : undefined,
-      evaluateReads([step.path], true, judging),
+      ...targets.map((target) => evaluateWrite(`${target}/${name}`, evaluation)),
+      use.kind === "move" ? evaluateWrite(step.path, evaluation) : undefined,
+      evaluateReads([step.path], true, evaluation),
     ]);
     if (verdict.action !== "allow") return verdict;
   }
   return EDITS_ONLY;
 }
 
-function evaluateWrite(path: string, { context, surroundings }: SearchEvaluator): ApprovalVerdict {
+function evaluateWrite(path: string, { context, surroundings }: CommandEvaluation): ApprovalVerdict {
   return evaluatePath({ path, permission: "write", readsContent: true }, context, surroundings);
 }
 
@@ -276,7 +280,7 @@ type EditUse =
       /** True when the contents of the targets are read, too. */
       readsContent: boolean;
       /** Files whose names or times are read. */
-      looksAt: readonly string[];
+      statPaths: readonly string[];
     }
   | {
       kind: "copy" | "move" | "link";
@@ -289,7 +293,7 @@ type EditUse =
     };
 
 /** The effect of a call, or `unsupported`: a phrase to follow "because of". */
-type EditReading = { use: EditUse } | { obstacle: string };
+type EditReading = { use: EditUse } | { unsupported: string };
 
 const DIRECTORY_OPTION = "t --target-directory";
 const ORDER = "f n v --force --no-clobber --verbose --no-target-directory T";
@@ -343,14 +347,14 @@ const EDIT_PROGRAMS: Readonly<Record<string, (words: readonly Operand[]) => Edit
 /** True for a call that edits files; only sed has calls that do not. */
 function isEditCall(name: string, words: readonly { text: string }[]): boolean {
   if (!Object.hasOwn(EDIT_PROGRAMS, name)) return false;
-  return name !== "sed" || words.some(({ text }) => IN_PLACE.test(text));
+  return name !== "sed" || words.some(({ text }) => IN_PLACE_OPTION.test(text));
 }
 
 function readMake(words: readonly Operand[], spec: ProgramSpec): EditReading {
   const read = readOptions(words, spec);
-  if ("obstacle" in read) return read;
+  if ("unsupported" in read) return read;
   const targets = read.operands.flatMap(namesOf);
-  return { use: { kind: "make", targets, readsContent: false, looksAt: read.paths } };
+  return { use: { kind: "make", targets, readsContent: false, statPaths: read.paths } };
 }
 
 function readTransfer(
@@ -359,9 +363,9 @@ function readTransfer(
   kind: "copy" | "move" | "link",
 ): EditReading {
   const read = readOptions(words, spec);
-  if ("obstacle" in read) return read;
-  const place = findDestination(read, kind);
-  if (place === undefined) return { obstacle: "its destination" };
+  if ("unsupported" in read) return read;
+  const operands = findDestination(read, kind);
+  if (operands === undefined) return { unsupported: "its destination" };
   const { given } = read;
   const isDeep = ["a", "r", "R", "--archive", "--recursive"].some((option) => given.has(option));
   const isSymbolic = given.has("s") || given.has("--symbolic");
@@ -370,8 +374,8 @@ function readTransfer(
   return {
     use: {
       kind,
-      sources: place.sources.flatMap(namesOf),
-      destination: place.destination,
+      sources: operands.sources.flatMap(namesOf),
+      destination: operands.destination,
       isDeep: kind === "copy" ? isDeep : true,
       startsFrom: kind === "link" && isSymbolic ? startsFrom : undefined,
     },
@@ -398,7 +402,7 @@ function findDestination(
 }
 
 // Letters without a value may precede the `i`; the text after it is the suffix of the backup.
-const IN_PLACE = /^(?:-([nErsuz]*)i(.*)|--in-place(?:=(.*))?)$/s;
+const IN_PLACE_OPTION = /^(?:-([nErsuz]*)i(.*)|--in-place(?:=(.*))?)$/s;
 
 /**
  * Reads a call of sed that replaces in files. When the words mean something else to BSD sed, the suffix of the backup
@@ -408,27 +412,27 @@ function readSedInPlace(words: readonly Operand[]): EditReading {
   let suffix: string | undefined;
   const others: Operand[] = [];
   for (const word of words) {
-    const [isInPlace, flags = "", short, long] = IN_PLACE.exec(word.text) ?? [];
+    const [isInPlace, flags = "", short, long] = IN_PLACE_OPTION.exec(word.text) ?? [];
     if (isInPlace === undefined || word.names !== undefined) {
       others.push(word);
       continue;
     }
-    if (suffix !== undefined) return { obstacle: "a repeated option" };
+    if (suffix !== undefined) return { unsupported: "a repeated option" };
     suffix = short ?? long ?? "";
     if (flags !== "") others.push({ text: `-${flags}`, names: undefined });
   }
   if (suffix === undefined || !/^[\w.~-]*$/.test(suffix) || (suffix === "" && platformName() !== "linux")) {
-    return { obstacle: "what follows the option -i" };
+    return { unsupported: "what follows the option -i" };
   }
   const read = readOptions(others, SED_IN_PLACE);
-  if ("obstacle" in read) return read;
+  if ("unsupported" in read) return read;
   const { patterns, operands } = read;
   if (patterns.length === 0 || !patterns.every((script) => isPlainScript(script, { mayInsert: true }))) {
-    return { obstacle: "its script" };
+    return { unsupported: "its script" };
   }
   const files = operands.flatMap(namesOf);
   const backups = suffix === "" ? [] : files.map((file) => file + suffix);
-  return { use: { kind: "make", targets: [...files, ...backups], readsContent: true, looksAt: [] } };
+  return { use: { kind: "make", targets: [...files, ...backups], readsContent: true, statPaths: [] } };
 }
 
 function namesOf({ text, names }: Operand): readonly string[] {

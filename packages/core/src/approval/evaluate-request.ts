@@ -43,13 +43,13 @@ async function evaluateExecution(
   );
 }
 
-/** @param wantsOut true to run outside the sandbox. */
+/** @param outsideSandbox true to run outside the sandbox. */
 async function evaluateShellCommand(
   line: string,
-  wantsOut: boolean,
+  outsideSandbox: boolean,
   context: ApprovalContext,
 ): Promise<ApprovalVerdict> {
-  const state = await context.commandBox?.();
+  const state = await context.sandboxState?.();
   if (state?.kind === "refused") {
     return deny("sandbox", `commands may only run in a sandbox, and ${state.problem}`);
   }
@@ -60,12 +60,12 @@ async function evaluateShellCommand(
     ]);
     return evaluateCommand(line, context, readGrammar);
   }
-  if (wantsOut && !state.mayLeave) return deny("sandbox", "no command may run outside the sandbox");
-  const { BOXED, evaluateSandboxedCommand, evaluateOutsideCommand, needsJudging } = await import(
+  if (outsideSandbox && !state.mayLeave) return deny("sandbox", "no command may run outside the sandbox");
+  const { RUNS_SANDBOXED, evaluateSandboxedCommand, evaluateOutsideCommand, needsEvaluation } = await import(
     "./bash/sandboxed-policy.ts"
   );
-  if (wantsOut) return evaluateOutsideCommand(line, context, await loadGrammar());
-  if (!needsJudging(line, context)) return BOXED;
+  if (outsideSandbox) return evaluateOutsideCommand(line, context, await loadGrammar());
+  if (!needsEvaluation(line, context)) return RUNS_SANDBOXED;
   return evaluateSandboxedCommand(line, context, await loadGrammar());
 }
 

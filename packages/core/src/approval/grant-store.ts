@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { sessionGrantsPath } from "../infrastructure/paths/user.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
-import type { Grant, GrantLocation, KeptGrants } from "./grants.ts";
+import type { Grant, GrantLocation, SavedGrants } from "./grants.ts";
 
 /** The scope of a grant: this session, or every session of the project. */
 export interface ScopedGrant {
@@ -10,8 +10,8 @@ export interface ScopedGrant {
 }
 
 interface LoadedGrants {
-  project: KeptGrants;
-  session: KeptGrants;
+  project: SavedGrants;
+  session: SavedGrants;
 }
 
 /**
@@ -23,16 +23,16 @@ export class GrantStore {
   /** Grants of this process that are in neither file, or are newer than the project's file as read. */
   private session: Grant[] = [];
   /** The grants of `session` that were saved for the project too. */
-  private kept: Grant[] = [];
+  private saved: Grant[] = [];
   private sessionLocation: GrantLocation | undefined;
   private loading: Promise<LoadedGrants> | undefined;
 
-  constructor(private readonly place: Omit<GrantLocation, "sessionId">) {}
+  constructor(private readonly location: Omit<GrantLocation, "sessionId">) {}
 
   /** Saves this session's grants from now on, and applies its earlier grants again. */
-  keepFor(sessionId: string): void {
+  saveFor(sessionId: string): void {
     if (this.sessionLocation?.sessionId === sessionId) return;
-    this.sessionLocation = { ...this.place, sessionId };
+    this.sessionLocation = { ...this.location, sessionId };
     this.loading = undefined;
   }
 
@@ -46,7 +46,7 @@ export class GrantStore {
   async listByScope(): Promise<ScopedGrant[]> {
     const { isGranted } = await import("./grants.ts");
     const { project, session } = await this.load();
-    const ofProject = [...project.grants, ...this.kept];
+    const ofProject = [...project.grants, ...this.saved];
     const all = [...ofProject, ...session.grants, ...this.session];
     return all.flatMap((grant, index): ScopedGrant[] => {
       if (isGranted(grant, all.slice(0, index))) return [];
@@ -70,8 +70,8 @@ export class GrantStore {
       return;
     }
     (await this.load()).session.grants.push(...grants);
-    const { keepGrants } = await import("./grants.ts");
-    await keepGrants(this.sessionLocation, grants);
+    const { saveGrants } = await import("./grants.ts");
+    await saveGrants(this.sessionLocation, grants);
   }
 
   /**
@@ -80,9 +80,9 @@ export class GrantStore {
    */
   async addForProject(grants: readonly Grant[]): Promise<void> {
     this.session.push(...grants);
-    const { keepGrants } = await import("./grants.ts");
-    await keepGrants(this.place, grants);
-    this.kept.push(...grants);
+    const { saveGrants } = await import("./grants.ts");
+    await saveGrants(this.location, grants);
+    this.saved.push(...grants);
   }
 
   /**
@@ -91,24 +91,24 @@ export class GrantStore {
    */
   async remove(grant: Grant): Promise<void> {
     const { isGranted } = await import("./grants.ts");
-    const { dropGrant } = await import("./grants.ts");
+    const { removeSavedGrant } = await import("./grants.ts");
     const isOther = (other: Grant) => !isGranted(other, [grant]);
     const { project, session } = await this.load();
-    const wasOfProject = isGranted(grant, [...project.grants, ...this.kept]);
+    const wasOfProject = isGranted(grant, [...project.grants, ...this.saved]);
     const wasOfSession = isGranted(grant, [...session.grants, ...this.session]);
     this.session = this.session.filter(isOther);
-    this.kept = this.kept.filter(isOther);
-    for (const kept of [project, session]) kept.grants = kept.grants.filter(isOther);
-    if (wasOfProject) await dropGrant(this.place, grant);
-    if (wasOfSession && this.sessionLocation) await dropGrant(this.sessionLocation, grant);
+    this.saved = this.saved.filter(isOther);
+    for (const saved of [project, session]) saved.grants = saved.grants.filter(isOther);
+    if (wasOfProject) await removeSavedGrant(this.location, grant);
+    if (wasOfSession && this.sessionLocation) await removeSavedGrant(this.sessionLocation, grant);
   }
 
   private load(): Promise<LoadedGrants> {
     this.loading ??= import("./grants.ts").then(async ({ readGrants }) => {
-      const { place, sessionLocation } = this;
+      const { location, sessionLocation } = this;
       const nothing = { grants: [], problem: undefined };
       return {
-        project: await readGrants(place),
+        project: await readGrants(location),
         session: sessionLocation ? await readGrants(sessionLocation) : nothing,
       };
     });

@@ -157,14 +157,14 @@ export interface GrantLocation {
 }
 
 /** The saved grants of a project; `problem` says why none of them applies. */
-export interface KeptGrants {
+export interface SavedGrants {
   grants: Grant[];
   problem: string | undefined;
 }
 
 /** Reads the saved grants of a project. An unusable file allows nothing. */
-export async function readGrants(place: GrantLocation): Promise<KeptGrants> {
-  const path = findGrantFile(place);
+export async function readGrants(location: GrantLocation): Promise<SavedGrants> {
+  const path = findGrantFile(location);
   const nothing = { grants: [], problem: undefined };
   if (path === undefined) return nothing;
   const reading = await readCheckedFile(path, MAX_BYTES + 1);
@@ -173,7 +173,7 @@ export async function readGrants(place: GrantLocation): Promise<KeptGrants> {
     if (reading.kind === "unreadable") throw new Error(reading.reason);
     // Another user could have written the file.
     if (reading.file.concern !== undefined) throw new Error(reading.file.concern);
-    return { grants: grantsOf(parseGrantFile(reading.file.content), place.root), problem: undefined };
+    return { grants: grantsOf(parseGrantFile(reading.file.content), location.root), problem: undefined };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { grants: [], problem: `${path}: the saved approvals are ignored: ${reason}` };
@@ -184,21 +184,21 @@ export async function readGrants(place: GrantLocation): Promise<KeptGrants> {
  * Adds grants to the saved ones of a project.
  * @throws Error when the file cannot be written.
  */
-export async function keepGrants(place: GrantLocation, grants: readonly Grant[]): Promise<void> {
-  const path = findGrantFile(place);
+export async function saveGrants(location: GrantLocation, grants: readonly Grant[]): Promise<void> {
+  const path = findGrantFile(location);
   if (path === undefined) throw new Error("Approvals cannot be saved: there is no home directory.");
-  const { problem } = await readGrants(place);
+  const { problem } = await readGrants(location);
   if (problem !== undefined) throw new Error(`${problem}. Fix or delete it to save approvals.`);
-  await update(path, (file) => withGrants(file, place.root, grants));
+  await update(path, (file) => withGrants(file, location.root, grants));
 }
 
 /**
  * Removes a grant from the saved ones of a project.
  * @throws Error when the file cannot be changed.
  */
-export async function dropGrant(place: GrantLocation, grant: Grant): Promise<void> {
-  const path = findGrantFile(place);
-  if (path !== undefined) await update(path, (file) => withoutGrant(file, place.root, grant));
+export async function removeSavedGrant(location: GrantLocation, grant: Grant): Promise<void> {
+  const path = findGrantFile(location);
+  if (path !== undefined) await update(path, (file) => withoutGrant(file, location.root, grant));
 }
 
 /** The path in the user's state directory; undefined without a home directory. */

@@ -56,7 +56,7 @@ export function evaluatePath(
   context: ApprovalContext,
   surroundings = findSurroundings(context),
 ): ApprovalVerdict {
-  const names = nameThe(use, context);
+  const names = resolveNames(use, context);
   if (!names) return ask("unknown_target", `${showWord(use.path)} cannot be resolved`);
   const { root } = surroundings;
   const refineOne = (path: string, verdict: ApprovalVerdict) => {
@@ -77,7 +77,7 @@ export function evaluatePath(
 export function evaluateRealFile(
   path: string,
   readsContent: boolean,
-  { surroundings, context }: Judging,
+  { surroundings, context }: PathEvaluation,
 ): ApprovalVerdict {
   const use: PathUse = { path, permission: "read", readsContent };
   const verdict = evaluateDanger(path, use, surroundings) ?? INSIDE;
@@ -90,7 +90,7 @@ export function decidePath(use: PathUse, tool: string, context: ApprovalContext)
   const verdict = evaluatePath(use, context, surroundings);
   if (verdict.action !== "ask") return verdict;
   const { permission } = use;
-  const real = nameThe(use, context)?.real ?? [];
+  const real = resolveNames(use, context)?.real ?? [];
   // Write access there would allow granting everything to itself.
   if (real.length === 0 || real.some((path) => isOwnLocation(path, surroundings))) return verdict;
   const wanted = real.map((path): Grant => {
@@ -103,29 +103,33 @@ export function decidePath(use: PathUse, tool: string, context: ApprovalContext)
 }
 
 /** Undefined when the path cannot be resolved. */
-function nameThe({ path, leadsTo }: PathUse, { cwd }: ApprovalContext): PathNames | undefined {
+function resolveNames({ path, leadsTo }: PathUse, { cwd }: ApprovalContext): PathNames | undefined {
   const named = resolve(cwd, path);
   // After a link, `..` leads to one directory for the kernel and to another once a program has normalized the path:
   // both count.
-  const tidied = followPath(named, cwd);
+  const normalized = followPath(named, cwd);
   const raw = followPath(path, cwd);
-  if (tidied === undefined || raw === undefined || path.includes("\0")) return undefined;
+  if (normalized === undefined || raw === undefined || path.includes("\0")) return undefined;
   return {
-    real: [...new Set([tidied.path, raw.path, leadsTo ?? tidied.path])],
+    real: [...new Set([normalized.path, raw.path, leadsTo ?? normalized.path])],
     named,
-    isPerProcess: tidied.isPerProcess || raw.isPerProcess,
+    isPerProcess: normalized.isPerProcess || raw.isPerProcess,
   };
 }
 
 /** The part of an evaluation that is the same for every path of one decision. */
-export interface Judging {
+export interface PathEvaluation {
   surroundings: Surroundings;
   context: ApprovalContext;
 }
 
 const INSIDE = allow("project", "it stays inside the project");
 
-function evaluateRealPath(real: string, use: PathUse, { surroundings, context }: Judging): ApprovalVerdict {
+function evaluateRealPath(
+  real: string,
+  use: PathUse,
+  { surroundings, context }: PathEvaluation,
+): ApprovalVerdict {
   if (isInside(real, surroundings.root)) return evaluateDanger(real, use, surroundings) ?? INSIDE;
   if (use.permission === "read" && isInTemporaryDirectory(real, context)) {
     return allow("session_files", "it reads the session's temporary files");
@@ -136,7 +140,11 @@ function evaluateRealPath(real: string, use: PathUse, { surroundings, context }:
 }
 
 /** A link with the name of a protected file or secret is treated as one, wherever it leads. */
-function evaluateGivenName(named: string, use: PathUse, { surroundings, context }: Judging): ApprovalVerdict {
+function evaluateGivenName(
+  named: string,
+  use: PathUse,
+  { surroundings, context }: PathEvaluation,
+): ApprovalVerdict {
   const given = resolve(context.root);
   const view = [surroundings, { ...surroundings, root: given }].find(({ root }) => isInside(named, root));
   return view === undefined
@@ -151,7 +159,7 @@ function evaluateGivenName(named: string, use: PathUse, { surroundings, context 
 function refine(
   path: string,
   verdict: ApprovalVerdict,
-  { use, surroundings, context }: Judging & { use: PathUse },
+  { use, surroundings, context }: PathEvaluation & { use: PathUse },
 ): ApprovalVerdict {
   const { rules = [], home } = context;
   if (rules.length === 0) return verdict;
@@ -295,16 +303,16 @@ function toAbsolutePattern(pattern: string, { root, home }: Surroundings): strin
 }
 
 /** The directories in which a shell may be, absolute and real; undefined when they are unknown. */
-export type Places = readonly string[] | undefined;
+export type CwdCandidates = readonly string[] | undefined;
 
 /** The directories in which the shell may be after the commands so far, by their outcome. */
 export interface PossibleCwd {
-  success: Places;
-  failure: Places;
+  success: CwdCandidates;
+  failure: CwdCandidates;
 }
 
 /** The directories in which the next pipeline may start. */
-export function placesBefore(runs: Pipeline["runs"], { success, failure }: PossibleCwd): Places {
+export function cwdsBefore(runs: Pipeline["runs"], { success, failure }: PossibleCwd): CwdCandidates {
   if (runs === "after_success") return success;
   return runs === "after_failure" ? failure : unite(success, failure);
 }
@@ -313,16 +321,16 @@ export function placesBefore(runs: Pipeline["runs"], { success, failure }: Possi
  * The directories in which the shell may be after a pipeline that started in `before`. `isUndisturbed`: nothing on the
  * line so far can have changed a directory, so that directories that exist now still exist then.
  */
-export function placesAfter(
+export function cwdsAfter(
   { runs, commands }: Pipeline,
-  before: Places,
+  before: CwdCandidates,
   { after, isUndisturbed }: { after: PossibleCwd; isUndisturbed: boolean },
 ): PossibleCwd {
   const [only, ...others] = commands;
   // Piped commands run in shells of their own, whose directory changes are lost.
   const moves = only?.[0]?.text === "cd" && others.length === 0;
-  const moved = moves ? before?.map((place) => findDestination(only, place)) : before;
-  const success = moved?.every((place) => place !== undefined) ? moved : undefined;
+  const moved = moves ? before?.map((cwd) => findDestination(only, cwd)) : before;
+  const success = moved?.every((cwd) => cwd !== undefined) ? moved : undefined;
   const isSure = moves && isUndisturbed && success?.every(isEnterableDirectory) === true;
   const failure = isSure ? [] : before;
   if (runs === "after_success") return { success, failure: unite(after.failure, failure) };
@@ -331,22 +339,22 @@ export function placesAfter(
 }
 
 /**
- * The destination of a `cd` from `place`; undefined unless it is one plain word without a link on the path. A shell
+ * The destination of a `cd` from `cwd`; undefined unless it is one plain word without a link on the path. A shell
  * remembers the names of links but programs resolve them, so `..` would be ambiguous afterwards.
  */
-export function findDestination([, target, ...others]: SimpleCommand, place: string): string | undefined {
+export function findDestination([, target, ...others]: SimpleCommand, cwd: string): string | undefined {
   const isPlain = target && others.length === 0 && !target.isGlob && /^[^-]/.test(target.text);
   if (!isPlain) return undefined;
-  const destination = resolve(place, target.text);
-  return findRealPath(destination, place) === destination ? destination : undefined;
+  const destination = resolve(cwd, target.text);
+  return findRealPath(destination, cwd) === destination ? destination : undefined;
 }
 
 // Each `cd` that may fail doubles the number.
-const MAX_PLACES = 16;
+const MAX_CWDS = 16;
 
-function unite(left: Places, right: Places): Places {
+function unite(left: CwdCandidates, right: CwdCandidates): CwdCandidates {
   const all = left && right && [...new Set([...left, ...right])];
-  return all && all.length > MAX_PLACES ? undefined : all;
+  return all && all.length > MAX_CWDS ? undefined : all;
 }
 
 /** A step of a directory walk; `path` begins with that directory. */
@@ -370,18 +378,21 @@ const GIT_DIRECTORIES: ReadonlySet<string> = new Set(["objects", "refs", "logs",
 interface WalkOptions {
   /** False skips files that are public or created by Git. */
   isThorough: boolean;
-  looks: EntryBudget;
+  entryBudget: EntryBudget;
 }
 
 /** Walks everything below a directory. Links are returned, not followed. */
-export function* walkFiles(directory: string, { isThorough, looks }: WalkOptions): Generator<WalkStep, void> {
+export function* walkFiles(
+  directory: string,
+  { isThorough, entryBudget }: WalkOptions,
+): Generator<WalkStep, void> {
   const waiting = [directory];
   let left = MAX_ENTRIES;
   for (let current = waiting.pop(); current !== undefined; current = waiting.pop()) {
     const entries = listEntries(current);
     left -= entries.length;
-    looks.left -= entries.length + 1;
-    if (Math.min(left, looks.left) < 0) {
+    entryBudget.left -= entries.length + 1;
+    if (Math.min(left, entryBudget.left) < 0) {
       yield { kind: "too_large" };
       return;
     }

@@ -8,7 +8,7 @@ import {
   findSurroundings,
   foldPath,
   isOwnLocation,
-  type Judging,
+  type PathEvaluation,
   type Surroundings,
 } from "./paths.ts";
 import { findPathRule } from "./rules.ts";
@@ -21,9 +21,9 @@ import { type ApprovalContext, type ApprovalVerdict, ask, strictest } from "./ty
 export function evaluateReads(
   paths: readonly string[],
   readsContent: boolean,
-  judging: Judging,
+  evaluation: PathEvaluation,
 ): ApprovalVerdict | undefined {
-  const { context, surroundings } = judging;
+  const { context, surroundings } = evaluation;
   const plain = new Map<string, boolean>();
   const isPlain = (directory: string) => {
     const known = plain.get(directory) ?? isPlainDirectory(directory, context.cwd);
@@ -41,7 +41,7 @@ export function evaluateReads(
         isInside(named, surroundings.root) &&
         isPlain(dirname(named));
       const verdict = isItself
-        ? evaluateRealFile(named, readsContent, judging)
+        ? evaluateRealFile(named, readsContent, evaluation)
         : evaluatePath({ path, permission: "read", readsContent }, context, surroundings);
       return readsContent && isEndless(path, isItself ? kind : undefined, context.cwd)
         ? [

@@ -16,7 +16,7 @@ export function findCommandRule(
   return rules.findLast(({ permission, pattern, action }) => {
     if (permission !== "execute") return false;
     if (action === "allow") return matchesText(pattern, command.exactText);
-    const texts = [command.text, ...command.otherTexts, ...spellLike(pattern, command.text)];
+    const texts = [command.text, ...command.otherTexts, ...substituteProgram(pattern, command.text)];
     return texts.some((text) => matchesText(pattern, text) || matchesText(`${pattern} *`, text));
   });
 }
@@ -160,7 +160,7 @@ function toExactText({ text, isGlob }: { text: string; isGlob: boolean }): strin
  * The command with the program that a rule names, if the command's program is a pattern that matches it: `/usr/bin/c?rl
  * x` for `curl`.
  */
-function spellLike(rule: string, command: string): string[] {
+function substituteProgram(rule: string, command: string): string[] {
   const [path = ""] = command.split(" ", 1);
   const name = path.slice(path.lastIndexOf("/") + 1);
   const [wanted = ""] = rule.split(" ", 1);

@@ -69,7 +69,7 @@ export interface ApprovalContext {
   /** The environment whose PATH is searched for programs; that of this process when left out. */
   environment?: Environment | undefined;
   /** How shell commands run; called when a command is evaluated. When left out, commands run unsandboxed. */
-  commandBox?: (() => Promise<SandboxState>) | undefined;
+  sandboxState?: (() => Promise<SandboxState>) | undefined;
   /**
    * False when changes of a sandboxed command could not be undone: such commands then need approval. True when left
    * out.
@@ -135,6 +135,6 @@ export interface EntryBudget {
 const MAX_ENTRIES = 50_000;
 
 /** The entry budget of one decision: created once and shared by all its checks. */
-export function startLooking(): EntryBudget {
+export function createEntryBudget(): EntryBudget {
   return { left: MAX_ENTRIES };
 }

@@ -67,7 +67,7 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
     },
     home: homeDirectory(environment),
     environment,
-    commandBox: sandbox.isWanted ? () => sandbox.commandBox() : undefined,
+    sandboxState: sandbox.isWanted ? () => sandbox.sandboxState() : undefined,
     get canUndo() {
       return options.canUndo();
     },

@@ -240,7 +240,7 @@ async function findRuns(
   { context }: ApproveOptions,
 ): Promise<AskedVerdict["runs"]> {
   if (toolName !== "bash" || permission !== "execute") return undefined;
-  const box = await context.commandBox?.();
+  const box = await context.sandboxState?.();
   if (box?.kind !== "boxed") return undefined;
   return details?.outsideSandbox === true ? "outside_sandbox" : "in_sandbox";
 }

@@ -354,7 +354,7 @@ function createSessionTools(
     files: new FileTracker(),
     redactor,
     outputDirectory: () => temporaryDirectory.path(),
-    commandBox: sandbox.isWanted ? () => sandbox.commandBox() : undefined,
+    sandboxState: sandbox.isWanted ? () => sandbox.sandboxState() : undefined,
   };
   const { builtinTools = true, tools = [], extensions = [] } = settings;
   const builtin = builtinTools

@@ -181,7 +181,7 @@ class ProjectHarness implements Harness {
       temporaryDirectory,
     );
     checkpoints = composed.checkpoints;
-    if (persist) grants.keepFor(composed.session.sessionId);
+    if (persist) grants.saveFor(composed.session.sessionId);
     const opened = this.toSession(composed, {
       approval,
       grants,

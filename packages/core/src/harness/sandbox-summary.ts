@@ -29,7 +29,7 @@ export class SandboxSummary {
   /** Finds out whether there is one. */
   async check(): Promise<void> {
     // What goes wrong here goes wrong with the next command, which says it.
-    const state = await this.sandbox.commandBox().catch(() => undefined);
+    const state = await this.sandbox.sandboxState().catch(() => undefined);
     if (!state || state.kind === "boxed" || state.problem === undefined || !this.isSandboxed) return;
     this.problem = state.problem;
     this.onChange?.();

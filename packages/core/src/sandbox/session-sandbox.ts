@@ -62,7 +62,7 @@ export class SessionSandbox {
   }
 
   /** How commands run; the first call tries whether sandboxes work here. */
-  async commandBox(): Promise<SandboxState> {
+  async sandboxState(): Promise<SandboxState> {
     return (await this.open()).state;
   }
 
@@ -96,7 +96,7 @@ export class SessionSandbox {
     const opened = await openBox(this.found, { ...this.options, mayLeave, sessionStart: this.sessionStart });
     if ("box" in opened) {
       const { box } = opened;
-      return { state: { kind: "boxed", box, mayLeave }, close: () => box.close() };
+      return { state: { kind: "boxed", wrapper: box, mayLeave }, close: () => box.close() };
     }
     this.options.notify?.(describe(opened.problem, this.options));
     return without(toState(opened.problem, this.options));

@@ -20,7 +20,7 @@ export function createBashTool(workspace: Workspace): Tool<BashParameters> {
     },
     inputSchema: INPUT_SCHEMAS.bash,
     approval(args) {
-      const isOutside = workspace.commandBox !== undefined && args.outside_sandbox === true;
+      const isOutside = workspace.sandboxState !== undefined && args.outside_sandbox === true;
       const reason = isOutside ? quoteReason(args.reason) : undefined;
       const line = args.command.trim().replace(/\s*\n\s*/g, " ↵ ");
       return {

@@ -21,7 +21,7 @@ export interface Workspace {
   /** Names of further variables that the user passes to commands. */
   inheritEnvironment?: readonly string[] | undefined;
   /** How commands run; evaluated before each one. When left out, commands run unsandboxed. */
-  commandBox?: (() => Promise<SandboxState>) | undefined;
+  sandboxState?: (() => Promise<SandboxState>) | undefined;
   /** Knows the placeholders that stand for secrets in what the model reads. */
   redactor?: SecretRedactor | undefined;
   /** Set in children as `DILIGENT_SESSION_ID`. */

@@ -11,7 +11,7 @@ import { makeTempDir } from "../support/temp-dir.ts";
 const BOXED: SandboxState = {
   kind: "boxed",
   mayLeave: true,
-  box: {
+  wrapper: {
     wrapCommand: () => {
       throw new Error("Deciding runs nothing.");
     },
@@ -35,7 +35,7 @@ function createProject() {
   const decide = (command: string, { box = BOXED, outside, ...place }: Place = {}) => {
     const details = { command, ...(outside && { outsideSandbox: true }) };
     const request = { permission: "execute" as const, toolName: "bash", description: "", details };
-    const context = { root, cwd: root, rules: [ASKS], ...place, commandBox: async () => box };
+    const context = { root, cwd: root, rules: [ASKS], ...place, sandboxState: async () => box };
     return decideApproval(request, context);
   };
   const brief = async (command: string, place?: Place) => {

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { type CommandReading, readCommand } from "../../src/approval/bash/parse.ts";
 import { expandGlob } from "../../src/approval/bash/search-policy.ts";
-import { startLooking } from "../../src/approval/types.ts";
+import { createEntryBudget } from "../../src/approval/types.ts";
 import { loadBashGrammar } from "../../src/infrastructure/text/bash-grammar.ts";
 
 const readGrammar = await loadBashGrammar();
@@ -54,7 +54,7 @@ function expectedRuns(reading: CommandReading): string | undefined {
 
 function words(line: string): string[][] | string {
   const reading = readCommand(line, readGrammar);
-  if (reading.kind === "opaque") return reading.obstacle;
+  if (reading.kind === "opaque") return reading.unsupported;
   return reading.pipelines.flatMap(({ commands }) =>
     commands.map((command) => command.map(({ text }) => text)),
   );
@@ -219,7 +219,7 @@ describe("expandGlob", () => {
       if (pattern.startsWith("/") || !/[*?[]/.test(pattern)) return;
       const inLanguage = (LC_ALL: string) => bash(`printf '%s\\n' ${pattern}`, place, { LC_ALL }).trimEnd();
       const found = ["C", "C.UTF-8"].flatMap((language) => inLanguage(language).split("\n"));
-      const expansion = expandGlob(pattern, place, startLooking());
+      const expansion = expandGlob(pattern, place, createEntryBudget());
       const expected = "names" in expansion ? expansion.names : [];
       const tidy = (path: string) => path.replace(/\/+/g, "/").replace(/(.)\/$/, "$1");
       const known = new Set([pattern, ...expected].map(tidy));

@@ -229,7 +229,7 @@ describe("GrantStore", () => {
     const path = () => join(top, "state", "diligent", "session-grants", `${ID}.json`);
     const resumed = (sessionId = ID, directory = root) => {
       const opened = store(directory);
-      opened.keepFor(sessionId);
+      opened.saveFor(sessionId);
       return opened;
     };
 
@@ -288,7 +288,7 @@ describe("GrantStore", () => {
     await store().addForProject([grant("a")]);
     chmodSync(file(), 0o666);
     expect(await store().list()).toEqual([]);
-    expect(await store().problem()).toContain("nothing in it is approved");
+    expect(await store().problem()).toContain("the saved approvals are ignored");
     chmodSync(file(), 0o600);
     writeFileSync(file(), "{");
     expect(await store().list()).toEqual([]);

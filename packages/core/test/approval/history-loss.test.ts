@@ -16,7 +16,7 @@ async function decide(command: string, context: Partial<ApprovalContext> = {}): 
     {
       root: project.root,
       cwd: project.root,
-      commandBox: async () => ({ kind: "boxed", mayLeave: true, box }),
+      sandboxState: async () => ({ kind: "boxed", mayLeave: true, wrapper: box }),
       ...context,
     },
   );

@@ -37,7 +37,7 @@ function pathsOf(program: string, ...texts: string[]): string[] | string {
   const reading =
     special?.read(toWords(...texts), false) ?? (spec && readProgramUse(toWords(...texts), spec));
   if (reading === undefined) return "unknown";
-  return "obstacle" in reading ? reading.obstacle : reading.use.paths;
+  return "unsupported" in reading ? reading.unsupported : reading.use.paths;
 }
 
 describe("the table, compared with the programs of this system", () => {
@@ -100,7 +100,7 @@ describe("ripgrep", () => {
   test("lists only when the option to list is one", () => {
     const readsContent = (...texts: string[]) => {
       const reading = SPECIAL_PROGRAMS.rg?.read(toWords(...texts), false);
-      return reading && "use" in reading ? reading.use.readsContent : reading?.obstacle;
+      return reading && "use" in reading ? reading.use.readsContent : reading?.unsupported;
     };
     expect(readsContent("--files", "x")).toBe(false);
     expect(readsContent("-e", "--files", "x")).toBe(true);
@@ -148,7 +148,7 @@ describe("printf", () => {
     let compared = 0;
     const property = fc.property(fc.array(fc.constantFrom(...atoms), { maxLength: 7 }), (pieces) => {
       const format = pieces.join("");
-      if ("obstacle" in readPrintf(toWords(format, "PATH", "PATH"))) return;
+      if ("unsupported" in readPrintf(toWords(format, "PATH", "PATH"))) return;
       compared += 1;
       const script = 'printf "$1" PATH PATH >/dev/null 2>&1; printf %s "$PATH"';
       expect([format, run("bash", ["-c", script, "bash", format])]).toEqual([format, "/usr/bin:/bin"]);

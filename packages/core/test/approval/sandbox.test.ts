@@ -8,7 +8,7 @@ import { createEverydayProject } from "../support/everyday-project.ts";
 const BOXED: SandboxState = {
   kind: "boxed",
   mayLeave: true,
-  box: {
+  wrapper: {
     wrapCommand: () => {
       throw new Error("Deciding runs nothing.");
     },
@@ -34,7 +34,7 @@ async function decide(command: string, { box = BOXED, outside, ...context }: Ask
   return decideApproval(request, {
     root: project.root,
     cwd: project.root,
-    commandBox: async () => box,
+    sandboxState: async () => box,
     ...context,
   });
 }
@@ -127,7 +127,7 @@ describe("a command that is to run outside", () => {
 
   test("is allowed for good in exactly these words, outside only", async () => {
     using project = createEverydayProject({ isHostile: false });
-    const place = { root: project.root, cwd: project.root, commandBox: async () => BOXED };
+    const place = { root: project.root, cwd: project.root, sandboxState: async () => BOXED };
     const put = (
       command: string,
       outside: boolean,

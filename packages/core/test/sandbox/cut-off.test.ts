@@ -273,7 +273,7 @@ describe.skipIf(problem !== undefined)("a session in a project in which another 
     });
     await Promise.all([sandbox.recover(), sandbox.recover()]);
     expect(readdirSync(root)).toEqual(["done"]);
-    expect((await sandbox.commandBox()).kind).toBe("boxed");
+    expect((await sandbox.sandboxState()).kind).toBe("boxed");
     expect(told).toEqual([expect.stringContaining("one of its commands created CLAUDE.md, which controls")]);
   });
 });

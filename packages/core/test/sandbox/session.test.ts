@@ -42,8 +42,8 @@ function makeSession(
     directory: workspace.outputDirectory,
     notify: (message) => told.push(message),
   });
-  const commandBox = () => sandbox.commandBox();
-  const tool = createBashTool({ ...workspace, environment, root, cwd: root, commandBox });
+  const sandboxState = () => sandbox.sandboxState();
+  const tool = createBashTool({ ...workspace, environment, root, cwd: root, sandboxState });
   return { sandbox, told, tool, root };
 }
 
@@ -76,8 +76,8 @@ describe("where bubblewrap does not work", () => {
     test(`since ${name}, one line says so and commands run as before`, async () => {
       const { sandbox, told, tool, root } = makeSession("auto", script);
       expect([sandbox.isExpected, sandbox.startProblem]).toEqual([true, undefined]);
-      expect(await sandbox.commandBox()).toEqual({ kind: "open", problem: reason });
-      await sandbox.commandBox();
+      expect(await sandbox.sandboxState()).toEqual({ kind: "open", problem: reason });
+      await sandbox.sandboxState();
       expect(told).toEqual([`Commands run without a sandbox, and ask before: ${reason}.`]);
       await runTool(tool, { command: "touch made" });
       expect(existsSync(join(root, "made"))).toBe(true);
@@ -85,7 +85,7 @@ describe("where bubblewrap does not work", () => {
 
     test(`since ${name}, a sandbox that is required refuses to run anything`, async () => {
       const { sandbox, told, tool, root } = makeSession("required", script);
-      expect(await sandbox.commandBox()).toEqual({ kind: "refused", problem: reason });
+      expect(await sandbox.sandboxState()).toEqual({ kind: "refused", problem: reason });
       expect(told).toEqual([`No command will run: the setting "sandbox" is "required", and ${reason}.`]);
       for (const input of [{ command: "touch made" }, { command: "touch made", outside_sandbox: true }]) {
         await expect(runTool(tool, input)).rejects.toThrow(
@@ -103,20 +103,20 @@ describe("where bubblewrap does not work", () => {
       false,
       `Commands run without a sandbox, and ask before: ${reason}.`,
     ]);
-    expect([await sandbox.commandBox(), told]).toEqual([{ kind: "open", problem: reason }, []]);
+    expect([await sandbox.sandboxState(), told]).toEqual([{ kind: "open", problem: reason }, []]);
   });
 
   test("since it pretends to and does not keep anything, nothing is lost but the box", async () => {
     // The trial asks for no more than that the command comes to its end.
     const { sandbox } = makeSession("required", 'while [ "$1" != -- ]; do shift; done; shift; exit 0');
-    expect((await sandbox.commandBox()).kind).toBe("boxed");
+    expect((await sandbox.sandboxState()).kind).toBe("boxed");
   });
 });
 
 describe("a sandbox", () => {
   test("that is off is not looked for", async () => {
     const { sandbox } = makeSession("off", "touch $0.ran");
-    expect([sandbox.isWanted, await sandbox.commandBox()]).toEqual([false, { kind: "open" }]);
+    expect([sandbox.isWanted, await sandbox.sandboxState()]).toEqual([false, { kind: "open" }]);
   });
 
   test("is never a program that the project brings", () => {
@@ -153,7 +153,7 @@ describe.skipIf(problem !== undefined)("an older bubblewrap", () => {
   for (const option of ["--disable-userns", "--seccomp"]) {
     test(`that does not know ${option} makes boxes without it`, async () => {
       const { sandbox, tool, told } = makeSession("auto", without(option));
-      expect((await sandbox.commandBox()).kind).toBe("boxed");
+      expect((await sandbox.sandboxState()).kind).toBe("boxed");
       expect(told).toEqual([]);
       expect((await runTool(tool, { command: "touch /etc/canary" })).isError).toBe(true);
     });
@@ -180,7 +180,7 @@ describe.skipIf(problem !== undefined)("a project that holds what is to be kept 
   for (const [name, place] of Object.entries(PLACES)) {
     test(`gets no box: ${name}`, async () => {
       const { sandbox } = makeSession("auto", true, place());
-      expect(await sandbox.commandBox()).toMatchObject({
+      expect(await sandbox.sandboxState()).toMatchObject({
         kind: "open",
         problem: expect.stringContaining("contains"),
       });
@@ -192,7 +192,7 @@ describe.skipIf(problem !== undefined)("a project that holds what is to be kept 
     const root = join(top, ".config", "diligent");
     mkdirSync(root, { recursive: true });
     const { sandbox } = makeSession("auto", true, { root, HOME: top });
-    expect(await sandbox.commandBox()).toEqual({
+    expect(await sandbox.sandboxState()).toEqual({
       kind: "open",
       problem: `the project lies in ${root}, which is hidden from commands`,
     });

@@ -84,7 +84,7 @@ export async function makeBoxedProject(options: BoxedOptions = {}): Promise<Boxe
     outputDirectory: () => session,
     environment,
     sessionId: "20260225103000-abcdef",
-    commandBox: async () => ({ kind: "boxed", box, mayLeave: options.mayLeave ?? true }),
+    sandboxState: async () => ({ kind: "boxed", wrapper: box, mayLeave: options.mayLeave ?? true }),
   };
   return {
     ...{ top, root, home, session, box, workspace, files, told, at, put },

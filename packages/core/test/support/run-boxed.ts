@@ -12,9 +12,9 @@ const sandbox = new SessionSandbox({
   root,
   directory: () => join(top, "session"),
 });
-const state = await sandbox.commandBox();
+const state = await sandbox.sandboxState();
 if (state.kind !== "boxed") throw new Error("There is no box.");
-const enclosed = state.box.wrapCommand({
+const enclosed = state.wrapper.wrapCommand({
   argv: ["/bin/sh", "-c", command],
   cwd: root,
   environment: { PATH: process.env.PATH ?? "" },

@@ -43,7 +43,9 @@ function createBoxes(failures: number) {
 
 async function run(command: string, failures: number) {
   const { boxes, box } = createBoxes(failures);
-  const workspace = createToolWorkspace({ commandBox: async () => ({ kind: "boxed", box, mayLeave: true }) });
+  const workspace = createToolWorkspace({
+    sandboxState: async () => ({ kind: "boxed", wrapper: box, mayLeave: true }),
+  });
   const { output } = await runTool(createBashTool(workspace), { command });
   const log = join(workspace.root, "log");
   return { output, ...boxes, log: existsSync(log) ? readFileSync(log, "utf8") : "" };
@@ -79,7 +81,9 @@ test.each(["exit 1", "kill -9 $PPID; exit 1"])(
 
 test("a box in which nothing can be started is given up", async () => {
   const { boxes, box } = createBoxes(0);
-  const workspace = createToolWorkspace({ commandBox: async () => ({ kind: "boxed", box, mayLeave: true }) });
+  const workspace = createToolWorkspace({
+    sandboxState: async () => ({ kind: "boxed", wrapper: box, mayLeave: true }),
+  });
   rmSync(workspace.root, { recursive: true });
   const running = runTool(createBashTool(workspace), { command: "true" });
   await expect(running).rejects.toThrow("no longer exists");

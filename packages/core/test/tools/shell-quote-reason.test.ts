@@ -7,7 +7,7 @@ import { createToolWorkspace } from "../support/tool-workspace.ts";
 const BOXED: SandboxState = {
   kind: "boxed",
   mayLeave: true,
-  box: {
+  wrapper: {
     wrapCommand: () => {
       throw new Error("Deciding runs nothing.");
     },
@@ -63,7 +63,7 @@ describe("a model's reason", () => {
 });
 
 describe("a command that is to run outside", () => {
-  const workspace = { ...createToolWorkspace(), commandBox: async () => BOXED };
+  const workspace = { ...createToolWorkspace(), sandboxState: async () => BOXED };
   const ask = (reason?: string) =>
     createBashTool(workspace).approval?.({
       command: "npm ci",
@@ -83,7 +83,7 @@ describe("a command that is to run outside", () => {
 
   test("is judged the same and told of in the same words, whatever reason there is", async () => {
     const { root } = workspace;
-    const context = { root, cwd: root, commandBox: workspace.commandBox };
+    const context = { root, cwd: root, sandboxState: workspace.sandboxState };
     for (const reason of [undefined, ...Object.values(HOSTILE).map(([text]) => text)]) {
       const request = ask(reason);
       if (!request) throw new Error("Nothing is asked.");

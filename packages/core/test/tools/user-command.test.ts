@@ -19,7 +19,7 @@ test("a command of the user's runs where the model's do, with no key in its envi
 
 test("it runs in no box, also where every command of the model's has to", async () => {
   const workspace = createToolWorkspace({
-    commandBox: async () => ({ kind: "refused", problem: "there is none" }),
+    sandboxState: async () => ({ kind: "refused", problem: "there is none" }),
   });
   expect(await runUserCommand("echo free", workspace, { signal: never })).toMatchObject({ output: "free" });
 });

@@ -2,17 +2,17 @@ import { resolve } from "node:path";
 import { findRealPath, isInside } from "../../infrastructure/fs/real-path.ts";
 import { isExistingPath } from "../../infrastructure/fs/stat.ts";
 import type { ReadGrammar } from "../../infrastructure/text/bash-grammar.ts";
-import { evaluateEdit, findObstacleBefore, type LineEdits, NO_EDITS } from "../edit-command-policy.ts";
+import { evaluateEdit, findEditConflict, type LineEdits, NO_EDITS } from "../edit-command-policy.ts";
 import { type Grant, isGranted } from "../grants.ts";
 import {
+  type CwdCandidates,
+  cwdsAfter,
+  cwdsBefore,
   evaluatePath,
   findDestination,
   findSurroundings,
-  type Judging,
-  type Places,
+  type PathEvaluation,
   type PossibleCwd,
-  placesAfter,
-  placesBefore,
 } from "../paths.ts";
 import { isEverything } from "../policy.ts";
 import { evaluateReads } from "../reads.ts";
@@ -22,16 +22,16 @@ import {
   type ApprovalVerdict,
   allow,
   ask,
+  createEntryBudget,
   type EntryBudget,
   type PermissionRule,
-  startLooking,
   strictest,
   verdictOf,
 } from "../types.ts";
 import { type CommandReading, type Pipeline, readCommand, type SimpleCommand, showWord } from "./parse.ts";
 import type { ProgramUse } from "./program-spec.ts";
 import { READ_ONLY_PROGRAMS } from "./programs.ts";
-import { evaluateSearch, expandGlob, type SearchEvaluator } from "./search-policy.ts";
+import { type CommandEvaluation, evaluateSearch, expandGlob } from "./search-policy.ts";
 import { isBuiltin, isProjectsProgram, readSimpleCommand } from "./simple-command.ts";
 
 /**
@@ -48,14 +48,14 @@ export function evaluateCommand(
   const directory = findRealPath(context.cwd, context.cwd) ?? context.cwd;
   const grant: Grant = { kind: "command_line", directory, text: line };
   const start = { ...context, cwd: directory };
-  const judged = judgeParts(line, reading, {
+  const evaluated = evaluateParts(line, reading, {
     context: start,
     surroundings: findSurroundings(start),
-    looks: startLooking(),
+    entryBudget: createEntryBudget(),
   });
-  if (judged.verdict.action !== "ask") return judged.verdict;
+  if (evaluated.verdict.action !== "ask") return evaluated.verdict;
   if (isGranted(grant, context.grants ?? [])) return GRANTED;
-  return { ...judged.verdict, grants: judged.grants ?? [grant] };
+  return { ...evaluated.verdict, grants: evaluated.grants ?? [grant] };
 }
 
 const GRANTED = allow("grant", "you have always allowed exactly this");
@@ -66,22 +66,27 @@ interface EvaluatedCommand {
   grants?: readonly Grant[] | undefined;
 }
 
-function judgeParts(line: string, reading: CommandReading, judging: SearchEvaluator): EvaluatedCommand {
+function evaluateParts(
+  line: string,
+  reading: CommandReading,
+  evaluation: CommandEvaluation,
+): EvaluatedCommand {
   if (reading.kind === "opaque") {
-    const verdict = ask("command_syntax", reading.obstacle);
-    return { verdict: findDenial(line, reading.commands, judging) ?? verdict };
+    const verdict = ask("command_syntax", reading.unsupported);
+    return { verdict: findDenial(line, reading.commands, evaluation) ?? verdict };
   }
   const commands = reading.pipelines.flatMap((pipeline) => pipeline.commands);
-  const steering = commands.length > 1 ? commands.find((command) => isSteering(command, judging)) : undefined;
+  const steering =
+    commands.length > 1 ? commands.find((command) => isSteering(command, evaluation)) : undefined;
   if (steering) {
     const words = commands.map((command) => command.map(({ text }) => text));
     const verdict = ask(
       "shell_command",
       `${showWord(steering[0]?.text ?? "")} may change what the rest of the line means`,
     );
-    return { verdict: findDenial(line, words, judging) ?? verdict };
+    return { verdict: findDenial(line, words, evaluation) ?? verdict };
   }
-  const verdicts = evaluatePipelines(reading.pipelines, judging);
+  const verdicts = evaluatePipelines(reading.pipelines, evaluation);
   const verdict = strictest(verdicts) ?? ask("shell_command", "it contains no command");
   const asking = verdicts.filter(({ action }) => action === "ask");
   const isComplete = asking.every(({ grants }) => grants !== undefined);
@@ -96,44 +101,44 @@ function distinct(grants: readonly Grant[]): Grant[] {
 function findDenial(
   line: string,
   commands: readonly string[][],
-  judging: SearchEvaluator,
+  evaluation: CommandEvaluation,
 ): ApprovalVerdict | undefined {
-  const { context } = judging;
+  const { context } = evaluation;
   for (const words of commands) {
     const command = toRuleCommand(words.map((text) => ({ text, isGlob: false })));
     const rule = findCommandRule(command, context.rules ?? []);
     if (rule?.action === "deny") return verdictOf(rule);
   }
-  return findReadDenial([line.replaceAll("\\\n", ""), ...commands.flat()], [context.cwd], judging);
+  return findReadDenial([line.replaceAll("\\\n", ""), ...commands.flat()], [context.cwd], evaluation);
 }
 
-function evaluatePipelines(pipelines: readonly Pipeline[], judging: SearchEvaluator): ApprovalVerdict[] {
-  const { cwd } = judging.context;
+function evaluatePipelines(pipelines: readonly Pipeline[], evaluation: CommandEvaluation): ApprovalVerdict[] {
+  const { cwd } = evaluation.context;
   const verdicts: ApprovalVerdict[] = [];
   let after: PossibleCwd = { success: [cwd], failure: [] };
   let isUndisturbed = true;
   let before = NO_EDITS;
   for (const pipeline of pipelines) {
-    const places = placesBefore(pipeline.runs, after);
+    const cwds = cwdsBefore(pipeline.runs, after);
     // A command that only runs after a failure of an existing program is evaluated as if the directory had not
     // changed.
-    const judged = places?.length === 0 ? [cwd] : places;
+    const startCwds = cwds?.length === 0 ? [cwd] : cwds;
     for (const [index, command] of pipeline.commands.entries()) {
       const isAlone = pipeline.commands.length === 1;
-      const part = { command, places: judged, isPiped: index > 0, isAlone, before };
-      const { verdict, edits } = evaluatePart(part, judging);
+      const part = { command, cwds: startCwds, isPiped: index > 0, isAlone, before };
+      const { verdict, edits } = evaluatePart(part, evaluation);
       verdicts.push(verdict);
       before = edits;
       isUndisturbed &&= verdict.gate === "read_only_command" || command[0]?.text === "cd";
     }
-    after = placesAfter(pipeline, places, { after, isUndisturbed });
+    after = cwdsAfter(pipeline, cwds, { after, isUndisturbed });
   }
   return verdicts;
 }
 
 interface Part {
   command: SimpleCommand;
-  places: Places;
+  cwds: CwdCandidates;
   /** True if its input comes from another command. */
   isPiped: boolean;
   /** False in a pipe. */
@@ -148,9 +153,9 @@ interface EvaluatedPart {
   edits: LineEdits;
 }
 
-function evaluatePart(part: Part, judging: SearchEvaluator): EvaluatedPart {
-  const { command, places, isPiped, before } = part;
-  const { context, surroundings } = judging;
+function evaluatePart(part: Part, evaluation: CommandEvaluation): EvaluatedPart {
+  const { command, cwds, isPiped, before } = part;
+  const { context, surroundings } = evaluation;
   const rule = findCommandRule(toRuleCommand(command), context.rules ?? []);
   // After a command that a rule or an answer allowed, it is unknown where paths lead.
   const unknown = (verdict: ApprovalVerdict): EvaluatedPart => ({
@@ -158,14 +163,14 @@ function evaluatePart(part: Part, judging: SearchEvaluator): EvaluatedPart {
     edits: { ...before, isEvaluated: false },
   });
   if (rule?.action === "deny") return unknown(verdictOf(rule));
-  const denial = findPartDenial(part, judging);
+  const denial = findPartDenial(part, evaluation);
   if (denial) return unknown(denial);
   // A command was allowed for this project, wherever a `cd` on the line leads.
-  if (rule?.action === "allow" && isInProject(places, surroundings.root)) return unknown(verdictOf(rule));
-  const unruled = evaluateUnruled(part, judging);
+  if (rule?.action === "allow" && isInProject(cwds, surroundings.root)) return unknown(verdictOf(rule));
+  const unruled = evaluateUnruled(part, evaluation);
   const verdict = rule?.action === "ask" ? verdictOf(rule) : unruled.verdict;
   const { edits } = unruled;
-  const [only, ...others] = places ?? [];
+  const [only, ...others] = cwds ?? [];
   // A pattern may match other files later, and a shell that reads from a pipe runs other input: such a part is only
   // granted with its whole line.
   const isFixed =
@@ -177,56 +182,61 @@ function evaluatePart(part: Part, judging: SearchEvaluator): EvaluatedPart {
     : { verdict: { ...verdict, grants: [grant] }, edits };
 }
 
-function isInProject(places: Places, root: string): boolean {
-  return places?.every((place) => isInside(place, root)) === true;
+function isInProject(cwds: CwdCandidates, root: string): boolean {
+  return cwds?.every((cwd) => isInside(cwd, root)) === true;
 }
 
 /**
  * Finds a rule that denies reading one of the words: by the real path, or, for an unknown command, by the word itself.
  */
-function findPartDenial(part: Part, judging: SearchEvaluator): ApprovalVerdict | undefined {
-  const { context } = judging;
+function findPartDenial(part: Part, evaluation: CommandEvaluation): ApprovalVerdict | undefined {
+  const { context } = evaluation;
   if (!hasReadDenial(context)) return undefined;
-  const { command, places = [context.cwd], isPiped } = part;
-  const isKnown = places.every((cwd) => {
-    const reading = readSimpleCommand({ command, isPiped }, { ...judging, context: { ...context, cwd } });
+  const { command, cwds = [context.cwd], isPiped } = part;
+  const isKnown = cwds.every((cwd) => {
+    const reading = readSimpleCommand({ command, isPiped }, { ...evaluation, context: { ...context, cwd } });
     return reading !== undefined && "use" in reading;
   });
   const words = command.slice(1).map(({ text }) => text);
-  if (!isKnown) return findReadDenial(words, places, judging);
-  const { verdict } = evaluateUnruled({ ...part, places }, judging);
+  if (!isKnown) return findReadDenial(words, cwds, evaluation);
+  const { verdict } = evaluateUnruled({ ...part, cwds }, evaluation);
   return verdict.action === "deny" ? verdict : undefined;
 }
 
-function evaluateUnruled(part: Part, judging: SearchEvaluator): EvaluatedPart {
-  const { command, places, before } = part;
-  const { context } = judging;
+function evaluateUnruled(part: Part, evaluation: CommandEvaluation): EvaluatedPart {
+  const { command, cwds, before } = part;
+  const { context } = evaluation;
   const name = command[0]?.text ?? "";
-  const inPlace = places?.map((cwd) =>
-    judgeInPlace(part, { startsIn: context.cwd, judging: { ...judging, context: { ...context, cwd } } }),
+  const byDirectory = cwds?.map((cwd) =>
+    evaluateInDirectory(part, {
+      startsIn: context.cwd,
+      evaluation: { ...evaluation, context: { ...context, cwd } },
+    }),
   );
-  const verdict = strictest(inPlace?.map((judged) => judged.verdict) ?? []);
-  if (inPlace && verdict) return { verdict, edits: inPlace.at(-1)?.edits ?? before };
-  const where = places === undefined ? `it is unknown where ${showWord(name)} would run` : undefined;
+  const verdict = strictest(byDirectory?.map((evaluated) => evaluated.verdict) ?? []);
+  if (byDirectory && verdict) return { verdict, edits: byDirectory.at(-1)?.edits ?? before };
+  const where = cwds === undefined ? `it is unknown where ${showWord(name)} would run` : undefined;
   return {
     verdict: ask("shell_command", where ?? `${showWord(name)} has no directory to run in`),
     edits: before,
   };
 }
 
-function judgeInPlace(
+function evaluateInDirectory(
   { command, isPiped, isAlone, before }: Part,
-  { startsIn, judging }: { startsIn: string; judging: SearchEvaluator },
+  { startsIn, evaluation }: { startsIn: string; evaluation: CommandEvaluation },
 ): EvaluatedPart {
-  if (command[0]?.text === "cd") return { verdict: evaluateDirectoryChange(command, judging), edits: before };
-  const edit = evaluateEdit({ command, isPiped: !isAlone, startsIn, before }, judging);
+  if (command[0]?.text === "cd")
+    return { verdict: evaluateDirectoryChange(command, evaluation), edits: before };
+  const edit = evaluateEdit({ command, isPiped: !isAlone, startsIn, before }, evaluation);
   if (edit) return edit;
-  const verdict = evaluateReading({ command, isPiped, startsIn }, judging);
-  const obstacle = verdict.action === "allow" ? findObstacleBefore({ command, before }, judging) : undefined;
-  if (obstacle === undefined) return { verdict, edits: before };
+  const verdict = evaluateReading({ command, isPiped, startsIn }, evaluation);
+  const unsupported =
+    verdict.action === "allow" ? findEditConflict({ command, before }, evaluation) : undefined;
+  if (unsupported === undefined) return { verdict, edits: before };
   const name = showWord(command[0]?.text ?? "");
   return {
-    verdict: ask("shell_command", `${name} may do more than read, because of ${obstacle}`),
+    verdict: ask("shell_command", `${name} may do more than read, because of ${unsupported}`),
     edits: before,
   };
 }
@@ -234,12 +244,12 @@ function judgeInPlace(
 /** Decides about a `cd`. It is allowed to a plain directory inside the project; the next commands then start there. */
 function evaluateDirectoryChange(
   command: SimpleCommand,
-  { context, surroundings }: Judging,
+  { context, surroundings }: PathEvaluation,
 ): ApprovalVerdict {
-  const place = findDestination(command, context.cwd);
-  if (place === undefined) return ask("shell_command", "it is unknown where this cd leads");
+  const destination = findDestination(command, context.cwd);
+  if (destination === undefined) return ask("shell_command", "it is unknown where this cd leads");
   const verdict = evaluatePath(
-    { path: place, permission: "read", readsContent: false },
+    { path: destination, permission: "read", readsContent: false },
     context,
     surroundings,
   );
@@ -261,16 +271,16 @@ interface ReadingCommand {
 /** Decides whether a command, run in `context.cwd`, is known to only read, and only files that need no approval. */
 function evaluateReading(
   { command, isPiped, startsIn }: ReadingCommand,
-  judging: SearchEvaluator,
+  evaluation: CommandEvaluation,
 ): ApprovalVerdict {
-  const { context, surroundings } = judging;
+  const { context, surroundings } = evaluation;
   const name = command[0]?.text ?? "";
-  const reading = readSimpleCommand({ command, isPiped }, judging);
+  const reading = readSimpleCommand({ command, isPiped }, evaluation);
   if (reading === undefined) return ask("shell_command", `${showWord(name)} may do more than read`);
-  if ("obstacle" in reading) {
-    return ask("shell_command", `${showWord(name)} may do more than read, because of ${reading.obstacle}`);
+  if ("unsupported" in reading) {
+    return ask("shell_command", `${showWord(name)} may do more than read, because of ${reading.unsupported}`);
   }
-  const verdict = evaluateUse(reading.use, judging);
+  const verdict = evaluateUse(reading.use, evaluation);
   // A deny rule takes precedence over anything the user may allow.
   if (verdict.action === "deny") return verdict;
   if (!isInside(context.cwd, surroundings.root)) {
@@ -279,7 +289,7 @@ function evaluateReading(
       `${showWord(name)} would run in ${showWord(context.cwd)}, outside the project`,
     );
   }
-  return programsBehind(name).some((program) => isProjectsProgram(program, startsIn, judging))
+  return programsBehind(name).some((program) => isProjectsProgram(program, startsIn, evaluation))
     ? ask("shell_command", `${showWord(name)} is the project's own program of that name`)
     : verdict;
 }
@@ -292,17 +302,20 @@ function programsBehind(name: string): string[] {
 /** Operands that are not files to protect: standard input and files that are always empty. */
 const HARMLESS: ReadonlySet<string> = new Set(["-", "/dev/null", ""]);
 
-function evaluateUse({ paths, readsContent, search }: ProgramUse, judging: SearchEvaluator): ApprovalVerdict {
+function evaluateUse(
+  { paths, readsContent, search }: ProgramUse,
+  evaluation: CommandEvaluation,
+): ApprovalVerdict {
   const isFile = (path: string) => !HARMLESS.has(path);
-  const verdict = evaluateReads(paths.filter(isFile), readsContent, judging);
+  const verdict = evaluateReads(paths.filter(isFile), readsContent, evaluation);
   const isRefused = verdict && verdict.action !== "allow";
-  if (isRefused && (verdict.action === "deny" || !hasReadDenial(judging.context))) return verdict;
+  if (isRefused && (verdict.action === "deny" || !hasReadDenial(evaluation.context))) return verdict;
   const findings: ApprovalVerdict[] = isRefused ? [verdict] : [];
   if (!search || !readsContent) return strictest(findings) ?? READS_ONLY;
-  for (const place of new Set(search.places.filter(isFile))) {
-    const finding = evaluateSearch(place, search, judging);
+  for (const root of new Set(search.roots.filter(isFile))) {
+    const finding = evaluateSearch(root, search, evaluation);
     if (finding) findings.push(finding);
-    if (judging.looks.left < 0) break;
+    if (evaluation.entryBudget.left < 0) break;
   }
   return strictest(findings) ?? READS_ONLY;
 }
@@ -318,15 +331,15 @@ function hasReadDenial({ rules = [] }: ApprovalContext): boolean {
  */
 function findReadDenial(
   texts: readonly string[],
-  places: readonly string[],
-  { context, looks }: Pick<SearchEvaluator, "context" | "looks">,
+  cwds: readonly string[],
+  { context, entryBudget }: Pick<CommandEvaluation, "context" | "entryBudget">,
 ): ApprovalVerdict | undefined {
   if (!hasReadDenial(context)) return undefined;
   const pieces = new Set(texts.flatMap(toPieces));
-  for (const place of places) {
-    const root = findRealPath(context.root, place) ?? context.root;
+  for (const cwd of cwds) {
+    const root = findRealPath(context.root, cwd) ?? context.root;
     for (const piece of pieces) {
-      const rule = findReadDenialIn(piece, { place, root, context, looks });
+      const rule = findReadDenialIn(piece, { cwd, root, context, entryBudget });
       if (rule) return verdictOf(rule);
     }
   }
@@ -349,26 +362,26 @@ function toPieces(text: string): string[] {
 function findReadDenialIn(
   piece: string,
   {
-    place,
+    cwd,
     root,
     context,
-    looks,
-  }: { place: string; root: string; context: ApprovalContext; looks: EntryBudget },
+    entryBudget,
+  }: { cwd: string; root: string; context: ApprovalContext; entryBudget: EntryBudget },
 ): PermissionRule | undefined {
   const { rules = [], home } = context;
   const isHome = home !== undefined && (piece === "~" || piece.startsWith("~/"));
   const path = isHome ? home + piece.slice(1) : piece;
   // Regular expressions contain brackets too: a bracket stands for one character here.
   const pattern = path.replace(/\[[^\]/]+\]/g, "?").replaceAll("[", "?");
-  const expansion = /[*?]/.test(pattern) ? expandGlob(pattern, place, looks) : { names: [] };
+  const expansion = /[*?]/.test(pattern) ? expandGlob(pattern, cwd, entryBudget) : { names: [] };
   // Too many patterns to check them all suggest an attempt to hide something.
-  if ("obstacle" in expansion && expansion.isTooLarge) {
+  if ("unsupported" in expansion && expansion.isTooLarge) {
     return rules.findLast(({ permission, action }) => permission === "read" && action === "deny");
   }
   const names = "names" in expansion ? [path, ...expansion.names] : [path];
   const paths = names.flatMap((name) => {
-    const named = resolve(place, name);
-    return [...new Set([named, findRealPath(name, place) ?? named])];
+    const named = resolve(cwd, name);
+    return [...new Set([named, findRealPath(name, cwd) ?? named])];
   });
   for (const candidate of paths) {
     const rule = findPathRule({ path: candidate, root, home }, "read", rules);
@@ -396,9 +409,9 @@ const BUILTINS: ReadonlySet<string> = new Set(
  * True when a command may change the meaning of later words on the same line: any shell builtin except those known to
  * only read. A plain `cd` is followed instead.
  */
-function isSteering(command: SimpleCommand, judging: SearchEvaluator): boolean {
+function isSteering(command: SimpleCommand, evaluation: CommandEvaluation): boolean {
   const name = command[0]?.text ?? "";
   if (name === "cd" || !BUILTINS.has(name)) return false;
-  const reading = readSimpleCommand({ command, isPiped: false }, judging);
-  return reading === undefined || "obstacle" in reading;
+  const reading = readSimpleCommand({ command, isPiped: false }, evaluation);
+  return reading === undefined || "unsupported" in reading;
 }

@@ -17,18 +17,18 @@ type Token =
   | { kind: "word"; word: Word }
   | { kind: "operator"; text: Operator; start: number }
   /** Text that does not change what is run: a comment, or output redirected to another stream or to `/dev/null`. */
-  | { kind: "aside"; isComment: boolean; start: number; end: number };
+  | { kind: "ignored"; isComment: boolean; start: number; end: number };
 
 /** The operators that join or end commands in a plain line. `&` is missing: background commands are not supported. */
 type Operator = "&&" | "||" | ";" | "|" | "\n";
 
 /** The tokens of a line of plain words, or why it is not one, such as `it contains a redirection`. */
-type Tokens = { tokens: Token[] } | { obstacle: string };
+type Tokens = { tokens: Token[] } | { unsupported: string };
 
 // Every shell treats these literally, wherever they are in a word.
 const PLAIN = /[A-Za-z0-9_./,:=@%+^\-!]/;
 
-const OBSTACLES: Readonly<Record<string, string>> = {
+const UNSUPPORTED: Readonly<Record<string, string>> = {
   $: "it contains an expansion or substitution",
   "`": "it contains a command substitution",
   ">": "it contains a redirection",
@@ -60,22 +60,24 @@ const COMMENT = /#[^\n]*/y;
  * redirections that discard output or join stderr to it.
  */
 function readTokens(line: string): Tokens {
-  if (!line.isWellFormed() || INVISIBLE.test(line)) return { obstacle: "it contains invisible characters" };
+  if (!line.isWellFormed() || INVISIBLE.test(line))
+    return { unsupported: "it contains invisible characters" };
   const tokens: Token[] = [];
   for (let at = 0; at < line.length; ) {
     const operator = operatorAt(line, at);
-    const aside = asideAt(line, at);
+    const ignored = ignoredAt(line, at);
     if (line[at] === " " || line[at] === "\t") at += 1;
-    else if (aside) {
-      if (line[aside.end - 1] === "\\") return { obstacle: "it contains a comment that ends in a backslash" };
-      tokens.push(aside);
-      at = aside.end;
+    else if (ignored) {
+      if (line[ignored.end - 1] === "\\")
+        return { unsupported: "it contains a comment that ends in a backslash" };
+      tokens.push(ignored);
+      at = ignored.end;
     } else if (operator) {
       tokens.push({ kind: "operator", text: operator, start: at });
       at += operator.length;
     } else {
       const word = readWord(line, at);
-      if ("obstacle" in word) return word;
+      if ("unsupported" in word) return word;
       tokens.push({ kind: "word", word });
       at = word.end;
     }
@@ -94,13 +96,13 @@ function operatorAt(line: string, at: number): Operator | undefined {
  * Reads a comment or harmless redirection; both exist only where a word could begin, after a space or at the start of a
  * line.
  */
-function asideAt(line: string, at: number): (Token & { kind: "aside" }) | undefined {
+function ignoredAt(line: string, at: number): (Token & { kind: "ignored" }) | undefined {
   if (at > 0 && !/[ \t\n]/.test(line[at - 1] ?? "")) return undefined;
   const pattern = line[at] === "#" ? COMMENT : HARMLESS_REDIRECTION;
   pattern.lastIndex = at;
   const match = pattern.exec(line);
   return match
-    ? { kind: "aside", isComment: line[at] === "#", start: at, end: at + match[0].length }
+    ? { kind: "ignored", isComment: line[at] === "#", start: at, end: at + match[0].length }
     : undefined;
 }
 
@@ -111,11 +113,11 @@ interface Piece {
   isQuoted?: boolean;
 }
 
-function readWord(line: string, start: number): Word | { obstacle: string } {
+function readWord(line: string, start: number): Word | { unsupported: string } {
   const word: Word = { text: "", isGlob: false, isBare: true, start, end: start };
   while (word.end < line.length && !/[ \t]/.test(line[word.end] ?? "") && !operatorAt(line, word.end)) {
     const piece = readPiece(line, word.end, start);
-    if (typeof piece === "string") return { obstacle: piece };
+    if (typeof piece === "string") return { unsupported: piece };
     word.text += piece.text;
     word.end = piece.end;
     word.isGlob ||= piece.isGlob === true;
@@ -137,7 +139,7 @@ function readPiece(line: string, at: number, wordStart: number): Piece | string 
   if ((char === "~" || char === "#") && at > wordStart && /[A-Za-z0-9_]/.test(line[at - 1] ?? "")) {
     return { text: char, end: at + 1 };
   }
-  return OBSTACLES[char] ?? "it contains letters outside quotes that shells may read differently";
+  return UNSUPPORTED[char] ?? "it contains letters outside quotes that shells may read differently";
 }
 
 function readSingleQuoted(line: string, at: number): Piece | string {
@@ -155,7 +157,7 @@ function readDoubleQuoted(line: string, at: number): Piece | string {
     const char = line[next] ?? "";
     const after = line[next + 1] ?? "";
     if (char === '"') return { text, end: next + 1, isQuoted: true };
-    if (char === "`" || (char === "$" && !/["|)\s]/.test(after))) return OBSTACLES.$ ?? "";
+    if (char === "`" || (char === "$" && !/["|)\s]/.test(after))) return UNSUPPORTED.$ ?? "";
     if (char === "\\" && after === "\n") return "it continues after a backslash at the end of a line";
     if (char === "\\" && ESCAPABLE.has(after)) next += 1;
     text += char === "\\" && ESCAPABLE.has(after) ? after : char;
@@ -187,7 +189,7 @@ export type CommandReading =
    * The line contains more than plain words. `commands` holds the words of the commands that were recognized, for deny
    * rules.
    */
-  | { kind: "opaque"; obstacle: string; commands: string[][] };
+  | { kind: "opaque"; unsupported: string; commands: string[][] };
 
 /** The node kinds that the grammar may find in a line of plain words. */
 const PLAIN_KINDS: ReadonlySet<string> = new Set([
@@ -219,19 +221,19 @@ const MAX_COMMANDS = 500;
  */
 export function readCommand(line: string, readGrammar: ReadGrammar): CommandReading {
   const read = readTokens(line);
-  const toOpaque = (obstacle: string, found: readonly SimpleCommand[]): CommandReading => {
-    return { kind: "opaque", obstacle, commands: guessCommands(line, { readGrammar, found }) };
+  const toOpaque = (unsupported: string, found: readonly SimpleCommand[]): CommandReading => {
+    return { kind: "opaque", unsupported, commands: guessCommands(line, { readGrammar, found }) };
   };
-  if ("obstacle" in read) return toOpaque(read.obstacle, []);
-  const tokens = read.tokens.filter((token) => token.kind !== "aside");
+  if ("unsupported" in read) return toOpaque(read.unsupported, []);
+  const tokens = read.tokens.filter((token) => token.kind !== "ignored");
   const pipelines = toPipelines(tokens);
   const found = pipelines?.flatMap(({ commands }) => commands) ?? [];
   const timed = pipelines?.map(withoutTime);
-  const obstacle =
-    findObstacle(timed) ?? findDisagreement(found, readGrammar(toGrammarText(line, read.tokens)));
-  return timed && obstacle === undefined
+  const unsupported =
+    findUnsupported(timed) ?? findDisagreement(found, readGrammar(toGrammarText(line, read.tokens)));
+  return timed && unsupported === undefined
     ? { kind: "plain", pipelines: timed }
-    : toOpaque(obstacle ?? "", found);
+    : toOpaque(unsupported ?? "", found);
 }
 
 /**
@@ -244,12 +246,12 @@ function withoutTime({ runs, commands }: Pipeline): Pipeline {
   return isTimed ? { runs, commands: [[program, ...words], ...others] } : { runs, commands };
 }
 
-function findObstacle(pipelines: readonly Pipeline[] | undefined): string | undefined {
+function findUnsupported(pipelines: readonly Pipeline[] | undefined): string | undefined {
   if (pipelines === undefined) return "an operator has no command next to it";
   const commands = pipelines.flatMap((pipeline) => pipeline.commands);
   if (commands.length === 0) return "it contains no command";
   if (commands.length > MAX_COMMANDS) return `it contains more than ${MAX_COMMANDS} commands`;
-  return commands.map(findProgramObstacle).find((obstacle) => obstacle !== undefined);
+  return commands.map(findUnsupportedProgram).find((unsupported) => unsupported !== undefined);
 }
 
 /**
@@ -258,19 +260,19 @@ function findObstacle(pipelines: readonly Pipeline[] | undefined): string | unde
  * as one.
  */
 function toGrammarText(line: string, all: readonly Token[]): string {
-  const tokens = all.filter((token) => token.kind !== "aside");
+  const tokens = all.filter((token) => token.kind !== "ignored");
   const lastWord = tokens.findLastIndex(({ kind }) => kind === "word");
   const lineEnds = tokens.flatMap((token, index) => {
     if (token.kind !== "operator" || token.text !== "\n") return [];
     const isEnd = tokens[index - 1]?.kind === "word" && index < lastWord;
     return [{ start: token.start, end: token.start + 1, text: isEnd ? ";" : " " }];
   });
-  const asides = all.flatMap((token) =>
-    token.kind === "aside" ? [{ ...token, text: " ".repeat(token.end - token.start) }] : [],
+  const ignored = all.flatMap((token) =>
+    token.kind === "ignored" ? [{ ...token, text: " ".repeat(token.end - token.start) }] : [],
   );
   let text = "";
   let from = 0;
-  for (const piece of [...lineEnds, ...asides].sort((left, right) => left.start - right.start)) {
+  for (const piece of [...lineEnds, ...ignored].sort((left, right) => left.start - right.start)) {
     text += line.slice(from, piece.start) + piece.text;
     from = piece.end;
   }
@@ -291,7 +293,7 @@ function toPipelines(tokens: readonly Token[]): Pipeline[] | undefined {
       command.push(token.word);
       continue;
     }
-    if (token.kind === "aside") continue;
+    if (token.kind === "ignored") continue;
     if (command.length === 0) {
       // Empty lines are not commands, and a line may be broken after an operator.
       if (token.text === "\n") continue;
@@ -308,7 +310,7 @@ function toPipelines(tokens: readonly Token[]): Pipeline[] | undefined {
   return needsCommand ? undefined : pipelines;
 }
 
-function findProgramObstacle([program]: SimpleCommand): string | undefined {
+function findUnsupportedProgram([program]: SimpleCommand): string | undefined {
   if (!program) return "it contains no command";
   if (!program.isBare || program.isGlob) {
     return program.text === "[" ? undefined : "the name of a program is quoted or a pattern";
@@ -320,8 +322,8 @@ function findProgramObstacle([program]: SimpleCommand): string | undefined {
 
 /** The reason why the grammar does not find exactly these commands; undefined when it does. */
 function findDisagreement(commands: readonly SimpleCommand[], grammar: GrammarReading): string | undefined {
-  const strange = [...grammar.kinds].find((kind) => !PLAIN_KINDS.has(kind));
-  if (strange !== undefined) return `it contains a ${strange.replaceAll("_", " ")}`;
+  const unknownKind = [...grammar.kinds].find((kind) => !PLAIN_KINDS.has(kind));
+  if (unknownKind !== undefined) return `it contains a ${unknownKind.replaceAll("_", " ")}`;
   if (grammar.hasError) return "bash might reject it";
   const isSame =
     commands.length === grammar.commands.length &&

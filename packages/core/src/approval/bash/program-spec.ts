@@ -49,10 +49,10 @@ function kindsOf(spec: ProgramSpec): ReadonlyMap<string, Kind> {
 export function readOptions(
   words: readonly Operand[],
   spec: ProgramSpec,
-): ReadOptions | { obstacle: string } {
+): ReadOptions | { unsupported: string } {
   const found: Found = { operands: [], paths: [], given: new Set(), values: [], patterns: [] };
   const response = spec.responseFiles ? findResponseFile(words) : undefined;
-  if (response !== undefined) return { obstacle: `the response file ${showWord(response)}` };
+  if (response !== undefined) return { unsupported: `the response file ${showWord(response)}` };
   const rest = [...words];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     if (word.text === "--") {
@@ -60,10 +60,10 @@ export function readOptions(
     } else if (word.names !== undefined || !/^-./.test(word.text)) {
       found.operands.push(word);
     } else {
-      const obstacle = word.text.startsWith("--")
+      const unsupported = word.text.startsWith("--")
         ? takeLong(word.text, { spec, found, rest })
         : takeShort(word.text, { spec, found, rest });
-      if (obstacle !== undefined) return { obstacle };
+      if (unsupported !== undefined) return { unsupported };
     }
   }
   return takePattern(found, spec) ?? found;
@@ -119,9 +119,9 @@ function takeValue(
   { spec, found, rest, kind }: Target & { kind: Kind },
 ): string | undefined {
   const isShort = name.length === 1;
-  const obstacle = `what follows the option ${isShort ? `-${name}` : name}`;
+  const unsupported = `what follows the option ${isShort ? `-${name}` : name}`;
   const next = attached === undefined ? rest.shift() : { text: attached, names: undefined };
-  if (next === undefined || next.names !== undefined) return obstacle;
+  if (next === undefined || next.names !== undefined) return unsupported;
   const { text } = next;
   found.given.add(name);
   found.values.push({ name, text });
@@ -129,9 +129,9 @@ function takeValue(
   if (splitNames(spec.pathValues).includes(name)) found.paths.push(text);
   if (kind !== "value") return undefined;
   // If the option takes no value, this word is an option or a file.
-  if (attached === undefined && /^-(?!\d+$)./.test(text)) return obstacle;
+  if (attached === undefined && /^-(?!\d+$)./.test(text)) return unsupported;
   if (attached === undefined && isShort && !isHarmlessName(text, spec)) found.paths.push(text);
-  return spec.valuePattern?.test(text) === false || isTooWide(name, text, spec) ? obstacle : undefined;
+  return spec.valuePattern?.test(text) === false || isTooWide(name, text, spec) ? unsupported : undefined;
 }
 
 /** True for a separator, such as `/`: no program that reads single files can use it. */
@@ -144,11 +144,11 @@ function isTooWide(name: string, text: string, spec: ProgramSpec): boolean {
 }
 
 /** Uses the first operand as the pattern unless an option has given one. */
-function takePattern(found: Found, spec: ProgramSpec): { obstacle: string } | undefined {
+function takePattern(found: Found, spec: ProgramSpec): { unsupported: string } | undefined {
   const needsPattern = spec.operands === "pattern_and_paths" && !bringsPattern(found.given, spec);
   if (!needsPattern) return undefined;
   const first = found.operands.shift();
-  if (first?.names !== undefined) return { obstacle: "file names in place of a pattern" };
+  if (first?.names !== undefined) return { unsupported: "file names in place of a pattern" };
   if (first) found.patterns.push(first.text);
   return undefined;
 }
@@ -211,7 +211,7 @@ export interface NameFilter {
 /** The files that a search below a directory reads. */
 export interface SearchScope {
   /** The directories that are searched, as written; `.` by default. */
-  places: readonly string[];
+  roots: readonly string[];
   followsLinks: boolean;
   /** True when pipes and devices below the directory are opened. */
   opensSpecial: boolean;
@@ -219,7 +219,7 @@ export interface SearchScope {
   skipsHidden: boolean;
   filters: readonly NameFilter[];
   /** True when files that no filter matches are read. */
-  takesUnmatched: boolean;
+  includesUnmatched: boolean;
 }
 
 /** The files that a call of such a program would read. */
@@ -232,7 +232,7 @@ export interface ProgramUse {
 }
 
 /** The files that a call would read, or `unsupported`: a phrase to follow "because of". */
-export type ProgramReading = { use: ProgramUse } | { obstacle: string };
+export type ProgramReading = { use: ProgramUse } | { unsupported: string };
 
 /** A call that opens none of its files: it only reads their names and status. */
 export function namesOnly(paths: string[]): ProgramReading {
@@ -242,18 +242,19 @@ export function namesOnly(paths: string[]): ProgramReading {
 /** Reads a call by the program's spec. */
 export function readProgramUse(words: readonly Operand[], spec: ProgramSpec): ProgramReading {
   const read = readOptions(words, spec);
-  return "obstacle" in read ? read : toUse(read, spec);
+  return "unsupported" in read ? read : toUse(read, spec);
 }
 
 /** Reads a call whose program is fully described by its spec. */
 export function toUse(read: ReadOptions, spec: ProgramSpec): ProgramReading {
   const { operands } = read;
-  if (spec.operands === "none" && operands.length > 0) return { obstacle: "an operand" };
+  if (spec.operands === "none" && operands.length > 0) return { unsupported: "an operand" };
   const names = operands.flatMap((operand) => operand.names ?? [operand.text]);
-  if (names.length > (spec.maxOperands ?? Number.POSITIVE_INFINITY)) return { obstacle: "a further operand" };
-  if (names.length < (spec.minOperands ?? 0)) return { obstacle: "what it does without an operand" };
-  const strange = names.find((name) => spec.operandPattern?.test(name) === false);
-  if (strange !== undefined) return { obstacle: `the operand ${showWord(strange)}` };
+  if (names.length > (spec.maxOperands ?? Number.POSITIVE_INFINITY))
+    return { unsupported: "a further operand" };
+  if (names.length < (spec.minOperands ?? 0)) return { unsupported: "what it does without an operand" };
+  const invalid = names.find((name) => spec.operandPattern?.test(name) === false);
+  if (invalid !== undefined) return { unsupported: `the operand ${showWord(invalid)}` };
   // Operands that are not files still reveal file names when they contain a pattern.
   const areFiles = spec.operands === "paths" || spec.operands === "pattern_and_paths";
   const touched = areFiles ? names : operands.flatMap((operand) => operand.names ?? []);
@@ -267,7 +268,7 @@ export function toUse(read: ReadOptions, spec: ProgramSpec): ProgramReading {
 
 function toScope(
   { given, values }: ReadOptions,
-  places: readonly string[],
+  roots: readonly string[],
   spec: ProgramSpec,
 ): SearchScope | undefined {
   const has = (list: string | undefined) =>
@@ -281,12 +282,12 @@ function toScope(
       : [{ kind, pattern: splitNames(spec.pathValues).includes(name) ? "" : text }];
   });
   return {
-    places: places.length === 0 ? ["."] : places,
+    roots: roots.length === 0 ? ["."] : roots,
     followsLinks: has(spec.following),
     opensSpecial: true,
     skipsHidden: false,
     filters,
     // The manual of GNU grep: a file without a match is read unless the first filter includes.
-    takesUnmatched: filters[0]?.kind !== "include",
+    includesUnmatched: filters[0]?.kind !== "include",
   };
 }

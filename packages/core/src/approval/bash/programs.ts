@@ -55,24 +55,24 @@ function readFindExpression(words: readonly Operand[]): ProgramReading {
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     const { text, names } = word;
     if (names !== undefined && isExpression)
-      return { obstacle: `the file names that ${showWord(text)} stands for` };
+      return { unsupported: `the file names that ${showWord(text)} stands for` };
     if (names !== undefined) paths.push(...names);
     else if (FLAGS.has(text)) isExpression ||= text !== "-P";
     else if (VALUES.has(text) || PATH_VALUES.has(text) || DATE_VALUE.test(text)) {
       isExpression = true;
       const value = rest.shift();
-      if (!value || value.names !== undefined || isStrangeValue(text, value.text)) {
-        return { obstacle: `what follows ${showWord(text)}` };
+      if (!value || value.names !== undefined || isUnsupportedValue(text, value.text)) {
+        return { unsupported: `what follows ${showWord(text)}` };
       }
       if (PATH_VALUES.has(text)) paths.push(value.text);
-    } else if (isExpression || text.startsWith("-")) return { obstacle: showWord(text) };
+    } else if (isExpression || text.startsWith("-")) return { unsupported: showWord(text) };
     else paths.push(text);
   }
   return namesOnly(paths);
 }
 
 /** True for a format width with many digits, which prints as many spaces for every file. */
-function isStrangeValue(test: string, value: string): boolean {
+function isUnsupportedValue(test: string, value: string): boolean {
   return test === "-printf" ? /\d{5}/.test(value) : DATE_VALUE.test(test) && /^-|[="]/.test(value);
 }
 
@@ -197,10 +197,10 @@ const LISTING: ProgramSpec = { ...RIPGREP, operands: "paths" };
  */
 function readRipgrep(words: readonly Operand[], isPiped: boolean): ProgramReading {
   const listing = readOptions(words, LISTING);
-  if ("obstacle" in listing) return listing;
+  if ("unsupported" in listing) return listing;
   const listsOnly = ["--files", "--type-list"].some((name) => listing.given.has(name));
   const read = listsOnly ? listing : readOptions(words, RIPGREP);
-  if ("obstacle" in read) return read;
+  if ("unsupported" in read) return read;
   const operands = read.operands.flatMap((operand) => operand.names ?? [operand.text]);
   const use = { paths: [...read.paths, ...operands], readsContent: !listsOnly };
   const searches = !listsOnly && (operands.length > 0 || !isPiped);
@@ -210,7 +210,7 @@ function readRipgrep(words: readonly Operand[], isPiped: boolean): ProgramReadin
 const SHOWS_HIDDEN: readonly string[] = [".", "u", "--hidden", "--unrestricted", "--ignore-file"];
 
 /** A glob or type that includes a file also includes it when it is hidden. */
-function toScope({ given, values }: ReadOptions, places: readonly string[]): SearchScope {
+function toScope({ given, values }: ReadOptions, roots: readonly string[]): SearchScope {
   const valuesOf = (...names: string[]) =>
     values.filter(({ name }) => names.includes(name)).map(({ text }) => text);
   const globs = valuesOf("g", "--glob", "--iglob").map(toFilter);
@@ -219,12 +219,12 @@ function toScope({ given, values }: ReadOptions, places: readonly string[]): Sea
   const hasInclude = globs.some(({ kind }) => kind === "include");
   const typeFilters = hasInclude ? undefined : toTypeFilters(types);
   return {
-    places: places.length === 0 ? ["."] : places,
+    roots: roots.length === 0 ? ["."] : roots,
     followsLinks: false,
     opensSpecial: false,
     skipsHidden: !hasInclude && types.length === 0 && !SHOWS_HIDDEN.some((name) => given.has(name)),
     filters: [...(typeFilters ?? []), ...globs],
-    takesUnmatched: !hasInclude && typeFilters === undefined,
+    includesUnmatched: !hasInclude && typeFilters === undefined,
   };
 }
 
@@ -269,7 +269,7 @@ export const SPECIAL_PROGRAMS: Readonly<Record<string, SpecialProgram>> = {
 function readCommandLookup([option, ...names]: readonly Operand[]): ProgramReading {
   const isLookup = option?.text === "-v" || option?.text === "-V";
   const isPlain = names.every((operand) => operand.names === undefined && !operand.text.startsWith("-"));
-  return isLookup && isPlain ? namesOnly([]) : { obstacle: "its operands" };
+  return isLookup && isPlain ? namesOnly([]) : { unsupported: "its operands" };
 }
 
 /**
@@ -278,7 +278,9 @@ function readCommandLookup([option, ...names]: readonly Operand[]): ProgramReadi
  */
 function readPs(words: readonly Operand[]): ProgramReading {
   const text = words.map((word) => word.text).join(" ");
-  return ["", "aux", "ax", "-A"].includes(text) ? namesOnly([]) : { obstacle: "the columns it would show" };
+  return ["", "aux", "ax", "-A"].includes(text)
+    ? namesOnly([])
+    : { unsupported: "the columns it would show" };
 }
 
 const NO_OPERANDS: ProgramSpec = { operands: "none" };

@@ -19,19 +19,19 @@ export function evaluateSandboxedCommand(
 ): ApprovalVerdict {
   // Commands allowed unsandboxed are allowed in the sandbox too.
   const grants = context.grants?.map((grant) => markSandboxed(grant, undefined));
-  const judged = evaluateCommand(line, { ...context, grants }, readGrammar);
-  if (judged.action !== "ask") return judged;
-  const verdict = { ...judged, grants: judged.grants?.map((grant) => markSandboxed(grant, true)) };
+  const evaluated = evaluateCommand(line, { ...context, grants }, readGrammar);
+  if (evaluated.action !== "ask") return evaluated;
+  const verdict = { ...evaluated, grants: evaluated.grants?.map((grant) => markSandboxed(grant, true)) };
   if (verdict.gate === "rule") return verdict;
-  if (context.canUndo === false) return { ...verdict, reason: `${verdict.reason}, and ${UNKEPT}` };
+  if (context.canUndo === false) return { ...verdict, reason: `${verdict.reason}, and ${NOT_RECORDED}` };
   const commands = readWords(line, readGrammar);
   const rule = findAskingRule(commands, context);
   if (rule) return { ...verdict, ...verdictOf(rule) };
   const loss = findHistoryLoss(line, commands);
-  return loss === undefined ? BOXED : { ...verdict, ...ask("shell_command", loss) };
+  return loss === undefined ? RUNS_SANDBOXED : { ...verdict, ...ask("shell_command", loss) };
 }
 
-const UNKEPT = "undo could not restore everything in the project: some files are not recorded";
+const NOT_RECORDED = "undo could not restore everything in the project: some files are not recorded";
 
 /** Marks a grant for a command as valid only in the sandbox; other kinds of grants are returned unchanged. */
 function markSandboxed(grant: Grant, boxed: true | undefined): Grant {
@@ -39,10 +39,10 @@ function markSandboxed(grant: Grant, boxed: true | undefined): Grant {
 }
 
 /** The verdict on a sandboxed command to which no rule applies. */
-export const BOXED = allow("sandbox", "it runs in the sandbox");
+export const RUNS_SANDBOXED = allow("sandbox", "it runs in the sandbox");
 
 /** True when a line has to be parsed: rules apply to commands or deny reads, or the line may lose history. */
-export function needsJudging(line: string, { rules = [], canUndo }: ApprovalContext): boolean {
+export function needsEvaluation(line: string, { rules = [], canUndo }: ApprovalContext): boolean {
   if (canUndo === false || mayLoseHistory(line)) return true;
   return rules.some(
     ({ permission, action }) => permission === "execute" || (permission === "read" && action === "deny"),

@@ -10,7 +10,7 @@ import {
   evaluateRealFile,
   foldPath,
   isOwnLocation,
-  type Judging,
+  type PathEvaluation,
   type PathUse,
   type WalkStep,
   walkFiles,
@@ -21,31 +21,31 @@ import { showWord } from "./parse.ts";
 import type { NameFilter, SearchScope } from "./program-spec.ts";
 
 /** The part of an evaluation that is the same for every path of a command. */
-export interface SearchEvaluator extends Judging {
-  looks: EntryBudget;
+export interface CommandEvaluation extends PathEvaluation {
+  entryBudget: EntryBudget;
 }
 
-/** Decides about a program that reads everything below `place`; undefined when nothing needs approval. */
+/** Decides about a program that reads everything below `root`; undefined when nothing needs approval. */
 export function evaluateSearch(
-  place: string,
+  root: string,
   scope: SearchScope,
-  judging: SearchEvaluator,
+  evaluation: CommandEvaluation,
 ): ApprovalVerdict | undefined {
-  const { context, surroundings, looks } = judging;
-  const directory = findRealPath(place, context.cwd) ?? resolve(context.cwd, place);
+  const { context, surroundings, entryBudget } = evaluation;
+  const directory = findRealPath(root, context.cwd) ?? resolve(context.cwd, root);
   const { rules = [] } = context;
   const ruled = rules.filter(({ permission, action }) => permission === "read" && action !== "allow");
   const search: Search = {
     directory,
     scope,
-    judging,
+    evaluation,
     isRuled: ruled.length > 0,
     isDenied: ruled.some(({ action }) => action === "deny"),
     holdsOwn: surroundings.ownDirectories.some((own) => own.startsWith(foldPath(directory))),
     ignoreFiles: [],
   };
   let worst: ApprovalVerdict | undefined;
-  for (const step of walkFiles(directory, { isThorough: scope.followsLinks, looks })) {
+  for (const step of walkFiles(directory, { isThorough: scope.followsLinks, entryBudget })) {
     const verdict = evaluateStep(step, search);
     if (verdict?.action === "deny") return verdict;
     worst ??= verdict;
@@ -58,7 +58,7 @@ export function evaluateSearch(
 interface Search {
   directory: string;
   scope: SearchScope;
-  judging: Judging;
+  evaluation: PathEvaluation;
   /** True when a rule may apply to any file. */
   isRuled: boolean;
   /** True when one of those rules denies. */
@@ -87,7 +87,7 @@ function evaluateStep(step: WalkStep, search: Search): ApprovalVerdict | undefin
         `there is a name in ${showWord(dirname(step.path))} that is not valid Unicode`,
       );
     case "special":
-      return (scope.opensSpecial && isTaken(step.path, scope)) || isIgnoreFile
+      return (scope.opensSpecial && isIncluded(step.path, scope)) || isIgnoreFile
         ? ask("unknown_target", `it may block forever on ${showWord(step.path)}, which is not a regular file`)
         : undefined;
     case "link":
@@ -98,9 +98,9 @@ function evaluateStep(step: WalkStep, search: Search): ApprovalVerdict | undefin
 }
 
 function evaluateFile(path: string, search: Search): ApprovalVerdict | undefined {
-  const { scope, judging, directory } = search;
-  if (!isSuspect(path, search) || !isTaken(path, scope)) return undefined;
-  const verdict = evaluateRealFile(path, true, judging);
+  const { scope, evaluation, directory } = search;
+  if (!isSuspect(path, search) || !isIncluded(path, scope)) return undefined;
+  const verdict = evaluateRealFile(path, true, evaluation);
   if (verdict.action === "allow") return undefined;
   const found = { ...verdict, reason: `it would also read ${showWord(path)}: ${verdict.reason}` };
   if (!scope.skipsHidden || !isHidden(relative(directory, path))) return found;
@@ -109,13 +109,14 @@ function evaluateFile(path: string, search: Search): ApprovalVerdict | undefined
 }
 
 /** The target of a link is read under the link's name, unless the search reads it anyway. */
-function evaluateLink(path: string, { directory, scope, judging }: Search): ApprovalVerdict | undefined {
+function evaluateLink(path: string, { directory, scope, evaluation }: Search): ApprovalVerdict | undefined {
   const real = findRealPath(path, directory);
   const kind = real === undefined ? "unknown" : pathKind(real);
-  const leadsBack = kind === "directory" && real !== undefined && isInside(real, directory);
-  if (leadsBack || kind === "missing" || (kind !== "directory" && !isTaken(path, scope))) return undefined;
+  const leadsIntoSearch = kind === "directory" && real !== undefined && isInside(real, directory);
+  if (leadsIntoSearch || kind === "missing" || (kind !== "directory" && !isIncluded(path, scope)))
+    return undefined;
   const use: PathUse = { path, permission: "read", readsContent: true };
-  const verdict = evaluatePath(use, judging.context, judging.surroundings);
+  const verdict = evaluatePath(use, evaluation.context, evaluation.surroundings);
   if (verdict.action !== "allow") {
     return { ...verdict, reason: `it would follow the link ${showWord(path)}: ${verdict.reason}` };
   }
@@ -123,18 +124,18 @@ function evaluateLink(path: string, { directory, scope, judging }: Search): Appr
 }
 
 /** A cheap check of a name that spares most files the full one. */
-function isSuspect(path: string, { isRuled, holdsOwn, judging }: Search): boolean {
-  const { surroundings } = judging;
+function isSuspect(path: string, { isRuled, holdsOwn, evaluation }: Search): boolean {
+  const { surroundings } = evaluation;
   if (isRuled || isGitConfig(path) || (holdsOwn && isOwnLocation(path, surroundings))) return true;
   const { root, home } = surroundings;
   return isSecretFile(relative(home !== undefined && isInside(root, home) ? home : root, path));
 }
 
 /** False only for a file that is certainly excluded. The last filter that matches its name applies. */
-function isTaken(path: string, { filters, takesUnmatched }: SearchScope): boolean {
+function isIncluded(path: string, { filters, includesUnmatched }: SearchScope): boolean {
   const name = basename(path);
   const last = filters.findLast((filter) => countsFor(name, filter));
-  return last === undefined ? takesUnmatched : last.kind === "include";
+  return last === undefined ? includesUnmatched : last.kind === "include";
 }
 
 /** In doubt, an including filter matches and an excluding one does not. */
@@ -156,7 +157,7 @@ const MAX_IGNORE_BYTES = 256 * 1024;
 function evaluateHidden({ directory, hidden, ignoreFiles }: Search): ApprovalVerdict | undefined {
   if (hidden === undefined) return undefined;
   const files = [...ignoreFiles, ...ignoreFilesAbove(directory)];
-  return files.some(takesIn) ? hidden : undefined;
+  return files.some(includesHiddenFiles) ? hidden : undefined;
 }
 
 function ignoreFilesAbove(directory: string): string[] {
@@ -165,7 +166,7 @@ function ignoreFilesAbove(directory: string): string[] {
   return directories.flatMap((above) => IGNORE_NAMES.map((name) => join(above, name)));
 }
 
-function takesIn(file: string): boolean {
+function includesHiddenFiles(file: string): boolean {
   if (pathKind(file) === "missing") return false;
   const text = readSmallText(file, MAX_IGNORE_BYTES);
   return text === undefined || /^\ufeff?!/m.test(text);
@@ -174,26 +175,26 @@ function takesIn(file: string): boolean {
 const MAX_ENTRIES = 5_000;
 
 /** `names` are relative if the pattern is; empty when the shell leaves the pattern unchanged. */
-type GlobExpansion = { names: string[] } | { obstacle: string; isTooLarge: boolean };
+type GlobExpansion = { names: string[] } | { unsupported: string; isTooLarge: boolean };
 
 /**
  * The names that a shell may substitute for a pattern. A `[` matches any text, so there may be more names than the
  * shell finds, never fewer. Quotes have been removed from `pattern`, so quoted characters count as a pattern too.
  */
-export function expandGlob(pattern: string, cwd: string, looks: EntryBudget): GlobExpansion {
-  const search: GlobSearch = { cwd, left: MAX_ENTRIES, looks };
+export function expandGlob(pattern: string, cwd: string, entryBudget: EntryBudget): GlobExpansion {
+  const search: GlobSearch = { cwd, left: MAX_ENTRIES, entryBudget };
   let found = [isAbsolute(pattern) ? "/" : ""];
   for (const part of pattern.split("/").filter((name) => name !== "")) {
     const next: string[] = [];
     for (const directory of found) {
       const names = /[*?[]/.test(part) ? findNames(part, directory || ".", search) : [part];
       if (names === undefined) {
-        const obstacle = `${showWord(pattern)} may match a file whose name is not valid Unicode`;
-        return { obstacle, isTooLarge: false };
+        const unsupported = `${showWord(pattern)} may match a file whose name is not valid Unicode`;
+        return { unsupported, isTooLarge: false };
       }
       next.push(...names.map((name) => joinName(directory, name)));
-      if (Math.min(search.left, looks.left) < 0 || next.length > MAX_ENTRIES) {
-        return { obstacle: `${showWord(pattern)} matches too many files to check`, isTooLarge: true };
+      if (Math.min(search.left, entryBudget.left) < 0 || next.length > MAX_ENTRIES) {
+        return { unsupported: `${showWord(pattern)} matches too many files to check`, isTooLarge: true };
       }
     }
     found = next;
@@ -209,7 +210,7 @@ interface GlobSearch {
   cwd: string;
   /** How many entries may still be read for this pattern. */
   left: number;
-  looks: EntryBudget;
+  entryBudget: EntryBudget;
 }
 
 /** Undefined when a name is not valid Unicode, because the shell substitutes bytes that are unknown here. */
@@ -217,7 +218,7 @@ function findNames(part: string, directory: string, search: GlobSearch): string[
   const entries = listEntries(isAbsolute(directory) ? directory : `${search.cwd}/${directory}`);
   // Reading an empty directory takes time too.
   search.left -= entries.length;
-  search.looks.left -= entries.length + 1;
+  search.entryBudget.left -= entries.length + 1;
   const names = entries.map(({ name }) => name);
   if (!names.every(isReadable)) return undefined;
   // Older shells match these two as well.

@@ -157,9 +157,9 @@ const UNSURE =
 /** Reads a call of jq. A filter that may read more than its operands, or may not end soon, is unsupported. */
 export function readJq(words: readonly Operand[]): ProgramReading {
   const read = readOptions(words, JQ);
-  if ("obstacle" in read) return read;
+  if ("unsupported" in read) return read;
   const [filter] = read.patterns;
-  return filter === undefined || UNSURE.test(filter) ? { obstacle: "its filter" } : toUse(read, JQ);
+  return filter === undefined || UNSURE.test(filter) ? { unsupported: "its filter" } : toUse(read, JQ);
 }
 
 // Only conversions that print their argument, at most 999 characters wide. `%n` sets a variable, `%*d` takes its width
@@ -178,12 +178,12 @@ const EXPRESSION = /[[\]$`(){}]/;
  */
 export function readPrintf(words: readonly Operand[]): ProgramReading {
   const [format, ...rest] = words[0]?.text === "--" ? words.slice(1) : words;
-  if (!format || format.names !== undefined) return { obstacle: "its format" };
+  if (!format || format.names !== undefined) return { unsupported: "its format" };
   if (format.text.startsWith("-") && words[0] === format)
-    return { obstacle: `the option ${showWord(format.text)}` };
-  if (!FORMAT.test(format.text)) return { obstacle: "its format" };
-  const strange = NUMBER.test(format.text) && rest.find(({ text }) => EXPRESSION.test(text));
-  if (strange) return { obstacle: showWord(strange.text) };
+    return { unsupported: `the option ${showWord(format.text)}` };
+  if (!FORMAT.test(format.text)) return { unsupported: "its format" };
+  const invalid = NUMBER.test(format.text) && rest.find(({ text }) => EXPRESSION.test(text));
+  if (invalid) return { unsupported: showWord(invalid.text) };
   return namesOnly(rest.flatMap(({ names }) => names ?? []));
 }
 
@@ -220,10 +220,10 @@ const MAX_SCRIPT_CHARS = 200;
  */
 export function readSed(words: readonly Operand[]): ProgramReading {
   const read = readOptions(words, SED);
-  if ("obstacle" in read) return read;
+  if ("unsupported" in read) return read;
   const { patterns } = read;
   const isKnown = (script: string) => isPlainScript(script, { mayInsert: false });
-  return patterns.length > 0 && patterns.every(isKnown) ? toUse(read, SED) : { obstacle: "its script" };
+  return patterns.length > 0 && patterns.every(isKnown) ? toUse(read, SED) : { unsupported: "its script" };
 }
 
 /**
@@ -242,11 +242,11 @@ export function readSeq(words: readonly Operand[]): ProgramReading {
     rest.shift();
     if (word.text === "-w" || word.text === "--equal-width") continue;
     if (word.text !== "-s" || rest.shift()?.names !== undefined)
-      return { obstacle: `the option ${showWord(word.text)}` };
+      return { unsupported: `the option ${showWord(word.text)}` };
   }
-  const strange = rest.find(({ text, names }) => names !== undefined || !/^-?\d{1,6}$/.test(text));
-  if (strange || rest.length === 0 || rest.length > 3)
-    return { obstacle: strange ? showWord(strange.text) : "its numbers" };
+  const invalid = rest.find(({ text, names }) => names !== undefined || !/^-?\d{1,6}$/.test(text));
+  if (invalid || rest.length === 0 || rest.length > 3)
+    return { unsupported: invalid ? showWord(invalid.text) : "its numbers" };
   return namesOnly([]);
 }
 
@@ -265,16 +265,16 @@ const TESTS: ReadonlySet<string> = new Set([
 export function readTest(words: readonly Operand[]): ProgramReading {
   const operands = words.filter(({ text }) => !TESTS.has(text));
   const comparesNumbers = words.some(({ text }) => COMPARISONS.has(text));
-  const isStrange = ({ text, names }: Operand) =>
+  const isInvalid = ({ text, names }: Operand) =>
     names !== undefined || /^-(?!\d+$)/.test(text) || (comparesNumbers && EXPRESSION.test(text));
-  const strange = operands.find(isStrange);
-  if (strange) return { obstacle: showWord(strange.text) };
+  const invalid = operands.find(isInvalid);
+  if (invalid) return { unsupported: showWord(invalid.text) };
   return namesOnly(operands.map(({ text }) => text));
 }
 
 /** Reads a call of `[`, which is `test` with a closing bracket. */
 export function readBracket(words: readonly Operand[]): ProgramReading {
-  return words.at(-1)?.text === "]" ? readTest(words.slice(0, -1)) : { obstacle: "a missing closing ]" };
+  return words.at(-1)?.text === "]" ? readTest(words.slice(0, -1)) : { unsupported: "a missing closing ]" };
 }
 
 // xxd only reads the second letter of a word, so only whole words are certain.
@@ -289,13 +289,13 @@ export function readXxd(words: readonly Operand[]): ProgramReading {
   const paths: string[] = [];
   for (let word = rest.shift(); word; word = rest.shift()) {
     const { text, names } = word;
-    if (names !== undefined) return { obstacle: `the file names that ${showWord(text)} stands for` };
+    if (names !== undefined) return { unsupported: `the file names that ${showWord(text)} stands for` };
     if (FLAGS.has(text) || ATTACHED_VALUE.test(text)) continue;
     if (VALUE.test(text)) {
       if (!XXD_NUMBER.test(rest.shift()?.text ?? ""))
-        return { obstacle: `what follows the option ${showWord(text)}` };
-    } else if (text.startsWith("-")) return { obstacle: `the option ${showWord(text)}` };
+        return { unsupported: `what follows the option ${showWord(text)}` };
+    } else if (text.startsWith("-")) return { unsupported: `the option ${showWord(text)}` };
     else paths.push(text);
   }
-  return paths.length > 1 ? { obstacle: "a further operand" } : { use: { paths, readsContent: true } };
+  return paths.length > 1 ? { unsupported: "a further operand" } : { use: { paths, readsContent: true } };
 }

@@ -52,7 +52,7 @@ export interface ShellWrapper {
 /** How the commands of a session run. */
 export type SandboxState =
   /** In a box; one that asks for it and is allowed to runs outside, where `mayLeave`. */
-  | { kind: "boxed"; box: ShellWrapper; mayLeave: boolean }
+  | { kind: "boxed"; wrapper: ShellWrapper; mayLeave: boolean }
   /** As any program of the user's; `problem` says why, where a box was wanted. */
   | { kind: "open"; problem?: string | undefined }
   /** Not at all, since there has to be a box and is none; `problem` says why, half a sentence. */

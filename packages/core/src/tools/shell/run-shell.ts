@@ -105,23 +105,23 @@ async function runOnce({ command, context, workspace, timeoutMs, boxed }: Run): 
 async function enclose(
   command: ShellCommand,
   { outside_sandbox: wantsOut }: BashArguments,
-  { commandBox }: Workspace,
+  { sandboxState }: Workspace,
 ): Promise<WrappedCommand | undefined> {
-  const state = await commandBox?.();
+  const state = await sandboxState?.();
   if (state === undefined || state.kind === "open") return undefined;
   if (state.kind === "refused") {
     throw new Error(
       `Not run: the user's settings require a sandbox for every command, and ${state.problem}.`,
     );
   }
-  if (!wantsOut) return state.box.wrapCommand(command);
+  if (!wantsOut) return state.wrapper.wrapCommand(command);
   if (state.mayLeave) return undefined;
   throw new Error("Not run: the user's settings do not allow commands outside the sandbox.");
 }
 
-async function leaveBox({ commandBox }: Workspace): Promise<(() => readonly string[]) | undefined> {
-  const state = await commandBox?.();
-  return state?.kind === "boxed" ? state.box.leave() : undefined;
+async function leaveBox({ sandboxState }: Workspace): Promise<(() => readonly string[]) | undefined> {
+  const state = await sandboxState?.();
+  return state?.kind === "boxed" ? state.wrapper.leave() : undefined;
 }
 
 function refuseUnrunnable(command: string): void {

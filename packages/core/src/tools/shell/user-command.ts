@@ -19,13 +19,13 @@ export interface UserCommandOptions {
  */
 export async function runUserCommand(
   command: string,
-  { commandBox, ...workspace }: Workspace,
+  { sandboxState, ...workspace }: Workspace,
   { signal, onUpdate }: UserCommandOptions,
 ): Promise<ToolResult> {
   const { runShell } = await import("./run-shell.ts");
   // Restores protected files that sandboxed commands have left changed, before a person's command reads them.
-  const state = await commandBox?.();
-  const comeBack = state?.kind === "boxed" ? state.box.leave() : () => [];
+  const state = await sandboxState?.();
+  const comeBack = state?.kind === "boxed" ? state.wrapper.leave() : () => [];
   let notes: readonly string[] = [];
   const result = await runShell({ command, timeout: NO_LIMIT_MS }, workspace, {
     toolCallId: `user-${generateEntryId()}`,
