@@ -4,7 +4,7 @@ import { parseSeededRuns, runBenchScript } from "./arguments.ts";
 import { chooseMisbehaviours, evaluateRetention } from "./retention/evaluate.ts";
 import { Scratch } from "./stage/stage.ts";
 
-// Plants facts and constraints in sessions that are compacted three times by a summariser that behaves badly, and looks at
+// Plants facts and constraints in sessions that are compacted three times by a summarizer that behaves badly, and looks at
 // what is left of them in the requests. Exit code 1 when something that the user said, or a file, was lost.
 
 const USUAL_RUNS = 12;

@@ -90,7 +90,7 @@ describe("/login on the screen", () => {
     await program.waitFor(KEY.slice(-8));
     expect(filesWithKey()).toEqual([]);
     program.send("\r");
-    await program.waitFor("you are asked for the key, which is not shown");
+    await program.waitFor("it asks for the key, which is not shown");
     program.send("\x1b[A");
     await program.settle();
     expect((await program.scrollback()).join("\n")).not.toContain(KEY);
@@ -108,7 +108,7 @@ describe("/login on the screen", () => {
       ANTHROPIC_BASE_URL: anthropic.url,
     };
     await using program = startInPty(place, [], { environment, columns: 120 });
-    await program.waitFor("gpt-6.2-sol answers");
+    await program.waitFor("Using gpt-6.2-sol");
     program.send("/login anthropic\r");
     await program.waitFor("Paste the key for anthropic");
     program.send(`${KEY}\r`);

@@ -291,7 +291,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** What is done to one session, from its beginning on. */
 interface History {
   first: VendorName;
-  /** Tokens; in a small one the session is shortened and summarised by itself. */
+  /** Tokens; in a small one the session is shortened and summarized by itself. */
   contextWindow: number;
   steps: readonly Step[];
 }

@@ -2,7 +2,7 @@ import { resolvePaths, SessionManager } from "@diligent/core/run";
 import { createScriptedStream, scriptedModel } from "@diligent/core/scripted";
 
 // A process of its own, so that the first compaction finds nothing compiled: it resumes the sessions of the project that is
-// named in its argument one by one, compacts each, and prints as JSON what that took. The summariser answers at once.
+// named in its argument one by one, compacts each, and prints as JSON what that took. The summarizer answers at once.
 
 const SUMMARY = `## Goal\n\nGo on.\n\n## Progress\n\n${"- [x] A part of the work is done.\n".repeat(100)}\n## Critical Context\n\n- None.`;
 // More than one session takes.

@@ -60,7 +60,7 @@ function unique(texts: readonly string[]): string[] {
 }
 
 /**
- * How a summariser behaves at each compaction of a run: each way in turn, beginning with another one in every second
+ * How a summarizer behaves at each compaction of a run: each way in turn, beginning with another one in every second
  * run, so that both services meet all of them; then at random.
  */
 export function chooseMisbehaviours(run: number, random: () => number): Misbehaviour[] {

@@ -104,7 +104,7 @@ export function toMessage(number: number, output: string): Message {
 /** How long a session is, and how often it has been too long. */
 export interface CompactedSessionSize {
   entries: number;
-  /** How often the session was compacted; each time everything before was summarised. */
+  /** How often the session was compacted; each time everything before was summarized. */
   compactions: number;
   /** Of each stretch, at four characters a token; a summary takes some 11,000 more. */
   stretchTokens: number;
@@ -149,7 +149,7 @@ function createEntries({ entries, compactions, stretchTokens }: CompactedSession
   });
 }
 
-/** Everything before it is summarised, but for the answer right before it. */
+/** Everything before it is summarized, but for the answer right before it. */
 function createCompaction(
   place: Pick<CompactionEntry, "id" | "parentId" | "timestamp">,
   number: number,

@@ -12,14 +12,14 @@ interface CompactOptions {
   /** What the summary must keep above all. */
   focus?: string | undefined;
   isJson: boolean;
-  /** Id or alias of the model that summarises, if not the session's own. */
+  /** Id or alias of the model that summarizes, if not the session's own. */
   model: string | undefined;
   /** As given with `-C`. */
   directory: string | undefined;
 }
 
 /**
- * Summarises the older part of a session and prints the summary. A signal leaves the session unchanged; a failed write
+ * Summarizes the older part of a session and prints the summary. A signal leaves the session unchanged; a failed write
  * is an error.
  * @throws UsageError if the session, or a model for it, cannot be opened, or it is read-only; nothing was sent then.
  */
@@ -55,7 +55,7 @@ export async function compactSession(wishes: CompactOptions, io: CliIo): Promise
         if (event.type === "notice" && event.code === "not_saved") exitCode = EXIT_FAILURE;
       },
     });
-    if (outcome.kind === "nothing") writeLine(io.stderr, "Nothing to summarise in this session yet.");
+    if (outcome.kind === "nothing") writeLine(io.stderr, "Nothing to summarize in this session yet.");
     const entry = outcome.kind === "compacted" ? outcome.entry : null;
     if (isJson) io.stdout.write(toJsonText(entry));
     else if (entry) io.stdout.write(sanitizeTerminalText(`${entry.summary}\n`));

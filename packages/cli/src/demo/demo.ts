@@ -151,7 +151,7 @@ export async function runSampleTests(
     });
     io.onExit(() => tests.kill("SIGKILL"));
     const [report, exitCode] = await Promise.all([tests.stderr.text(), tests.exited]);
-    return { passed: exitCode === 0 && countTests(report, "pass") > 0, summary: summarise(report, exitCode) };
+    return { passed: exitCode === 0 && countTests(report, "pass") > 0, summary: summarize(report, exitCode) };
   } catch (error) {
     return {
       passed: false,
@@ -160,7 +160,7 @@ export async function runSampleTests(
   }
 }
 
-function summarise(report: string, exitCode: number): string {
+function summarize(report: string, exitCode: number): string {
   const counts = `${countTests(report, "pass")} pass, ${countTests(report, "fail")} fail`;
   return exitCode === 0 || exitCode === 1 ? counts : `bun test ended with exit code ${exitCode}; ${counts}`;
 }

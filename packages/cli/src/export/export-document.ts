@@ -51,7 +51,7 @@ const MAX_TITLE_COLUMNS = 100;
 /** What a document is made from. */
 interface DocumentDeps {
   header: SessionHeader;
-  /** The conversation from its beginning, including what was summarised. */
+  /** The conversation from its beginning, including what was summarized. */
   path: readonly SessionEntry[];
   name?: string | undefined;
 }

@@ -106,7 +106,7 @@ async function branch(
   if (!isSummarized) {
     session.branch(entryId);
   } else {
-    line("Summarising the abandoned branch...");
+    line("Summarizing the abandoned branch...");
     if (!(await leaveBranch(session, entryId, toControl(parts)))) return false;
   }
   showConversation(opened(), parts);

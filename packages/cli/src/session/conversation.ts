@@ -138,14 +138,14 @@ export interface SummaryControl {
   say(text: string): void;
 }
 
-/** Summarises the older part of the conversation. @param focus what the summary must keep above all. */
+/** Summarizes the older part of the conversation. @param focus what the summary must keep above all. */
 export async function compactConversation(
   session: SessionManager,
   focus: string | undefined,
   { signal, emit, say }: SummaryControl,
 ): Promise<void> {
   const { kind } = await session.compact({ focus, signal, emit });
-  if (kind === "nothing") say("Nothing to summarise yet.");
+  if (kind === "nothing") say("Nothing to summarize yet.");
   if (kind === "aborted") say("Stopped: the session is unchanged.");
 }
 

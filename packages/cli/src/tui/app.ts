@@ -25,18 +25,21 @@ import { TypedLines } from "./prompt/submit.ts";
 import { createTheme } from "./theme.ts";
 import { notice } from "./view.ts";
 
-/** What a command that brings its own prompt, such as the demonstration, has to say around it. */
+/** What a command with its own prompt, such as the demo, shows around that prompt. */
 interface TuiExtras {
-  /** Before the prompt. */
+  /** Shown before the prompt. */
   introduction?: string;
-  /** Called when the prompt's run has ended. `say` shows something below it; false when the user is about to leave. */
+  /**
+   * Called when the prompt's run has ended. `say` shows text below it, and returns false if the user is
+   * quitting.
+   */
   conclude?(say: (text: string) => boolean, keymap: Keymap): Promise<void>;
 }
 
 /**
- * The interactive session on a screen of its own. The prompt can be written in at once; the session is opened meanwhile.
- * Who has no key at all is asked for one, and offered the demonstration. Returns the exit code.
- * @throws UsageError when the session cannot be opened; the terminal is as it was then.
+ * The interactive session on the screen. The user can type at once; the session opens in the background. A
+ * user without any key is asked for one and offered the demo. Returns the exit code.
+ * @throws UsageError if the session cannot be opened; the terminal is restored then.
  */
 export async function runTui(command: RunCommand, io: CliIo, extras: TuiExtras = {}): Promise<number> {
   const [terminal, bindings] = await Promise.all([io.openTerminal(), loadKeybindings(io.environment)]);
@@ -55,20 +58,21 @@ export async function runTui(command: RunCommand, io: CliIo, extras: TuiExtras =
   }
 }
 
-// One for each stage that a key passes: the terminal's device, the stream on it, the reader that tells keys apart.
+// One turn per stage that a key passes: the terminal device, its stream, and the reader that splits the bytes
+// into keys.
 const INPUT_TURNS = 3;
 
 type AppDeps = CliTerminal & { keys: ReloadableKeys; extras: TuiExtras };
 
 /**
- * Resolves once the keys that were pressed before now have been read. A signal overtakes them: it is handed on before the
- * event loop looks at its inputs, which it does between two timers.
+ * Resolves once all keys pressed so far have been read. A signal overtakes keys: it is delivered before the
+ * event loop polls its inputs, which happens between two timers.
  */
 async function afterPendingInput(): Promise<void> {
   for (let turn = 0; turn < INPUT_TURNS; turn++) await Bun.sleep(1);
 }
 
-/** Connects the parts: keys to effects, events to the view, the view to the screen. */
+/** Connects the components: keys to effects, events to the view, the view to the screen. */
 class App {
   private readonly display: Display;
   private readonly prompt: PromptField;
@@ -96,7 +100,7 @@ class App {
     this.interaction = new Interaction({ command, io, display, prompt, keys, theme, quit });
     const { driver, lines } = this.interaction;
     this.leaving = new Shutdown({
-      // What was sent before is saved, be it that the session has only just been opened for it.
+      // Prompts sent before are saved, even if the session has only just been opened for them.
       stop: async () => void (await Promise.all([driver.close(), lines.arrived()])),
       isStopped: () => driver.isInterrupted,
       exit: (code) => io.exit(code),
@@ -107,15 +111,15 @@ class App {
     const { display, prompt, interaction, leaving, io } = this;
     const { driver, holder } = interaction;
     const unsubscribe = io.onSignal((signal) => {
-      // Ctrl+C in a pager or an editor is meant for that.
+      // Ctrl+C in a pager or an editor belongs to that program.
       if (signal === "SIGINT" && display.isLent) return;
       void afterPendingInput().then(() => leaving.leave(SIGNAL_EXIT_CODES[signal]));
     });
     this.connect();
-    // However the program ends, the terminal is given back before anything is said for a person.
+    // However the program ends, the terminal is restored before any message is printed.
     io.onExit(() => display.guard.leave());
     display.guard.hold();
-    // After the first frame: until then nobody has written or asked anything.
+    // After the first frame: nobody has typed or asked anything before.
     setTimeout(() => this.prepare(), 0);
     let isOpen = false;
     let code: number | undefined;
@@ -134,7 +138,7 @@ class App {
       const { unsaved } = interaction.lines;
       if (unsaved.length > 0) prompt.editor.setText([...unsaved, prompt.editor.text].join("\n\n").trimEnd());
       prompt.keepDraft();
-      // A prompt that nothing could be written in is no part of what is left on the screen.
+      // A prompt field that was never usable is not left on the screen.
       await display.guard.leave({ isErased: !isOpen });
       const { unfinishedMove } = driver;
       if (unfinishedMove) writeFailure(io.stderr, describeExit(unfinishedMove));
@@ -143,18 +147,18 @@ class App {
     }
   }
 
-  /** Of a conversation that was saved, which may be another than the one that was opened first. */
+  /** Names a conversation that was saved; it may differ from the one that was opened first. */
   private async sayHowToContinue(): Promise<void> {
     const { session } = await this.interaction.holder.session;
     const hasMessages = session.branches.path.some(({ type }) => type === "message");
-    // The demonstration says by itself how to continue.
+    // The demo itself explains how to continue.
     if (session.sessionPath === undefined || !hasMessages || this.extras.conclude) return;
     const { directory } = this.command.options;
     const place = directory === undefined ? "" : ` -C ${shellQuote(directory)}`;
     writeLine(this.io.stdout, `To continue: diligent${place} --continue ${session.sessionId}`);
   }
 
-  /** What is sent once the program is about to end is a draft for the next time. */
+  /** Prompts sent while the program is shutting down become the draft for next time. */
   private submit(text: string, visibleText: string): void {
     if (this.leaving.isShuttingDown) this.prompt.editor.setText(text);
     else this.interaction.lines.take(text, visibleText);
@@ -192,14 +196,14 @@ class App {
     }, context.keymap);
   }
 
-  /** A word that may be a mistyped command is sent with the user's own Enter. */
+  /** A word that may be a mistyped command is sent only when the user presses Enter. */
   private confirm(word: string): void {
     this.prompt.editor.setText(word);
     const text = `Unknown command ${word}. Press Enter to send it as a prompt.`;
     this.interaction.context.show(notice("info", text));
   }
 
-  /** False when the user chose none: a prompt of the command line waits for them in the editor then. */
+  /** False if the user chose none: the prompt of the command line then waits in the editor. */
   private async chooseSession(): Promise<boolean> {
     const { context } = this.interaction;
     const { chooseSession } = await import("./pickers/choose-session.ts");
@@ -223,11 +227,13 @@ interface InteractionDeps {
   prompt: PromptField;
   keys: ReloadableKeys;
   theme: PromptEditorOptions["theme"];
-  /** Leaves the program. */
+  /** Quits the program. */
   quit(): void;
 }
 
-/** What the user can do with a session: talk to it, answer its questions, choose from lists, run commands. */
+/**
+ * Everything the user can do with a session: send prompts, answer questions, choose from lists, run commands.
+ */
 class Interaction {
   readonly holder: SessionController;
   readonly driver: ConversationDriver;
@@ -235,10 +241,10 @@ class Interaction {
   readonly picker: OpenPicker;
   readonly lines: TypedLines;
   readonly context: CommandContext;
-  /** The session is open, and what had to be asked before the first prompt is decided. */
+  /** The session is open, and the questions that precede the first prompt are answered. */
   private readonly ready = Promise.withResolvers<void>();
 
-  /** Begins to open the session. */
+  /** Starts to open the session. */
   constructor({ command, io, display, prompt, keys, theme, quit }: InteractionDeps) {
     const { painter, screen, terminal } = display;
     const { change } = painter;
@@ -295,7 +301,10 @@ class Interaction {
     for (const text of keys.warnings) this.context.show(notice("warning", text));
   }
 
-  /** Asks what has to be decided before the first prompt, and resolves then; prompts wait for that. */
+  /**
+   * Asks the questions that precede the first prompt, and resolves when they are answered; prompts wait for
+   * that.
+   */
   async begin(opened: HarnessSession): Promise<void> {
     const { trust, knowledgeTrust } = opened.loaded;
     const isWaiting = [trust, knowledgeTrust.state].some(

@@ -12,11 +12,11 @@ import {
   type View,
 } from "./view.ts";
 
-/** What an event is applied with. */
+/** The context in which an event is applied. */
 interface EventContext {
-  /** Milliseconds of any clock, the same for all events. */
+  /** Milliseconds of any clock, the same one for all events. */
   now: number;
-  /** Divides Markdown that is still coming into whole blocks and the open rest; see `cutFinished`. */
+  /** Splits streaming Markdown into complete blocks and the open rest; see `cutFinished`. */
   cut(markdown: string): { finished: string; rest: string };
 }
 
@@ -28,7 +28,7 @@ export function applyEvent(view: View, event: AgentEvent, context: EventContext)
     case "turn_start":
       return { ...view, activity: { type: "waiting", since: now } };
     case "message_start":
-      // A second one means that the answer restarts: what was streamed of it is void.
+      // A second start means that the response restarts, so the text streamed so far is discarded.
       return { ...view, live: view.live.filter((block) => block.type === "tool") };
     case "message_delta":
       return applyDelta(view, event.delta, context);
@@ -104,7 +104,7 @@ function growAnswer(view: View, delta: string, { now, cut }: EventContext): View
   const activity = keepActivity(view.activity, "answering", now);
   const open = last?.type === "answer" ? last : undefined;
   const markdown = (open?.markdown ?? "") + delta;
-  // Only the end of a line can end a block.
+  // Only a line end can end a block.
   const isLooked = delta.includes("\n") && markdown.length >= (open?.uncutChars ?? 0) * UNCUT_GROWTH;
   const { finished, rest } = isLooked ? cut(markdown) : { finished: "", rest: markdown };
   const before = open ? view.live.slice(0, -1) : view.live;
@@ -125,7 +125,7 @@ function growAnswer(view: View, delta: string, { now, cut }: EventContext): View
   };
 }
 
-// A block that has become so long is not looked through with every line any more, but when it has grown by a tenth.
+// A block of this length is not searched again with every line, but only after it has grown by a tenth.
 const MIN_UNCUT_CHARS = 16_000;
 const UNCUT_GROWTH = 1.1;
 
@@ -135,11 +135,14 @@ function endThinking(view: View, now: number): View {
   return settle({ ...view, live: replaceLast(view.live, { ...last, endedAt: now }) });
 }
 
-/** What streamed is what the message holds, so it only has to be finished; an answer that was never streamed is shown now. */
+/**
+ * The streamed text equals the message, so only its end is missing; an answer that was not streamed is shown
+ * now.
+ */
 function endMessage(view: View, message: AssistantMessage, now: number): View {
   const ended = endThinking(view, now);
   const streamed = ended.live.filter(({ type }) => type !== "tool");
-  // Of an answer that was streamed an open rest is always there, be it empty.
+  // A streamed answer always has an open rest, possibly empty.
   const blocks = streamed.length > 0 ? streamed : messageBlocks(message);
   const shown = blocks.filter((block) => block.type !== "answer" || block.markdown.trim() !== "");
   const activity: Activity = { type: "waiting", since: now };
@@ -181,7 +184,7 @@ function changeTool(view: View, toolCallId: string, change: (call: ToolCallView)
   return { ...view, live };
 }
 
-/** Moves what is finished out of the live part, in order: nothing overtakes what stands above it. */
+/** Moves finished blocks out of the live part, in order: no block overtakes one above it. */
 function settle(view: View): View {
   const open = view.live.findIndex((block) => !isFinished(block));
   const count = open < 0 ? view.live.length : open;
@@ -205,7 +208,7 @@ function countUsage(view: View, { usage, cost, purpose }: EventOf<"usage">): Vie
   const tokens = countTokens(usage);
   const { status } = view;
   const total = cost === null || status.cost === null ? null : status.cost + cost;
-  // What was asked beside the conversation is paid for, but no part of its context.
+  // A side request costs money but is not part of the context.
   const isBeside = purpose !== undefined;
   return {
     ...view,
@@ -231,7 +234,7 @@ function notePruning(view: View, event: EventOf<"prune">): View {
 }
 
 function takeSteering(view: View, { text, id, isNote }: EventOf<"steering">): View {
-  // What the user ran in the shell has stood here since it ended.
+  // The user's shell command has been in the transcript since it ended.
   if (isNote) return view;
   return finish(withoutQueued(view, id === undefined ? [] : [id]), { type: "prompt", text });
 }
@@ -248,11 +251,14 @@ function toActivity({ status, retry }: EventOf<"status_change">, before: Activit
   return before.type === "idle" || before.type === "retry" ? { type: "waiting", since: now } : before;
 }
 
-/** Why a request is made again stands in the line that counts down to it, not in the transcript, once for each attempt. */
+/**
+ * The reason for a retry is in the line that counts down to it, not in the transcript, where every attempt
+ * would add a line.
+ */
 function noteRetry(view: View, event: EventOf<"notice">): View {
   const { activity } = view;
   const reason = event.message.replace(/\s*Attempt \d+ in [\d.,]+ m?s\b.*$/s, "");
-  // What has been written of an answer stays there; the notice of a restart must appear below it.
+  // The written part of an answer stays there; the notice of a restart must appear below it.
   const isAnew = /Restarting the response/.test(event.message);
   const shown = isAnew ? finish(view, notice(event.level, event.message)) : view;
   if (activity.type === "retry") return { ...shown, activity: { ...activity, reason } };
@@ -269,14 +275,14 @@ function endRun(view: View, event: EventOf<"agent_end">, now: number): View {
   return finish(idle, notice(END_LEVELS[event.stopReason] ?? "warning", text));
 }
 
-/** What the user has done is nothing to be warned of. */
+/** The user's own actions need no warning. */
 const END_LEVELS: Partial<Record<EventOf<"agent_end">["stopReason"], "info" | "error">> = {
   aborted: "info",
   approval: "info",
   error: "error",
 };
 
-/** A call that is on the screen shows itself what it saves. */
+/** A call that is on the screen shows what it saves. */
 function noteKnowledge(view: View, { knowledgeId, content }: EventOf<"knowledge_saved">): View {
   const live = view.live.flatMap((block) => (block.type === "tool" ? [block.call] : []));
   const isShown = [...live, view.lastCall?.call].some(

@@ -12,17 +12,17 @@ import {
 import type { Theme } from "./theme.ts";
 import type { Block } from "./view.ts";
 
-/** Turns blocks into the rows of the transcript, each of which is written once and for ever. */
+/** Turns blocks into rows of the transcript. Each row is written exactly once. */
 export class BlockWriter {
   private readonly answer = new OpenAnswer();
   private above: BlockEnd = "none";
 
-  /** What the rows written last belong to; the live region stands below them. */
+  /** What the last written rows belong to; the live region is below them. */
   get end(): BlockEnd {
     return this.above;
   }
 
-  /** The rows of blocks that are finished, without what has been written of them. */
+  /** The rows of finished blocks, except those already written. */
   writeFinished(blocks: readonly Block[], context: BlockContext): readonly string[] {
     const finished = this.answer.finish(blocks, context);
     const { lines, end } = renderBlocks(finished, context, this.above);
@@ -30,9 +30,9 @@ export class BlockWriter {
     return lines;
   }
 
-  /** The rows of what has become final of an answer that is still coming. */
+  /** The rows of a streaming answer that have become final. */
   writeOpen(live: readonly Block[], look: Pick<BlockContext, "width" | "theme">): readonly string[] {
-    // Nothing may overtake what stands above it.
+    // Nothing may overtake a block above it.
     const [block] = live;
     if (block?.type !== "answer") return [];
     const rows = this.answer.write(block, look);
@@ -42,7 +42,7 @@ export class BlockWriter {
     return isApart ? ["", ...rows] : rows;
   }
 
-  /** Live blocks as they are to be drawn: without what is written of an answer that is still coming. */
+  /** The live blocks to draw: without the rows of a streaming answer that are already written. */
   withoutWritten(live: readonly Block[]): Block[] {
     return live.map((block) => (block.type === "answer" ? this.answer.show(block) : block));
   }
@@ -55,15 +55,15 @@ interface Look {
   theme: Theme;
 }
 
-/** How far the open block of an answer is written. */
+/** How much of the open block of an answer is written. */
 interface Written {
-  /** The Markdown that is written, from the block's beginning. */
+  /** The Markdown that is written, from the beginning of the block. */
   source: string;
-  /** What is before this place in it is not laid out any more. */
+  /** Text before this offset is no longer laid out. */
   start: number;
-  /** The fence that is open there. */
+  /** The code fence that is open there. */
   opening: string;
-  /** How many characters of `shownText` are written of what is laid out. */
+  /** How many characters of the laid-out text are written, as counted by `shownText`. */
   shown: number;
 }
 
@@ -77,30 +77,31 @@ const NOTHING: Written = { source: "", start: 0, opening: "", shown: 0 };
 
 // More than this is not laid out with every frame.
 const MAX_WRITTEN_CHARS = 8_000;
-// So much more has to be there of a paragraph before it is looked at again, and so great a part of what could not be
-// divided: then the time for all looks grows with the length, not with its square.
+// A paragraph is examined again only after it has grown by this many characters and by this share of its
+// length. The total time then grows linearly with the length.
 const NEXT_WORDS_CHARS = 100;
 const NEXT_WORDS_PART = 0.25;
 const TOP_ITEM = /^(?:[-*+]|\d{1,9}[.)])[ \t]/;
 
 /**
- * Writes the open block of an answer while it grows: complete lines of code, complete items of a list and the first rows
- * of a long paragraph go into the scrollback at once. So what is redrawn stays small, and a change of the screen's size finds little that is not final.
+ * Writes the open block of an answer while it grows: complete lines of code, complete list items and the
+ * first rows of a long paragraph go into the scrollback at once. The redrawn part stays small, so a resize
+ * finds few rows that are not final.
  */
 export class OpenAnswer {
   private written = NOTHING;
-  /** What was last looked at, be it for nothing. */
+  /** The text that was examined last, whether or not it was divided. */
   private looked = "";
 
-  /** The block as it is to be shown: without what is written of it, and not more than a screen has room for. */
+  /** The block to show: without its written part, and not longer than a screen. */
   show(block: Answer): Answer {
     const rest = this.hasPart(block) ? this.restOf(block) : block;
     return { ...rest, markdown: liveTail(rest.markdown) };
   }
 
-  /** The rows of the block that have become final since the last time; none of them is shown again. */
+  /** The rows of the block that have become final since the last call; none of them is drawn again. */
   write(block: Answer, look: Look): string[] {
-    // The answer began anew.
+    // The answer restarted.
     if (!this.hasPart(block)) this.written = NOTHING;
     const { start, opening } = this.written;
     const laidOut = opening + block.markdown.slice(start);
@@ -124,7 +125,7 @@ export class OpenAnswer {
     return [...rows.slice(first, last), ...this.restart(block)];
   }
 
-  /** Of a long paragraph. */
+  /** Writes the first rows of a long paragraph. */
   private writeWords({ markdown }: Answer, laidOut: string, look: Look): string[] {
     const { start, opening, shown } = this.written;
     const { length } = this.looked;
@@ -139,7 +140,7 @@ export class OpenAnswer {
     return cut.rows;
   }
 
-  /** Blocks that are finished, the open one among them without what is written of it. */
+  /** Finished blocks; the open one among them without its written part. */
   finish(blocks: readonly Block[], look: Look): Block[] {
     return blocks.map((block) => (block.type === "answer" ? this.finishAnswer(block, look) : block));
   }
@@ -176,7 +177,10 @@ export class OpenAnswer {
     return { ...block, markdown: opening + block.markdown.slice(start), written: shown };
   }
 
-  /** Of a long block the written part is laid out no more where the rest is the same without it; the rows between them. */
+  /**
+   * Stops laying out the written part of a long block if the rest looks the same without it. Returns the rows
+   * between the two parts.
+   */
   private restart({ markdown }: Answer): string[] {
     const { source, start, opening } = this.written;
     if (source.length - start < MAX_WRITTEN_CHARS) return [];

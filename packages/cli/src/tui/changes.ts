@@ -8,10 +8,13 @@ import type { Block } from "./view.ts";
 
 type Change = Extract<Block, { type: "change" }>;
 
-// A larger text is no reading matter, and comparing it would take seconds.
+// Nobody reads a larger text in a terminal, and comparing it would take seconds.
 const MAX_TEXT_BYTES = 1024 * 1024;
 
-/** What a session has changed in the project, whatever tool did it, as it is now compared with before. */
+/**
+ * What a session has changed in the project, whichever tool changed it: a comparison of the current files
+ * with their earlier state.
+ */
 export async function describeChanges(
   changes: readonly SessionChange[],
   place: { cwd: string; root: string },
@@ -36,14 +39,14 @@ function summarize(blocks: readonly Block[], count: number): string {
   return `${formatCount(count, "path")} changed, +${sum("added")} −${sum("removed")}, by any tool. /undo undoes the last prompt's changes.`;
 }
 
-/** From the working directory, where it is below; else from the project's root, as it is kept. */
+/** Relative to the working directory if it is below it, otherwise to the project root, as stored. */
 function toShownPath(path: string, { cwd, root }: { cwd: string; root: string }): string {
   const absolute = resolve(root, path);
   const shown = showPath(absolute, cwd);
   return (shown === absolute ? path : shown).toWellFormed();
 }
 
-/** Undefined for what cannot be shown as a text. */
+/** Undefined for content that is not text. */
 async function compareVersions(path: string, { before, now }: SessionChange): Promise<Change | undefined> {
   const [old, current] = [textOf(before), textOf(now)];
   if (old === undefined || current === undefined || old === current) return undefined;
@@ -52,12 +55,12 @@ async function compareVersions(path: string, { before, now }: SessionChange): Pr
   return { type: "change", path, diff: withoutHead(diff), added, removed };
 }
 
-/** The hunks alone: the path stands above them. */
+/** Only the hunks: the path is shown above them. */
 function withoutHead(diff: string): string {
   return diff.slice(Math.max(0, diff.indexOf("@@")));
 }
 
-/** Nothing is an empty text. */
+/** A missing file counts as an empty text. */
 function textOf(version: PathVersion | undefined): string | undefined {
   if (version === undefined) return "";
   if (version.kind !== "file" || version.content === undefined) return undefined;
@@ -65,11 +68,11 @@ function textOf(version: PathVersion | undefined): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(version.content);
   } catch {
-    return undefined; // It is in another encoding, or no text.
+    return undefined; // It has another encoding, or is not text.
   }
 }
 
-/** What a difference between two texts does not show. */
+/** Differences that a text diff does not show. */
 function describeMode({ before, now }: SessionChange): string | undefined {
   if (before?.kind !== "file" || now?.kind !== "file" || before.mode === now.mode) return undefined;
   return `permissions ${octal(before)} → ${octal(now)}`;
@@ -116,18 +119,18 @@ function octal({ mode }: { mode: number }): string {
   return mode.toString(8).padStart(3, "0");
 }
 
-/** The edits of a conversation as they are shown. */
+/** The edits of a conversation, for display. */
 interface DescribedEdits {
-  /** One for each file. */
+  /** One per file. */
   blocks: readonly Block[];
-  /** How much it is, and what it leaves out. */
+  /** The extent of the edits, and what is left out. */
   summary: string;
 }
 
 /**
- * What a conversation has edited, as far as its messages tell.
- * @param path its entries from the root on, what was summarised included.
- * @param outside only files that are not in this directory.
+ * The edits of a conversation, as far as its messages show them.
+ * @param path its entries from the root on, including summarized ones.
+ * @param outside restricts the result to files outside this directory.
  */
 export async function describeEdits(
   path: readonly SessionEntry[],
@@ -168,7 +171,9 @@ async function toChange({ path, steps }: FileEdits): Promise<Change> {
   return change;
 }
 
-/** The hunks alone, numbered as in the file; without the notes on line ends that are only those of a part. */
+/**
+ * Only the hunks, numbered as in the file. Notes about a missing line end at the end of a part are omitted.
+ */
 function shiftHunks(diff: string, { firstLine }: EditStep): string {
   const lines = diff.split("\n").slice(2);
   return lines
@@ -183,27 +188,27 @@ function shiftHunks(diff: string, { firstLine }: EditStep): string {
     .join("\n");
 }
 
-/** A part of what a session did to a file. */
+/** One edit of a file by the session. */
 interface EditStep {
   before: string;
   after: string;
-  /** Where `before` began in the file at that time, 1-based. */
+  /** The line where `before` began in the file at that time, 1-based. */
   firstLine: number;
 }
 
-/** All that a conversation did to one file, in order. */
+/** All edits of one file by the conversation, in order. */
 interface FileEdits {
-  /** From the working directory, where it is below. */
+  /** Relative to the working directory if it is below it. */
   path: string;
   steps: readonly EditStep[];
-  /** What was in the file before it was overwritten is in no message. */
+  /** No message contains the content that was overwritten. */
   isBeginningUnknown: boolean;
 }
 
 /**
- * What the calls of `edit` and `write` that succeeded did to files, in the order in which each was first touched. From the
- * first `write` on the content of a file is known, and what follows is told as one change; an `edit` before that stands
- * for itself.
+ * The effects of successful `edit` and `write` calls, per file, in the order of the first change. From the
+ * first `write` on, the content of a file is known, and the following changes are combined into one; an
+ * `edit` before that is shown separately.
  */
 function collectEdits(messages: readonly Message[], cwd: string): FileEdits[] {
   const files = new Map<string, EditedFile>();
@@ -242,7 +247,7 @@ function listSucceeded(messages: readonly Message[]): SucceededCall[] {
 class EditedFile {
   private readonly steps: EditStep[] = [];
   private isBeginningUnknown = false;
-  /** The content, where it is known, and what it was when it became so. */
+  /** The content, if it is known, and the content when it first became known. */
   private known: { from: string; to: string } | undefined;
 
   write(content: string, { created, unchanged }: Metadata): void {
@@ -292,7 +297,7 @@ interface Replacement {
   isEverywhere: boolean;
 }
 
-/** Undefined where it cannot be told what was replaced. */
+/** Undefined if the replaced text is unknown. */
 function replace(text: string, { before, after, isEverywhere }: Replacement): string | undefined {
   const at = before === "" ? -1 : text.indexOf(before);
   if (at < 0) return undefined;

@@ -19,33 +19,36 @@ import { type SentPrompt, WaitingPrompts } from "./prompt/prompt-queue.ts";
 import { UserShell } from "./shell-commands.ts";
 import { finish, notice, type View } from "./view.ts";
 
-/** What the conversation is driven with: whose it is, and where it is shown. */
+/** The dependencies of the conversation: its session, and where it is shown. */
 interface DriverDeps {
   session(): Promise<HarnessSession>;
   change(change: (view: View) => View): void;
-  /** Lends the terminal to a command of the user's that needs it. */
+  /** Lends the terminal to a command of the user that needs it. */
   lendTerminal?: CommandContext["lendTerminal"];
-  /** The screen, and the keys that are named on it. */
+  /** The screen, and the key names to show on it. */
   room(): Room;
-  /** True while the user is writing a prompt; a question does not take their keys then. Never when left out. */
+  /** True while the user is typing a prompt; a question does not take the keys then. Default: never. */
   isWriting?(): boolean;
 }
 
-/** What goes on. `move`: what is being done to files; undefined where they are only looked at. */
+/** The current task. `move`: the operation on files; undefined if files are only scanned. */
 type DriverWork = { kind: "run" | "compaction" } | { kind: "files"; move: FileMove | undefined };
 
-/** Holds the conversation: sends prompts, steers, stops. One thing at a time, but for commands of the user's own. */
+/**
+ * Runs the conversation: sends prompts, steers, stops. It runs one task at a time; only the user's shell
+ * commands run alongside.
+ */
 export class ConversationDriver {
   /** Prompts that the model has not seen yet. */
   readonly waiting: WaitingPrompts;
-  /** Where commands of the user's own run. */
+  /** Runs the user's shell commands. */
   readonly shell: UserShell;
   /** The approval questions of the run. */
   readonly approvals: ApprovalPrompter;
-  /** Summaries that the user asks for. */
+  /** Summaries requested by the user. */
   readonly summaries: SummaryWork;
   private readonly work: ActiveTask<DriverWork>;
-  /** Nothing begins any more; what was sent is kept for the next time. */
+  /** No new task may start; sent prompts are saved for the next time. */
   private isClosing = false;
 
   constructor(private readonly parts: DriverDeps) {
@@ -80,37 +83,40 @@ export class ConversationDriver {
     return this.work.isStopped;
   }
 
-  /** Files are being moved, or looked at for that. */
+  /** Files are being restored, or scanned for that. */
   get isMovingFiles(): boolean {
     return this.work.what?.kind === "files";
   }
 
-  /** What would be left halfway if the program ended now. */
+  /** The operation that would be left half done if the program ended now. */
   get unfinishedMove(): FileMove | undefined {
     const { what } = this.work;
     return what?.kind === "files" ? what.move : undefined;
   }
 
-  /** True while anything goes on, be it a command of the user's own. */
+  /** True while any task is running, including a shell command of the user. */
   get isBusy(): boolean {
     return this.work.what !== undefined || this.shell.isRunning;
   }
 
-  /** True once nothing is going on any more, if that comes about within the time. */
+  /** True once no task is running, if that happens within the time limit. */
   async isFreeWithin(limitMs: number): Promise<boolean> {
     await Promise.race([this.work.ended, Bun.sleep(limitMs)]);
     return !this.isBusy;
   }
 
   /**
-   * Sends a prompt and resolves when its run has ended. One that is sent while a run is going on joins that; while the
-   * context is compacted or a command of the user's own runs it waits.
+   * Sends a prompt, and resolves when its run has ended. A prompt sent during a run joins that run. It waits
+   * while the context is being compacted or a shell command is running.
    */
   async send(prompt: SentPrompt): Promise<void> {
     await (await this.accept(prompt)).ended;
   }
 
-  /** The same, resolving as soon as the prompt is where it cannot be lost any more: `ended` tells of its run. */
+  /**
+   * The same, but resolves as soon as the prompt cannot be lost any more; `ended` resolves when its run has
+   * ended.
+   */
   async accept(prompt: SentPrompt): Promise<{ ended: Promise<void> }> {
     const { session, noteInput } = await this.parts.session();
     noteInput(prompt.text);
@@ -130,9 +136,10 @@ export class ConversationDriver {
   }
 
   /**
-   * Lets `move` be done by `work`, shows how far it has come, and resolves when it has ended; what it throws is said.
-   * @param how `isDryRun`: files are only looked at.
-   * @throws Error while something else is going on.
+   * Runs `work` as the operation `move`, shows its progress, and resolves when it has ended. Errors are shown
+   * to the user.
+   * @param how `isDryRun`: files are only scanned.
+   * @throws Error while another task is running.
    */
   async moveFiles(
     move: FileMove,
@@ -144,7 +151,7 @@ export class ConversationDriver {
     await this.work.begin(what, (signal) => work({ signal, onProgress: showMove(move, this.parts.change) }));
   }
 
-  /** Stops what the model does, a compaction, or files that are moved, and resolves when it has ended. */
+  /** Stops the model, a compaction or a file restore, and resolves when it has ended. */
   async interrupt(): Promise<void> {
     const stopped = this.work.stop();
     this.approvals.stop();
@@ -152,8 +159,8 @@ export class ConversationDriver {
   }
 
   /**
-   * Stops everything for good and resolves when it has ended. No prompt begins a run any more: those that wait, and those
-   * that still come, are saved as what the user said last.
+   * Stops everything for good, and resolves when it has ended. No prompt starts a run any more: waiting and
+   * new prompts are saved as the user's last messages.
    */
   async close(): Promise<void> {
     this.isClosing = true;
@@ -177,12 +184,12 @@ export class ConversationDriver {
     });
   }
 
-  /** Whoever waited for the end does first what has to be done then, such as to show another branch. */
+  /** Code that waited for the end runs first, for example to show another branch. */
   private sendWaitingSoon(): void {
     if (!this.waiting.isEmpty) setImmediate(() => void this.sendWaiting());
   }
 
-  /** What has waited is sent: the first as a prompt, and the rest joins its run. */
+  /** Sends the queued prompts: the first starts a run, the others join it. */
   private async sendWaiting(): Promise<void> {
     const { session } = await this.parts.session();
     if (this.isBusy) return;
@@ -202,13 +209,16 @@ interface SummaryDeps {
   say(text: string): void;
 }
 
-/** Summaries that the user asks for: of the conversation, and of a branch that is left. What goes wrong is said. */
+/**
+ * Summaries requested by the user: of the conversation, and of an abandoned branch. Errors are shown to the
+ * user.
+ */
 class SummaryWork {
   constructor(private readonly parts: SummaryDeps) {}
 
   /**
-   * @param focus what the summary has to keep above all.
-   * @throws Error while something else goes on.
+   * @param focus what the summary must keep above all.
+   * @throws Error while another task is running.
    */
   async compact(focus: string | undefined): Promise<void> {
     const { session } = await this.parts.session();
@@ -218,16 +228,16 @@ class SummaryWork {
   }
 
   /**
-   * Goes on behind an earlier entry of the session, with a summary of the branch that is left.
-   * @returns false when it was stopped or failed, which was said.
-   * @throws Error while something else goes on.
+   * Continues after an earlier entry of the session, with a summary of the abandoned branch.
+   * @returns false if it was stopped or failed, which was reported.
+   * @throws Error while another task is running.
    */
   async leaveBranch(entryId: string | null): Promise<boolean> {
     const { change, say, work } = this.parts;
     const { session } = await this.parts.session();
     let hasLeft = false;
     await work.begin({ kind: "compaction" }, async (signal) => {
-      say("Summarising the abandoned branch…");
+      say("Summarizing the abandoned branch…");
       change((view) => ({ ...view, activity: { type: "waiting", since: now() } }));
       hasLeft = await leaveBranch(session, entryId, this.control(signal));
     });
@@ -240,12 +250,12 @@ class SummaryWork {
   }
 }
 
-// Who reads a number that changes reads no faster.
+// A number that changes more often is not easier to read.
 const PROGRESS_MS = 100;
 
 /**
- * Shows that files are being moved from now on; what is returned shows how far it has come: at once where something else
- * begins, and from then on at intervals.
+ * Shows that files are being restored. The returned function shows the progress: at once when a new stage
+ * begins, then at intervals.
  */
 function showMove(
   move: FileMove,

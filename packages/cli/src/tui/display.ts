@@ -18,9 +18,12 @@ interface DisplayStyle {
   keymap: Keymap;
 }
 
-/** The terminal as the program has it: the screen that shows the view, what happens around it, and who holds it. */
+/**
+ * The terminal as the program uses it: the screen that shows the view, its title and notifications, and its
+ * current owner.
+ */
 export class Display {
-  /** As it is; what the screen draws goes to `screen`. */
+  /** The terminal itself; `screen` draws on it. */
   readonly terminal: Terminal;
   readonly screen: InlineScreen;
   readonly guard: TerminalGuard;
@@ -47,7 +50,7 @@ export class Display {
     return this.isElsewhere;
   }
 
-  /** Lends the terminal to another program while `run` lasts; see `TerminalGuard.lend`. */
+  /** Lends the terminal to another program during `run`; see `TerminalGuard.lend`. */
   async lend<T>(run: (ended: AbortSignal) => Promise<T>): Promise<T> {
     this.isElsewhere = true;
     try {
@@ -57,7 +60,7 @@ export class Display {
     }
   }
 
-  /** Calls `take` with what comes from the keyboard, a piece at a time, but for what the terminal says of itself. */
+  /** Calls `take` with each piece of keyboard input, without the terminal's own replies. */
   onInput(take: (data: string) => void): void {
     this.screen.addInputListener((data) => {
       if (!this.notifications.readInput(data)) take(data);
@@ -65,18 +68,21 @@ export class Display {
     });
   }
 
-  /** From now on the title and calls tell of the session's project, as its configuration wants it. */
+  /** From now on, the title and notifications show this session's project, as its configuration says. */
   attendTo({ loaded: { config, projectRoot } }: HarnessSession): void {
     const facts = { project: basename(projectRoot), settings: config.terminal };
     this.notifications.configure(facts, this.painter.view);
   }
 }
 
-/** Holds the view and keeps the screen showing it: finished blocks are written once, the rest is drawn when it changed. */
+/**
+ * Holds the view and keeps the screen up to date: finished blocks are written once, the rest is redrawn when
+ * it changes.
+ */
 export class ViewPainter {
   private readonly writer = new BlockWriter();
   private readonly movement: Movement;
-  /** Told of every change, once it is shown. */
+  /** Called after every change, once it is shown. */
   onChange: (view: View) => void = () => {};
 
   constructor(
@@ -106,12 +112,12 @@ export class ViewPainter {
     this.onChange(this.view);
   };
 
-  /** The view as it is to be drawn. */
+  /** The view to draw. */
   get shownView(): View {
     return { ...this.view, live: this.writer.withoutWritten(this.view.live) };
   }
 
-  /** How the live region is to be drawn now, in the room there is. */
+  /** How to draw the live region now, in the available space. */
   readonly look = (): Omit<LiveStyle, "width"> => ({
     rows: this.screen.terminal.rows,
     ...this.looks,
@@ -124,14 +130,14 @@ export class ViewPainter {
   }
 }
 
-/** What happens by itself: while something moves a frame is drawn for every step of it; after that, memory is cleaned up. */
+/** Periodic work: a frame for every step while something moves; memory cleanup after that. */
 class Movement {
   private spinner: Timer | undefined;
   private readonly cleanup = new IdleCleanup();
 
   constructor(private readonly draw: () => void) {}
 
-  /** Nothing moves while nothing happens. */
+  /** Nothing moves while the program is idle. */
   update(isMoving: boolean): void {
     if (isMoving === (this.spinner !== undefined)) return;
     this.cleanup.noteMovement(isMoving);

@@ -3,57 +3,62 @@ import { decodePrintableKey } from "@earendil-works/pi-tui/dist/keys.js";
 import type { ActionId, Keymap } from "./keys/keymap.ts";
 import type { Dialog, View } from "./view.ts";
 
-/** A key as the terminal library names it, and the bytes it came as. */
+/** A key as named by the terminal library, and its bytes. */
 export interface KeyPress {
   name: string;
   data: string;
 }
 
-/** What a key's meaning depends on besides the view. */
+/** What the meaning of a key depends on, in addition to the view. */
 export interface KeyContext {
   keymap: Keymap;
   isPromptEmpty: boolean;
   /** Milliseconds. */
   now: number;
-  /** Of the screen, for lists and long questions. */
+  /** The height of the screen, for lists and long questions. */
   rows: number;
   columns: number;
 }
 
-/** What a key leads to: the view after it, and in order what is to be done besides. */
+/** The result of a key: the new view, and the effects to run, in order. */
 export interface KeyOutcome {
   view: View;
   effects: readonly Effect[];
 }
 
-/** What a key asks for beyond a change of the view; `app.ts` carries it out. */
+/** What a key requests in addition to a change of the view; `app.ts` runs it. */
 export type Effect =
   /** The key belongs to the text editor. */
   | { type: "edit"; data: string }
-  /** Empties the prompt; what was written in it is in the history then. */
+  /** Clears the prompt; its text goes into the history. */
   | { type: "clearPrompt" }
   | { type: "abort" }
-  /** The user's own command is to end. */
+  /** Ends the user's shell command. */
   | { type: "stopShell" }
-  /** What waited for the model goes back into the editor. */
+  /** Queued prompts return to the editor. */
   | { type: "takeBack"; which: "last" | "all" }
   | { type: "answer"; answer: PersonAnswer }
-  /** The command that waits for consent is to be changed: in a field, by a key of that, in $EDITOR. */
+  /**
+   * The command that waits for approval is edited: opened in a field, changed by a key there, or opened in
+   * $EDITOR.
+   */
   | { type: "editCommand" }
   | { type: "editCommandKey"; data: string }
   | { type: "editCommandExternally" }
-  /** An item of a picker was chosen, or one of its own keys pressed on it. */
+  /** An item of a picker was chosen, or one of the picker's own keys was pressed on it. */
   | { type: "choose"; id: string }
   | { type: "pickerKey"; action: ActionId; id: string | undefined }
-  /** The picker's question was answered with yes. */
+  /** The picker's question was confirmed. */
   | { type: "confirmPicker"; id: string | undefined }
-  /** The line that the picker let the user write is ready. */
+  /** The line that the picker asked for is complete. */
   | { type: "submitPicker"; id: string | undefined; text: string }
   | { type: "closePicker" }
-  /** The name is that of a slash command. */
+  /** `name` is the name of a slash command. */
   | { type: "openPicker"; name: "tree" | "history" | "model" | "thinking" | "expand" }
   | { type: "nextApprovalMode" }
-  /** Draws everything that may still change once more, as after a foreign program has written on the screen. */
+  /**
+   * Redraws everything that may still change, for example after another program has written to the screen.
+   */
   | { type: "redraw" }
   | { type: "externalEditor" }
   | { type: "suspend" }
@@ -61,13 +66,16 @@ export type Effect =
 
 const TEXT = /^[^\p{Cc}]+$/u;
 
-/** What a key would write, which is no control character; undefined for a key that writes nothing. */
+/** The text that a key types; undefined for control characters and other keys. */
 export function typedText({ data }: KeyPress): string | undefined {
   const typed = decodePrintableKey(data) ?? data;
   return TEXT.test(typed) ? typed : undefined;
 }
 
-/** A line of a dialog after a key, which writes or deletes at its end; undefined when the key does neither. Pure. */
+/**
+ * The text of a dialog's input line after a key that types or deletes at its end; undefined for any other
+ * key. Pure.
+ */
 export function editLine(line: string, key: KeyPress): string | undefined {
   if (key.name === "backspace") return [...line].slice(0, -1).join("");
   if (key.name === "ctrl+u") return "";
@@ -76,7 +84,10 @@ export function editLine(line: string, key: KeyPress): string | undefined {
   return typed === undefined ? undefined : line + typed;
 }
 
-/** The view after such a text came while a dialog is open: it goes where one writes there, and is never an answer. Pure. */
+/**
+ * The view after such a text arrived while a dialog is open: it goes into the dialog's input, and is never an
+ * answer. Pure.
+ */
 export function applyText(view: View, dialog: Dialog, text: string): View {
   if (text.trim() === "") return view;
   if (dialog.type === "picker") {

@@ -8,9 +8,9 @@ import { note } from "./commands/types.ts";
 const MAX_NUMBER = 1_000;
 
 /**
- * Writes the conversation into a new file (0600): one that is named, from the working directory on, or one called after
- * the session. Nothing is ever overwritten.
- * @throws Error when the file is there already or cannot be written.
+ * Writes the conversation to a new file (0600): to the given path, relative to the working directory, or to a
+ * file named after the session. Never overwrites a file.
+ * @throws Error if the file exists or cannot be written.
  */
 export async function exportConversation(
   { format, file }: { format: ExportFormat; file: string | undefined },

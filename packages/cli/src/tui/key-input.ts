@@ -20,16 +20,17 @@ interface InputDeps extends EffectDeps {
   fail(error: unknown): void;
 }
 
-/** Takes what the terminal sends: every key goes through the view first; what it does not want is the editor's. */
+/** Handles terminal input: the view gets every key first, the editor gets what is left. */
 export class KeyInput {
-  /** What came in one read while a question is open. */
+  /** The keys of one read while a question is open. */
   private readonly read: string[] = [];
 
   constructor(private readonly parts: InputDeps) {}
 
   take(data: string): void {
     if (this.question === undefined) this.takeOne(data);
-    // The keys of one read are handed on one after the other: whether there are several is known when all of them are here.
+    // The keys of one read are delivered one after the other, so their number is only known once all have
+    // arrived.
     else if (this.read.push(data) === 1) queueMicrotask(() => this.takeRead(this.read.splice(0)));
   }
 
@@ -38,7 +39,10 @@ export class KeyInput {
     return dialog?.type === "approval" ? dialog : undefined;
   }
 
-  /** Nobody presses several keys at once: some terminals paste without saying so, and a paste is no answer. */
+  /**
+   * Several keys in one read are not an answer: nobody presses them at once, and some terminals do not mark a
+   * paste.
+   */
   private takeRead(read: readonly string[]): void {
     const keys = read.filter((data) => nameKey(data) !== undefined);
     const { question } = this;
@@ -60,7 +64,7 @@ export class KeyInput {
     screen.requestRender();
   }
 
-  /** A key that is held down comes several times at once, too, and scrolling answers nothing. */
+  /** A held key also arrives several times at once; scrolling answers nothing. */
   private isHeldToScroll(read: readonly string[]): boolean {
     const [first = ""] = read;
     const name = nameKey(first);
@@ -82,7 +86,7 @@ export class KeyInput {
     screen.requestRender();
   }
 
-  /** A completion list has its own Escape, Enter and arrows, but nothing of its own for these. */
+  /** The completion list handles Escape, Enter and arrows itself, but not these keys. */
   private isForScreen(name: string): boolean {
     const { keymap } = this.parts.context;
     return keymap.matches(name, "app.suspend") || keymap.matches(name, "app.redraw");
@@ -99,7 +103,7 @@ export class KeyInput {
   }
 }
 
-/** The parts of the program that a key may act on. */
+/** The parts of the program that a key can act on. */
 interface EffectDeps {
   editor: Pick<PromptEditor, "clear" | "handleInput" | "setText" | "text">;
   commandField: Pick<CommandField, "handleInput" | "open" | "setText" | "text">;
@@ -110,7 +114,7 @@ interface EffectDeps {
   context: CommandContext;
 }
 
-/** Does what a key asked for. */
+/** Runs what a key requested. */
 export async function runEffect(effect: Effect, parts: EffectDeps): Promise<void> {
   const { context, driver, editor, guard, picker } = parts;
   switch (effect.type) {
@@ -165,7 +169,7 @@ function takeBack(which: "last" | "all", { driver, editor }: EffectDeps): void {
   editor.setText([...texts, editor.text].filter((text) => text !== "").join("\n"));
 }
 
-/** The field holds what the editor has left; it is sent from there. */
+/** The field holds the editor's text; the user sends it from there. */
 async function editCommandExternally({ commandField, context }: EffectDeps): Promise<void> {
   const { cwd, loaded } = await context.session();
   const { editExternally } = await import("./prompt/external-editor.ts");

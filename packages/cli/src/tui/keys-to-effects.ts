@@ -6,13 +6,13 @@ import type { ActionId } from "./keys/keymap.ts";
 import { applyPickerKey } from "./pickers/picker-view.ts";
 import { isWorking, type View } from "./view.ts";
 
-// Two presses within this time are one gesture.
+// Two presses within this time count as one gesture.
 const TWICE_MS = 1_000;
 
-/** The view after a key, and what it asks for. Pure. */
+/** The view after a key, and its effects. Pure. */
 export function applyKey(view: View, key: KeyPress, context: KeyContext): KeyOutcome {
   const before: View = { ...view, hint: undefined };
-  // Before every dialog, which is still there afterwards.
+  // Handled before any dialog, which is still open afterwards.
   if (context.keymap.matches(key.name, "app.suspend"))
     return { view: { ...before, armed: undefined }, effects: [{ type: "suspend" }] };
   if (before.dialog?.type !== "picker" && context.keymap.matches(key.name, "app.redraw"))
@@ -40,7 +40,10 @@ const PLAIN_ACTIONS: readonly (readonly [ActionId, Effect])[] = [
   ["app.thinking", { type: "openPicker", name: "thinking" }],
 ];
 
-/** Stops what is running; on a quiet screen the second press clears the prompt, or opens the tree when it is empty. */
+/**
+ * Stops what is running. When idle, the second press clears the prompt, or opens the tree if the prompt is
+ * empty.
+ */
 function interrupt(view: View, context: KeyContext): KeyOutcome {
   const effects = stop(view);
   if (effects.length > 0) return { view, effects };
@@ -54,7 +57,7 @@ function interrupt(view: View, context: KeyContext): KeyOutcome {
   return { view: { ...view, armed: undefined }, effects: [effect] };
 }
 
-/** Clears the prompt and what is running; the second press leaves. */
+/** Clears the prompt and stops what is running; the second press quits. */
 function clear(view: View, context: KeyContext): KeyOutcome {
   if (isArmed(view, "app.clear", context.now)) return { view, effects: [{ type: "exit" }] };
   const armed = arm({ ...view, hint: againTo("leave", "app.clear", context) }, "app.clear", context.now);
@@ -62,7 +65,10 @@ function clear(view: View, context: KeyContext): KeyOutcome {
   return { view: armed, effects: stop(view) };
 }
 
-/** Whoever stops a command of their own beside a run means that one first. What waited for what is stopped is given back. */
+/**
+ * Stops the user's own shell command first if it runs alongside the model. Prompts that waited for the
+ * stopped task return to the editor.
+ */
 function stop(view: View): Effect[] {
   if (!isWorking(view)) return [];
   const { activity, shell } = view;
@@ -82,10 +88,10 @@ function isArmed({ armed }: View, action: ActionId, now: number): boolean {
   return armed?.action === action && now <= armed.until;
 }
 
-// What a line of a dialog holds of a paste; more than that nobody looks for or writes there.
+// The maximum length of a paste into a dialog's line; nobody types or searches for more there.
 const MAX_CHARACTERS = 1_000;
 
-/** The text that somebody has pasted or written in input that names no key, on one line; empty without any. */
+/** The text that was pasted or typed in input that is not a key, on one line; empty if there is none. */
 export function readText(data: string): string {
   if (isKeyRelease(data)) return "";
   const parts = new InputReader().read(data);

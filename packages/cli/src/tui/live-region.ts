@@ -12,24 +12,27 @@ import { formatDirectory, formatDuration, MAX_NAME_COLUMNS } from "./text.ts";
 import type { Theme } from "./theme.ts";
 import type { Activity, Block, Retry, Status, View } from "./view.ts";
 
-/** What the live region is laid out by; `width` is in columns. */
+/** How to lay out the live region; `width` is in columns. */
 export interface LiveStyle {
   width: number;
-  /** Of the screen. */
+  /** The height of the screen. */
   rows: number;
   theme: Theme;
-  /** Milliseconds, of the clock that events are applied with. */
+  /** Milliseconds of the clock that events are applied with. */
   now: number;
   keymap: Keymap;
   /** What the transcript above ends with. */
   above: BlockEnd;
 }
 
-/** What stands below the transcript and changes: open blocks, what is going on, the editor or a dialog, the status. */
+/**
+ * The changing part below the transcript: open blocks, the current task, the editor or a dialog, and the
+ * status line.
+ */
 export function liveLines(view: View, editor: readonly string[], look: LiveStyle): string[] {
   const { width, theme, now } = look;
   const blocks = renderBlocks(liveBlocks(view), { width, theme, now, cwd: view.status.cwd }, look.above);
-  // Nothing runs while somebody is asked.
+  // Nothing moves while a question is open.
   const activity = view.dialog?.type === "approval" ? undefined : activityLine(activityOf(view), look);
   return [
     ...blocks.lines,
@@ -42,7 +45,7 @@ export function liveLines(view: View, editor: readonly string[], look: LiveStyle
   ];
 }
 
-/** The user's own command stands below what the model does. */
+/** The user's shell command is shown below the model's work. */
 function liveBlocks({ live, shell }: View): readonly Block[] {
   return shell ? [...live, shell] : live;
 }
@@ -66,12 +69,12 @@ function dialogLines({ dialog }: View, editor: readonly string[], look: LiveStyl
 interface LiveRegionDeps {
   view(): View;
   editor: Component;
-  /** Where a command that waits for consent is changed. */
+  /** The field for editing a command that waits for approval. */
   commandField: Pick<Component, "render">;
   look(): Omit<LiveStyle, "width">;
 }
 
-/** The live region as the screen's child. */
+/** The live region as a child of the screen. */
 export class LiveRegion implements Component {
   constructor(private readonly parts: LiveRegionDeps) {}
 
@@ -90,24 +93,24 @@ export class LiveRegion implements Component {
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"] as const;
 
-// The attempt and the way to stop it stand behind.
+// The attempt and the way to stop it follow the reason.
 const MAX_REASON_COLUMNS = 60;
 
-/** How often the spinner moves, in milliseconds. */
+/** The interval between two steps of the spinner, in milliseconds. */
 export const SPINNER_MS = 100;
 
 interface Look {
   width: number;
   theme: Theme;
-  /** Milliseconds, of the clock that the activity began by. */
+  /** Milliseconds of the clock that the activity was started with. */
   now: number;
   keymap: Keymap;
 }
 
-/** What goes on, or a command of the user's own beside it. */
+/** The current task, or a shell command of the user alongside it. */
 type ShownActivity = Activity | { type: "shell"; since: number };
 
-/** What is happening, for how long, and how to stop it; undefined while nothing is. */
+/** The current activity, its duration, and how to stop it; undefined while idle. */
 export function activityLine(
   activity: ShownActivity,
   { width, theme, now, keymap }: Look,
@@ -154,14 +157,14 @@ function describeRetry({ attempt, until, reason = "" }: Retry, now: number): str
   return `${why}Attempt ${attempt} in ${Math.max(0, Math.ceil((until - now) / 1_000))} s…`;
 }
 
-/** Milliseconds without the part of a second that has only begun, as the calls above count them. */
+/** Milliseconds, rounded down to full seconds, as in the calls above. */
 function wholeSeconds(durationMs: number): number {
   return Math.max(0, Math.floor(durationMs / 1_000)) * 1_000;
 }
 
 const MAX_SHOWN = 3;
 
-/** The messages that wait for the model, one line each. */
+/** The prompts that wait for the model, one line each. */
 function queuedLines(
   queued: View["queued"],
   { width, theme, keymap }: { width: number; theme: Theme; keymap: Keymap },
@@ -177,26 +180,26 @@ function queuedLines(
 }
 
 const SEPARATOR = " · ";
-// Of the tokens from which on the conversation is summarised, or of the window where it never is.
+// Relative to the token count at which the conversation is summarized, or to the window if it never is.
 const WARNING_SHARE = 0.85;
 
 type PartStyle = (text: string, theme: Theme) => string;
 
-/** A part of a line that may be shortened, or left out where there is no room. */
+/** A part of a line that may be shortened, or left out if space is short. */
 interface LinePart {
   text: string;
-  /** The parts with the highest numbers go first where there is no room. */
+  /** Parts with the highest number are shortened first. */
   rank: number;
-  /** What is shown in its stead before it goes. */
+  /** Shown instead, before the part is left out. */
   short?: LinePart | undefined;
-  /** As running text when left out. */
+  /** Default: like running text. */
   style?: PartStyle;
 }
 
-// Said in characters and in bold: no colour for a warning can be read on every background.
+// Shown by characters and bold text: no warning colour is readable on every background.
 const BOLD: PartStyle = (text, theme) => theme.bold(text);
 
-// Bold beside the colour: some of these are pale on one background or the other.
+// Bold as well as coloured: some colours are pale on one of the backgrounds.
 const MODE_STYLES: Readonly<Record<ApprovalMode, PartStyle>> = {
   ask: (text, theme) => theme.bold(theme.success(text)),
   "accept-edits": (text, theme) => theme.bold(theme.accent(text)),
@@ -206,8 +209,9 @@ const MODE_STYLES: Readonly<Record<ApprovalMode, PartStyle>> = {
 };
 
 /**
- * One line about the session: model, context, cost, approval mode, place. What does not fit is left out, part by part; of
- * the place its name stays longest. Only the dots between are dim: on many terminals dim text can hardly be read.
+ * One line about the session: model, context, cost, approval mode, directory. Parts that do not fit are left
+ * out one by one; the directory's name stays longest. Only the dots between the parts are dim, because many
+ * terminals show dim text hardly readable.
  */
 export function statusLine(status: Status, { width, theme }: { width: number; theme: Theme }): string {
   let parts = statusParts(status);
@@ -216,7 +220,7 @@ export function statusLine(status: Status, { width, theme }: { width: number; th
   return fitLine(shown.join(theme.dim(SEPARATOR)), width);
 }
 
-/** The least important part replaced by its short form, or left out. */
+/** Shortens or removes the least important part. */
 function withoutLast(parts: readonly LinePart[]): LinePart[] {
   const last = Math.max(...parts.map(({ rank }) => rank));
   return parts.flatMap((part) => {
@@ -244,7 +248,7 @@ function statusParts(status: Status): LinePart[] {
   ];
 }
 
-/** A model by its own name, without those of the servers before it, where there is no room. */
+/** A model's own name, without server prefixes, if space is short. */
 function modelPart(model: string): LinePart {
   const own = model.slice(model.lastIndexOf("/") + 1);
   return { rank: 4, text: name(model), short: { rank: 0, text: name(own === "" ? model : own) } };
@@ -255,7 +259,7 @@ function placePart(cwd: string): LinePart {
   return { rank: 10, text, short: ownName === undefined ? undefined : { rank: 5, text: ownName } };
 }
 
-/** US dollars with as many digits as say something. */
+/** US dollars with as many digits as are meaningful. */
 export function formatCost(cost: number): string {
   return `$${cost.toFixed(cost > 0 && cost < 0.1 ? 4 : 2)}`;
 }

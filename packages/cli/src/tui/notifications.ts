@@ -4,27 +4,27 @@ import { toSingleLine } from "../text/terminal-text.ts";
 import { formatDuration } from "./text.ts";
 import { isWorking, type View } from "./view.ts";
 
-/** What it works with from the beginning. */
+/** The dependencies that are known from the beginning. */
 interface NotificationOptions {
   environment: Readonly<Record<string, string | undefined>>;
-  /** Writes to the terminal while it is ours; what moves no cursor. */
+  /** Writes to the terminal while we own it; must not move the cursor. */
   write(sequence: string): void;
   /** Milliseconds. */
   now?: () => number;
 }
 
-/** What it is told once it is known. */
+/** The configuration, once it is known. */
 export interface NotificationSettings {
-  /** The project's name; its directory's. */
+  /** The project's name, which is that of its directory. */
   project: string;
   /** See `terminal` in the configuration. */
   settings: DiligentConfig["terminal"];
 }
 
 /**
- * What happens around the screen, for somebody who looks elsewhere: the terminal's title, and a call when a long turn has
- * ended or a question waits. Does nothing before `configure`. What it has switched on is in `enter` and `leave`, to be
- * written whenever the terminal is taken and given back.
+ * Signals for a user who is looking elsewhere: the terminal's title, and a notification when a long turn has
+ * ended or a question is waiting. Does nothing before `configure`. Write `enter` whenever the terminal is
+ * taken, and `leave` whenever it is restored.
  */
 export class Notifications {
   private readonly now: () => number;
@@ -39,7 +39,7 @@ export class Notifications {
     this.presence = new Presence({ environment: options.environment, now: this.now });
   }
 
-  /** Begins, or goes on for another session, with a title that suits its view. */
+  /** Starts, or switches to another session, with a title that matches its view. */
   configure({ project, settings = {} }: NotificationSettings, view: View): void {
     this.options.write(this.leave());
     this.project = project;
@@ -49,23 +49,23 @@ export class Notifications {
     this.options.write(this.enter());
   }
 
-  /** What to write when the terminal has been taken. */
+  /** To write when the terminal has been taken. */
   enter(): string {
     return this.title.enter() + (this.notify === "off" ? "" : FOCUS_ON);
   }
 
-  /** What to write before the terminal is given back, once for every `enter`. */
+  /** To write before the terminal is restored, once per `enter`. */
   leave(): string {
     this.presence.forgetFocus();
     return (this.notify === "off" ? "" : FOCUS_OFF) + this.title.leave();
   }
 
-  /** Takes note of input; true for what the terminal said of its focus, which is nobody else's. */
+  /** Examines input. Returns true for a focus report of the terminal, which nobody else needs. */
   readInput(data: string): boolean {
     return this.presence.readInput(data);
   }
 
-  /** Shows what has become of a session, and calls if that is worth a call. */
+  /** Shows the new state of the session, and notifies the user if it is important. */
   update(view: View): void {
     const title = this.title.update(view);
     if (title !== "") this.options.write(title);
@@ -82,15 +82,17 @@ export class Notifications {
   }
 }
 
-// A turn that took less was waited for.
+// The user was waiting for a shorter turn anyway.
 const LONG_TURN_MS = 10_000;
 
-/** Finds in a session's views what somebody who is away is to be called for. */
+/** Finds changes between the views of a session that an absent user should be notified of. */
 class CallReasons {
   private workingSince: number | undefined;
   private isAsking = false;
 
-  /** What has come up since the last view, in words behind the session's name. `now` is in milliseconds. */
+  /**
+   * What has happened since the last view, as words to follow the session's name. `now` is in milliseconds.
+   */
   find(view: View, now: () => number): string[] {
     return [...this.findQuestion(view), ...this.findEnd(view, now)];
   }
@@ -113,18 +115,18 @@ class CallReasons {
   }
 }
 
-/** Lets the terminal tell when its window gets and loses the focus. */
+/** Makes the terminal report when its window gains or loses focus. */
 const FOCUS_ON = "\x1b[?1004h";
-/** Ends what `FOCUS_ON` began. */
+/** Ends what `FOCUS_ON` started. */
 const FOCUS_OFF = "\x1b[?1004l";
 
-/** What the terminal tells of its focus; undefined where the input is something else. */
+/** The focus report in the input; undefined for any other input. */
 function readFocus(input: string): "in" | "out" | undefined {
   if (input === "\x1b[I") return "in";
   return input === "\x1b[O" ? "out" : undefined;
 }
 
-/** How a terminal is asked to call somebody: a message by OSC 9 or OSC 777, or its bell. */
+/** How to notify the user through the terminal: a message by OSC 9 or OSC 777, or its bell. */
 type NotificationKind = "osc9" | "osc777" | "bell";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -134,15 +136,17 @@ const MAX_COLUMNS = 120;
 
 interface KnownTerminal {
   kind: NotificationKind;
-  /** Its own `TERM_PROGRAM`. */
+  /** The `TERM_PROGRAM` that it sets. */
   program?: string;
-  /** Its own `TERM`. */
+  /** The `TERM` that it sets. */
   term?: RegExp;
-  /** A variable that it leaves in the environment of everything started in it. */
+  /** A variable that it sets in the environment of every process started in it. */
   trace?: string;
 }
 
-/** Terminals whose documentation promises the message. For all others it is the bell, which every terminal knows. */
+/**
+ * Terminals whose documentation promises the message. All others get the bell, which every terminal supports.
+ */
 const KNOWN_TERMINALS: readonly KnownTerminal[] = [
   { kind: "osc9", program: "iTerm.app", trace: "ITERM_SESSION_ID" },
   { kind: "osc9", term: /^xterm-kitty$/, trace: "KITTY_WINDOW_ID" },
@@ -152,26 +156,26 @@ const KNOWN_TERMINALS: readonly KnownTerminal[] = [
   { kind: "osc777", term: /^(?:foot|rxvt-unicode)/ },
 ];
 
-/** What the terminal that the user looks at is known to understand. */
+/** What the user's terminal is known to understand. */
 export function chooseNotification(environment: Environment): NotificationKind {
   const isTmux = isInTmux(environment);
-  // GNU screen has no way through that could be relied on.
+  // GNU screen has no reliable passthrough.
   if (isInMultiplexer(environment) && !isTmux) return "bell";
   const { TERM = "", TERM_PROGRAM: program = "" } = environment;
   const known = KNOWN_TERMINALS.find((terminal) => {
-    // tmux puts its own names in place of the terminal's; elsewhere a trace may be that of a terminal further out.
+    // tmux replaces the terminal's names with its own; elsewhere, a variable may come from an outer terminal.
     if (isTmux) return terminal.trace !== undefined && Boolean(environment[terminal.trace]);
     return program === "" ? terminal.term?.test(TERM) : terminal.program === program;
   });
-  // Handed on by ssh, which hands on no more than that.
+  // ssh forwards this variable and no other.
   if (known === undefined && environment.LC_TERMINAL === "iTerm2") return "osc9";
   return known?.kind ?? "bell";
 }
 
 /**
- * What calls the user. In tmux it is the bell, which marks the window and is handed on as its owner has set it, and the
- * message goes through to the terminal around it, where that is allowed.
- * @param body somebody else's words may be in it.
+ * The sequence that notifies the user. In tmux it is the bell, which marks the window and is forwarded as its
+ * owner has configured, and the message is passed through to the outer terminal if that is allowed.
+ * @param body may contain text from others.
  */
 export function notificationSequence(
   { title, body }: { title: string; body: string },
@@ -179,7 +183,7 @@ export function notificationSequence(
 ): string {
   if (kind === "bell") return BELL;
   const text = toSingleLine(body, MAX_COLUMNS);
-  // A field ends at a semicolon.
+  // A semicolon ends a field.
   const field = toSingleLine(title, MAX_COLUMNS).replaceAll(";", ",");
   const message =
     kind === "osc9" ? `\x1b]9;${field}: ${text}${BELL}` : `\x1b]777;notify;${field};${text}${BELL}`;
@@ -190,13 +194,13 @@ function isInTmux({ TMUX }: Environment): boolean {
   return Boolean(TMUX);
 }
 
-/** A multiplexer may be what sits between the terminal and us, and keep its focus to itself. */
+/** A multiplexer may sit between the terminal and us, and keep focus reports to itself. */
 function isInMultiplexer(environment: Environment): boolean {
   const { STY, TERM = "" } = environment;
   return isInTmux(environment) || Boolean(STY) || /^(?:screen|tmux)/.test(TERM);
 }
 
-// Where nobody tells the focus, who has pressed no key for so long may be elsewhere.
+// Without focus reports, a user who has pressed no key for this long may be elsewhere.
 const ABSENCE_MS = 10_000;
 
 interface PresenceDeps {
@@ -205,7 +209,7 @@ interface PresenceDeps {
   now(): number;
 }
 
-/** Whether somebody looks at the terminal, as far as can be told from what comes in. */
+/** Whether the user is looking at the terminal, as far as the input shows. */
 class Presence {
   private focus: "in" | "out" | undefined;
   private lastKeyAt: number;
@@ -214,7 +218,7 @@ class Presence {
     this.lastKeyAt = parts.now();
   }
 
-  /** Takes note of input; true for what the terminal said of its focus, which is nobody else's. */
+  /** Examines input. Returns true for a focus report of the terminal, which nobody else needs. */
   readInput(data: string): boolean {
     const focus = readFocus(data);
     if (focus === undefined) this.lastKeyAt = this.parts.now();
@@ -222,12 +226,12 @@ class Presence {
     return focus !== undefined;
   }
 
-  /** The terminal is given back: what happens to the focus from here on is not told to us. */
+  /** Call when the terminal is restored: later focus changes are not reported. */
   forgetFocus(): void {
     this.focus = undefined;
   }
 
-  /** A terminal that says nothing had the focus when it was typed in; a multiplexer may only keep it to itself. */
+  /** A silent terminal had the focus when a key was pressed; a multiplexer may be hiding its reports. */
   get isAway(): boolean {
     const { environment, now } = this.parts;
     if (this.focus !== undefined) return this.focus === "out";
@@ -235,74 +239,80 @@ class Presence {
   }
 }
 
-/** What the title shows of a session: nothing to do, a run that goes on, a question that waits. */
+/** The state of a session as shown in the title: idle, running, or waiting for an answer. */
 type TitleState = "idle" | "working" | "asking";
 
-// What a tab shows of a title is short as a rule.
+// Tabs usually show only the beginning of a title.
 const MAX_PROJECT_COLUMNS = 40;
 const MARKS: Readonly<Record<TitleState, string>> = { idle: "", working: "● ", asking: "? " };
 
-/** Keeps the terminal's title on a stack, and takes it from there again; terminals without one pass over it. */
+/**
+ * Saves the terminal's title on a stack, and restores it later; terminals without a stack ignore the
+ * sequence.
+ */
 const PUSH_TITLE = "\x1b[22;0t";
-/** Ends what `PUSH_TITLE` began, once for each. */
+/** Undoes `PUSH_TITLE`, once per push. */
 const POP_TITLE = "\x1b[23;0t";
 
-/** A question goes before the run that waits for its answer. */
+/** A question takes precedence over the run that waits for its answer. */
 function titleState(view: Pick<View, "activity" | "dialog" | "shell">): TitleState {
   if (view.dialog?.type === "approval") return "asking";
   return isWorking(view) ? "working" : "idle";
 }
 
-/** `● diligent – project`. The project's name is somebody else's text. */
+/** `● diligent – project`. The project's name is text from others. */
 export function titleText(project: string, state: TitleState): string {
   const name = toSingleLine(project, MAX_PROJECT_COLUMNS);
   return `${MARKS[state]}diligent${name === "" ? "" : ` – ${name}`}`;
 }
 
-/** Window title and icon name. Ended by BEL, which more terminals know than ST. */
+/** Window title and icon name. Ended by BEL, which more terminals support than ST. */
 function titleSequence(text: string): string {
   return `\x1b]0;${text}\x07`;
 }
 
-/** False for terminals that would show the sequence as text, or have no title: the Linux console and the real old ones. */
+/**
+ * False for terminals that would show the sequence as text or have no title: the Linux console and real old
+ * terminals.
+ */
 export function hasTitle({ TERM = "" }: Readonly<Record<string, string | undefined>>): boolean {
   return TERM !== "" && !/^(?:dumb|linux|cons25|vt\d|ansi|unknown)/.test(TERM);
 }
 
-/** A sequence for the terminal around tmux, which hands it on where `allow-passthrough` is on. */
+/** A sequence for the terminal around tmux, which forwards it if `allow-passthrough` is on. */
 export function throughTmux(sequence: string): string {
   return `\x1bPtmux;${sequence.replaceAll("\x1b", "\x1b\x1b")}\x1b\\`;
 }
 
-/** Whose title it is, and whether it is written at all. */
+/** Whose title it is, and whether it may be written. */
 interface TitleSettings {
   project: string;
   isShown: boolean;
 }
 
-/** The terminal's title as it was last written. Each method returns what is to be written, which is often nothing. */
+/** The terminal's title as last written. Each method returns what to write, which is often nothing. */
 class WindowTitle {
   private settings: TitleSettings = { project: "", isShown: false };
   private text = "";
 
-  /** To be called between `leave` and `enter`, which writes the title of the view. */
+  /** Call it between `leave` and `enter`; `enter` then writes the view's title. */
   configure(settings: TitleSettings, view: View): void {
     this.settings = settings;
     this.text = this.textOf(view);
   }
 
-  /** The terminal has been taken. */
+  /** Call when the terminal has been taken. */
   enter(): string {
     return this.settings.isShown ? PUSH_TITLE + titleSequence(this.text) : "";
   }
 
-  /** The terminal is about to be given back. */
+  /** Call when the terminal is about to be restored. */
   leave(): string {
-    // A terminal without a stack goes back to its usual title for an empty one.
+    // A terminal without a stack returns to its usual title for an empty one.
     return this.settings.isShown ? titleSequence("") + POP_TITLE : "";
   }
 
-  /** The view has changed. */
+  /** Call when the view has changed. */
   update(view: View): string {
     const text = this.textOf(view);
     if (!this.settings.isShown || text === this.text) return "";

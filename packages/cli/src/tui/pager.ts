@@ -7,14 +7,14 @@ import { findUserProgram } from "./prompt/user-program.ts";
 import { type ExpandableBlock, notice, type ToolCallView } from "./view.ts";
 
 interface PagerOptions extends Pick<CommandContext, "environment" | "lendTerminal"> {
-  /** The project, real: no program of it is run. */
+  /** The project's real path: none of its programs is run. */
   root: string;
 }
 
 /**
- * Shows a text in `$PAGER`, `less` by default; nothing of it is written to a disk.
+ * Shows a text in `$PAGER`, `less` by default; nothing of it is written to disk.
  * @param text safe for a terminal.
- * @returns why it could not be shown, in words for the user.
+ * @returns the reason if it could not be shown, as a message for the user.
  */
 async function showInPager(
   text: string,
@@ -45,10 +45,12 @@ async function showInPager(
   }
 }
 
-// What a pager takes at once without making anybody wait; the file itself can be looked at for more.
+// A pager takes this much at once without delay; the file itself has more.
 const MAX_WHOLE_BYTES = 32 * 1024 * 1024;
 
-/** Shows a call with its whole result, or a thought, in the pager; in the transcript where there is none. */
+/**
+ * Shows a call with its whole result, or a thought, in the pager, or in the transcript if there is no pager.
+ */
 export async function showInFull(block: ExpandableBlock, context: CommandContext): Promise<void> {
   const { loaded } = await context.session();
   const text =
@@ -62,7 +64,7 @@ export async function showInFull(block: ExpandableBlock, context: CommandContext
   context.print(text);
 }
 
-/** Of an output that was cut for the model, what the session kept of it. */
+/** The complete output that the session saved, if the model's copy was truncated. */
 function wholeOutput({ result }: ToolCallView): string {
   const path = result?.metadata.outputPath;
   if (typeof path !== "string") return "";

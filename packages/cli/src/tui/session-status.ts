@@ -10,22 +10,22 @@ import {
 } from "@diligent/core/run";
 import type { Status } from "./view.ts";
 
-/** What one model was asked for in a session. */
+/** The requests to one model in a session. */
 export interface ModelSpend {
   modelId: string;
   requests: number;
   usage: Usage;
-  /** US dollars at the prices of today; null where they are unknown. */
+  /** US dollars at today's prices; null if they are unknown. */
   cost: number | null;
 }
 
-/** How full the model's window is, as the status line tells it. */
+/** How full the model's window is, for the status line. */
 export function toContextStatus({ session }: Pick<HarnessSession, "session">): Partial<Status> {
   const { tokens, isEstimate, compactsAt } = session.branches.contextSnapshot;
   return { contextTokens: tokens, isContextEstimated: isEstimate, compactsAt };
 }
 
-/** What the status line tells of a session that was opened, or has gone somewhere else. */
+/** The status line for a session that was opened or has moved to another entry. */
 export function toStatus(opened: HarnessSession): Partial<Status> {
   const { model, cwd, approval, effort, gitBranch, sandbox, session } = opened;
   const spends = countSpends(session.branches.entries, model);
@@ -43,7 +43,10 @@ export function toStatus(opened: HarnessSession): Partial<Status> {
   };
 }
 
-/** What a session was answered, on all its branches, by model. Requests for summaries are in no file, and not in this. */
+/**
+ * The usage in all branches of a session, by model. Requests for summaries are not in the file, so they are
+ * not included.
+ */
 export function countSpends(entries: readonly SessionEntry[], current: Model): ModelSpend[] {
   const spends = new Map<string, ModelSpend>();
   for (const entry of entries) {
@@ -62,7 +65,7 @@ export function countSpends(entries: readonly SessionEntry[], current: Model): M
   return [...spends.values()];
 }
 
-/** Null once a price is unknown, that of the model which answers next included. */
+/** Null once any price is unknown, including that of the current model. */
 export function sumCosts(spends: readonly ModelSpend[], { inputCostPer1M }: Model): number | null {
   if (inputCostPer1M === undefined) return null;
   return spends.reduce<number | null>(
@@ -71,7 +74,7 @@ export function sumCosts(spends: readonly ModelSpend[], { inputCostPer1M }: Mode
   );
 }
 
-/** What a request has moved in all: tokens read, from the cache too, and tokens written. */
+/** The total tokens of a request: input, including cached tokens, and output. */
 export function countTokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
 }

@@ -2,13 +2,13 @@ import type { ShellNote } from "@diligent/core/interactive";
 import type { ShellLine } from "../shell-line.ts";
 import { finish, rememberExpandable, type ShellBlock, type View } from "./view.ts";
 
-/** A command that begins to run, under the mark that it was typed behind; times are those of the view's clock. */
+/** A command that starts to run, with the mark it was typed after; times are those of the view's clock. */
 export function toShellCall({ command, isTold }: ShellLine, startedAt: number): ShellBlock {
   const toolName = isTold ? "!" : "!!";
   return { type: "shell", isTold, call: { toolCallId: toolName, toolName, input: { command }, startedAt } };
 }
 
-/** A command of an earlier time, as the conversation was told of it. */
+/** A command of an earlier session, as recorded in the conversation. */
 export function toEarlierShellCall({ command, output, exitCode }: ShellNote, timestamp: number): ShellBlock {
   const isError = exitCode !== 0;
   const result = { output, isError, metadata: exitCode === null ? {} : { exitCode }, endedAt: timestamp };
@@ -16,7 +16,7 @@ export function toEarlierShellCall({ command, output, exitCode }: ShellNote, tim
   return { ...block, call: { ...block.call, result } };
 }
 
-/** The view with the command that has ended in the transcript. */
+/** The view with the finished command in the transcript. */
 export function showShellCall(view: View): View {
   const { shell } = view;
   if (!shell) return view;

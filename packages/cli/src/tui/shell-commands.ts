@@ -11,20 +11,20 @@ import { showShellCall, toShellCall } from "./shell-call.ts";
 import type { ToolCallView, View } from "./view.ts";
 
 interface ShellDeps {
-  /** Lends the terminal to commands that need one; where it is left out they run without. */
+  /** Lends the terminal to commands that need one; if omitted, they run without. */
   lendTerminal?: CommandContext["lendTerminal"];
   session(): Promise<HarnessSession>;
   change(change: (view: View) => View): void;
-  /** True while files are being moved, which no command may meet. */
+  /** True while files are being restored, during which no command may run. */
   isHeldUp(): boolean;
-  /** Resolves when the model may be told of something: at once, but not while the context is being summarised. */
+  /** Resolves when the model may be notified: at once, except while the context is being summarized. */
   untilTellable(): Promise<unknown> | undefined;
-  /** Told when a command has ended, or could not be started. */
+  /** Called when a command has ended or could not be started. */
   ended(): void;
   keymap(): Keymap;
 }
 
-/** Runs the user's own commands beside the conversation, one at a time. */
+/** Runs the user's shell commands alongside the conversation, one at a time. */
 export class UserShell {
   private running: { abort: AbortController; ended: Promise<void> } | undefined;
 
@@ -34,15 +34,16 @@ export class UserShell {
     return this.running !== undefined;
   }
 
-  /** No command can begin now. */
+  /** No command can start any more. */
   get isBlocked(): boolean {
     return this.isRunning || this.parts.isHeldUp();
   }
 
   /**
-   * Runs a command, also beside a run of the model's, and resolves when it has ended and the model was told.
+   * Runs a command, alongside the model if necessary, and resolves when it has ended and the model was
+   * notified.
    * @param typed the whole line, for the input history.
-   * @throws Error when another one is running, files are being moved, or it cannot be started.
+   * @throws Error if another command is running, files are being restored, or it cannot be started.
    */
   async run(line: ShellLine, typed: string): Promise<void> {
     if (this.parts.isHeldUp())
@@ -71,7 +72,7 @@ export class UserShell {
     }
   }
 
-  /** Stops the command that is running and resolves when it has ended. */
+  /** Stops the running command, and resolves when it has ended. */
   async stop(): Promise<void> {
     this.running?.abort.abort();
     await this.running?.ended;
@@ -104,7 +105,7 @@ export class UserShell {
   }
 }
 
-/** `!tty command`: gives the terminal to a command that is not known to need it. */
+/** `!tty command` lends the terminal to a command that is not known to need it. */
 const EXPLICIT = /^tty\s+(?=[^\s-])/;
 
 const FULL_SCREEN: ReadonlySet<string> = new Set([
@@ -141,11 +142,11 @@ const FULL_SCREEN: ReadonlySet<string> = new Set([
   ],
   ...["tig", "lazygit", "gitui", "lazydocker", "k9s", "mc", "ranger", "nnn", "lf", "yazi", "vifm", "ncdu"],
   ...["tmux", "screen", "zellij", "ssh", "mosh", "telnet", "fzf", "dialog", "whiptail"],
-  // They read a password or an answer from the terminal itself.
+  // They read a password or an answer directly from the terminal.
   ...["sudo", "su", "passwd", "visudo", "doas"],
 ]);
 
-/** Programs that talk to a person when they are given nothing to do. */
+/** Programs that are interactive when called without arguments. */
 const INTERACTIVE_ALONE: ReadonlySet<string> = new Set([
   ...[
     "bash",
@@ -169,7 +170,10 @@ const GIT_WITH_EDITOR =
 
 const WRAPPERS = /^(?:\w+=\S*|command|exec|env|time|nice|nohup)$/;
 
-/** True for a command line with a part that takes the whole screen, or asks at the terminal: it cannot be run without one. */
+/**
+ * True for a command line with a part that takes over the screen or prompts at the terminal: it cannot run
+ * without one.
+ */
 export function needsTerminal(
   command: string,
   { EDITOR = "", VISUAL = "", PAGER = "" }: Environment,
@@ -192,8 +196,8 @@ function baseName(path: string): string {
 }
 
 /**
- * Runs a command of the user's with the terminal, which is lent to it until it ends. What it shows is not known.
- * @throws Error when it cannot be started.
+ * Runs a command of the user with the terminal, which it has until it ends. Its output is not captured.
+ * @throws Error if it cannot be started.
  */
 async function runInTerminal(
   command: string,

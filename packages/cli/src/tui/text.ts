@@ -1,10 +1,10 @@
 import { toSingleLine } from "../text/terminal-text.ts";
 import { visibleWidth, wrapText } from "./screen/screen-text.ts";
 
-/** What is shown of some lines, be it their beginning or their end. */
+/** An excerpt of some lines: their beginning or their end. */
 interface CutLines {
   shown: readonly string[];
-  /** How many lines are left out. */
+  /** The number of lines left out. */
   hidden: number;
 }
 
@@ -20,14 +20,17 @@ export function lastLines(lines: readonly string[], count: number): CutLines {
   return { shown, hidden: lines.length - shown.length };
 }
 
-/** The line that stands for those which are left out below; none where none is. */
+/** The line that replaces the lines left out below; none if none was left out. */
 export function moreLines(hidden: number): string[] {
   return hidden === 0 ? [] : [`… ${formatCount(hidden, "more line")}`];
 }
 
 const TAB_STOP = 4;
 
-/** The text with spaces for its tabs, up to the next multiple of four columns, so that columns stay in line. */
+/**
+ * The text with each tab replaced by spaces up to the next multiple of four columns, so that columns stay
+ * aligned.
+ */
 export function expandTabs(text: string): string {
   if (!text.includes("\t")) return text;
   return text.split("\n").map(expandLine).join("\n");
@@ -50,7 +53,7 @@ export function formatCount(count: number, noun: string, plural = `${noun}s`): s
   return `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
 }
 
-/** `0.4 s`, `42 s`, `1 min 12 s`, `2 h 5 min`: as exact as somebody who waits wants to know. */
+/** `0.4 s`, `42 s`, `1 min 12 s`, `2 h 5 min`: as exact as a waiting user needs. */
 export function formatDuration(durationMs: number): string {
   const seconds = Math.max(0, durationMs) / 1_000;
   if (seconds < 9.95) return `${Number(seconds.toFixed(1))} s`;
@@ -61,7 +64,10 @@ export function formatDuration(durationMs: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** A path as people read it: from the working directory on where it is below, whole otherwise. `path` is absolute. */
+/**
+ * A path as shown to people: relative to the working directory if it is below it, otherwise in full. `path`
+ * is absolute.
+ */
 export function showPath(path: string, cwd: string | undefined): string {
   if (cwd === undefined || cwd === "/" || !path.startsWith(`${cwd}/`)) return path;
   return path.slice(cwd.length + 1) || path;
@@ -70,13 +76,13 @@ export function showPath(path: string, cwd: string | undefined): string {
 const CONTINUATION_COLUMNS = 2;
 
 /**
- * A line of code or of a program's output as lines of at most `width` columns. Its indentation stays, and what goes on
- * below is indented a little further.
+ * A line of code or program output as lines of at most `width` columns. Its indentation stays; continuation
+ * lines are indented a little further.
  */
 export function wrapIndented(line: string, width: number): string[] {
   if (visibleWidth(line) <= width) return [line];
   const spaces = /^ */.exec(Bun.stripANSI(line))?.[0] ?? "";
-  // The first run of that many spaces is the indentation: escape sequences hold none.
+  // The first run of that many spaces is the indentation: escape sequences contain none.
   const content = line.replace(spaces, "");
   const indent = Math.min(spaces.length, Math.floor(width / 2));
   const hanging = Math.min(indent + CONTINUATION_COLUMNS, Math.floor(width / 2));
@@ -84,10 +90,10 @@ export function wrapIndented(line: string, width: number): string[] {
   return [" ".repeat(indent) + first, ...others.map((part) => " ".repeat(hanging) + part)];
 }
 
-/** Columns that the name of a model, a branch or a directory takes at most. */
+/** The maximum width of the name of a model, branch or directory. */
 export const MAX_NAME_COLUMNS = 40;
 
-/** A directory, a long one from its end, which is what people know it by; `ownName` is undefined for the root. */
+/** A directory. A long path keeps its end, which people recognise; `ownName` is undefined for the root. */
 export function formatDirectory(path: string): { text: string; ownName: string | undefined } {
   const whole = toSingleLine(path, Number.POSITIVE_INFINITY);
   const last = whole.slice(whole.lastIndexOf("/") + 1);

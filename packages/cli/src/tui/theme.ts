@@ -1,31 +1,37 @@
 import { Chalk } from "chalk";
 
-/** Puts a look around text; the text itself stays, and so do the looks inside of it. */
+/** Styles a text; the text stays the same, and so do styles inside it. */
 export type Style = (text: string) => string;
 
 /**
- * How things look, by what they are. Only the terminal's own sixteen colours are used, so that what its owner chose to
- * be readable on their background is; running text keeps the terminal's own foreground.
+ * Styles, named by purpose. Only the terminal's own sixteen colours are used, since its owner has chosen them
+ * to be readable on their background. Running text has the terminal's own foreground.
  */
 export interface Theme {
-  /** False: every style leaves the text as it is, and views say in characters what colours would say. */
+  /** False: styles leave the text unchanged, and views use characters instead of colours. */
   readonly isColored: boolean;
   readonly bold: Style;
   readonly italic: Style;
   readonly underline: Style;
   readonly strikethrough: Style;
-  /** What may be overlooked. */
+  /** For text that may be overlooked. */
   readonly dim: Style;
-  /** What the eye should find: markers, keys, questions, the running tool. Magenta is the one colour that can be read on every ground. */
+  /**
+   * For text that the eye should find: markers, keys, questions, the running tool. Magenta is the only colour
+   * that is readable on every background.
+   */
   readonly accent: Style;
-  /** The chosen row of a list. */
+  /** The selected row of a list. */
   readonly selected: Style;
-  /** What the user wrote, in bold: the eye looks for it in a long transcript, and it is running text. */
+  /** The user's messages, in bold: the eye looks for them in a long transcript, and they are running text. */
   readonly user: Style;
   readonly heading: Style;
-  /** A heading of the first rank. */
+  /** A heading of the first level. */
   readonly title: Style;
-  /** Code within a sentence, which has to be read: cyan, green and yellow are pale on white, and blue is dark on black. */
+  /**
+   * Code within a sentence, which must be readable: cyan, green and yellow are pale on white, and blue is
+   * dark on black.
+   */
   readonly code: Style;
   readonly link: Style;
   readonly success: Style;
@@ -33,7 +39,10 @@ export interface Theme {
   readonly error: Style;
   readonly added: Style;
   readonly removed: Style;
-  /** The part of an added or removed line that differs from its counterpart; used inside of `added` and `removed`. */
+  /**
+   * The part of an added or removed line that differs from its counterpart; used inside `added` and
+   * `removed`.
+   */
   readonly changedWord: Style;
   readonly keyword: Style;
   readonly string: Style;
@@ -43,9 +52,9 @@ export interface Theme {
   readonly name: Style;
 }
 
-/** @param color False for `NO_COLOR`, a terminal without colours, and whoever does not see them. */
+/** @param color False for `NO_COLOR` and for a terminal without colours. */
 export function createTheme({ color }: { color: boolean }): Theme {
-  // Set here and not found out by chalk, which looks at the process and does not know NO_COLOR.
+  // Set explicitly: chalk's own detection examines the process and does not know NO_COLOR.
   const chalk = new Chalk({ level: color ? 1 : 0 });
   return {
     isColored: color,
@@ -75,7 +84,7 @@ export function createTheme({ color }: { color: boolean }): Theme {
   };
 }
 
-/** Of one argument only: chalk joins all that it gets, and styles are handed to `map`. */
+/** Wrapped to take one argument: chalk joins all arguments, and styles are passed to `map`. */
 function toStyle(paint: (text: string) => string): Style {
   return (text) => paint(text);
 }

@@ -14,12 +14,12 @@ import { toEarlierShellCall } from "./shell-call.ts";
 import { type Block, notice, type ToolCallView } from "./view.ts";
 
 const SHOWN_TURNS = 3;
-// One turn alone may have a thousand calls.
+// A single turn may have a thousand calls.
 const MAX_SHOWN_MESSAGES = 40;
 
 /**
- * What is shown of a conversation that is gone on with: its last turns, and how much stands above them.
- * @param path its entries from the root on, what was summarised included.
+ * The shown part of a resumed conversation: its last turns, and the number of messages above them.
+ * @param path its entries from the root on, including summarized ones.
  */
 export function toResumedBlocks(path: readonly SessionEntry[], shownTurns = SHOWN_TURNS): Block[] {
   const start = findStart(path, shownTurns);
@@ -37,14 +37,17 @@ export function toResumedBlocks(path: readonly SessionEntry[], shownTurns = SHOW
   return [...above, ...blocks, ...toTranscriptBlocks(messages)];
 }
 
-/** Messages as the transcript shows them; each call with its result. Thinking, of which only its duration is shown, is left out. */
+/**
+ * Messages as the transcript shows them, each call with its result. Thinking is left out, since only its
+ * duration would be shown.
+ */
 export function toTranscriptBlocks(messages: readonly Message[]): Block[] {
   const results = new Map<string, ToolResultMessage[]>();
   for (const message of messages) {
     if (message.role !== "tool_result") continue;
     results.set(message.toolCallId, [...(results.get(message.toolCallId) ?? []), message]);
   }
-  // Some servers give every call the same id: then results belong to calls in their order.
+  // Some servers give every call the same id; results are then matched with calls in order.
   const takeResult = (id: string) => results.get(id)?.shift();
   return messages.flatMap((message): Block[] => {
     if (message.role === "user") return [userBlock(message)];
@@ -58,7 +61,7 @@ function userBlock(message: UserMessage): Block {
   return { type: "prompt", text: promptText(message) };
 }
 
-/** Where the last turns begin; never between a call and its result. */
+/** The start of the last turns; never between a call and its result. */
 function findStart(path: readonly SessionEntry[], shownTurns: number): number {
   const positions = path.flatMap(({ type }, position) => (type === "message" ? [position] : []));
   const turns = positions.filter((position) => roleAt(path, position) === "user");
@@ -136,12 +139,12 @@ const SKIPPED = /^(?:Not run: |Interrupted: the run was stopped before)/;
 const INTERRUPTED = /^(?:Interrupted: the call did not finish|The tool call was interrupted)/;
 const EXIT_CODE = /(?:^|\n)\[exit code (\d{1,3})\]\s*$/;
 const NOTHING_WRITTEN = /nothing was written\.\s*$/;
-// The edit tool's words: `(line 12)` or `(3 replacements, the first in line 12)`.
+// The edit tool's wording: `(line 12)` or `(3 replacements, the first in line 12)`.
 const MATCH_LINE = /\((?:line |\d+ replacements, the first in line )(\d+)\)/;
 
 /**
- * What became of a saved call. Files of earlier versions say it in nothing but the text for the model: of these, and of no
- * others, that is read.
+ * The outcome of a saved call. Files from earlier versions record it only in the text for the model, which is
+ * parsed for these files alone.
  */
 export function readEarlierResult(result: Result): EarlierResult {
   const { output, isError, toolName, outcome, metadata } = result;
@@ -157,7 +160,7 @@ interface EarlierResult {
   metadata: NonNullable<Result["metadata"]>;
 }
 
-/** A session file may come from anybody: it names no file that would be read for `/result`. */
+/** A session file may come from anybody, so it must not name files that `/result` would read. */
 function withoutPath({ outputPath: _, ...metadata }: Result["metadata"] = {}): EarlierResult["metadata"] {
   return metadata;
 }

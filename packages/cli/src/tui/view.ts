@@ -4,38 +4,38 @@ import type { ApprovalMode } from "../arguments/command.ts";
 import type { FileMove } from "../undo/describe.ts";
 import type { ActionId } from "./keys/keymap.ts";
 
-/** What the program is doing, for the spinner; `since` is milliseconds. Nothing moves while it is idle. */
+/** The current activity, for the spinner; `since` is milliseconds. Nothing moves while idle. */
 export type Activity =
   | { type: "idle" }
   | { type: "waiting" | "thinking" | "answering"; since: number }
-  /** `retry`: the request for the summary has failed and is made again. */
+  /** `retry`: the request for the summary failed and is being repeated. */
   | { type: "compacting"; since: number; tokens: number; retry?: Retry }
   | { type: "tool"; since: number; toolName: string }
-  /** Files are taken back or brought back; `progress` once it takes a while. */
+  /** Files are being undone or redone; `progress` is set once it takes a while. */
   | { type: "files"; since: number; move: FileMove; progress?: MoveProgress | undefined }
   | ({ type: "retry"; since: number } & Retry);
 
-/** A request that is made again, at `until` in milliseconds; `reason` says why. */
+/** A request that will be retried at `until`, in milliseconds; `reason` says why. */
 export interface Retry {
   attempt: number;
   until: number;
   reason?: string;
 }
 
-/** What the status line tells; what is unknown is left out. */
+/** The content of the status line; unknown values are left out. */
 export interface Status {
   model: string;
   effort?: string | undefined;
   approvalMode: ApprovalMode;
   cwd: string;
   gitBranch?: string | undefined;
-  /** Whether the model's commands run in a sandbox, as far as it is known. */
+  /** Whether the model's commands run in a sandbox, if known. */
   isSandboxed?: boolean | undefined;
-  /** Tokens of the newest request with its answer, and of the model's window. */
+  /** Tokens of the latest request with its answer, and of the model's window. */
   contextTokens: number;
-  /** True where nobody has counted them. */
+  /** True if the tokens are estimated. */
   isContextEstimated?: boolean | undefined;
-  /** From so many on the conversation is summarised by itself; undefined where it is not. */
+  /** The token count at which the conversation is summarized automatically; undefined if it is not. */
   compactsAt?: number | undefined;
   contextWindow: number;
   /** Tokens and US dollars of the session; null once a price was unknown. */
@@ -43,74 +43,87 @@ export interface Status {
   cost: number | null;
 }
 
-/** A line of what somebody is asked to judge; safe for a terminal, with what cannot be seen shown. */
+/** A line of a request that the user decides about; safe for a terminal, with invisible characters shown. */
 export interface EscapedLine {
   text: string;
-  /** `note` is said by us about the rest, `quote` by the model for itself; `grant` is what "always" would allow. */
+  /**
+   * `note` is ours, about the rest; `quote` is the model's own text; `grant` is what "always" would allow.
+   */
   look: "title" | "subject" | "added" | "removed" | "note" | "quote" | "grant";
 }
 
 /** An approval that waits for the user. */
 export interface ApprovalDialog {
   type: "approval";
-  /** All that is to be read before it is allowed: who asks and why, the whole of what would be done, what "always" means. */
+  /** Everything to read before approving: who asks and why, the complete action, and what "always" means. */
   content: readonly EscapedLine[];
-  /** False where it cannot be allowed for good. */
+  /** False if it cannot be allowed permanently. */
   hasAlways: boolean;
-  /** What would be allowed for good, word for word. */
+  /** Exactly what would be allowed permanently. */
   stored: readonly EscapedLine[];
-  /** What is asked here is whether that is meant: then the question that it was an answer to, and the answer's key. */
+  /** Set while the user confirms that: the original question, and the key of its answer. */
   confirms?: { scope: "session" | "project"; question: ApprovalDialog; key: string } | undefined;
-  /** It came while the user was writing: keys go on into the prompt until one asks for the dialog. */
+  /**
+   * It appeared while the user was typing: keys still go into the prompt until one switches to the dialog.
+   */
   isUnfocused?: boolean | undefined;
-  /** The prompt that is being written is shown below. */
+  /** The prompt being typed is shown below. */
   hasDraft?: boolean | undefined;
-  /** The command is being changed, in a field of its own. */
+  /** The command is being edited in its own field. */
   isEditing?: boolean | undefined;
   /** The first row of the content that is shown. */
   scroll: number;
-  /** Nothing can be allowed before the end of the content was on the screen. */
+  /** Nothing can be approved before the end of the content was on the screen. */
   wasEndSeen: boolean;
-  /** True for a command, which can be edited instead of allowed. */
+  /** True for a command, which can be edited instead of approved. */
   isEditable: boolean;
-  /** Until then (milliseconds) a key was meant for what was on the screen before. */
+  /** Until this time (milliseconds), keys were meant for the previous screen. */
   guardedUntil: number;
-  /** The key that was not taken for an answer last, when it was pressed (milliseconds), and all of them that write. */
+  /**
+   * The last key that was not accepted as an answer, its time (milliseconds), and all such keys that type
+   * text.
+   */
   ignored?: { key: string; at: number; typed: readonly string[] } | undefined;
-  /** Set while the user writes the message of a rejection. */
+  /** Set while the user types the message of a denial. */
   message?: string | undefined;
 }
 
-/** A list to choose from, in place of the editor. What choosing does is the picker's own; see `pickers/`. */
+/**
+ * A list to choose from, shown instead of the editor. The picker itself defines what choosing does; see
+ * `pickers/`.
+ */
 export interface PickerDialog {
   type: "picker";
-  /** Which picker it is. */
+  /** The name of the picker. */
   name: string;
   title: string;
   items: readonly PickerItem[];
   filter: string;
   selected: number;
-  /** What its keys do beyond moving, choosing and closing, such as `{action: "list.rename", label: "rename"}`. */
+  /**
+   * The effects of its own keys, in addition to moving, choosing and closing, such as `{action:
+   * "list.rename", label: "rename"}`.
+   */
   keys: readonly { action: ActionId; label: string }[];
-  /** Asked before something is done that cannot be undone, in place of the keys; only `y` is a yes. */
+  /** A question before something that cannot be undone, shown instead of the keys; only `y` confirms. */
   question?: string | undefined;
-  /** A line to write in, in place of the filter. */
+  /** An input line, shown instead of the filter. */
   input?: { label: string; text: string; isHidden?: boolean } | undefined;
 }
 
-/** A line of a list. `id` is what choosing it gives; it is unique in the list. */
+/** An item of a list. `id` is returned when it is chosen; it is unique in the list. */
 export interface PickerItem {
   id: string;
   label: string;
-  /** Shown dim behind the label where there is room. */
+  /** Shown dim after the label if there is space. */
   detail?: string;
-  /** Further text that the filter looks at. */
+  /** Further text for the filter. */
   searchText?: string;
-  /** How far it stands to the right, in steps. */
+  /** Its indentation, in steps. */
   depth?: number;
 }
 
-/** What stands in the editor's place and takes the keys. */
+/** What is shown instead of the editor and takes the keys. */
 export type Dialog = ApprovalDialog | PickerDialog;
 
 /** `id` is that of the prompt's `steering` event, once it was sent into a run. */
@@ -119,35 +132,35 @@ export interface QueuedPrompt {
   text: string;
 }
 
-/** Everything the screen shows, as data. */
+/** Everything that the screen shows, as data. */
 export interface View {
-  /** Blocks whose last word is said, in order: written once above everything else, then taken out. */
+  /** Finished blocks, in order: written once above everything else, then removed. */
   finished: readonly Block[];
   /** Blocks that may still change, top to bottom. */
   live: readonly Block[];
   activity: Activity;
-  /** What can be looked at in full, oldest first: the last thoughts and calls that have ended. */
+  /** What can be shown in full, oldest first: the last finished thoughts and calls. */
   expandable: readonly ExpandableBlock[];
-  /** The last call that has ended, for looking at its result in full. */
+  /** The last finished call, whose result can be shown in full. */
   lastCall?: CallBlock | undefined;
-  /** A command of the user's own that is running. */
+  /** A shell command of the user that is running. */
   shell?: ShellBlock | undefined;
-  /** What the user sent meanwhile and the model has not seen yet. */
+  /** Prompts that the user has sent and the model has not seen yet. */
   queued: readonly QueuedPrompt[];
   dialog?: Dialog | undefined;
-  /** A short line above the status line, such as "Press Ctrl+C again to leave"; gone with the next key. */
+  /** A short line above the status line, such as "Press Ctrl+C again to quit"; the next key removes it. */
   hint?: string | undefined;
-  /** A key that means more when it is pressed a second time before `until` (milliseconds). */
+  /** A key with a different meaning if it is pressed again before `until` (milliseconds). */
   armed?: { action: ActionId; until: number } | undefined;
   status: Status;
 }
 
-/** True while the model, a compaction or a command of the user's own is at work. */
+/** True while the model, a compaction or a shell command of the user is running. */
 export function isWorking({ activity, shell }: Pick<View, "activity" | "shell">): boolean {
   return activity.type !== "idle" || shell !== undefined;
 }
 
-/** The view with blocks below everything that is finished. */
+/** The view with blocks added below everything finished. */
 export function finish(view: View, ...blocks: readonly Block[]): View {
   return blocks.length === 0 ? view : { ...view, finished: [...view.finished, ...blocks] };
 }
@@ -155,19 +168,19 @@ export function finish(view: View, ...blocks: readonly Block[]): View {
 // A session may have thousands, each with a result of its own.
 const MAX_EXPANDABLE = 50;
 
-/** The view in which the blocks that can be looked at in full are remembered. */
+/** The view that remembers the blocks that can be shown in full. */
 export function rememberExpandable(view: View, blocks: readonly Block[]): View {
   const found = blocks.filter(isExpandable);
   if (found.length === 0) return view;
   return { ...view, expandable: [...view.expandable, ...found].slice(-MAX_EXPANDABLE) };
 }
 
-/** A word of the program's own. */
+/** A message of the program itself. */
 export function notice(level: NoticeLevel, text: string): Block {
   return { type: "notice", level, text };
 }
 
-/** The view before anything has happened. */
+/** The initial view. */
 export function createView(status: Pick<Status, "cwd"> & Partial<Status>): View {
   return {
     finished: [],
@@ -187,20 +200,20 @@ export function createView(status: Pick<Status, "cwd"> & Partial<Status>): View 
   };
 }
 
-/** A tool call as the screen follows it; times are milliseconds of the clock that events are applied with. */
+/** A tool call as the screen tracks it; times are milliseconds of the clock that events are applied with. */
 export interface ToolCallView {
   toolCallId: string;
   toolName: string;
-  /** The arguments, an object as a rule; whatever the model sent otherwise. */
+  /** The arguments: usually an object, otherwise whatever the model sent. */
   input: unknown;
   startedAt: number;
-  /** The newest output while it runs. */
+  /** The latest output while it runs. */
   partial?: string;
   /** Set when it has ended. */
   result?: {
     output: string;
     isError: boolean;
-    /** Of an error; it has failed where it is left out. */
+    /** The kind of error; if omitted, the call failed. */
     outcome?: ToolCallOutcome | undefined;
     metadata: Readonly<Record<string, unknown>>;
     endedAt: number;
@@ -208,38 +221,38 @@ export interface ToolCallView {
 }
 
 /**
- * A piece of the transcript. All texts are as they came: views make them safe. A block that is finished is written
- * into the terminal's scrollback once and never again.
+ * A part of the transcript. All texts are raw: views make them safe. A finished block is written to the
+ * terminal's scrollback once and never again.
  */
 export type Block =
   | { type: "prompt"; text: string }
   /**
-   * A part of an answer, whole Markdown blocks. `uncutChars`: so much of it was looked through for the end of a block, in
-   * vain. `written`: it goes on with what is written already, of which so many characters are still at its beginning, as
-   * `shownText` counts them.
+   * A part of an answer, in whole Markdown blocks. `uncutChars`: the number of characters already searched
+   * for a block end. `written`: the block continues one that is already written; this many characters at its
+   * beginning, as counted by `shownText`, are written.
    */
   | { type: "answer"; markdown: string; uncutChars?: number; written?: number }
   | { type: "thinking"; text: string; startedAt: number; endedAt?: number }
   | { type: "tool"; call: ToolCallView }
-  /** A command that the user ran in the shell themselves; `isTold` where the model knows of it. */
+  /** A shell command that the user ran; `isSharedWithModel` if the model knows of it. */
   | { type: "shell"; isTold: boolean; call: ToolCallView }
   | { type: "notice"; level: NoticeLevel; text: string }
-  /** What a command of the user's printed: plain lines. */
+  /** The output of a slash command: plain lines. */
   | { type: "output"; text: string }
-  /** What became of a file, as a unified diff. */
+  /** The changes of a file, as a unified diff. */
   | { type: "change"; path: string; diff: string; added: number; removed: number }
-  /** What stands at the very top of a session. */
+  /** The first line of a session. */
   | { type: "opening"; version: string; model: string; cwd: string; isBoxed: boolean }
-  /** How many messages of a resumed session stand above what is shown. */
+  /** The number of messages of a resumed session above those shown. */
   | { type: "resumed"; hiddenMessages: number };
 
-/** A command of the user's own. */
+/** A shell command of the user. */
 export type ShellBlock = Extract<Block, { type: "shell" }>;
 
-/** Something that was run and has a result to look at. */
+/** Something that ran and has a result. */
 export type CallBlock = Extract<Block, { type: "tool" | "shell" }>;
 
-/** What the screen shows less of than there is. */
+/** A block that the screen abbreviates. */
 export type ExpandableBlock = CallBlock | Extract<Block, { type: "thinking" }>;
 
 function isExpandable(block: Block): block is ExpandableBlock {

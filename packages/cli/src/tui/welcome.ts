@@ -12,10 +12,10 @@ import { TerminalGuard } from "./screen/terminal-guard.ts";
 import { wrapIndented } from "./text.ts";
 import { createTheme, type Theme } from "./theme.ts";
 
-/** How the page was left: with an exit code, or with a key that is stored, and what to say about it. */
+/** How the page was left: with an exit code, or with a stored key and a message about it. */
 type WelcomeEnd = { kind: "ended"; code: number } | { kind: "logged_in"; text: string };
 
-// Fewer keys at once are somebody who types fast; as many are a paste from a terminal that does not mark it.
+// Fewer keys in one read come from fast typing; more are a paste from a terminal that does not mark it.
 const PASTE_KEYS = 8;
 
 const CHOICES: readonly WelcomeChoice[] = [
@@ -25,7 +25,7 @@ const CHOICES: readonly WelcomeChoice[] = [
 ];
 
 /**
- * The screen for somebody who has no key: takes one, or shows the demonstration.
+ * The screen for a user without a key: accepts a key, or starts the demo.
  * @param cwd where the session will work, absolute.
  */
 export async function runWelcome(
@@ -71,12 +71,12 @@ interface PageDeps {
   suspend(): Promise<void>;
 }
 
-/** What the page shows, and what its keys do. */
+/** What the page shows, and the effects of its keys. */
 class WelcomePage {
   state: WelcomeState = { stage: "menu", selected: 0 };
   private readonly result = Promise.withResolvers<WelcomeEnd | "demo">();
   private readonly reader = new InputReader();
-  /** Keys that came at once. */
+  /** The keys of one read. */
   private keys: string[] = [];
   private trial: AbortController | undefined;
 
@@ -160,7 +160,7 @@ class WelcomePage {
   }
 }
 
-/** As people write it, below their home. */
+/** A path for people, relative to their home directory. */
 function describeConfigPath(environment: CliIo["environment"]): string | undefined {
   const directory = userConfigDirectory(environment);
   if (directory === undefined) return undefined;
@@ -169,14 +169,14 @@ function describeConfigPath(environment: CliIo["environment"]): string | undefin
   return home && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }
 
-/** What the page is made of; `width` is in columns. */
+/** The input for drawing the page; `width` is in columns. */
 interface WelcomeStyle {
   width: number;
   theme: Theme;
   choices: readonly WelcomeChoice[];
   /** The variables that may hold a key. */
   variables: readonly string[];
-  /** Where the user's own configuration is, or would be. */
+  /** The path of the user's own configuration, whether it exists or not. */
   configPath: string | undefined;
 }
 
@@ -185,11 +185,11 @@ const SERVER_EXAMPLE = [
   '  "provider": { "compatible": { "local": {',
   '    "baseUrl": "http://localhost:11434/v1" } } } }',
 ];
-// On a narrower screen, which is a small one as a rule, the example would push the rest out of sight.
+// A narrower screen is usually a small one, where the example would push the rest out of sight.
 const EXAMPLE_FROM_COLUMNS = 60;
 const MAX_HIDDEN = 12;
 
-/** What somebody needs to know who has no key yet, on one screen of 40 columns and 15 rows. */
+/** What a user without a key needs to know, on one screen of 40 columns and 15 rows. */
 export function welcomeLines(state: WelcomeState, look: WelcomeStyle): string[] {
   const lines = state.stage === "menu" ? menuLines(state, look) : keyLines(state, look);
   return lines.flatMap((line) => wrapIndented(line, look.width));
@@ -259,23 +259,23 @@ function keyLines(state: Exclude<WelcomeState, { stage: "menu" }>, { theme }: We
   ];
 }
 
-/** What can be chosen: a provider's key is pasted, the demonstration begins, the program is left. */
+/** The choices: paste a provider's key, start the demo, or quit. */
 type WelcomeChoice = { kind: "key"; provider: string; keyPage: string } | { kind: "demo" | "leave" };
 
-/** What the screen shows to somebody without a key. */
+/** The state of the page. */
 type WelcomeState =
   | { stage: "menu"; selected: number; problem?: string }
-  /** A key is being written, which is not shown; `problem` says what was wrong with the one before. */
+  /** A key is being typed, which is not shown; `problem` is the problem with the previous one. */
   | { stage: "key"; provider: string; keyPage: string; text: string; problem?: string }
-  /** One request tries the key. */
+  /** A test request for the key is running. */
   | { stage: "trying"; provider: string; keyPage: string };
 
-/** What a key leads to besides. */
+/** The effect of a key, in addition to the new state. */
 type WelcomeEffect =
   | { type: "try"; provider: string; key: string }
   | { type: "stop" | "demo" | "leave" | "suspend" };
 
-/** The state after something came in. */
+/** The state after some input. */
 interface WelcomeOutcome {
   state: WelcomeState;
   effect?: WelcomeEffect;
@@ -299,7 +299,7 @@ function applyWelcomeKey(
   }
 }
 
-/** The state after a text was pasted, which chooses nothing. Pure. */
+/** The state after a paste, which chooses nothing. Pure. */
 function applyWelcomePaste(
   state: WelcomeState,
   pasted: string,
@@ -346,7 +346,7 @@ function askFor({ provider, keyPage }: WelcomeChoice & { kind: "key" }): Welcome
   return { stage: "key", provider, keyPage, text: "" };
 }
 
-/** Both vendors begin their keys with a mark of their own. */
+/** The keys of both vendors start with a distinctive prefix. */
 function providerOfKey(key: string): string | undefined {
   if (key.startsWith("sk-ant-")) return "anthropic";
   return key.startsWith("sk-") ? "openai" : undefined;

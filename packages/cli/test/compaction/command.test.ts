@@ -37,7 +37,7 @@ async function serve(summarize?: CountingModel["summarize"], config: object = {}
 }
 
 const compact = (...args: string[]) => runDiligent(place, ["sessions", "compact", ...args]);
-const NOTHING = "Nothing to summarise in this session yet.\n";
+const NOTHING = "Nothing to summarize in this session yet.\n";
 const PROGRESS =
   /^Resuming session .*\n⟳ Compacting context \(8k tokens\)\.\.\.\nContext compacted: 8k → [67]k tokens\n$/;
 
@@ -76,7 +76,7 @@ describe("diligent sessions compact REF", () => {
     expect(entryTypes(place).slice(13)).toEqual(["compaction"]);
   });
 
-  test("may be said again and again until there is nothing left to summarise", async () => {
+  test("may be said again and again until there is nothing left to summarize", async () => {
     await using server = await serve();
     const outcomes: string[] = [];
     while (outcomes.length < 10 && outcomes.at(-1) !== "null\n") {
@@ -135,7 +135,7 @@ describe("where the project cannot be written to", () => {
   );
 });
 
-describe("there is nothing to summarise in a session", () => {
+describe("there is nothing to summarize in a session", () => {
   test.each([
     ["of one turn", ["hello", "hi"]],
     ["of one prompt", ["hello"]],

@@ -22,7 +22,7 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-// Small enough for the short session to be summarised before the next request.
+// Small enough for the short session to be summarized before the next request.
 const LIMITS = { contextWindow: 10_000, maxOutputTokens: 1_000 };
 const SHORT = { turns: 4, charactersPerMessage: 3_000 };
 
@@ -50,7 +50,7 @@ describe("compaction.enabled: false", () => {
 describe("compaction.reserveTokens", () => {
   test.each([
     [1, ["message", "message"]],
-    // More than the window has is no reason to summarise for ever.
+    // More than the window has is no reason to summarize for ever.
     [9_000, ["message", "compaction", "message"]],
     [20_000, ["message", "compaction", "message"]],
   ])("%d is taken as it is", async (reserveTokens, added) => {
@@ -140,7 +140,7 @@ describe("compaction.model", () => {
     },
   );
 
-  test("is not opened where nothing is summarised", async () => {
+  test("is not opened where nothing is summarized", async () => {
     await using server = await serve({ compaction: { model: "gpd-4o" } });
     const { stderr, exitCode } = await say();
     expect([stderr, exitCode, server.asked.length]).toEqual(["", 0, 1]);

@@ -24,7 +24,7 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-// Small enough for the session to be summarised before the next request.
+// Small enough for the session to be summarized before the next request.
 const LIMITS = { contextWindow: 10_000, maxOutputTokens: 1_000 };
 // For a request with fewer tools.
 const SMALL = { ...LIMITS, contextWindow: 9_000 };
@@ -130,7 +130,7 @@ describe("before a compaction by hand", () => {
     expect(kinds(server).slice(3)).toEqual(["turn", "flush", "summary"]);
   });
 
-  test("the model is not asked where there is nothing to summarise", async () => {
+  test("the model is not asked where there is nothing to summarize", async () => {
     writeSession(place, {
       id: "20260101000000-abcdef",
       modified: "2026-01-01T00:00:00.000Z",
@@ -177,7 +177,7 @@ describe("it is not asked for", () => {
     expect([exitCode, new Set(kinds(server))]).toEqual([0, new Set(["summary", "turn"])]);
   });
 
-  test("where nothing has to be summarised", async () => {
+  test("where nothing has to be summarized", async () => {
     await using server = await serve(() => "never", { limits: undefined });
     await say();
     expect(kinds(server)).toEqual(["turn"]);

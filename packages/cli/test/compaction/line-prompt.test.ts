@@ -46,7 +46,7 @@ async function start(...args: string[]): Promise<TerminalProgram> {
 const HANGING = { summarize: () => ({ silent: true }) };
 
 describe("/compact", () => {
-  test("summarises the conversation with what follows it as what matters", async () => {
+  test("summarizes the conversation with what follows it as what matters", async () => {
     await using server = await serve();
     const program = await start("-c");
     program.type("/compact the lexer's numbers\r");
@@ -92,11 +92,11 @@ describe("/compact", () => {
     expect(server.turns).toHaveLength(1);
   });
 
-  test("says so where there is nothing to summarise", async () => {
+  test("says so where there is nothing to summarize", async () => {
     await using server = await serve();
     const program = await start();
     program.type("  /compact\r");
-    await program.shown("Nothing to summarise yet.");
+    await program.shown("Nothing to summarize yet.");
     await program.shown("diligent> ");
     program.type("/compactor is none\r");
     await program.shown("Unknown command /compactor (did you mean /compact?)");
@@ -104,7 +104,7 @@ describe("/compact", () => {
   });
 });
 
-describe("while it summarises", () => {
+describe("while it summarizes", () => {
   test("Ctrl+C leaves the session as it was, and the conversation goes on", async () => {
     await using server = await serve(HANGING);
     const before = readFileSync(path, "utf8");

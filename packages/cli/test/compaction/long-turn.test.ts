@@ -25,7 +25,7 @@ interface Step {
   tokens: number;
 }
 
-/** Arguments of two calls of about a thousand tokens each, which can only be summarised. */
+/** Arguments of two calls of about a thousand tokens each, which can only be summarized. */
 function argumentsOf({ number }: Step): string[] {
   const content = "const value = parse(input);\n".repeat(150);
   return ["a", "b"].map((name) => JSON.stringify({ file_path: `${name}${number}.ts`, content }));

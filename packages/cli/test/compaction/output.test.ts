@@ -21,7 +21,7 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-// Small enough for the session to be summarised before the next request.
+// Small enough for the session to be summarized before the next request.
 const LIMITS = { contextWindow: 10_000, maxOutputTokens: 1_000 };
 const USED = { input: 1_000_000, output: 100_000 };
 

@@ -108,7 +108,7 @@ test("each of several compactions hands its summary to the next, and only the la
   expect(told.map((match) => match?.[1])).toEqual([undefined, ...goals.slice(0, -1)]);
   const [first = ""] = lastMessages(server);
   expect(first.match(/goal \d/g)).toEqual([`goal ${goals.length}`]);
-  // Of what the user said nothing is forgotten, whenever it was summarised.
+  // Of what the user said nothing is forgotten, whenever it was summarized.
   expect(first).toContain("<user-message>\nprompt 0: the lexer knows numbers");
 });
 

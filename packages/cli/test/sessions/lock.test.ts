@@ -9,7 +9,7 @@ import { savedLines } from "../support/session-files.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
 
 const WAITING = "Another process is compacting this session; waiting…\n";
-const NOTHING = "Nothing to summarise in this session yet.\n";
+const NOTHING = "Nothing to summarize in this session yet.\n";
 const SUMMARY_MS = 1_800;
 
 let place: TemporaryProject;

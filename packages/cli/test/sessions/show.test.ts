@@ -19,7 +19,7 @@ const result = (toolCallId: string, output: string, isError = false) => ({
 const text = (value: string) => ({ type: "text", text: value });
 const call = (id: string) => ({ type: "tool_call", id, name: "read", input: { path: "a.ts" } });
 
-/** Everything a branch can hold: one part summarised, one result shortened, and what newer versions may add. */
+/** Everything a branch can hold: one part summarized, one result shortened, and what newer versions may add. */
 const ENTRIES: Record<string, unknown>[] = [
   user("find the bug\nin a.ts"),
   assistant([{ type: "thinking", thinking: "look\nfirst" }, text("Looking."), call("a")], "tool_use"),

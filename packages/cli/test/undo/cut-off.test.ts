@@ -80,6 +80,6 @@ describe("what a turn did that was cut off", () => {
     await program.run("/undo cut-off yes");
     expect([read(), program.dialog]).toEqual(["one\n", undefined]);
     await program.run("/undo cutoff");
-    expect(program.take("notice")).toContain("error: /undo takes no argument but cut-off, not cutoff.");
+    expect(program.take("notice")).toContain("error: /undo takes no argument except cut-off, not cutoff.");
   });
 });

@@ -15,7 +15,10 @@ import { wrapText } from "../screen/screen-text.ts";
 import { expandTabs } from "../text.ts";
 import type { ApprovalDialog, EscapedLine } from "../view.ts";
 
-/** A request for consent as the screen shows it; `isElsewhere`: the user is writing a prompt. Nobody is guarded yet against keys that were meant for something else. */
+/**
+ * An approval request as the screen shows it. `isElsewhere`: the user is typing a prompt. No guard against
+ * keys meant for something else is set yet.
+ */
 export function toApprovalDialog(
   request: ApprovalRequest,
   verdict: AskedVerdict,
@@ -41,7 +44,7 @@ export function toApprovalDialog(
   return scrollTo(dialog, 0, room);
 }
 
-/** What the model says for itself. */
+/** The model's own text. */
 function describeRequest(request: ApprovalRequest, verdict: AskedVerdict): EscapedLine[] {
   const wish = toEscapedRequest(request, verdict);
   if (wish === undefined) return [];
@@ -65,7 +68,7 @@ function toLines(formatted: string): EscapedLine[] {
   return formatted.split("\n").map((text) => ({ look: "subject", text }));
 }
 
-/** A change is read by its colours. */
+/** A diff is read by its colours. */
 function toDiffLine(line: string): EscapedLine {
   const text = escapeLine(line);
   if (/^\+(?!\+\+ )/.test(line)) return { look: "added", text };
@@ -83,7 +86,7 @@ function describeAlways(grants: NonNullable<ApprovalVerdict["grants"]>): Escaped
   return [{ look: "note", text: "“Always” will allow:" }, ...grants.map(toGrantLine)];
 }
 
-/** All of it, also where the question says no more than that it is exactly what stands there. */
+/** The complete grant, even if the question only says that exactly this is allowed. */
 function describeStored(grant: Grant): EscapedLine[] {
   const line = toGrantLine(grant);
   if (grant.kind === "command_line") return [line, ...toLines(escapeText(grant.text))];
@@ -94,20 +97,20 @@ function toGrantLine(grant: Grant): EscapedLine {
   return { look: "grant", text: escapeLine(describeGrant(grant)) };
 }
 
-// The line that says how much there is, a hint, the status line, and the line for what is above the dialog.
+// The line with the amount of content, a hint, the status line, and the line for what is above the dialog.
 const OTHER_ROWS = 4;
 
-/** Of a prompt that is being written so much stands below the question. */
+/** This many rows of a prompt being typed stay visible below the question. */
 const DRAFT_ROWS = 1;
 const INDENT_COLUMNS = 2;
-// Where there would be fewer, the answers are put shortly.
+// If fewer rows are left, the answers are shortened.
 const COMFORTABLE_ROWS = 4;
-// On a lower screen there is no room for both the content and the answers.
+// A lower screen has no room for both the content and the answers.
 const MIN_SCREEN_ROWS = OTHER_ROWS + 2;
 
-/** What a question is shown in: the screen, and the keys that its answers are given with. */
+/** Where a question is shown: the screen, and the keys for its answers. */
 export interface Room {
-  /** Of the screen. */
+  /** The height of the screen. */
   rows: number;
   columns: number;
   keymap: Keymap;
@@ -117,36 +120,36 @@ export interface Room {
 export interface ContentRow {
   text: string;
   look: EscapedLine["look"];
-  /** It goes on with the line of the row above. */
+  /** It continues the line of the row above. */
   isContinued: boolean;
 }
 
 interface Part {
   rows: readonly ContentRow[];
-  /** The place of the first in the content. */
+  /** The index of the first row in the content. */
   first: number;
   total: number;
 }
 
-// A content may be megabytes, and is drawn with every frame.
+// The content may be megabytes, and is drawn with every frame.
 const laidOut = new WeakMap<readonly EscapedLine[], { columns: number; rows: readonly ContentRow[] }>();
 
-/** The rows that are shown of a dialog's content; none where the screen has no room for any. */
+/** The visible rows of a dialog's content; none if the screen is too small. */
 export function shownContent(dialog: ApprovalDialog, room: Room): Part {
   const rows = contentRows(dialog, room.columns);
   const first = Math.min(dialog.scroll, lastScroll(dialog, room));
   return { rows: rows.slice(first, first + pageRows(dialog, room)), first, total: rows.length };
 }
 
-/** How many rows of the content there is room for; at least one on a screen where consent can be given at all. */
+/** How many rows of content fit; at least one on a screen on which approval is possible at all. */
 export function pageRows(dialog: ApprovalDialog, room: Room): number {
   const answers = answerRows({ ...dialog, wasEndSeen: true }, room).length;
   return Math.max(0, room.rows - OTHER_ROWS - answers - (dialog.hasDraft ? DRAFT_ROWS : 0));
 }
 
-/** What may be pressed, as rows that leave room for the content. */
+/** The possible answers, as rows that leave room for the content. */
 export function answerRows(dialog: ApprovalDialog, { rows, columns, keymap }: Room): string[] {
-  // The same wording before and after the end was seen.
+  // The wording is the same before and after the end was seen.
   const full = wrapText(answerTexts({ ...dialog, wasEndSeen: true }, keymap), columns);
   const isShort = rows - OTHER_ROWS - full.length < COMFORTABLE_ROWS;
   const most = rows < MIN_SCREEN_ROWS ? rows : rows - OTHER_ROWS - 1;
@@ -154,8 +157,8 @@ export function answerRows(dialog: ApprovalDialog, { rows, columns, keymap }: Ro
 }
 
 /**
- * The dialog scrolled to a row of its content. Whether its end was seen is noted; it has to be seen anew once the screen has
- * no room for any of it.
+ * The dialog scrolled to a row of its content. Records whether the end was seen; it must be seen again after
+ * the screen had no room for any of it.
  */
 export function scrollTo(dialog: ApprovalDialog, row: number, room: Room): ApprovalDialog {
   const last = lastScroll(dialog, room);
@@ -183,7 +186,7 @@ function layOut({ text, look }: EscapedLine, columns: number): ContentRow[] {
   return rows.map((row, index) => ({ text: row, look, isContinued: index > 0 }));
 }
 
-/** Rows that together are the line: where it is broken no blank is lost, as it would be between words. */
+/** The line broken into rows without losing any blanks, unlike wrapping at words. */
 function divideLine(line: string, columns: number): string[] {
   const width = Math.max(1, columns);
   if (isPrintableAscii(line))
@@ -207,7 +210,7 @@ type AnswerableDialog = Pick<
   "hasAlways" | "isEditable" | "wasEndSeen" | "confirms" | "isUnfocused"
 >;
 
-/** What may be pressed, on one line; `isShort` where there is little room. */
+/** The possible answers on one line; `isShort` if space is short. */
 function answerTexts(
   { hasAlways, isEditable, wasEndSeen, confirms, isUnfocused }: AnswerableDialog,
   keymap: Keymap,
@@ -253,7 +256,7 @@ const CONFIRM_TEXTS = {
   project: "yes, always in this project",
 } as const;
 
-/** The key that says no and writes nothing, for somebody who is writing. */
+/** The key that denies and types nothing, for a user who is typing. */
 function stopText(keymap: Keymap): string[] {
   const key = [...keymap.keysOf("approval.reject"), ...keymap.keysOf("app.clear")].find(
     (each) => [...each].length > 1 && each !== "space" && each !== "enter",
@@ -261,7 +264,7 @@ function stopText(keymap: Keymap): string[] {
   return key === undefined ? [] : [`${nameForPeople(key)} no`];
 }
 
-/** What scrolls on in a question, such as `↓ or Space`. */
+/** The keys that scroll in a question, such as `↓ or Space`. */
 export function scrollKeys(keymap: Keymap): string {
   const names = (["list.down", "approval.pageDown", "list.pageDown"] as const)
     .map((action) => nameAnswerKey(action, keymap))
@@ -269,16 +272,19 @@ export function scrollKeys(keymap: Keymap): string {
   return names.length === 0 ? "scroll" : names.slice(0, 2).join(" or ");
 }
 
-/** An action that can be meant while a question is open. */
+/** An action that is possible while a question is open. */
 export type AnswerAction = (typeof IN_ORDER)[number];
 
-/** The key that does it while a question is open, as people write it; undefined where none does. */
+/** The key for it while a question is open, as shown to people; undefined if there is none. */
 function nameAnswerKey(action: AnswerAction, keymap: Keymap): string | undefined {
   const key = keymap.keysOf(action).find((each) => readAnswerKey(each, keymap) === action);
   return key === undefined ? undefined : nameForPeople(key);
 }
 
-/** What a key can mean to a question. Of several that share a key the first holds, so that a no goes before a yes. */
+/**
+ * The possible meanings of a key in a question. If several share a key, the first applies, so that a denial
+ * precedes an approval.
+ */
 const IN_ORDER = [
   "list.up",
   "list.down",
@@ -295,7 +301,7 @@ const IN_ORDER = [
   "approval.edit",
 ] as const satisfies readonly ActionId[];
 
-/** What a key means while a question is open; undefined when nothing. */
+/** The meaning of a key while a question is open; undefined if it has none. */
 export function readAnswerKey(key: string, keymap: Keymap): AnswerAction | undefined {
   return IN_ORDER.find((action) => keymap.matches(key, action));
 }

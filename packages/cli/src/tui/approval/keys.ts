@@ -13,7 +13,7 @@ import { type AnswerAction, pageRows, readAnswerKey, scrollKeys, scrollTo } from
 
 const REJECTED = "The user denied this. Do not try it in another way.";
 
-// What stops, or only looks, needs no guard where its key writes nothing.
+// Actions that only stop or scroll need no guard if their key types nothing.
 const UNGUARDED: ReadonlySet<AnswerAction | undefined> = new Set<AnswerAction>([
   "app.clear",
   "approval.reject",
@@ -23,10 +23,12 @@ const UNGUARDED: ReadonlySet<AnswerAction | undefined> = new Set<AnswerAction>([
   "list.pageDown",
 ]);
 
-/** A key while something waits for consent: scrolls, answers, writes a message or another command. Pure. */
+/**
+ * Handles a key while an approval is pending: scrolls, answers, or types a message or another command. Pure.
+ */
 export function applyApprovalKey(view: View, asked: ApprovalDialog, pressed: Pressed): KeyOutcome {
   const { key, context } = pressed;
-  // What is on the screen may have changed with its size.
+  // The screen's size may have changed what is visible.
   const dialog = scrollTo(asked, asked.scroll, context);
   const { message } = dialog;
   if (message !== undefined) return writeMessage(view, { ...dialog, message }, pressed);
@@ -51,7 +53,7 @@ interface Meant {
   pressed: Pressed;
 }
 
-/** Whoever is writing goes on, until a key that writes nothing is for the question. */
+/** A user who is typing continues, until a key that types nothing addresses the question. */
 function applyUnfocused(view: View, dialog: ApprovalDialog, { action, pressed }: Meant): KeyOutcome {
   const { key, context } = pressed;
   if (isWriting(key)) return writeOn(view, dialog, [key.data]);
@@ -60,7 +62,7 @@ function applyUnfocused(view: View, dialog: ApprovalDialog, { action, pressed }:
   return isMeant ? focusDialog(view, dialog, context) : writeOn(view, dialog, [key.data]);
 }
 
-/** Nothing but the yes is a yes here, and whatever else is pressed goes back to the question. */
+/** Only the confirming key confirms here; every other key returns to the question. */
 function applyConfirmation(view: View, dialog: ApprovalDialog, { action, pressed }: Meant): KeyOutcome {
   const { confirms } = dialog;
   if (!confirms || action !== "approval.once") return leaveConfirmation(view, dialog, pressed.context);
@@ -108,7 +110,7 @@ function scopeOf(
   return action === "approval.project" ? "project" : undefined;
 }
 
-/** The field has its own keys; what it sends is put to the user again. */
+/** The field has its own keys; the edited command is put to the user again. */
 function editCommand(view: View, dialog: ApprovalDialog, { key, context }: Pressed): KeyOutcome {
   const is = (action: ActionId) => context.keymap.matches(key.name, action);
   if (is("list.close")) {
@@ -139,7 +141,7 @@ function writeMessage(
   return message === undefined ? { view, effects: [] } : write(message);
 }
 
-/** The turn is over: what waited for the next one goes back into the prompt. */
+/** The turn is over: prompts queued for the next one return to the editor. */
 function rejectAndStop(view: View): KeyOutcome {
   const { view: after, effects } = answer(view, { response: "reject", message: REJECTED, endTurn: true });
   const takeBack = { type: "takeBack", which: "all" } as const;
@@ -155,7 +157,10 @@ const TITLES = {
   project: "? Always allow this, without asking, in this and later sessions of this project:",
 } as const;
 
-/** An "always" is asked for once more, with exactly what would be allowed: one letter of a text is not enough for it. */
+/**
+ * "Always" needs a second confirmation that shows exactly what would be allowed: one letter is not enough for
+ * it.
+ */
 function confirmAlways(
   view: View,
   dialog: ApprovalDialog,
@@ -176,7 +181,7 @@ function confirmAlways(
   return { view: { ...view, dialog: scrollTo(asked, 0, context) }, effects: [] };
 }
 
-/** Back to the question. A key that was meant for something else is no answer to that either. */
+/** Back to the question. A key meant for something else is not an answer there either. */
 function leaveConfirmation(
   view: View,
   { confirms, ...dialog }: ApprovalDialog,
@@ -187,26 +192,28 @@ function leaveConfirmation(
 }
 
 /**
- * For so long, in milliseconds, after a question has come up or a key was pressed that was not meant for it, keys are not
- * taken for an answer: whoever is writing needs a moment to see it.
+ * How long, in milliseconds, keys are not accepted as an answer after a question has appeared or a key was
+ * pressed that was meant for something else: a user who is typing needs a moment to notice it.
  */
 export const GUARD_MS = 400;
 
-// A key that is held down comes anew every 30 ms or so; nobody presses one twice in that time.
+// A held key repeats every 30 ms or so; nobody presses one twice in that time.
 const HELD_MS = 80;
 
-/** A key, and what it is pressed in. */
+/** A key, and the dialog in which it is pressed. */
 interface Pressed {
   key: KeyPress;
   context: KeyContext;
 }
 
-/** True for a key that writes something, or sends what is written. */
+/** True for a key that types text, or submits it. */
 export function isWriting(key: KeyPress): boolean {
   return key.name === "enter" || typedText(key) !== undefined;
 }
 
-/** A key that came too soon to be an answer. One that is pressed again was meant; two different letters are a text. */
+/**
+ * A key that came too early to be an answer. Pressing it again confirms it; two different letters are typing.
+ */
 function guard(view: View, dialog: ApprovalDialog, { key, context }: Pressed): KeyOutcome {
   const { ignored } = dialog;
   const isAgain = ignored?.key === key.name;
@@ -232,7 +239,9 @@ function guard(view: View, dialog: ApprovalDialog, { key, context }: Pressed): K
   };
 }
 
-/** What is written goes into the prompt, and so does what follows until the dialog is asked for. */
+/**
+ * Typed text goes into the prompt, and so does everything that follows until the user switches to the dialog.
+ */
 function writeOn(view: View, dialog: ApprovalDialog, keys: readonly string[]): KeyOutcome {
   return {
     view: { ...view, dialog: { ...dialog, isUnfocused: true, hasDraft: true, ignored: undefined } },
@@ -240,7 +249,9 @@ function writeOn(view: View, dialog: ApprovalDialog, keys: readonly string[]): K
   };
 }
 
-/** From now on keys are for the question; the one that says so may have been meant for the prompt. */
+/**
+ * From now on, keys are for the question; the key that switched may itself have been meant for the prompt.
+ */
 function focusDialog(view: View, dialog: ApprovalDialog, { now }: KeyContext): KeyOutcome {
   return {
     view: { ...view, dialog: { ...dialog, isUnfocused: false, guardedUntil: now + GUARD_MS } },
@@ -249,8 +260,8 @@ function focusDialog(view: View, dialog: ApprovalDialog, { now }: KeyContext): K
 }
 
 /**
- * The view after several keys came at once while something waits for consent: a text like a paste, of which the rest may
- * still be on its way. Pure.
+ * The view after several keys arrived at once while an approval is pending: they count as a paste, whose rest
+ * may still arrive. Pure.
  */
 export function leavePasteOut(view: View, text: string, now: number): View {
   const { dialog } = view;

@@ -12,24 +12,27 @@ import type { View } from "../view.ts";
 import { type Room, toApprovalDialog } from "./dialog.ts";
 import { GUARD_MS } from "./keys.ts";
 
-/** What the desk needs of the screen and of the run that asks. */
+/** What the prompter needs from the screen and from the run that asks. */
 interface PrompterDeps {
   change(change: (view: View) => View): void;
   room(): Room;
-  /** True once the run that asks was stopped: nothing more is put to the user then. */
+  /** True once the asking run was stopped: no more questions are shown then. */
   isStopped(): boolean;
-  /** True while the user is writing a prompt. */
+  /** True while the user is typing a prompt. */
   isWriting(): boolean;
 }
 
-/** Puts what needs consent to the user, a question at a time: `createApprove` asks the next when this one is answered. */
+/**
+ * Asks the user for approvals, one question at a time: `createApprove` asks the next when this one is
+ * answered.
+ */
 export class ApprovalPrompter {
   private answer: ((answer: PersonAnswer | CommandEdit) => void) | undefined;
   private asked: { request: ApprovalRequest; verdict: AskedVerdict } | undefined;
 
   constructor(private readonly parts: PrompterDeps) {}
 
-  /** The command that waits for consent, or what the user made of it before, for editing it. */
+  /** The command that waits for approval, or the user's last version of it, for editing. */
   get askedCommand(): string | undefined {
     return this.asked?.verdict.refusedEdit?.command ?? (this.asked && requestedCommand(this.asked.request));
   }
@@ -44,7 +47,7 @@ export class ApprovalPrompter {
     const isAnswered = verdict.isEdited || verdict.refusedEdit !== undefined;
     const isElsewhere = !isAnswered && isWriting();
     const dialog = toApprovalDialog(request, verdict, room(), { isElsewhere });
-    // Laying it out may take a while in which keys were pressed.
+    // Laying it out may take a while, during which keys may have been pressed.
     const guardedUntil = now() + GUARD_MS;
     change((view) => ({ ...view, dialog: { ...dialog, guardedUntil } }));
     const { promise, resolve } = Promise.withResolvers<PersonAnswer | CommandEdit>();
@@ -60,7 +63,7 @@ export class ApprovalPrompter {
     this.answer?.(answer);
   }
 
-  /** The run was stopped: what is asked is answered with no. */
+  /** The run was stopped: open questions are denied. */
   stop(): void {
     this.give(STOPPED_ANSWER);
   }
@@ -71,18 +74,18 @@ interface FieldDeps {
   theme: PromptEditorOptions["theme"];
   /** Read when a field is opened. */
   keys(): PromptEditorOptions["keys"];
-  /** Called with the command as it was left. */
+  /** Called with the final command. */
   submit(command: string): void;
 }
 
-/** Where a command that waits for consent is changed: an editor of its own for each of them. */
+/** The field for editing a command that waits for approval; each command gets a new editor. */
 export class CommandField {
   private editor: PromptEditor | undefined;
   private initial = { command: "", shown: "" };
 
   constructor(private readonly parts: FieldDeps) {}
 
-  /** Begins with the command; its end is where the cursor is. */
+  /** Starts with the command, and the cursor at its end. */
   open(command: string): void {
     const { tui, theme, keys, submit } = this.parts;
     const bindings = keys();
@@ -96,7 +99,7 @@ export class CommandField {
     this.initial = { command, shown: this.editor.text };
   }
 
-  /** The command as it stands; empty before anything was opened. */
+  /** The current command; empty before anything was opened. */
   get text(): string {
     return this.restore(this.editor?.text ?? "");
   }
@@ -113,7 +116,7 @@ export class CommandField {
     return this.editor?.render(width) ?? [];
   }
 
-  /** An editor takes blanks at the ends away; what nobody has touched stays as it was. */
+  /** An editor trims the text; a command that was not touched stays as it was. */
   private restore(text: string): string {
     return text.trim() === this.initial.shown.trim() ? this.initial.command : text;
   }

@@ -13,14 +13,17 @@ interface Look {
   rows: number;
   theme: Theme;
   keymap: Keymap;
-  /** The field that the command is changed in, or else the prompt that is being written, as rows. */
+  /** The field for editing the command, or else the prompt being typed, as rows. */
   editor?: readonly string[];
 }
 
-// Of a longer message its end, where it grows.
+// A longer message shows its end, where it grows.
 const MAX_MESSAGE_ROWS = 3;
 
-/** What waits for consent, in place of the editor: who asks and why, the whole of it, what each answer means. */
+/**
+ * The pending approval, shown instead of the editor: who asks and why, the complete action, and the meaning
+ * of each answer.
+ */
 export function approvalLines(dialog: ApprovalDialog, look: Look): string[] {
   const { width, rows, theme, keymap, editor = [] } = look;
   if (dialog.isEditing) return fieldLines(look);
@@ -40,7 +43,7 @@ export function approvalLines(dialog: ApprovalDialog, look: Look): string[] {
   ].map((line) => fitLine(line, width));
 }
 
-/** The command while it is changed. What comes of it is judged as a whole afterwards. */
+/** The command while it is being edited. The result is evaluated as a whole afterwards. */
 function fieldLines({ width, theme, keymap, editor = [] }: Look): string[] {
   const keys = keyTexts(keymap, [
     ["list.close", "back"],
@@ -53,13 +56,13 @@ function fieldLines({ width, theme, keymap, editor = [] }: Look): string[] {
   ];
 }
 
-/** The row that is written in; there is a cursor in it only as long as keys go there. */
+/** The row being typed in; it shows a cursor only while keys go there. */
 function draftRows(editor: readonly string[], { isUnfocused }: ApprovalDialog): string[] {
   const row = editor.find((each) => each.includes(CURSOR_MARKER)) ?? editor.at(-1) ?? "";
   return [isUnfocused ? row : row.replaceAll(CURSOR_MARKER, "")];
 }
 
-/** What is judged stands behind a bar, so that none of it can pass for something that we say. */
+/** A bar precedes the content in question, so that none of it can pass for our own text. */
 function paintRow({ text, look, isContinued }: ContentRow, theme: Theme): string {
   const bar = theme.dim(isContinued ? "┊ " : "│ ");
   switch (look) {

@@ -2,18 +2,18 @@ import { fitLine, visibleWidth, wrapText } from "../screen/screen-text.ts";
 import { formatCount } from "../text.ts";
 import type { Style, Theme } from "../theme.ts";
 
-/** A piece of a line, and whether it differs from the other line. */
+/** A part of a line, and whether it differs from the other line. */
 interface LinePart {
   text: string;
   isChanged: boolean;
 }
 
-// Longer lines are compared with the square of this.
+// The time grows with the square of this length.
 const MAX_WORDS = 200;
-// Lines that have less in common are two lines and no changed one.
+// Lines that have less in common are two lines, not one changed line.
 const MIN_COMMON_SHARE = 0.4;
 
-/** Which words differ between two lines; undefined where they have little in common. */
+/** The words that differ between two lines; undefined if they have little in common. */
 export function findChangedWords(
   before: string,
   after: string,
@@ -63,7 +63,7 @@ function toParts(words: readonly string[], common: ReadonlySet<number>): LinePar
   const parts: LinePart[] = [];
   words.forEach((text, index) => {
     const last = parts.at(-1);
-    // A blank between two changed words belongs to them.
+    // A blank between two changed words counts as changed.
     const isBetween =
       text.trim() === "" && last?.isChanged === true && index + 1 < words.length && !common.has(index + 1);
     const isChanged = !common.has(index) || isBetween;
@@ -73,15 +73,17 @@ function toParts(words: readonly string[], common: ReadonlySet<number>): LinePar
   return parts;
 }
 
-/** A line of a unified diff. Numbers are 1-based; a removed line has the old text's, all others the new one's. */
+/**
+ * A line of a unified diff. Numbers are 1-based; a removed line has its old number, all others the new one.
+ */
 type DiffLine =
   | { type: "same" | "added" | "removed"; number: number; text: string }
-  /** Where lines are left out between two hunks. */
+  /** Marks lines left out between two hunks. */
   | { type: "gap" }
-  /** What the diff itself says, such as that a last line has no end. */
+  /** A note of the diff itself, such as a missing line end. */
   | { type: "note"; text: string };
 
-/** The lines of a unified diff of one file. Lines that belong to no diff are left out. */
+/** The lines of a unified diff of one file. Lines outside the diff are dropped. */
 export function parseDiff(diff: string): DiffLine[] {
   const lines: DiffLine[] = [];
   let [oldNumber, newNumber] = [0, 0];
@@ -111,17 +113,20 @@ const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 // Each of them may be compared with each.
 const MAX_COMPARED = 12;
 
-/** The room for a diff; `width` is in columns, signs and numbers included. */
+/** The space for a diff; `width` is in columns, including signs and numbers. */
 interface DiffOptions {
   width: number;
   theme: Theme;
-  /** More lines of the diff than that are only counted. */
+  /** Further lines of the diff are only counted. */
   maxLines: number;
-  /** A line that is too long goes on below, in so many rows at most; all that it needs when left out. */
+  /** The maximum number of rows for a long line; unlimited if omitted. */
   maxRowsPerLine?: number;
 }
 
-/** A unified diff of one file, safe and without tabs, as lines with numbers, signs and colours; changed words stand out. */
+/**
+ * A unified diff of one file, safe and without tabs, as lines with numbers, signs and colours; changed words
+ * are highlighted.
+ */
 export function renderDiff(diff: string, options: DiffOptions): string[] {
   const lines = parseDiff(diff);
   const shown = lines.slice(0, options.maxLines);
@@ -140,7 +145,7 @@ function describeRest(lines: readonly DiffLine[], theme: Theme): string {
 
 type TextLine = Extract<DiffLine, { number: number }>;
 
-/** Compares the removed lines with the added ones that took their place. */
+/** Compares removed lines with the added ones that replaced them. */
 function markWords(lines: readonly DiffLine[]): Map<DiffLine, LinePart[]> {
   const parts = new Map<DiffLine, LinePart[]>();
   for (let index = 0; index < lines.length; ) {
@@ -152,7 +157,7 @@ function markWords(lines: readonly DiffLine[]): Map<DiffLine, LinePart[]> {
   return parts;
 }
 
-/** In order: each removed line with the first added one that resembles it. */
+/** In order: each removed line with the first added line that resembles it. */
 function pairLines(
   removed: readonly TextLine[],
   added: readonly TextLine[],
@@ -199,10 +204,10 @@ function renderLine(
   return rows.map((row, index) => `${index === 0 ? number : blank} ${paint(`${sign} ${row}`.trimEnd())}`);
 }
 
-/** The last row of a line that needs more than `maxRows` ends with `…`. */
+/** If a line needs more than `maxRows`, its last row ends with `…`. */
 function foldLine(text: string, width: number, maxRows = Number.POSITIVE_INFINITY): string[] {
   if (visibleWidth(text) <= width) return [text];
-  // A line that a program wrote may be megabytes long.
+  // A generated line may be megabytes long.
   const head = Number.isFinite(maxRows) ? fitLine(text, width * maxRows) : text;
   const rows = wrapText(head, width);
   return rows.length <= maxRows

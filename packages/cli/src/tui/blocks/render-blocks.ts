@@ -17,26 +17,31 @@ import type { BlockContext } from "./tool-call.ts";
 import { renderCallBlock } from "./tool-renderers.ts";
 
 /**
- * A block of the transcript as lines of at most `width` columns, safe for a terminal and each with its own looks; none for
- * a block without content. Blank lines between blocks are not its own.
+ * A block of the transcript as lines of at most `width` columns, styled and safe for a terminal; none for a
+ * block without content. Blank lines between blocks are not included.
  */
 export function renderBlock(block: Block, context: BlockContext): string[] {
   return renderContent(block, context).map((line) => fitLine(line, context.width));
 }
 
-/** What the last block above ends with: nothing yet, a tool call of one line, the part of an open answer that is written, or anything else. */
+/**
+ * What the last block above ends with: nothing yet, a tool call on one line, the written part of an open
+ * answer, or anything else.
+ */
 export type BlockEnd = "none" | "call" | "open" | "other";
 
-/** The lines of blocks with those between them, and what they end with for whatever comes below. */
+/**
+ * The lines of blocks including the blank lines between them, and what they end with, for the blocks below.
+ */
 interface PlacedBlocks {
   lines: string[];
   end: BlockEnd;
 }
 
 /**
- * Blocks one below the other, with a blank line in front of each that has content and stands below another one; calls of
- * one line stand together.
- * @param above what they stand below.
+ * Blocks one below the other, with a blank line before each that has content and follows another block;
+ * consecutive calls on one line stay together.
+ * @param above what precedes them.
  */
 export function renderBlocks(
   blocks: readonly Block[],
@@ -99,11 +104,11 @@ function renderResumed(hiddenMessages: number, { width, theme }: BlockContext): 
   return wrapText(theme.dim(text), width);
 }
 
-// Of a change that is longer nobody reads more in a transcript.
+// Nobody reads more of a longer change in a transcript.
 const MAX_LINES = 400;
 const MAX_PATH_COLUMNS = 300;
 
-/** `src/a.ts +3 −1` and all of the difference. */
+/** `src/a.ts +3 −1` and the complete diff. */
 function renderChangeBlock(
   { path, diff, added, removed }: Extract<Block, { type: "change" }>,
   { width, theme }: BlockContext,
@@ -115,14 +120,14 @@ function renderChangeBlock(
   ];
 }
 
-/** A word of the program's: quiet for information, named and coloured for what went wrong. */
+/** A message of the program: plain for information, labelled and coloured for problems. */
 function renderNotice(text: string, level: NoticeLevel, { width, theme }: BlockContext): string[] {
   const safe = expandTabs(sanitizeTerminalText(text)).trim();
   switch (level) {
     case "info":
       return wrapText(theme.dim(safe), width);
     case "warning":
-      // Yellow is hard to read on white, so only the word is.
+      // Yellow is hard to read on white, so only the label is yellow.
       return wrapText(`${theme.warning(theme.bold("warning:"))} ${safe}`, width);
     case "error":
       return wrapText(theme.error(`${theme.bold("error:")} ${safe}`), width);
@@ -131,7 +136,7 @@ function renderNotice(text: string, level: NoticeLevel, { width, theme }: BlockC
   }
 }
 
-/** Plain lines that a command of the user's printed. */
+/** The plain output of a slash command. */
 function renderOutput(text: string, { width }: BlockContext): string[] {
   const safe = expandTabs(sanitizeTerminalText(text))
     .replace(/^(?: *\n)+/, "")
@@ -143,7 +148,7 @@ const MARK = "> ";
 const MAX_ROWS = 12;
 const SHOWN_ROWS = 6;
 
-/** What the user wrote, marked; of a long text the first lines and how many there are. */
+/** The user's message, marked; a long text is cut after its first lines, with the number of lines. */
 function renderPrompt(text: string, { width, theme }: BlockContext): string[] {
   const inner = Math.max(1, width - MARK.length);
   const trimmed = text.replace(/^(?:[ \t]*\r?\n)+/, "").trimEnd();
@@ -162,17 +167,17 @@ function describeLength(text: string): string {
 }
 
 const MAX_LIVE_ROWS = 4;
-// In tenths of a second, a shorter time would be none.
+// Tenths of a second are shown, so a shorter time would be 0.
 const MIN_SHOWN_MS = 100;
 
-/** What the model thinks, its last lines; once it is over only how long it took. */
+/** The model's thinking: its last lines while it streams, then only its duration. */
 function renderThinking(
   { text, startedAt, endedAt }: Extract<Block, { type: "thinking" }>,
   { width, theme }: BlockContext,
 ): string[] {
   if (endedAt !== undefined)
     return [theme.dim(`Thought for ${formatDuration(Math.max(MIN_SHOWN_MS, endedAt - startedAt))}`)];
-  // Only its end is laid out, however long it has become.
+  // Only the end is laid out, however long the text is.
   const end = text.slice(-width * (MAX_LIVE_ROWS + 1) * 2).trim();
   if (end === "") return [];
   const rows = wrapText(expandTabs(sanitizeTerminalText(end)), width).filter((row) => row.trim() !== "");
@@ -202,7 +207,10 @@ function renderOpening(
   return joinInRows(candidates.find(fits) ?? partsWith(shortPlace, own), width).map(theme.dim);
 }
 
-/** The parts below each other where one row has no room for all; a part is broken only where it alone is too long. */
+/**
+ * The parts below each other if they do not fit on one row; a part is broken only if it is too long by
+ * itself.
+ */
 function joinInRows(parts: readonly string[], width: number): string[] {
   const rows: string[] = [];
   for (const part of parts) {

@@ -8,7 +8,7 @@ import type { ToolCallView } from "../view.ts";
 const INDENT = "  ";
 const MAX_LIVE_LINES = 5;
 const MAX_ERROR_ROWS = 6;
-// Shorter than that nobody waits.
+// Nobody notices a shorter wait.
 const MIN_SHOWN_MS = 1_000;
 
 /** A call in the frame that all tools share. */
@@ -45,13 +45,13 @@ function markOf(state: CallState, theme: Theme): string {
   }
 }
 
-/** What came of it and how long it took, behind the title. */
+/** Its outcome and duration, after the title. */
 function describeFacts(call: SafeCall, look: ToolRenderer, { now }: ToolRenderContext): string {
   const summary = STATE_TEXTS[call.state] ?? look.summary?.(call);
   const failure = call.isInterrupted ? "interrupted" : "failed";
   const what = summary ?? (call.state === "failed" ? failure : undefined);
   const durationMs = call.durationMs(now);
-  // Tenths that run are no help.
+  // Changing tenths of a second do not help.
   const shownMs = call.state === "running" ? Math.floor(durationMs / 1_000) * 1_000 : durationMs;
   const facts = [
     ...(what === undefined ? [] : [what]),
@@ -95,7 +95,7 @@ function toOneLine(text: string): string {
   return text.replace(/\s*\n\s*/g, " ").trim();
 }
 
-/** How a call stands; see `ToolCallOutcome`. What was interrupted has failed. */
+/** The state of a call; see `ToolCallOutcome`. An interrupted call has failed. */
 type CallState = "running" | "done" | "failed" | "rejected" | "skipped";
 
 const MAX_NAME_COLUMNS = 40;
@@ -103,8 +103,8 @@ const MAX_NAME_COLUMNS = 40;
 const MAX_PARTIAL_CHARS = 16_000;
 
 /**
- * A tool call as its views read it. Every text of it is made safe for the terminal here and nowhere else, and has spaces
- * for its tabs.
+ * A tool call for its renderers. All its texts are made safe for the terminal here and nowhere else, and have
+ * spaces instead of tabs.
  */
 export class SafeCall {
   constructor(private readonly call: ToolCallView) {}
@@ -121,14 +121,14 @@ export class SafeCall {
     return outcome === "rejected" || outcome === "skipped" ? outcome : "failed";
   }
 
-  /** True for one that failed because it was stopped. */
+  /** True for a call that failed because it was stopped. */
   get isInterrupted(): boolean {
     return this.call.result?.outcome === "interrupted";
   }
 
   /**
-   * Milliseconds that it took without the wait for consent, as they are saved with it, or that it has taken by `now`; 0
-   * where nothing was saved, as of a call that took less than a second.
+   * Its duration in milliseconds without the wait for approval, as saved with it or measured at `now`; 0 if
+   * none was saved, for example for a call of less than a second.
    */
   durationMs(now: number): number {
     const measured = this.metadataNumber("durationMs");
@@ -145,13 +145,13 @@ export class SafeCall {
     return toNumber(argumentOf(this.call.input, name));
   }
 
-  /** All arguments as JSON, or what the model sent in their place. */
+  /** All arguments as JSON, or whatever the model sent instead. */
   inputText(indent?: number): string {
     const { input } = this.call;
     return toSafeText(typeof input === "string" ? input : JSON.stringify(input, undefined, indent)) ?? "";
   }
 
-  /** The newest output while it runs. */
+  /** The latest output while it runs. */
   get partial(): string {
     return toSafeText(this.call.partial?.slice(-MAX_PARTIAL_CHARS)) ?? "";
   }
@@ -165,7 +165,7 @@ export class SafeCall {
     return toSafeText(this.call.result?.metadata[name]);
   }
 
-  /** True where the tool has said so. */
+  /** True if the tool has set this flag. */
   hasMark(name: string): boolean {
     return this.call.result?.metadata[name] === true;
   }
@@ -192,36 +192,36 @@ function toNumber(value: unknown): number | undefined {
 export interface ToolRenderContext {
   width: number;
   theme: Theme;
-  /** Milliseconds, of the clock that the call was started by. */
+  /** Milliseconds of the clock that the call was started with. */
   now: number;
-  /** Paths below it are shown without it. */
+  /** Paths below it are shown relative to it. */
   cwd?: string | undefined;
 }
 
-/** What a tool's look is given: `width` is that of the lines below the title. */
+/** The input of a tool's renderer: `width` is that of the lines below the title. */
 interface LookContext extends ToolRenderContext {
-  /** Columns for the title; a longer one is cut. */
+  /** The width of the title in columns; longer titles are cut. */
   titleColumns: number;
 }
 
 /**
- * How the calls of one tool look. The frame around it (the mark, the name, the time, live output, errors) is the same for
- * all; widths are cared for there too. Every text comes from a `SafeCall`.
+ * Renders the calls of one tool. The frame (mark, name, time, live output, errors) is the same for all tools
+ * and also enforces the width. All texts come from a `SafeCall`.
  */
 export interface ToolRenderer {
-  /** What was asked; it is shown on one line behind the tool's name. */
+  /** The request, shown on one line after the tool's name. */
   title(call: SafeCall, context: LookContext): string;
-  /** More of what was asked, below the title. */
+  /** Further lines about the request, below the title. */
   question?(call: SafeCall, context: LookContext): string[];
-  /** What came of it in a few words, once it is done or has failed. */
+  /** The outcome in a few words, once the call is done or has failed. */
   summary?(call: SafeCall): string | undefined;
-  /** What came of it, below; for a call that is done, and for a failed one where `showsFailure`. */
+  /** The result, below; for a finished call, and for a failed one if `showsFailure`. */
   answer?(call: SafeCall, context: LookContext): string[];
-  /** True where `answer` shows what went wrong better than the first lines of the error. */
+  /** True if `answer` shows the failure better than the first lines of the error. */
   showsFailure?(call: SafeCall): boolean;
-  /** Everything for the pager; the arguments and the output when left out. */
+  /** Everything for the pager; default: the arguments and the output. */
   fullText?(call: SafeCall): string;
 }
 
-/** Where a block is shown: columns, looks, the time, and the working directory. */
+/** Where a block is shown: columns, styles, the time, and the working directory. */
 export type BlockContext = ToolRenderContext;

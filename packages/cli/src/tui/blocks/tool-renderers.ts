@@ -6,7 +6,10 @@ import { renderCall, SafeCall, type ToolRenderContext, type ToolRenderer } from 
 
 const MAX_ROWS = 6;
 
-/** `add_knowledge pattern: Tests run with bun test · saved`. What is longer stands below, since it will be believed later. */
+/**
+ * `add_knowledge pattern: Tests run with bun test · saved`. A longer text is shown below in full, since later
+ * sessions will rely on it.
+ */
 const addKnowledge: ToolRenderer = {
   title: (call, { titleColumns }) => (isShort(call, titleColumns) ? shortTitle(call) : typeOf(call)),
   question(call, { width, theme, titleColumns }) {
@@ -40,7 +43,9 @@ const MAX_COMMAND_LINES = 12;
 const MAX_OUTPUT_LINES = 10;
 const PROMPT = "$ ";
 
-/** `bash npm test · exit code 1` and the end of what it printed. A longer command stands whole below the title. */
+/**
+ * `bash npm test · exit code 1` and the end of its output. A longer command is shown below the title in full.
+ */
 export const bash: ToolRenderer = {
   title: (call, { titleColumns }) =>
     isShortCommand(call, titleColumns) ? commandOf(call) : (call.text("description") ?? ""),
@@ -60,16 +65,16 @@ export const bash: ToolRenderer = {
     return exitCode === undefined || exitCode === 0 ? undefined : `exit code ${exitCode}`;
   },
   answer(call, { theme }) {
-    // The summary has the exit code already.
+    // The summary already contains the exit code.
     const isFailed = call.state === "failed";
     const output = isFailed ? withoutExitCode(call) : call.output.trimEnd();
     if (output === "") return [];
     const { shown, hidden } = lastLines(output.split("\n"), MAX_OUTPUT_LINES);
     const above = hidden === 0 ? [] : [theme.dim(`… ${formatCount(hidden, "line")} above`)];
-    // What went wrong is to be read.
+    // The error must be readable.
     return [...above, ...(isFailed ? shown : shown.map(theme.dim))];
   },
-  // Without a time it never ran, and the error is the tool's own.
+  // Without a duration it never ran, so the error is the tool's own.
   showsFailure: (call) => ["durationMs", "exitCode"].some((name) => call.metadataNumber(name) !== undefined),
   fullText: (call) =>
     `${PROMPT}${call.text("command") ?? call.inputText()}\n\n${call.output || call.partial}`,
@@ -90,7 +95,7 @@ function isShortCommand(call: SafeCall, columns: number): boolean {
   return !command.includes("\n") && visibleWidth(command) <= columns;
 }
 
-/** How many lines a change brought and took: `+3 −1`; of a call of an earlier session it is not known. */
+/** The number of added and removed lines, `+3 −1`; unknown for a call of an earlier session. */
 function summarizeChange(call: SafeCall): string | undefined {
   if (call.state !== "done") return undefined;
   const [added, removed] = [call.metadataNumber("added"), call.metadataNumber("removed")];
@@ -98,16 +103,16 @@ function summarizeChange(call: SafeCall): string | undefined {
   return call.hasMark("unchanged") ? "unchanged" : undefined;
 }
 
-// Enough for what a person wrote; of what a program wrote nobody reads more.
+// Enough for text that a person wrote; nobody reads more of a generated text.
 const MAX_ROWS_PER_LINE = 3;
 
-/** The difference that a call made, its first lines. */
+/** The diff of a call: its first lines. */
 function renderChange(call: SafeCall, { width, theme }: ToolRenderContext, maxLines: number): string[] {
   const diff = call.metadataText("diff") ?? "";
   return renderDiff(diff, { width, theme, maxLines, maxRowsPerLine: MAX_ROWS_PER_LINE });
 }
 
-/** The whole difference, or what was asked for where there is none, and what the model was told. */
+/** The complete diff, or the request if there is none, and the text for the model. */
 function fullChange(call: SafeCall): string {
   return [call.metadataText("diff") ?? call.inputText(2), call.output]
     .filter((text) => text !== "")
@@ -116,7 +121,7 @@ function fullChange(call: SafeCall): string {
 
 const MAX_DIFF_LINES = 40;
 
-/** `edit src/a.ts · +3 −1` and the difference. */
+/** `edit src/a.ts · +3 −1` and the diff. */
 export const edit: ToolRenderer = {
   title: (call, context) => namedPath(call, "file_path", context),
   summary: summarizeChange,
@@ -127,26 +132,26 @@ export const edit: ToolRenderer = {
 const MAX_HITS = 5;
 const BETWEEN_NAMES = "  ";
 
-/** How much a search found: `12 files`, `nothing found`. */
+/** The number of search results: `12 files`, `nothing found`. */
 function summarizeFound(call: SafeCall, noun: string, plural?: string): string | undefined {
   const count = call.metadataNumber("count");
   if (call.state !== "done" || count === undefined) return undefined;
   return count === 0 ? "no matches" : formatCount(count, noun, plural);
 }
 
-/** The first things that a search found, and how many more there are. */
+/** The first search results, and how many more there are. */
 function listFound(call: SafeCall, { theme }: ToolRenderContext): string[] {
   const { count, hits } = readFound(call);
   const { shown } = firstLines(hits, MAX_HITS);
   return [...shown, ...describeMore(count - shown.length)].map(theme.dim);
 }
 
-/** The first names that a search found, on one row, and how many more there are. */
+/** The first names found, on one row, and how many more there are. */
 function listNames(call: SafeCall, { width, theme }: ToolRenderContext): string[] {
   const { count, hits } = readFound(call);
   const row = (names: readonly string[]) =>
     [...names, ...describeMore(count - names.length)].join(BETWEEN_NAMES);
-  // No more than could be shown are measured.
+  // No more names are measured than could be shown.
   let names = hits.slice(0, width);
   while (names.length > 1 && visibleWidth(row(names)) > width) names = names.slice(0, -1);
   return names.length === 0 ? [] : [theme.dim(row(names))];
@@ -156,7 +161,7 @@ function readFound(call: SafeCall): { count: number; hits: string[] } {
   const count = call.metadataNumber("count") ?? 0;
   if (count === 0) return { count, hits: [] };
   const lines = call.output.trimEnd().split("\n");
-  // Notes of the tool, such as that more was found than is shown, end its output.
+  // The output ends with notes of the tool, for example that it found more than it shows.
   const hits = lines.slice(0, lines.findLastIndex((line) => !/^\[.*\]$/.test(line)) + 1);
   return { count, hits: hits.filter((line) => line !== "") };
 }
@@ -213,7 +218,7 @@ export const read: ToolRenderer = {
   },
 };
 
-/** The lines that were asked for, or that were shown where these are known; nothing for a whole file. */
+/** The requested lines, or those that were read if known; nothing for a whole file. */
 function describeRange(call: SafeCall): string {
   const [offset, limit] = [call.number("offset"), call.number("limit")];
   if (offset === undefined && limit === undefined) return "";
@@ -224,7 +229,7 @@ function describeRange(call: SafeCall): string {
 
 const MAX_NEW_LINES = 12;
 
-/** `write src/a.ts · new, 31 lines` and its beginning; as an edit where there was such a file. */
+/** `write src/a.ts · new, 31 lines` and its beginning; like an edit if the file existed. */
 export const write: ToolRenderer = {
   ...edit,
   summary: (call) => (isNewFile(call) ? summarizeNew(call) : edit.summary?.(call)),
@@ -241,22 +246,22 @@ function isNewFile(call: SafeCall): boolean {
   return call.state === "done" && call.hasMark("created");
 }
 
-/** Which tool looks how; all others look alike. */
+/** The renderer of each tool; all other tools share one. */
 const LOOKS: ReadonlyMap<string, ToolRenderer> = new Map(
   Object.entries({ add_knowledge: addKnowledge, bash, edit, glob, grep, ls, read, write }),
 );
 
-/** A call as lines of at most `width` columns: what was asked, and what it prints or what came of it, folded. */
+/** A call as lines of at most `width` columns: the request, and its output or outcome, shortened. */
 export function renderCallBlock(block: CallBlock, context: ToolRenderContext): string[] {
   return renderCall(new SafeCall(block.call), lookOf(block), context);
 }
 
-/** The same for a tool's call. */
+/** The same for a tool call. */
 export function renderToolCall(call: ToolCallView, context: ToolRenderContext): string[] {
   return renderCallBlock({ type: "tool", call }, context);
 }
 
-/** Everything about a call, uncut, as plain text that is safe for a terminal: for the pager. */
+/** Everything about a call, in full, as plain text that is safe for a terminal: for the pager. */
 export function fullBlockText(block: CallBlock): string {
   const safe = new SafeCall(block.call);
   const text =
@@ -264,7 +269,7 @@ export function fullBlockText(block: CallBlock): string {
   return `${safe.name}\n\n${text.trimEnd()}\n`;
 }
 
-/** The same for a tool's call. */
+/** The same for a tool call. */
 export function fullText(call: ToolCallView): string {
   return fullBlockText({ type: "tool", call });
 }
@@ -275,10 +280,10 @@ function lookOf(block: CallBlock): ToolRenderer {
 }
 
 const MAX_LINES = 5;
-// The arguments by which a person would name a call, the most telling first.
+// The arguments that identify a call best, the most important first.
 const TELLING = ["command", "file_path", "path", "pattern", "query", "url", "name", "content"];
 
-/** Any other tool: its most telling argument, or all of them, and the first lines of what it gave. */
+/** Any other tool: its most important argument, or all of them, and the first lines of its result. */
 const generic: ToolRenderer = {
   title(call) {
     const telling = TELLING.map((name) => call.text(name)).find((text) => text !== undefined && text !== "");
@@ -293,7 +298,7 @@ const generic: ToolRenderer = {
   },
 };
 
-/** The path that a call names, as short as it can be from the working directory; `?` where it names none. */
+/** The path of a call, as short as possible relative to the working directory; `?` if it has none. */
 function namedPath(call: SafeCall, name: string, { cwd }: Pick<ToolRenderContext, "cwd">): string {
   const path = call.text(name);
   return path === undefined || path === "" ? "?" : showPath(path, cwd);
@@ -302,7 +307,7 @@ function namedPath(call: SafeCall, name: string, { cwd }: Pick<ToolRenderContext
 /** A command that the user ran; it looks like one of the model's. */
 const toldShell: ToolRenderer = { ...bash, showsFailure: () => true };
 
-/** One that only the user knows of. */
+/** A command that the model does not see. */
 const privateShell: ToolRenderer = {
   ...toldShell,
   summary: (call) => [bash.summary?.(call), "not shared with the model"].filter(Boolean).join(" · "),

@@ -15,7 +15,7 @@ import { finish, isCallBlock, notice, rememberExpandable } from "../view.ts";
 import { SLASH_COMMANDS } from "./index.ts";
 import type { CommandContext } from "./types.ts";
 
-/** The parts of the program that commands may act on. */
+/** The parts of the program that commands can act on. */
 interface ContextParts {
   painter: Pick<ViewPainter, "view" | "change">;
   holder: Pick<SessionController, "session" | "reopen">;
@@ -24,7 +24,7 @@ interface ContextParts {
   picker: Pick<OpenPicker, "open">;
   keys: Pick<ReloadableKeys, "keymap" | "editorKeys" | "reload">;
   environment: Environment;
-  /** Sends what was typed. */
+  /** Sends typed text. */
   submit(text: string): void;
   lendTerminal: CommandContext["lendTerminal"];
   onAnyExit: CommandContext["onAnyExit"];
@@ -33,7 +33,7 @@ interface ContextParts {
   quit(): void;
 }
 
-/** What slash commands and keys may do, put together from the parts of the program. */
+/** What slash commands and keys can do, composed from the parts of the program. */
 export function createCommandContext(parts: ContextParts): CommandContext {
   const { painter, holder, driver, editor, picker } = parts;
   const change = painter.change;
@@ -82,7 +82,7 @@ export function createCommandContext(parts: ContextParts): CommandContext {
 async function reopen(wish: Reopening, { holder, painter }: ContextParts): Promise<void> {
   const { model: before } = await holder.session;
   const opened = await holder.reopen(wish);
-  // A copy, or the same again: everything that was said is on the screen already.
+  // A fork or a reload: everything said so far is already on the screen.
   if (wish.how !== "fork" && wish.how !== "reload") return showSession(opened, painter);
   showNotices(opened, painter);
   showStatus(opened, painter);
@@ -90,7 +90,7 @@ async function reopen(wish: Reopening, { holder, painter }: ContextParts): Promi
   if (id !== before.id) painter.change((view) => finish(view, notice("info", `Switched to ${id}.`)));
 }
 
-/** Shows the line at the top of the first session: what is running here, and where. */
+/** Shows the first line of the first session: what is running here, and where. */
 export function showOpening(
   { model, cwd, sandbox }: HarnessSession,
   { change }: Pick<ViewPainter, "change">,
@@ -101,11 +101,11 @@ export function showOpening(
   );
 }
 
-/** Shows where the conversation of a session that was opened stands, and what is to be known about it. */
+/** Shows where a newly opened session stands, and its notices. */
 export function showSession(opened: HarnessSession, painter: Pick<ViewPainter, "change">): void {
   showNotices(opened, painter, ({ level }) => level === "info");
   showConversation(opened, painter);
-  // What is amiss stands where it is seen.
+  // Problems are shown where they are noticed.
   showNotices(opened, painter, ({ level }) => level !== "info");
 }
 
@@ -128,7 +128,7 @@ function showStatus(opened: HarnessSession, { change }: Pick<ViewPainter, "chang
   change((view) => ({ ...view, status: { ...view.status, ...toStatus(opened) } }));
 }
 
-/** Shows the last turns of a conversation that goes on here. */
+/** Shows the last turns of a resumed conversation. */
 function showConversation(opened: HarnessSession, { change }: Pick<ViewPainter, "change">): void {
   const blocks = toResumedBlocks(opened.session.branches.path);
   change((view) => ({

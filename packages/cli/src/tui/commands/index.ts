@@ -6,7 +6,7 @@ import { LOGIN, LOGOUT, MODEL, SETTINGS, THINKING } from "./settings-commands.ts
 import type { SlashCommand } from "./types.ts";
 import { REDO, UNDO } from "./undo-commands.ts";
 
-/** Every slash command, in the order of the help: the session, the model, what it knows, what it did, the program. */
+/** All slash commands, in the order of the help: session, model, context, results, program. */
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
   HELP,
   ...[NEW, RESUME, NAME, TREE, FORK, COMPACT],
@@ -17,13 +17,13 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   ...[KEYS, HISTORY, EDITOR, QUIT],
 ];
 
-/** What a line that begins with a slash means. `//` sends a literal slash. */
+/** The meaning of a line that begins with a slash. `//` sends a literal slash. */
 type CommandLine =
   | { kind: "command"; command: SlashCommand; argument: string }
   | { kind: "unknown"; name: string; nearest: string | undefined }
   | { kind: "prompt"; text: string };
 
-/** Tells a command from a prompt; a second slash in front makes any line a prompt, which loses the first. */
+/** Distinguishes a command from a prompt; a second slash makes any line a prompt, without that slash. */
 export function readCommandLine(text: string, commands: readonly SlashCommand[]): CommandLine {
   if (text.startsWith("//")) return { kind: "prompt", text: text.slice(1) };
   const [, name, argument = ""] = /^\/([\w-]+|\?)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
@@ -34,7 +34,7 @@ export function readCommandLine(text: string, commands: readonly SlashCommand[])
   return { kind: "unknown", name, nearest: nearestName(name, commands.flatMap(namesOf)) };
 }
 
-/** What is said about a command that there is not. */
+/** The message for an unknown command. */
 export function describeUnknown({ name, nearest }: { name: string; nearest: string | undefined }): string {
   const hint = nearest === undefined ? "/help lists them all" : `did you mean /${nearest}?`;
   return `Unknown command /${name} (${hint}). To send a prompt that starts with /, type //.`;

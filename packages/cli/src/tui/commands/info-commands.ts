@@ -11,7 +11,7 @@ import { countSpends, type ModelSpend, sumCosts } from "../session-status.ts";
 import { showPath } from "../text.ts";
 import { formatNumber, formatRows, note, type SlashCommand, widthOf } from "./types.ts";
 
-/** `/config`: as it counts in this session, which was read when the session was opened. */
+/** `/config`: the settings of this session, which were read when it was opened. */
 export const CONFIG: SlashCommand = {
   name: "config",
   description: "Show settings and their sources",
@@ -26,7 +26,7 @@ export const CONFIG: SlashCommand = {
 const BAR_COLUMNS = 20;
 const BAR_FROM_COLUMNS = 60;
 
-/** `/context`: estimates what each cause has of the context window; on a wide screen with bars. */
+/** `/context`: estimates the share of the context window per category; on a wide screen with bars. */
 export const CONTEXT: SlashCommand = {
   name: "context",
   description: "Context usage",
@@ -43,7 +43,7 @@ export const CONTEXT: SlashCommand = {
   },
 };
 
-/** The rows of a table, and what is to be known about its numbers. */
+/** The rows of a table, and notes about its numbers. */
 function describe(usage: ContextUsage, prompt: PromptShares, hasBars: boolean): string[] {
   const { contextWindow, tokens, isEstimate, compactsAt } = usage;
   const row = (label: string, count: number, mark: string) => {
@@ -85,14 +85,14 @@ function listCauses({ causes }: ContextUsage, prompt: PromptShares): [string, nu
 function describeLimit(compactsAt: number | undefined): string {
   return compactsAt === undefined
     ? " Automatic summaries are off."
-    : ` The older part is summarised at ${formatNumber(compactsAt)}.`;
+    : ` The older part is summarized at ${formatNumber(compactsAt)}.`;
 }
 
 function toBar(share: number): string {
   return "■".repeat(Math.max(0, Math.min(BAR_COLUMNS, Math.round(share * BAR_COLUMNS))));
 }
 
-/** `/cost`: what each model was asked for on all branches; a list instead of a table where the screen is narrow. */
+/** `/cost`: the usage per model on all branches; a list instead of a table on a narrow screen. */
 export const COST: SlashCommand = {
   name: "cost",
   aliases: ["usage"],
@@ -139,7 +139,10 @@ function toRow({ modelId, requests, usage, cost }: ModelSpend): string[] {
   return [modelId, ...counts.map(formatNumber), cost === null ? "unknown" : formatCost(cost)];
 }
 
-/** `/help`: the commands there are here, and what else a line may begin with; without a screen, those that need none. */
+/**
+ * `/help`: the available commands, and other line prefixes; without a screen, only the commands that need
+ * none.
+ */
 export const HELP: SlashCommand = {
   name: "help",
   aliases: ["?"],
@@ -170,7 +173,10 @@ const BY_LINES = [
   "  // sends a prompt that starts with a slash. Ctrl+C stops the model; twice at the prompt quits.",
 ];
 
-/** `/keys`: as they are bound now, in groups; with `names` all actions by the ids that `keybindings.json` uses. */
+/**
+ * `/keys`: the current key bindings, in groups; with `names`, all actions by the ids that `keybindings.json`
+ * uses.
+ */
 export const KEYS: SlashCommand = {
   name: "keys",
   aliases: ["hotkeys", "keybindings"],
@@ -216,7 +222,7 @@ function showKeys(keys: readonly string[]): string {
   return keys.map(nameForPeople).join(", ");
 }
 
-/** `/knowledge`: opens the list of what is kept about this project, or says that there is nothing. */
+/** `/knowledge`: opens the list of this project's knowledge, or says that there is none. */
 export const KNOWLEDGE: SlashCommand = {
   name: "knowledge",
   aliases: ["memory"],
@@ -232,8 +238,8 @@ export const KNOWLEDGE: SlashCommand = {
 };
 
 /**
- * `/permissions`: opens the list, switches to the mode or adds the rule that is written behind it.
- * @throws Error for what is neither.
+ * `/permissions`: opens the list, switches to a mode, or adds a rule.
+ * @throws Error for any other argument.
  */
 export const PERMISSIONS: SlashCommand = {
   name: "permissions",
@@ -261,7 +267,7 @@ export const PERMISSIONS: SlashCommand = {
 
 const MAX_TEXT_COLUMNS = 400;
 
-/** `/status`: what the status line has no room for: files, the window, the sandbox, trust. */
+/** `/status`: details that do not fit into the status line: files, window, sandbox, trust. */
 export const STATUS: SlashCommand = {
   name: "status",
   description: "Show the session, its model and directory",
@@ -298,7 +304,7 @@ const TRUST_TEXTS = {
   trusted: "this project's configuration is trusted",
 };
 
-/** `/trust`: says what trust would make active, and asks; the answer counts at once. */
+/** `/trust`: shows what trust would make active, and asks; the answer applies at once. */
 export const TRUST: SlashCommand = {
   name: "trust",
   description: "Trust this project's configuration, or revoke trust",

@@ -6,7 +6,10 @@ import { formatCount } from "../text.ts";
 import type { SlashCommand } from "./types.ts";
 import { note } from "./types.ts";
 
-/** `/copy`: hands the last answer that has text to the terminal, over ssh too; no terminal says whether it took it. */
+/**
+ * `/copy`: sends the last answer with text to the terminal's clipboard, over ssh too; no terminal reports
+ * whether it accepted it.
+ */
 export const COPY: SlashCommand = {
   name: "copy",
   description: "Copy the last response to the clipboard",
@@ -16,7 +19,7 @@ export const COPY: SlashCommand = {
     const { session } = await context.session();
     const answer = findLastAnswer(session.branches.path);
     if (answer === undefined) return note(context, "No response to copy yet.");
-    // As it was read: what a terminal would obey is no more to be pasted than to be shown.
+    // Copied as it was shown: control sequences are as dangerous when pasted as when shown.
     context.writeRaw(toClipboardSequence(sanitizeTerminalText(answer), context.environment));
     note(context, `Copied the last response (${formatCount(answer.length, "character")}) to the clipboard.`);
   },
@@ -31,15 +34,18 @@ function findLastAnswer(path: readonly SessionEntry[]): string | undefined {
   return undefined;
 }
 
-/** The request to a terminal to take a text into its clipboard: OSC 52, and through tmux what is behind it. */
+/** The request that makes a terminal copy a text: OSC 52, and its passthrough form for tmux. */
 function toClipboardSequence(text: string, { TMUX: tmux }: Environment): string {
   const request = `\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`;
   if (!tmux) return request;
-  // tmux takes the first where set-clipboard is on, and passes the second on where allow-passthrough is.
+  // tmux handles the first if set-clipboard is on, and forwards the second if allow-passthrough is on.
   return `${request}${throughTmux(request)}`;
 }
 
-/** `/diff`: by what was kept of the project before each turn; for all other files by the edits in the messages. */
+/**
+ * `/diff`: compares with the state recorded before each turn; for all other files it uses the edits in the
+ * messages.
+ */
 export const DIFF: SlashCommand = {
   name: "diff",
   aliases: ["changes"],
@@ -53,7 +59,7 @@ export const DIFF: SlashCommand = {
     ]);
     const { describeEdits } = await import("../changes.ts");
     const root = loaded.projectRoot;
-    // Outside of the project, and where nothing was kept, the messages tell what was edited.
+    // Outside the project, and where nothing was recorded, the messages show the edits.
     const edits = await describeEdits(session.branches.path, cwd, { outside: changes && root });
     const kept = changes && (await describeChanges(changes, { cwd, root }));
     for (const block of [...(kept?.blocks ?? []), ...edits.blocks]) context.show(block);
@@ -62,7 +68,7 @@ export const DIFF: SlashCommand = {
   },
 };
 
-/** `/editor`: the prompt goes on with what is saved there. @throws Error where no editor is set, or it failed. */
+/** `/editor`: the saved text becomes the prompt. @throws Error if no editor is set, or it failed. */
 export const EDITOR: SlashCommand = {
   name: "editor",
   description: "Write the prompt in $VISUAL or $EDITOR",
@@ -81,7 +87,9 @@ export const EDITOR: SlashCommand = {
   },
 };
 
-/** `/export`: the branch that is open, as a document or as session lines; as what, the file's name may say too. */
+/**
+ * `/export`: the current branch, as a document or as session lines; the file's name can select the format.
+ */
 export const EXPORT: SlashCommand = {
   name: "export",
   description: "Export this conversation to a new file",
@@ -94,7 +102,7 @@ export const EXPORT: SlashCommand = {
   complete: (prefix) => EXPORT_FORMATS.filter((format) => format.startsWith(prefix)),
 };
 
-/** What was asked for: the format counts that is named, else the one that the file is called after. */
+/** The requested format: the one named, or else the one implied by the file's name. */
 export function readArgument(argument: string): { format: ExportFormat; file: string | undefined } {
   const [first = "", ...rest] = argument.split(/\s+/);
   const named = EXPORT_FORMATS.find((format) => format === first);
@@ -102,7 +110,7 @@ export function readArgument(argument: string): { format: ExportFormat; file: st
   return { format: named ?? findFormat(file) ?? "md", file };
 }
 
-/** `/result`: the call that ended last, without the cuts that the screen makes. */
+/** `/result`: the last finished call, without the cuts that the screen makes. */
 export const RESULT: SlashCommand = {
   name: "result",
   description: "Show the last result in full, in $PAGER",
@@ -116,7 +124,7 @@ export const RESULT: SlashCommand = {
   },
 };
 
-/** `/expand`: thoughts and results in full; opens the list of them where there is more than one. */
+/** `/expand`: thoughts and results in full; opens a list if there is more than one. */
 export const EXPAND: SlashCommand = {
   name: "expand",
   description: "Show thinking and earlier results in full",

@@ -5,7 +5,7 @@ import { notice } from "../view.ts";
 import type { SlashCommand } from "./types.ts";
 import { note } from "./types.ts";
 
-/** `/fork`: what is said from here on goes into a file of its own. */
+/** `/fork`: the following messages go to a new session file. */
 export const FORK: SlashCommand = {
   name: "fork",
   description: "Fork this session and continue in the copy",
@@ -35,7 +35,7 @@ export const HISTORY: SlashCommand = {
 const MAX_SHOWN_COLUMNS = 60;
 const MAX_NAME_CHARACTERS = 200;
 
-/** `/name`: names the session, in one line of 200 characters at most; without a text it tells the name. */
+/** `/name`: names the session, in one line of at most 200 characters; without a text it shows the name. */
 export const NAME: SlashCommand = {
   name: "name",
   aliases: ["rename"],
@@ -55,7 +55,7 @@ export const NAME: SlashCommand = {
   },
 };
 
-/** `/new`: the model knows nothing of what was said before; the model and its effort stay. */
+/** `/new`: the model knows nothing of earlier messages; the model and its effort stay. */
 export const NEW: SlashCommand = {
   name: "new",
   aliases: ["clear"],
@@ -69,7 +69,7 @@ export const NEW: SlashCommand = {
   },
 };
 
-/** `/resume`: goes on in the session that is named as for `--resume`, or opens the list of this project's sessions. */
+/** `/resume`: continues the session named as for `--resume`, or opens the list of this project's sessions. */
 export const RESUME: SlashCommand = {
   name: "resume",
   aliases: ["sessions", "continue"],
@@ -85,7 +85,7 @@ export const RESUME: SlashCommand = {
   },
 };
 
-/** `/tree`: goes on behind the entry with this id at once, or opens the list of all of them. */
+/** `/tree`: continues after the entry with this id, or opens the list of all entries. */
 export const TREE: SlashCommand = {
   name: "tree",
   aliases: ["branches", "rewind"],
@@ -101,16 +101,16 @@ export const TREE: SlashCommand = {
   },
 };
 
-/** `/compact`: what also happens before the window is full; the argument says what the summary is to dwell on. */
+/** `/compact`: summarizes before the window is full; the argument says what the summary should focus on. */
 export const COMPACT: SlashCommand = {
   name: "compact",
   aliases: ["compress", "summarize"],
-  description: "Summarise the older part of the conversation now",
+  description: "Summarize the older part of the conversation now",
   argumentHint: "[focus]",
   run: (argument, { compact }) => compact(argument || undefined),
 };
 
-/** `/reload`: opens the same conversation anew. @throws UsageError where that fails; everything is as before then. */
+/** `/reload`: opens the same conversation again. @throws UsageError on failure; nothing changes then. */
 export const RELOAD: SlashCommand = {
   name: "reload",
   description: "Reload configuration, instructions and knowledge",
@@ -124,7 +124,7 @@ export const RELOAD: SlashCommand = {
   },
 };
 
-/** `/quit`: leaves with exit code 0; what is running is stopped. */
+/** `/quit`: quits with exit code 0; running tasks are stopped. */
 export const QUIT: SlashCommand = {
   name: "quit",
   aliases: ["exit", "q"],
@@ -136,7 +136,7 @@ export const QUIT: SlashCommand = {
 const FILES = ["CLAUDE.md", "AGENTS.md"] as const;
 const DEFAULT_FILE = "AGENTS.md";
 
-/** `/init`: sends a prompt that has the model write the project's instructions, or look over those that are there. */
+/** `/init`: sends a prompt that makes the model write the project's instructions, or review existing ones. */
 export const INIT: SlashCommand = {
   name: "init",
   description: "Let the model write a CLAUDE.md or AGENTS.md",
@@ -162,7 +162,7 @@ export const INIT: SlashCommand = {
   complete: (prefix) => FILES.filter((file) => file.startsWith(prefix)),
 };
 
-/** Every paragraph and every item on a line of its own: where rows end is for the screen to say. */
+/** Each paragraph and each item is one line: the screen wraps it. */
 function joinLines(text: string): string {
   return text.trim().replace(/(\S)[ \t]*\n[ \t]*(?=[^\s-])/g, "$1 ");
 }

@@ -3,7 +3,7 @@ import { EFFORTS, isEffortName } from "../pickers/models.ts";
 import type { SlashCommand } from "./types.ts";
 import { note } from "./types.ts";
 
-/** `/model`: takes the id of a model, or opens the list of them; what was chosen counts from the next request on. */
+/** `/model`: takes the id of a model, or opens the list; the choice applies from the next request on. */
 export const MODEL: SlashCommand = {
   name: "model",
   aliases: ["models"],
@@ -25,7 +25,7 @@ export const MODEL: SlashCommand = {
   },
 };
 
-/** `/thinking`: takes a level of `EFFORTS`, or opens the list of them. @throws Error for any other word. */
+/** `/thinking`: takes a level of `EFFORTS`, or opens the list. @throws Error for any other word. */
 export const THINKING: SlashCommand = {
   name: "thinking",
   aliases: ["effort"],
@@ -51,7 +51,7 @@ function unknownLevel(given: string): string {
   return `Unknown thinking level ${given}; choose one of ${levels.join(", ")}.${hint}`;
 }
 
-/** `/login`: opens the list of providers, or asks for the key of the one that is named, which is not shown. */
+/** `/login`: opens the list of providers, or asks for the key of the named one, which is not shown. */
 export const LOGIN: SlashCommand = {
   name: "login",
   description: "Store a key for a provider",
@@ -69,7 +69,7 @@ export const LOGIN: SlashCommand = {
   complete: (prefix, context) => completeNames(prefix, context),
 };
 
-/** `/logout`: removes a stored key; the session that is open keeps it until it ends. */
+/** `/logout`: removes a stored key; the open session keeps it until it ends. */
 export const LOGOUT: SlashCommand = {
   name: "logout",
   description: "Remove a stored key",
@@ -91,10 +91,10 @@ export const LOGOUT: SlashCommand = {
   complete: (prefix, context) => completeNames(prefix, context),
 };
 
-/** @throws Error for more than a name: it could be a key, and the line is on the screen. */
+/** @throws Error for more than a name: it could be a key, which is now on the screen. */
 function assertName(argument: string, command: string): void {
   if (!/\s/.test(argument)) return;
-  throw new Error(`/${command} takes only a provider name: you are asked for the key, which is not shown.`);
+  throw new Error(`/${command} takes only a provider name: it asks for the key, which is not shown.`);
 }
 
 async function completeNames(
@@ -108,7 +108,7 @@ async function completeNames(
     .filter((name) => name.startsWith(prefix));
 }
 
-/** `/settings`: what this session works with; what is chosen from the list is changed. */
+/** `/settings`: the settings of this session; choosing one changes it. */
 export const SETTINGS: SlashCommand = {
   name: "settings",
   description: "Change model, thinking level, mode, rules and name",

@@ -7,104 +7,107 @@ import type { Picker } from "../pickers/picker.ts";
 import { visibleWidth, wrapText } from "../screen/screen-text.ts";
 import { type Block, notice, type View } from "../view.ts";
 
-/** What a command may do; the program behind it is `app.ts`. What it throws is shown as one line. */
+/** What a command can do; `app.ts` implements it. Errors are shown on one line. */
 export interface CommandContext {
   /** The session, once it is open. */
   session(): Promise<HarnessSession>;
   view(): View;
-  /** Writes a block into the transcript. */
+  /** Writes a block to the transcript. */
   show(block: Block): void;
-  /** Plain lines into the transcript. */
+  /** Writes plain lines to the transcript. */
   print(text: string): void;
   change(change: (view: View) => View): void;
   open(picker: Picker): void;
-  /** What is being written. */
+  /** The text being typed. */
   prompt(): string;
   setPrompt(text: string): void;
   /** Sends a prompt as if it had been typed. */
   send(text: string): void;
   compact(focus: string | undefined): Promise<void>;
   /**
-   * Lets `work` move files: it is shown what goes on, nothing else begins meanwhile, and the user can stop it. What `work`
-   * throws is shown. @throws Error while something else is going on.
-   * @param how `isDryRun`: it only looks, so that whoever leaves meanwhile leaves nothing halfway.
+   * Runs `work`, which restores files: its progress is shown, no other task starts meanwhile, and the user
+   * can stop it. Errors are shown. @throws Error while another task is running.
+   * @param how `isDryRun`: it only scans files, so quitting meanwhile leaves nothing half done.
    */
   moveFiles(
     move: FileMove,
     work: (control: MoveControl) => Promise<void>,
     how?: { isDryRun: boolean },
   ): Promise<void>;
-  /** Exchanges the session for another one, and shows where that stands. */
+  /** Replaces the session by another one, and shows where that stands. */
   reopen(how: Reopening): Promise<void>;
-  /** Another model, or another effort, from the next request on. */
+  /** Switches the model or the effort, from the next request on. */
   changeModel(change: ModelChange): Promise<void>;
   /**
-   * Goes on behind an earlier entry of the session (null: from its beginning), and shows what is there; with a summary
-   * the model tells the conversation what happened on the branch that is left.
-   * @returns false when it was stopped, or could not be done, which was said.
+   * Continues after an earlier entry of the session (null: from its beginning), and shows that place; with a
+   * summary, the conversation is told what happened on the abandoned branch.
+   * @returns false if it was stopped or impossible, which was reported.
    */
   branch(entryId: string | null, options: { isSummarized: boolean }): Promise<boolean>;
-  /** Runs a slash command by its name, as a key that stands for it does. */
+  /** Runs a slash command by its name, for a key that is bound to it. */
   runCommand(name: string, argument?: string): Promise<void>;
-  /** What Shift+Tab does: see `approval/permissions.ts`. */
+  /** The effect of Shift+Tab: see `approval/permissions.ts`. */
   nextApprovalMode(): Promise<void>;
-  /** Lends the terminal to another program while `run` lasts; that has to end when the signal is aborted. */
+  /** Lends the terminal to another program during `run`, which must end when the signal is aborted. */
   lendTerminal<T>(run: (ended: AbortSignal) => Promise<T>): Promise<T>;
   /** See `CliIo.onAnyExit`. */
   onAnyExit(cleanUp: () => void): () => void;
-  /** Writes to the terminal past the screen, what moves no cursor. */
+  /** Writes to the terminal directly, for sequences that do not move the cursor. */
   writeRaw(sequence: string): void;
-  /** Of the screen. */
+  /** The width of the screen. */
   columns(): number;
-  /** Asks for a line of which nothing is shown; left out where a list has such a line. Empty when it was left. */
+  /** Asks for a line that is not shown; omitted if a list has such a line. Empty if the user cancelled. */
   readSecret?(question: string): Promise<string>;
   quit(): void;
   readonly keymap: Keymap;
-  /** Keys of the editor that the user has changed. */
+  /** The editor keys that the user has changed. */
   readonly editorKeys?: EditorBindings | undefined;
   readonly environment: Environment;
-  /** True where there are only lines: no screen, no keys, nothing drawn twice, nothing decorated. */
+  /** True in line mode: no screen, no keys, no redrawing, no decoration. */
   readonly isPlain?: boolean;
   /**
-   * Reads the keys of the user anew; they hold at once. Left out where there are none to press.
-   * @returns what is to be known about their file, a line each.
+   * Reloads the user's key bindings; they apply at once. Omitted if there are no keys.
+   * @returns notes about their file, a line each.
    */
   reloadKeys?(): Promise<readonly string[]>;
   readonly commands: readonly SlashCommand[];
 }
 
-/** A command that begins with a slash. */
+/** A slash command. */
 export interface SlashCommand {
   /** Without the slash. */
   name: string;
   aliases?: readonly string[];
   /** One line, for help and completion. */
   description: string;
-  /** How its argument is written, such as `[focus]`. */
+  /** The placeholder of its argument, such as `[focus]`. */
   argumentHint?: string;
-  /** True when it can be used while a run is going on. */
+  /** True if it can be used during a run. */
   isAlwaysPossible?: boolean;
-  /** True when there is nothing of it without a screen, such as a pager. */
+  /** True if it is useless without a screen, such as a pager. */
   needsScreen?: boolean;
-  /** True when it opens a list without an argument; by lines a number or an id of that list may be the argument. */
+  /**
+   * True if it opens a list when called without an argument; in line mode, the argument may be a number or id
+   * of that list.
+   */
   opensList?: boolean;
-  /** True when what is written behind its argument may be a secret: it is kept nowhere. */
+  /** True if further arguments may be a secret: they are not stored anywhere. */
   isPrivate?: boolean;
   run(argument: string, context: CommandContext): Promise<void> | void;
-  /** What its argument may be, for completion. */
+  /** The possible arguments, for completion. */
   complete?(prefix: string, context: CommandContext): Promise<readonly string[]> | readonly string[];
 }
 
 const GAP = "  ";
-// A column that is narrower than this stands below its row instead.
+// A column narrower than this is moved below its row.
 const MIN_LAST_COLUMNS = 20;
 const BELOW = "      ";
 
-/** How the columns of a table are laid out. */
+/** The layout of a table's columns. */
 interface RowOptions {
-  /** The columns, from 0, that are aligned at their right ends. */
+  /** The right-aligned columns, from 0. */
   right?: readonly number[];
-  /** Of the screen: what does not fit of the last column goes on below itself. */
+  /** The width of the screen: text of the last column that does not fit continues below. */
   columns?: number;
 }
 
@@ -150,7 +153,7 @@ export function formatNumber(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** A word of the program's about what it did, quieter than what a command was asked to print. */
+/** A message about what the program did, less prominent than the output of a command. */
 export function note({ show }: Pick<CommandContext, "show">, text: string): void {
   show(notice("info", text));
 }

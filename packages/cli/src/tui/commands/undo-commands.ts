@@ -7,7 +7,7 @@ import type { CommandContext, SlashCommand } from "./types.ts";
 const CUT_OFF = "cut-off";
 const CUT_OFF_YES = `${CUT_OFF} yes`;
 
-/** `/undo`: takes files back, the conversation stays. `cut-off` is for a turn that was killed; it asks first. */
+/** `/undo`: restores files; the conversation stays. `cut-off` is for a killed turn; it asks first. */
 export const UNDO: SlashCommand = {
   name: "undo",
   argumentHint: `[${CUT_OFF}]`,
@@ -22,12 +22,12 @@ export const UNDO: SlashCommand = {
       case CUT_OFF_YES:
         return moveFiles("undo", context, true);
       default:
-        throw new Error(`/undo takes no argument but ${CUT_OFF}, not ${wanted}.`);
+        throw new Error(`/undo takes no argument except ${CUT_OFF}, not ${wanted}.`);
     }
   },
 };
 
-/** Also for `/redo`. @param isCutOff true: what a turn did that was cut off. */
+/** Also for `/redo`. @param isCutOff true: undoes an interrupted turn. */
 async function moveFiles(move: "undo" | "redo", context: CommandContext, isCutOff = false): Promise<void> {
   const [opened, { moveFiles }] = await Promise.all([context.session(), import("../../undo/move-files.ts")]);
   await context.moveFiles(move, async (control) => {
@@ -35,7 +35,7 @@ async function moveFiles(move: "undo" | "redo", context: CommandContext, isCutOf
   });
 }
 
-/** Nobody's files are changed for a guess before they have seen which. */
+/** The changes are a guess, so the user must see the files before any is changed. */
 async function askForCutOff(context: CommandContext): Promise<void> {
   const [opened, { describeMoved }, { planCutOff }] = await Promise.all([
     context.session(),
@@ -61,7 +61,7 @@ function askAbout(paths: number, context: CommandContext): void {
   }
   context.open(
     createChoice("undo", "Undo what the interrupted turn may have changed?", [
-      // No comes first, so that Enter, pressed for something else, changes nothing.
+      // The safe choice is first, so that an accidental Enter changes nothing.
       { label: "Keep everything as is", run: () => {} },
       {
         label: "Undo it",
@@ -72,7 +72,7 @@ function askAbout(paths: number, context: CommandContext): void {
   );
 }
 
-/** `/redo`: a step forward where `/undo` went back, until a turn changes files again. */
+/** `/redo`: one step forward after `/undo`, until a turn changes files again. */
 export const REDO: SlashCommand = {
   name: "redo",
   description: "Redo what /undo undid",

@@ -112,7 +112,7 @@ describe("/context", () => {
     expect(causes.user).toBeGreaterThan(causes.knowledge ?? 0);
     expect(causes.knowledge).toBeGreaterThan(0);
     expect(text).toContain("The total is the provider's count");
-    expect(text).toContain("The older part is summarised at 183,616.");
+    expect(text).toContain("The older part is summarized at 183,616.");
   });
 
   test("marks everything as an estimate before the first answer", async () => {

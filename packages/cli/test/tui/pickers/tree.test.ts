@@ -98,7 +98,7 @@ describe("the tree", () => {
     expect(await texts()).toEqual(["first", "assistant", `[Branch Summary]\n${GOOD_SUMMARY}`]);
     expect(typed.text).toBe("second");
     expect(typed.take("notice")).toEqual([
-      "Summarising the abandoned branch…",
+      "Summarizing the abandoned branch…",
       "The model got a summary of the other branch.",
       "Continuing from here; the other branches stay in /tree.",
     ]);
@@ -114,7 +114,7 @@ describe("the tree", () => {
     await typed.press("escape");
     expect(await leaving).toBe(false);
     expect(typed.take("notice")).toEqual([
-      "Summarising the abandoned branch…",
+      "Summarizing the abandoned branch…",
       "Stopped: the conversation is unchanged.",
     ]);
     expect([await texts(), savedLines(place).length]).toEqual([before, lines]);
