@@ -1,5 +1,6 @@
 import { mkdirSync, rmdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { withDirectoryLock } from "../../infrastructure/fs/directory-lock.ts";
 import { MovedPathError } from "../../infrastructure/fs/real-path.ts";
 import { findStats, toSystemPath } from "../../infrastructure/fs/stat.ts";
 import { systemErrorText } from "../../infrastructure/system-error.ts";
@@ -52,11 +53,14 @@ export class RestoreWork {
     this.writer = new TreeWriter(options.root, options.restoring.temporaryName);
   }
 
-  /** What fails stays as it is, and the others go on. */
-  attempt(each: Restore, work: () => void): void {
+  /**
+   * Changes a path while no other diligent edits a file beside it: what it was checked to be is what is replaced. What
+   * fails stays as it is.
+   */
+  async attempt(each: Restore, work: () => void): Promise<void> {
     if (this.conflicts.has(each) || this.failures.has(each)) return;
     try {
-      work();
+      await withDirectoryLock(dirname(toAbsolute(this.options.root, each.change.path)), work);
     } catch (error) {
       if (error instanceof ChangedMeanwhileError) this.conflicts.set(each, "it changed just now");
       else if (error instanceof NotEmptyError) this.conflicts.set(each, "there is something else in it");
@@ -86,7 +90,7 @@ export class RestoreWork {
   }
 
   /** The innermost first: afterwards it may not be entered any more. What was not reached gets back the mode it had. */
-  closeDirectories(inward: readonly Restore[]): void {
+  async closeDirectories(inward: readonly Restore[]): Promise<void> {
     const wanted = new Map(inward.map((each) => [each.change.path, each]));
     const opened = new Map(this.options.restoring.opened);
     const paths = [...new Set([...opened.keys(), ...wanted.keys()])].sort(compareByCharacter);
@@ -95,7 +99,7 @@ export class RestoreWork {
       const mode = opened.get(path);
       const target = each?.change.target;
       if (each && target?.kind === "directory" && this.reached.has(each))
-        this.attempt(each, () => this.writer.setMode(path, target.mode));
+        await this.attempt(each, () => this.writer.setMode(path, target.mode));
       else if (mode !== undefined && this.writer.directoryMode(path) === (mode | OPEN_MODE))
         setQuietly(() => this.writer.setMode(path, mode));
     }

@@ -69,14 +69,14 @@ export async function restoreChanges(
   try {
     isWhole = await workThrough(tasks, options);
   } finally {
-    work.closeDirectories(inward);
+    await work.closeDirectories(inward);
   }
   return isWhole ? work.finish(inward) : undefined;
 }
 
 /** False when it was stopped. */
 async function workThrough(
-  tasks: readonly (() => void)[],
+  tasks: readonly (() => Promise<void>)[],
   { signal, onProgress }: Pick<RestoreOptions, "signal" | "onProgress">,
 ): Promise<boolean> {
   const slices = new TimeSlicer();
@@ -86,7 +86,7 @@ async function workThrough(
       await slices.pause();
     }
     if (signal?.aborted) return false;
-    task();
+    await task();
   }
   return true;
 }
