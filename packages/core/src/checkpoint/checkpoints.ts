@@ -15,12 +15,12 @@ import {
 } from "./types.ts";
 import { type CheckpointLocation, findCheckpointLocation } from "./workplace.ts";
 
-/** A call that may change something and is about to run. */
+/** A call that may change files and is about to run. */
 interface UpcomingChange {
   /** True for the first one of a run. */
   isFirst: boolean;
   notify: NoticeSink;
-  /** The only path that it changes, where that is known; relative to the project. */
+  /** The only path that it changes, if known; relative to the project. */
   written?: string | undefined;
 }
 
@@ -44,25 +44,25 @@ export class Checkpoints {
     return this.reason === undefined;
   }
 
-  /** The reason, in words that fit after a colon. */
+  /** The reason, as a clause that fits after a colon. */
   get reason(): string | undefined {
-    return this.session.obstacle;
+    return this.session.problem;
   }
 
   /** Project files whose content is not recorded, as far as known: too large, or not readable. */
-  get unkept(): readonly string[] {
-    return this.session.unkept;
+  get unrecorded(): readonly string[] {
+    return this.session.unrecorded;
   }
 
   /**
-   * Starts recording the project in the background. Resolves once it is recorded, or known that it cannot be:
-   * `canUndo` and `unkept` are valid then. It never rejects.
+   * Starts recording the project in the background. Resolves once it is recorded, or cannot be recorded: `canUndo` and
+   * `unrecorded` are valid then. It never rejects.
    */
   prepare(): Promise<void> {
     return this.session.begin();
   }
 
-  /** Await this before something is changed. It never rejects. */
+  /** Await this before files are changed. It never rejects. */
   beforeChanges({ isFirst, notify, written }: UpcomingChange): Promise<void> {
     return this.queue.add(async () => {
       if (isFirst) {
@@ -77,7 +77,7 @@ export class Checkpoints {
     });
   }
 
-  /** Call this when something was or may have been changed. */
+  /** Call this when files were or may have been changed. */
   afterChanges(): void {
     void this.queue.add(async () => {
       // By then the next request is on its way.
@@ -92,7 +92,7 @@ export class Checkpoints {
     return this.queue.settled();
   }
 
-  /** See `History`. Undefined also where nothing is kept. */
+  /** See `History`. Undefined when nothing is recorded. */
   undo(options?: MoveOptions): Promise<Restoration | undefined> {
     return this.queue.add(() => withHistory(this.session, (history) => history.undo(options)));
   }
@@ -109,72 +109,81 @@ export class Checkpoints {
     return this.queue.add(() => withHistory(this.session, (history) => history.changes()));
   }
 
-  /** Stops immediately. A session in which nothing was changed leaves nothing behind. */
+  /** Stops immediately. A session that changed nothing leaves nothing on disk. */
   close(): void {
     this.session.close();
   }
 }
 
-/** Undefined where nothing is kept. */
+/** Undefined when nothing is recorded. */
 async function withHistory<T>(
-  keeping: CheckpointSession,
+  session: CheckpointSession,
   use: (history: History) => Promise<T>,
 ): Promise<T | undefined> {
-  const history = await keeping.openHistory();
+  const history = await session.openHistory();
   return history && use(history);
 }
 
 /** Records a project: starts on demand, gives up on failure, and retries on request. */
 class CheckpointSession {
-  private readonly place: CheckpointLocation | undefined;
+  private readonly location: CheckpointLocation | undefined;
   private readonly stop = new AbortController();
   private begun: Promise<Recorder | undefined> | undefined;
   private opened: Recorder | undefined;
-  private lastObstacle: string | undefined;
+  private lastProblem: string | undefined;
   private lastUnkept: readonly string[] = [];
   private isStoreFull = false;
 
   constructor(private readonly options: CheckpointOptions) {
-    this.place = findCheckpointLocation(options);
-    this.lastObstacle = this.place
-      ? findLocationObstacle(options)
+    this.location = findCheckpointLocation(options);
+    this.lastProblem = this.location
+      ? findLocationProblem(options)
       : "there is no home directory to store them in";
   }
 
-  /** Why nothing is kept from now on, in words that fit behind a colon; undefined as long as that is not known. */
-  get obstacle(): string | undefined {
-    return this.lastObstacle;
+  /**
+   * The reason why nothing is recorded from now on, as a clause that fits after a colon; undefined while recording
+   * works.
+   */
+  get problem(): string | undefined {
+    return this.lastProblem;
   }
 
-  /** True where it was given up only after everything so far had been kept. */
-  get isKeptSoFar(): boolean {
+  /** True when recording stopped only after all changes so far had been recorded. */
+  get isCompleteSoFar(): boolean {
     return this.isStoreFull;
   }
 
-  /** Files of the project whose content is not kept, as far as it was looked at: too large, or not to be read. */
-  get unkept(): readonly string[] {
-    return this.opened?.unkept ?? this.lastUnkept;
+  /** Project files whose content is not recorded, as far as known: too large, or not readable. */
+  get unrecorded(): readonly string[] {
+    return this.opened?.unrecorded ?? this.lastUnkept;
   }
 
-  /** Begins, if that was not done yet. Resolves once the project is kept, or known that it cannot be; it never rejects. */
+  /**
+   * Starts recording unless it has started. Resolves once the project is recorded, or cannot be recorded; it never
+   * rejects.
+   */
   async begin(): Promise<void> {
-    const { place } = this;
-    if (place !== undefined && this.obstacle === undefined && !this.stop.signal.aborted)
-      this.begun ??= Recorder.begin(place, this.options, this.stop.signal).then(
+    const { location } = this;
+    if (location !== undefined && this.problem === undefined && !this.stop.signal.aborted)
+      this.begun ??= Recorder.begin(location, this.options, this.stop.signal).then(
         (recorder) => this.take(recorder),
         (error: unknown) => this.giveUp(error),
       );
     await this.begun;
   }
 
-  /** What was in the way may be gone by now: a full disk, for instance. */
+  /** The cause may be gone by now: a full disk, for instance. */
   retry(): void {
-    if (this.obstacle === undefined || this.place === undefined || this.opened) return;
-    this.lastObstacle = findLocationObstacle(this.options);
+    if (this.problem === undefined || this.location === undefined || this.opened) return;
+    this.lastProblem = findLocationProblem(this.options);
     this.begun = undefined;
   }
 
-  /** Does something with the recorder, if there is one, and returns it. Where that fails, nothing is kept any more. */
+  /**
+   * Runs `work` with the recorder, if there is one, and returns the recorder. After a failure, nothing more is
+   * recorded.
+   */
   async use(work: (recorder: Recorder) => Promise<void>): Promise<Recorder | undefined> {
     const recorder = await this.begun;
     try {
@@ -185,17 +194,17 @@ class CheckpointSession {
     return recorder;
   }
 
-  /** Undefined where nothing is kept, ever. */
+  /** Undefined when nothing is ever recorded. */
   async openHistory(): Promise<History | undefined> {
-    const { opened, place } = this;
-    if (place === undefined) return undefined;
+    const { opened, location } = this;
+    if (location === undefined) return undefined;
     const own = { workplace: opened?.workplace, isWorking: opened?.isWorking };
     // The undo code is loaded on first use.
     const { History } = await import("./history.ts");
-    return new History(place, this.options, own);
+    return new History(location, this.options, own);
   }
 
-  /** Stops at once what is going on. Of a session in which nothing was changed, nothing stays. */
+  /** Stops all work immediately. A session that changed nothing leaves nothing on disk. */
   close(): void {
     this.stop.abort();
     this.drop();
@@ -213,14 +222,14 @@ class CheckpointSession {
 
   private giveUp(error: unknown): undefined {
     this.isStoreFull = error instanceof StoreFullError;
-    if (!(error instanceof StoppedError)) this.lastObstacle = systemErrorText(error);
+    if (!(error instanceof StoppedError)) this.lastProblem = systemErrorText(error);
     this.drop();
     this.begun = Promise.resolve(undefined);
     return undefined;
   }
 
   private drop(): void {
-    this.lastUnkept = this.unkept;
+    this.lastUnkept = this.unrecorded;
     this.opened?.close();
     this.opened = undefined;
   }
@@ -229,51 +238,51 @@ class CheckpointSession {
 /** The notices about recording a project, each shown once. */
 class CheckpointNotices {
   private notify: NoticeSink | undefined;
-  private toldObstacle: string | undefined;
-  private isDropTold = false;
-  private isHalfTold = false;
+  private reportedProblem: string | undefined;
+  private isDropReported = false;
+  private isInterruptionReported = false;
 
   constructor(private readonly checkpoints: CheckpointSession) {}
 
-  /** Before a call runs. `notify` is also told what comes to light when it has ended. */
+  /** Call before a tool call runs. `notify` also receives what is found when the call has ended. */
   notifyBefore(recorder: Recorder | undefined, notify: NoticeSink): void {
     this.notify = notify;
-    this.notifyObstacle((obstacle) => `Changes from now on cannot be undone: ${obstacle}.`);
-    if (recorder?.interruptedRestore !== undefined && !this.isHalfTold) {
-      this.isHalfTold = true;
+    this.notifyProblem((problem) => `Changes from now on cannot be undone: ${problem}.`);
+    if (recorder?.interruptedRestore !== undefined && !this.isInterruptionReported) {
+      this.isInterruptionReported = true;
       notify("warning", "undo_cut_off", describeInterruptedRestore(recorder.interruptedRestore));
     }
-    if (!recorder || recorder.droppedSessions === 0 || this.isDropTold) return;
-    this.isDropTold = true;
+    if (!recorder || recorder.droppedSessions === 0 || this.isDropReported) return;
+    this.isDropReported = true;
     notify("info", "checkpoints_dropped", describeDropped(recorder.droppedSessions));
   }
 
-  /** Once a call has ended. Where everything it did was noted down, what is in the way concerns the next call. */
+  /** Call when a tool call has ended. If all its changes were recorded, a problem only concerns the next call. */
   notifyAfter(): void {
-    if (this.checkpoints.isKeptSoFar) return;
-    this.notifyObstacle(
-      (obstacle) => `The last call's changes cannot be undone, or not completely: ${obstacle}.`,
+    if (this.checkpoints.isCompleteSoFar) return;
+    this.notifyProblem(
+      (problem) => `The last call's changes cannot be undone, or not completely: ${problem}.`,
     );
   }
 
-  private notifyObstacle(describe: (obstacle: string) => string): void {
-    const { obstacle } = this.checkpoints;
-    if (obstacle === undefined || obstacle === this.toldObstacle) return;
-    this.toldObstacle = obstacle;
-    this.notify?.("warning", "no_undo", describe(obstacle));
+  private notifyProblem(describe: (problem: string) => string): void {
+    const { problem } = this.checkpoints;
+    if (problem === undefined || problem === this.reportedProblem) return;
+    this.reportedProblem = problem;
+    this.notify?.("warning", "no_undo", describe(problem));
   }
 }
 
 function describeDropped(sessions: number): string {
-  const whose =
+  const subject =
     sessions === 1
       ? "The checkpoints of one earlier session were"
       : `The checkpoints of ${sessions} earlier sessions were`;
-  return `${whose} deleted, the oldest first, to make room for new ones.`;
+  return `${subject} deleted, the oldest first, to make room for new ones.`;
 }
 
-/** Why a location is never recorded; undefined if it is. */
-function findLocationObstacle({ root, environment }: CheckpointOptions): string | undefined {
+/** The reason why a location is never recorded; undefined if it is. */
+function findLocationProblem({ root, environment }: CheckpointOptions): string | undefined {
   const home = homeDirectory(environment);
   const realHome = home === undefined ? undefined : findRealPath(home, "/");
   if (root === "/") return "the project is the whole file system";

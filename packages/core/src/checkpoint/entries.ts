@@ -1,9 +1,12 @@
-/** What git keeps by its content, and the directories for it: it never changes, and undo never takes it away. */
+/**
+ * True for files that git stores by their content, and their directories: they never change, and undo never removes
+ * them.
+ */
 interface OfObjectStore {
   isObject?: true | undefined;
 }
 
-/** A regular file. Times are milliseconds with the fraction that the system keeps. */
+/** A regular file. Times are milliseconds with the fraction that the file system keeps. */
 export interface FileEntry extends Owned, OfObjectStore {
   kind: "file";
   /** The permission bits with setuid, setgid and sticky. */
@@ -12,67 +15,73 @@ export interface FileEntry extends Owned, OfObjectStore {
   modifiedMs: number;
   changedMs: number;
   inode: number;
-  /** SHA-256 in hexadecimal digits; undefined: the content is not kept, since it is too large or may not be read. */
+  /**
+   * SHA-256 in hexadecimal digits; undefined when the content is not recorded because it is too large or not readable.
+   */
   hash: string | undefined;
-  /** Written so shortly before it was read that its times could not tell a change since: it has to be read again. */
+  /** Written so shortly before it was read that its times could not show a later change: it has to be read again. */
   isFresh?: true | undefined;
-  /** How many names it had, where these were more than one. */
+  /** The number of its names (hard links), if there is more than one. */
   links?: number | undefined;
-  /** For git's index: a hash of what it says, without the times by which git finds changed files sooner. */
+  /** For git's index: a hash of its contents without the times by which git finds changed files faster. */
   meaning?: string | undefined;
 }
 
-/** By the numbers of the system; undefined where an earlier version has kept it. No part of the state: see `isSameState`. */
+/** Numeric ids of the owner; undefined in records of an earlier version. Not part of the state: see `isSameState`. */
 export interface Owned {
   uid?: number | undefined;
   gid?: number | undefined;
 }
 
-/** A symbolic link; `target` is what is written in it. */
+/** A symbolic link; `target` is its text. */
 interface LinkEntry {
   kind: "link";
   target: string;
 }
 
-/** A directory with its permission bits; what is in it are entries of their own. */
+/** A directory with its permission bits; its contents are separate entries. */
 interface DirectoryEntry extends Owned, OfObjectStore {
   kind: "directory";
   mode: number;
 }
 
-/** A directory of things that can be made again: only that something in it changed is noticed. */
+/** A directory whose contents can be created again: only the fact that it changed is recorded. */
 interface CacheEntry {
   kind: "cache";
   signature: string;
 }
 
 /**
- * What is never kept and never touched: what belongs to us, pipes, sockets, devices. Only that it went away, or a part of
- * it, is noticed.
+ * Files that are never recorded and never changed: diligent's own files, pipes, sockets, devices. Only the removal of
+ * one, or of a part of it, is recorded.
  */
 export interface ProtectedEntry {
   kind: "control";
-  /** What may not go away of it. */
+  /** The names inside whose removal is recorded. */
   parts: readonly string[];
-  /** Changes when something in it is edited that people would miss: a commit, a setting. Undefined where nobody looks. */
+  /**
+   * Changes when a part is edited that the user would miss: a commit, a setting. Undefined when edits are not recorded.
+   */
   mark?: number | undefined;
 }
 
-/** What stands at a path of the project. */
+/** The kinds of entries in a project. */
 export type TreeEntry = FileEntry | LinkEntry | DirectoryEntry | CacheEntry | ProtectedEntry;
 
-/** What became of a path; undefined: nothing was, or is, there. */
+/** The change of one path; undefined means that the path does not exist. */
 export interface TreeChange {
   /**
-   * Relative to the project, its parts separated by `/`; see `byte-name.ts` for names that are no text. Absolute in the git
-   * directory of a worktree or submodule that lies outside the project.
+   * Relative to the project, separated by `/`; see `toSystemPath` for names that are not valid Unicode. Absolute in the
+   * git directory of a worktree or submodule outside the project.
    */
   path: string;
   before: TreeEntry | undefined;
   after: TreeEntry | undefined;
 }
 
-/** True for the same kind, content and permissions; times do not count where the content is known, owners never. */
+/**
+ * True for the same kind, content and permissions. Times do not count when the content is known; owners never count.
+ */
 export function isSameState(left: TreeEntry | undefined, right: TreeEntry | undefined): boolean {
   if (left === undefined || right === undefined) return left === right;
   if (left.kind === "file" && right.kind === "file")
@@ -84,7 +93,7 @@ export function isSameState(left: TreeEntry | undefined, right: TreeEntry | unde
   return left.kind === "cache" && right.kind === "cache" && left.signature === right.signature;
 }
 
-/** Where one of them was not read, the same size, time and inode stand for the same content. */
+/** If one of them was not read, equal size, time and inode stand for equal content. */
 export function hasSameContent(left: FileEntry, right: FileEntry): boolean {
   if (left.meaning !== undefined && right.meaning !== undefined) return left.meaning === right.meaning;
   if (left.hash !== undefined && right.hash !== undefined) return left.hash === right.hash;
@@ -92,18 +101,18 @@ export function hasSameContent(left: FileEntry, right: FileEntry): boolean {
 }
 
 /**
- * An entry as files hold it: `["f", mode, size, modified, changed, inode, hash, flags, uid, gid, links, meaning]` and the
- * like. Flags: 1 if fresh, 2 if it belongs to an object store.
+ * The JSON form of an entry: `["f", mode, size, modified, changed, inode, hash, flags, uid, gid, links, meaning]` and
+ * similar. Flags: 1 if fresh, 2 if it belongs to an object store.
  */
 export type EntryRecord = readonly (string | number | null)[];
 
-/** A change as files hold it; null for a side on which nothing was there. */
+/** The JSON form of a change; null when the path did not exist. */
 type ChangeRecord = readonly [path: string, before: EntryRecord | null, after: EntryRecord | null];
 
 const FRESH = 1;
 const OBJECT = 2;
 
-/** What `readEntryRecord` reads again. */
+/** The inverse of `readEntryRecord`. */
 export function toEntryRecord(entry: TreeEntry): EntryRecord {
   switch (entry.kind) {
     case "file": {
@@ -127,7 +136,7 @@ export function toEntryRecord(entry: TreeEntry): EntryRecord {
   }
 }
 
-/** Undefined for what is none. */
+/** Undefined for an invalid record. */
 export function readEntryRecord(record: unknown): TreeEntry | undefined {
   if (!Array.isArray(record)) return undefined;
   const [kind, first, size, modifiedMs, changedMs, inode, hash, flags, uid, gid, ...rare]: unknown[] = record;
@@ -171,12 +180,12 @@ function readOwner(uid: unknown, gid: unknown): Owned {
   return { ...(typeof uid === "number" && { uid }), ...(typeof gid === "number" && { gid }) };
 }
 
-/** What `readChangeRecord` reads again. */
+/** The inverse of `readChangeRecord`. */
 export function toChangeRecord({ path, before, after }: TreeChange): ChangeRecord {
   return [path, before ? toEntryRecord(before) : null, after ? toEntryRecord(after) : null];
 }
 
-/** Undefined for what is none. */
+/** Undefined for an invalid record. */
 export function readChangeRecord(record: unknown): TreeChange | undefined {
   if (!Array.isArray(record)) return undefined;
   const [path, before, after]: unknown[] = record;
@@ -190,7 +199,7 @@ function isRead(record: unknown, entry: TreeEntry | undefined): boolean {
   return record === null ? entry === undefined : entry !== undefined;
 }
 
-/** False for what would lead elsewhere than it says: no name is empty, `.` or `..`. */
+/** False for a path that leads elsewhere: no name may be empty, `.` or `..`. */
 export function isPathInside(path: string): boolean {
   return path
     .replace(/^\//, "")
@@ -198,12 +207,12 @@ export function isPathInside(path: string): boolean {
     .every((name) => name !== "" && name !== "." && name !== ".." && !name.includes("\0"));
 }
 
-/** Where a path of a checkpoint is; see `TreeChange`. */
+/** The absolute path of a checkpoint's path; see `TreeChange`. */
 export function toAbsolute(root: string, path: string): string {
   return path.startsWith("/") ? path : `${root}/${path}`;
 }
 
-/** True for what lies in a `.git`, and for a git directory elsewhere. */
+/** True for a path in a `.git`, and for a git directory elsewhere. */
 export function isOfRepository(path: string): boolean {
   return path.startsWith("/") || path.split("/").includes(".git");
 }

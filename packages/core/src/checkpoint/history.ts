@@ -15,8 +15,8 @@ import {
   type EvaluateOptions,
   type Evaluation,
   evaluateChange,
-  lookAtPath,
   type Present,
+  readEntryAt,
 } from "./restore/evaluate-change.ts";
 import { adoptRestoring, planRestoring, restoreChanges } from "./restore/restore.ts";
 import { MadeDirectory, type RestoredPaths } from "./restore/restore-work.ts";
@@ -27,10 +27,10 @@ import {
   findHalfDone,
   findRedoTarget,
   firstAttempt,
-  firstStepBehind,
+  firstStepAfter,
   firstStepOf,
+  hadNoEffect,
   hasChanged,
-  isInVain,
   type PlannedChange,
   planRollBack,
   replaySteps,
@@ -49,25 +49,25 @@ import type {
 } from "./types.ts";
 import { type CheckpointLocation, readRootIdentity } from "./workplace.ts";
 
-// Whoever begins a call holds the lock for a look at the project; a second undo is to be told soon.
+// A tool call holds the lock while it scans the project; a second undo must fail soon.
 const LOCK_WAIT_MS = 2_000;
 
 /**
- * What a session has done so far, and how to undo it. Everything is read again each time: other processes may have
+ * The changes of a session, and how to undo them. Everything is read again each time: other processes may have
  * continued.
  */
 export class History {
   constructor(
-    private readonly place: CheckpointLocation,
+    private readonly location: CheckpointLocation,
     private readonly options: CheckpointOptions,
     private readonly own: OwnWork = {},
   ) {}
 
   /**
-   * Undoes the changes of the last run that is not undone. Undefined if there is none. If nothing of it can be
-   * undone, it stays the last one, and the next undo continues with the one before. An incomplete redo comes first.
-   * @throws BusySessionError while another process works on the session, OtherProjectError, and errors of the
-   * store.
+   * Undoes the changes of the last run that is not undone. Undefined if there is none. If none of its changes can be
+   * undone, it remains the last one, and the next undo continues with the run before. An incomplete redo is reverted
+   * first.
+   * @throws BusySessionError while another process works on the session, OtherProjectError, and errors of the store.
    */
   undo(options: MoveOptions = {}): Promise<Restoration | undefined> {
     return this.move("undo", options, (steps) => {
@@ -77,31 +77,31 @@ export class History {
     });
   }
 
-  /** Redoes what was undone last, even if incompletely. Undefined if there is nothing. @throws like `undo`. */
+  /** Redoes the last undo, even if it was incomplete. Undefined if there is nothing to redo. @throws like `undo`. */
   redo(options: MoveOptions = {}): Promise<Restoration | undefined> {
     return this.move("redo", options, (steps) => [findRedoTarget(steps)]);
   }
 
   /**
-   * Brings the files to where they were at a place of the conversation. Undefined when that is where they are.
-   * @param entryIds the entries from the beginning of the conversation to that place.
+   * Restores the files to their state at an entry of the conversation. Undefined when they are in that state.
+   * @param entryIds the entries from the beginning of the conversation to that entry.
    * @throws like `undo`.
    */
   jump(entryIds: ReadonlySet<string>, options: MoveOptions = {}): Promise<Restoration | undefined> {
     return this.move("jump", options, (steps) => {
-      const step = firstStepBehind(steps, entryIds);
+      const step = firstStepAfter(steps, entryIds);
       const isThere = !step || planRollBack(stepsBackTo(steps, step)).length === 0;
-      // Cut off when it had done everything, it still is to be noted down.
+      // A jump that was interrupted after its last change still has to be recorded.
       return [isThere && steps.at(-1)?.to !== step?.id ? undefined : step];
     });
   }
 
   /**
-   * The paths that this session has changed, as they were before and as they are now, sorted; without what a call does that
-   * is running. Undefined when nothing is known of the session.
+   * The paths that this session has changed, with their state before and now, sorted; changes of a running call are not
+   * included. Undefined when the session is unknown.
    */
   changes(): Promise<SessionChange[] | undefined> {
-    const reading = ({ steps, judging }: OpenedSession) => readVersions(steps, judging);
+    const reading = ({ steps, evaluateOptions }: OpenedSession) => readVersions(steps, evaluateOptions);
     return withOpenedSession(this.opening({ isReading: true }), reading);
   }
 
@@ -111,27 +111,27 @@ export class History {
     findTargets: (steps: readonly Step[]) => readonly (Step | undefined)[],
   ): Promise<Restoration | undefined> {
     const { isDryRun: isReading = false, signal } = options;
-    // Where nothing was ever kept, not even a lock is left behind.
-    if (listGenerations(this.place.project).length === 0) return Promise.resolve(undefined);
-    const begunAt = now();
+    // Without any recording, not even a lock file is created.
+    if (listGenerations(this.location.project).length === 0) return Promise.resolve(undefined);
+    const startedAt = now();
     const refusal = "Another undo or redo is running in this project. Try again when it is done.";
-    return withMoveLock(this.place.project, { waitMs: LOCK_WAIT_MS, refusal }, (hadToWait) =>
+    return withMoveLock(this.location.project, { waitMs: LOCK_WAIT_MS, refusal }, (hadToWait) =>
       withOpenedSession(this.opening({ isReading, move, signal }), (session) => {
-        // Of two who ask for the same at the same time, one is served.
+        // When two processes ask for the same undo at the same time, only one performs it.
         const last = session.steps.at(-1);
-        if (hadToWait && last && last.kind !== "run" && last.at >= begunAt)
+        if (hadToWait && last && last.kind !== "run" && last.at >= startedAt)
           throw new BusySessionError(refusal);
         return this.moveOpened(move, options, { session, findTargets });
       }),
     ).catch((error: unknown) => {
-      // Until something is restored, nothing has happened.
+      // Until a file is restored, nothing has changed.
       if (error instanceof StoppedError) return toStoppedRestoration(move);
       throw error;
     });
   }
 
   private opening(what: Pick<OpeningOptions, "isReading" | "move" | "signal">): OpeningOptions {
-    return { place: this.place, options: this.options, own: this.own, ...what };
+    return { location: this.location, options: this.options, own: this.own, ...what };
   }
 
   private async moveOpened(
@@ -153,7 +153,7 @@ export class History {
     const leftCutOff = move === "undo" && !options.isCutOff ? listCutOff(steps) : [];
     if (!target && leftCutOff.length === 0) return undefined;
     const isDone = target && !options.isDryRun;
-    // Reverting an incomplete restoration is the recovery itself: that is not stopped.
+    // Reverting an incomplete restoration is the recovery itself, so it cannot be stopped.
     const how = turned ? { isRollBack: true, options: { ...options, signal: undefined } } : { options };
     const done = isDone ? await applyRestore(session, { move, target, evaluated, ...how }) : undefined;
     if (done?.isStopped) return toStoppedRestoration(move, done);
@@ -164,7 +164,7 @@ export class History {
   }
 }
 
-/** What may be the work of turns that were cut off and were not taken back, or was changed after them. */
+/** The paths that interrupted turns may have changed, or that were changed after them, and that were not undone. */
 function listCutOff(steps: readonly Step[]): string[] {
   const left = new Set(replaySteps(steps).cutOffs);
   const paths = steps
@@ -178,31 +178,35 @@ interface Chosen {
   evaluated: Evaluation[];
 }
 
-/** The first of which something can be restored, beyond those of which that was tried just now. */
+/** The first target with a change that can be restored, skipping a target that was just tried without effect. */
 async function chooseTarget(
   targets: readonly Step[],
-  { steps, judging }: OpenedSession,
+  { steps, evaluateOptions }: OpenedSession,
   { begin, ...options }: MoveOptions & { begin(target: Step): Step },
 ): Promise<Chosen | undefined> {
   let chosen: Chosen | undefined;
   for (const target of targets) {
     const planned = planRollBack(stepsBackTo(steps, begin(target)));
-    chosen = { target, evaluated: await evaluateAll(planned, judging, options) };
-    if (chosen.evaluated.some(({ kind }) => kind === "restore") || !wasTriedInVain(target, steps)) break;
+    chosen = { target, evaluated: await evaluateAll(planned, evaluateOptions, options) };
+    if (chosen.evaluated.some(({ kind }) => kind === "restore") || !wasTriedWithoutEffect(target, steps))
+      break;
   }
   return chosen;
 }
 
-function wasTriedInVain({ id }: Step, steps: readonly Step[]): boolean {
-  const last = steps.findLastIndex((step) => !isInVain(step));
+function wasTriedWithoutEffect({ id }: Step, steps: readonly Step[]): boolean {
+  const last = steps.findLastIndex((step) => !hadNoEffect(step));
   return steps.slice(last + 1).some(({ to }) => to === id);
 }
 
 /**
- * Every path that the steps have changed, before the first of them and now; without those that are as they were, and what
- * belongs to git.
+ * Every path that the steps have changed, before the first step and now; without paths that are unchanged, and without
+ * git's own files.
  */
-async function readVersions(steps: readonly Step[], judging: EvaluateOptions): Promise<SessionChange[]> {
+async function readVersions(
+  steps: readonly Step[],
+  evaluateOptions: EvaluateOptions,
+): Promise<SessionChange[]> {
   const firsts = new Map<string, TreeEntry | undefined>();
   for (const { changes } of steps)
     for (const { path, before } of changes)
@@ -211,9 +215,13 @@ async function readVersions(steps: readonly Step[], judging: EvaluateOptions): P
   const versions: SessionChange[] = [];
   for (const [path, before] of [...firsts].sort(([left], [right]) => (left < right ? -1 : 1))) {
     if (slices.isDue) await slices.pause();
-    const present = await lookAtPath(path, judging);
+    const present = await readEntryAt(path, evaluateOptions);
     if (isUnchanged(before, present)) continue;
-    versions.push({ path, before: toVersion(before, judging.store), now: toVersion(present, judging.store) });
+    versions.push({
+      path,
+      before: toVersion(before, evaluateOptions.store),
+      now: toVersion(present, evaluateOptions.store),
+    });
   }
   return versions;
 }
@@ -240,28 +248,28 @@ function toVersion(entry: Present, store: BlobStore): PathVersion | undefined {
   }
 }
 
-/** What was wanted, evaluated and done: what a person is told of follows from it. */
+/** A restoration as requested, evaluated and performed; the result for the user is derived from it. */
 interface RestorationDeps {
   move: Move;
   evaluated: readonly Evaluation[];
-  /** Left out where nothing was done. */
+  /** Left out when nothing was changed. */
   paths: RestoredPaths | undefined;
-  /** What was gone back to; undefined where there was nothing. */
+  /** The step whose state was restored; undefined when there was none. */
   target: Step | undefined;
-  /** The steps from there on. */
+  /** The steps from the target on. */
   undone: readonly Step[];
   leftCutOff: readonly string[];
   damagedLines: number;
   isDryRun: boolean;
 }
 
-// What takes less is not what somebody does something else beside.
+// Nobody else changes files during a shorter call.
 const LONG_CALL_MS = 1_000;
 
-/** What came of it, for a person. */
+/** Converts the outcome for the user. */
 function toRestoration(parts: RestorationDeps): Restoration {
   const { move, evaluated, paths, target } = parts;
-  // The runs behind the last one that stands were taken back before.
+  // The runs after the last one still in effect were undone before.
   const undone = parts.undone.filter(({ run }) => move !== "undo" || run === target?.run);
   const done = paths?.done ?? evaluated.flatMap((each) => (each.kind === "restore" ? [each.change] : []));
   const conflicts = evaluated.flatMap((each) => {
@@ -270,8 +278,8 @@ function toRestoration(parts: RestorationDeps): Restoration {
     const isKept = each.kind !== "lost" && each.change.isCut;
     return isKept ? [{ path: each.change.path, reason: describeCut(each.change) }] : [];
   });
-  const judgedPaths = new Set(evaluated.map(({ change }) => change.path));
-  conflicts.push(...listForeign(undone).filter(({ path }) => !judgedPaths.has(path)));
+  const evaluatedPaths = new Set(evaluated.map(({ change }) => change.path));
+  conflicts.push(...listForeign(undone).filter(({ path }) => !evaluatedPaths.has(path)));
   const meanwhile = paths?.conflicts ?? [];
   const isConflict = new Set(conflicts.map(({ path }) => path));
   return {
@@ -293,7 +301,7 @@ function toRestoration(parts: RestorationDeps): Restoration {
   };
 }
 
-/** What is to be known of the calls whose work it is. */
+/** The properties of the undone calls that the user has to know. */
 function describeCalls(
   undone: readonly Step[],
 ): Pick<Restoration, "callMs" | "unseen" | "isRootChanged" | "isTooLarge"> {
@@ -308,7 +316,7 @@ function describeCalls(
   };
 }
 
-/** Also what runs have edited that have changed no file, since those are never taken back by themselves. */
+/** Includes paths touched by runs that changed no file, since those are never undone alone. */
 function describeTouched({ undone, target }: RestorationDeps): Pick<Restoration, "touched"> {
   const changing = new Set(undone.filter(({ changes }) => changes.length > 0).map(({ run }) => run));
   const touched = undone
@@ -317,14 +325,20 @@ function describeTouched({ undone, target }: RestorationDeps): Pick<Restoration,
   return touched.length > 0 ? { touched: [...new Set(touched)].sort() } : {};
 }
 
-/** It was stopped, and all of it put back, but for what is said. @param back left out where nothing had been done. */
+/**
+ * The result of a stopped restoration that was reverted, except for the listed paths. @param back left out when nothing
+ * had been done.
+ */
 function toStoppedRestoration(move: Move, back?: Pick<RestorationDeps, "evaluated" | "paths">): Restoration {
   const { evaluated = [], paths } = back ?? {};
   const nothing = { target: undefined, undone: [], leftCutOff: [], damagedLines: 0, isDryRun: false };
   return { ...toRestoration({ move, evaluated, paths, ...nothing }), restored: [], isStopped: true };
 }
 
-/** What changed meanwhile, and is not certainly the session's work. What file tools write is known: the rest is not theirs. */
+/**
+ * Changes during the session that are not certainly its work. The changes of file tools are known exactly; all others
+ * are foreign.
+ */
 function listForeign(undone: readonly Step[]): { path: string; reason: string }[] {
   const reasons = new Map<string, string>();
   for (const { kind, written, isCutOff, foreign = [] } of undone) {
@@ -350,14 +364,14 @@ function toReason({ change, reason }: { change: PlannedChange; reason: string })
   return { path: change.path, reason };
 }
 
-/** What somebody else has done since. */
+/** Describes another process's change since. */
 function describePresent({ expected }: PlannedChange, present: Present): string {
   if (present === undefined) return "removed since";
   if (present.kind === "unknown") return "it is not accessible";
   return expected === undefined ? "created again since" : "changed since";
 }
 
-/** The session has changed it both before and after somebody else did. */
+/** The session changed the path both before and after another process did. */
 function describeCut({ target }: PlannedChange): string {
   if (target === undefined) return "removed by someone else in between, and removed again";
   return "changed by someone else in between, and kept as they left it";
@@ -368,32 +382,32 @@ function byPath(left: { path: string }, right: { path: string }): number {
   return left.path < right.path ? -1 : 1;
 }
 
-/** What is to be done. */
+/** A requested restoration. */
 interface Wanted {
   move: Move;
-  /** The step before which everything stood that is to be restored. */
+  /** The step whose state before it is to be restored. */
   target: Step;
   evaluated: readonly Evaluation[];
-  /** True for what puts back what `target` had done before it was stopped or cut off. */
+  /** True for reverting the part of `target` that was done before it was stopped or interrupted. */
   isRollBack?: boolean;
   options: Pick<MoveOptions, "signal" | "onProgress">;
 }
 
-/** What was done. Where it was stopped on the way, this is what came of putting everything back. */
+/** The performed changes. If it was stopped, these are the results of reverting them. */
 interface CarriedOut {
   evaluated: readonly Evaluation[];
   paths: RestoredPaths;
   isStopped: boolean;
 }
 
-type Session = Pick<OpenedSession, "workplace" | "store" | "judging" | "steps">;
+type Session = Pick<OpenedSession, "workplace" | "store" | "evaluateOptions" | "steps">;
 
-/** Restores files. What is to be done is noted down before, and what was done afterwards. @throws errors of the store. */
+/** Restores files. The plan is recorded before, and the result afterwards. @throws errors of the store. */
 async function applyRestore(session: Session, wanted: Wanted): Promise<CarriedOut> {
-  const { store, judging } = session;
-  const { root } = judging;
+  const { store, evaluateOptions } = session;
+  const { root } = evaluateOptions;
   const { evaluated, isRollBack, options } = wanted;
-  // A run may have taken away the project itself. What has taken its place is never touched.
+  // A run may have removed the project directory itself. A file in its place is never changed.
   using _ = pathKind(root) === "missing" ? new MadeDirectory(root) : undefined;
   const restoring = begin(session, wanted);
   const onProgress = (done: number, total: number) =>
@@ -408,12 +422,12 @@ async function applyRestore(session: Session, wanted: Wanted): Promise<CarriedOu
 }
 
 function begin(
-  { workplace, store, judging }: Session,
+  { workplace, store, evaluateOptions }: Session,
   { move, target, evaluated, isRollBack }: Wanted,
 ): Restoring {
   const toRestore = evaluated.filter((each) => each.kind === "restore");
   const { isCutOff } = target;
-  const restoring = planRestoring(judging.root, toRestore, {
+  const restoring = planRestoring(evaluateOptions.root, toRestore, {
     ...{ id: randomHex(6), to: target.id, move, isCutOff, ...(isRollBack && { isRollBack }) },
     ...{ at: workplace.nextAt(), temporaryName: `.diligent-${randomHex(6)}.tmp` },
   });
@@ -422,28 +436,28 @@ function begin(
   return restoring;
 }
 
-function nameStep({ workplace, judging }: Session, { id, to, isCutOff, isRollBack }: Restoring) {
+function nameStep({ workplace, evaluateOptions }: Session, { id, to, isCutOff, isRollBack }: Restoring) {
   const at = workplace.nextAt();
-  const rootIdentity = readRootIdentity(judging.root);
+  const rootIdentity = readRootIdentity(evaluateOptions.root);
   return { id, at, to, isCutOff, ...(isRollBack && { isRollBack }), rootIdentity };
 }
 
-/** Where nothing could be done, only that this was tried is said, so that the next undo may go further back. */
+/** If nothing could be done, only the attempt is recorded, so that the next undo continues with an earlier run. */
 function describeDone(paths: RestoredPaths, wanted: Wanted): Pick<Step, "kind" | "move" | "changes"> {
   const { move, target, evaluated, isRollBack = false } = wanted;
   const settled = evaluated.filter((each) => each.kind === "settled");
-  // What was cut off at its very end has nothing left to do.
+  // A restoration that was interrupted after its last change has nothing left to do.
   const isAllSettled = settled.length === evaluated.length && (move !== "undo" || evaluated.length === 0);
   const isAnswered = isRollBack || isCutOffMove(target) || isAllSettled;
-  const isOfUse = paths.done.length > 0 || isAnswered;
+  const hasEffect = paths.done.length > 0 || isAnswered;
   const changes = [...paths.done, ...settled.map(({ change }) => change)].map((change) => ({
     path: change.path,
     before: change.expected,
     after: change.target,
   }));
-  const isWhole = isOfUse && paths.failures.length === 0;
+  const isWhole = hasEffect && paths.failures.length === 0;
   const kind = isWhole ? { kind: move } : { kind: "partial" as const, move };
-  return { ...kind, changes: isOfUse ? changes : [] };
+  return { ...kind, changes: hasEffect ? changes : [] };
 }
 
 function isCutOffMove({ isCutOff, kind }: Step): boolean {
@@ -451,25 +465,25 @@ function isCutOffMove({ isCutOff, kind }: Step): boolean {
 }
 
 /**
- * Reverts a stopped restoration: as for an interrupted one, what it has done so far is recorded and reverted. Files
- * that cannot be reverted can be retried or continued.
+ * Reverts a stopped restoration: its changes so far are recorded and reverted, as after an interruption. Paths that
+ * cannot be reverted can be retried or continued.
  */
 async function putBack(
   session: Session,
   restoring: Restoring,
   { onProgress }: Wanted["options"],
 ): Promise<CarriedOut> {
-  const { workplace, judging } = session;
+  const { workplace, evaluateOptions } = session;
   onProgress?.({ doing: "rollBack", done: 0, total: restoring.changes.length });
   const opposite = restoring.move === "redo" ? "undo" : "redo";
-  const adopted = await adoptRestoring(restoring, opposite, judging);
-  const rootIdentity = readRootIdentity(judging.root);
+  const adopted = await adoptRestoring(restoring, opposite, evaluateOptions);
+  const rootIdentity = readRootIdentity(evaluateOptions.root);
   const target: Step = { ...adopted, at: workplace.nextAt(), rootIdentity };
   workplace.segment.append({ type: "step", step: target });
   const steps = [...session.steps, target];
   // An earlier interrupted restoration that this one continued is reverted as well.
   const first = firstAttempt(steps, target, ({ isAdopted }) => isAdopted === true);
-  const evaluated = await evaluateAll(planRollBack(stepsBackTo(steps, first)), judging);
+  const evaluated = await evaluateAll(planRollBack(stepsBackTo(steps, first)), evaluateOptions);
   const back = { move: opposite, target, evaluated, isRollBack: true } as const;
   const { paths } = await applyRestore(session, { ...back, options: { onProgress } });
   return { evaluated, paths, isStopped: true };
@@ -478,7 +492,7 @@ async function putBack(
 /** @throws StoppedError once the signal is aborted. */
 async function evaluateAll(
   planned: readonly PlannedChange[],
-  judging: OpenedSession["judging"],
+  evaluateOptions: OpenedSession["evaluateOptions"],
   { signal, onProgress }: Wanted["options"] = {},
 ): Promise<Evaluation[]> {
   const slices = new TimeSlicer(signal);
@@ -488,7 +502,7 @@ async function evaluateAll(
       onProgress?.({ doing: "look", done: evaluated.length, total: planned.length });
       await slices.pause();
     }
-    evaluated.push(await evaluateChange(change, judging));
+    evaluated.push(await evaluateChange(change, evaluateOptions));
   }
   return holdRefsTogether(evaluated);
 }
@@ -496,8 +510,8 @@ async function evaluateAll(
 const PACKED_REFS = /(?:^|\/)packed-refs$/;
 
 /**
- * Git looks for a ref in a file of its own first, then among the packed ones. Where somebody has packed refs since, those files
- * would hide what they have committed.
+ * Git looks for a ref in its own file first, then among the packed refs. If refs were packed since, restored files
+ * would hide the commits in them.
  */
 function holdRefsTogether(evaluated: readonly Evaluation[]): Evaluation[] {
   const repacked = evaluated.flatMap(({ kind, change }) =>

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { isRootOf } from "./open-history.ts";
-import { isNotedDown } from "./store/base.ts";
+import { isRecordedTurn } from "./store/base.ts";
 import { listGenerations, listStoreNames, sessionOf, sessionsOf } from "./store/location.ts";
 import {
   findOpenTurn,
@@ -15,10 +15,10 @@ import { findHalfDone, replaySteps } from "./timeline.ts";
 import type { CheckpointOptions, Move } from "./types.ts";
 import { findCheckpointLocation } from "./workplace.ts";
 
-/** A session that has changed something. */
+/** A session that has changed files. */
 export interface CheckpointSession {
   sessionId: string;
-  /** When it changed something last; milliseconds since the epoch. */
+  /** The time of its last change; milliseconds since the epoch. */
   changedAt: number;
   canUndo: boolean;
   canRedo: boolean;
@@ -28,22 +28,22 @@ export interface CheckpointSession {
 export function listSessionsOf(
   options: Pick<CheckpointOptions, "root" | "environment">,
 ): CheckpointSession[] {
-  const place = findCheckpointLocation(options);
-  if (!place) return [];
-  const generations = listGenerations(place.project);
+  const location = findCheckpointLocation(options);
+  if (!location) return [];
+  const generations = listGenerations(location.project);
   const ids = new Set(generations.flatMap(listSessionIds));
   return [...ids]
     .map((sessionId) => describeSession(options.root, generations, sessionId))
     .sort((left, right) => right.changedAt - left.changedAt);
 }
 
-/** It is still running, or was interrupted and has not been processed yet. */
+/** The session is still running, or was interrupted and not recovered yet. */
 function hasOpenTurn(segments: readonly Segment[]): boolean {
   const open = segments.map(findOpenTurn).filter((turn) => turn !== undefined);
-  return open.some((turn) => !isNotedDown(turn, segments));
+  return open.some((turn) => !isRecordedTurn(turn, segments));
 }
 
-/** As their logs give them: a directory may be called otherwise. */
+/** The ids from the logs: a directory may have another name. */
 function listSessionIds(generation: string): string[] {
   const sessions = sessionsOf(generation);
   return listStoreNames(sessions).flatMap((directory) => {
@@ -68,17 +68,20 @@ function describeSession(root: string, generations: readonly string[], sessionId
   return {
     sessionId,
     changedAt: Math.max(0, ...times),
-    // A turn that was cut off is noted down when it is asked for.
+    // An interrupted turn is recorded when undo is requested.
     canUndo: isHere && (runs.length + cutOffs.length > 0 || isHalf("undo") || hasOpenTurn(segments)),
     canRedo: isHere && (redoable.length > 0 || isHalf("redo")),
   };
 }
 
-/** Forgets what a session has changed: nothing of it can be taken back any more. What was kept goes when its place does. */
+/**
+ * Deletes the logs of a session, so that its changes can no longer be undone. Its contents are deleted with their
+ * generation.
+ */
 export function forgetSessionOf(
   options: Pick<CheckpointOptions, "root" | "environment" | "sessionId">,
 ): void {
-  const place = findCheckpointLocation(options);
-  for (const generation of place ? listGenerations(place.project) : [])
+  const location = findCheckpointLocation(options);
+  for (const generation of location ? listGenerations(location.project) : [])
     rmSync(sessionOf(generation, options.sessionId), { recursive: true, force: true });
 }

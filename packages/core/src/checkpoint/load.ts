@@ -2,7 +2,7 @@ import type { Checkpoints } from "./checkpoints.ts";
 import type { CheckpointSession } from "./list.ts";
 import type { CheckpointOptions } from "./types.ts";
 
-/** A session's checkpoints. What makes them is loaded now, since most of a conversation does without. */
+/** Opens a session's checkpoints. Their code is loaded here, since most of a conversation works without it. */
 export async function openCheckpoints(options: CheckpointOptions): Promise<Checkpoints> {
   const { Checkpoints } = await import("./checkpoints.ts");
   return new Checkpoints(options);
@@ -16,7 +16,7 @@ export async function listCheckpointSessions(
   return listSessionsOf(options);
 }
 
-/** Forgets the checkpoints of a session that is deleted. @throws errors of the file system. */
+/** Deletes the checkpoints of a deleted session. @throws errors of the file system. */
 export async function forgetCheckpoints(
   options: Pick<CheckpointOptions, "root" | "environment" | "sessionId">,
 ): Promise<void> {

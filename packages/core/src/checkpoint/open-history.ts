@@ -26,24 +26,24 @@ class OtherProjectError extends Error {
   override name = "OtherProjectError";
 }
 
-/** What this very process does in the session besides. */
+/** The work of this process in the session. */
 export interface OwnWork {
-  /** Where it notes down what it does; left out, a place is opened. */
+  /** The workplace that it writes to; a new one is opened when left out. */
   workplace?: Workplace | undefined;
   /** True while a call of the session runs. */
   isWorking?: boolean | undefined;
 }
 
-/** For what a session's past is opened. */
+/** The purpose of opening a session's history. */
 export interface OpeningOptions {
-  place: CheckpointLocation;
+  location: CheckpointLocation;
   options: CheckpointOptions;
   own: OwnWork;
-  /** What is wanted; left out: only to look. */
+  /** The requested restoration; left out for reading only. */
   move?: Move | undefined;
-  /** Until something is restored, everything can be left as it is. */
+  /** Aborting is possible until a file is restored. */
   signal?: AbortSignal | undefined;
-  /** True: nothing is to be done, and what is looked at on the way need not be kept. */
+  /** True when nothing is restored, so scanned contents need not be recorded. */
   isReading: boolean;
 }
 
@@ -53,21 +53,21 @@ export interface OpenedSession {
   workplace: Workplace;
   store: BlobStore;
   steps: readonly Step[];
-  judging: EvaluateOptions;
+  evaluateOptions: EvaluateOptions;
   damagedLines: number;
 }
 
-/** Undefined when nothing is known of the session. @throws OtherProjectError, and errors of the store. */
+/** Undefined when the session is unknown. @throws OtherProjectError, and errors of the store. */
 export async function withOpenedSession<T>(
   opening: OpeningOptions,
   use: (session: OpenedSession) => Promise<T>,
 ): Promise<T | undefined> {
-  const { place, options, own, isReading } = opening;
-  const generations = listGenerations(place.project);
+  const { location, options, own, isReading } = opening;
+  const generations = listGenerations(location.project);
   const segments = readSegments(generations, options.sessionId);
   if (segments.length === 0) return undefined;
   assertSameRoot(options.root, segments);
-  const workplace = own.workplace ?? Workplace.open(place, options);
+  const workplace = own.workplace ?? Workplace.open(location, options);
   workplace.noticeTime(lastTimeOf(segments));
   const ownPack = { directory: workplace.packs, name: `${workplace.name}-${randomHex(4)}` };
   const directories = [...new Set([...generations, workplace.generation])].map(packsOf);
@@ -89,31 +89,36 @@ export async function withOpenedSession<T>(
   }
 }
 
-/** Notes down first what was cut off: a turn of the model, or a restoration. */
+/** First records interrupted work: a turn of the model, or a restoration. */
 async function openSession(
   opening: OpeningOptions,
   parts: Pick<OpenedSession, "workplace" | "store" | "segments">,
 ): Promise<{ session: OpenedSession; hasNoted: boolean }> {
   const { root } = opening.options;
-  const { limits } = opening.place;
-  const judging = { root, store: parts.store, reader: new FileReader(), fileBytes: limits.fileBytes };
+  const { limits } = opening.location;
+  const evaluateOptions = { root, store: parts.store, reader: new FileReader(), fileBytes: limits.fileBytes };
   const steps = stepsOf(parts.segments);
-  const session = { ...parts, steps, judging, damagedLines: countDamagedLines(parts.segments) };
-  const cutOff = await noteCutOff(opening, session);
+  const session = {
+    ...parts,
+    steps,
+    evaluateOptions: evaluateOptions,
+    damagedLines: countDamagedLines(parts.segments),
+  };
+  const cutOff = await recordCutOff(opening, session);
   if (cutOff) steps.push(cutOff);
   else steps.push(...(await adoptUnfinished(opening, session)));
   return { session, hasNoted: cutOff !== undefined };
 }
 
-/** With a dry run too: what is found now, others could not tell apart from what comes later. */
-async function noteCutOff(
-  { place, options: { root }, own, signal }: OpeningOptions,
+/** Needed even for a dry run: changes found now could not be told apart from later ones. */
+async function recordCutOff(
+  { location, options: { root }, own, signal }: OpeningOptions,
   { workplace, store, segments }: OpenedSession,
 ): Promise<Step | undefined> {
   if (findWorker(segments, own) !== undefined) return undefined;
   const cutOff = await findCutOffTurn(segments, new TimeSlicer(signal));
   if (!cutOff) return undefined;
-  const { limits, except } = place;
+  const { limits, except } = location;
   const state = new ProjectState({ root, store, limits, except }, cutOff.entries);
   const changes = await state.update({ isLenient: true, signal });
   const line = toCutOffStep(root, cutOff, { at: workplace.nextAt(), changes });
@@ -123,7 +128,7 @@ async function noteCutOff(
 
 async function adoptUnfinished(
   { options: { root }, move, isReading, own }: OpeningOptions,
-  { workplace, segments, judging }: OpenedSession,
+  { workplace, segments, evaluateOptions }: OpenedSession,
 ): Promise<Step[]> {
   if (move === undefined || findWorker(segments, own) !== undefined) return [];
   const { current, superseded } = unfinishedRestorings(segments);
@@ -131,14 +136,14 @@ async function adoptUnfinished(
   if (!isReading) for (const each of [...superseded, ...current]) removeTemporaries(root, each);
   for (const each of current) {
     if (!isReading) closeOpened(root, each);
-    const step = { ...(await adoptRestoring(each, move, judging)), at: workplace.nextAt() };
+    const step = { ...(await adoptRestoring(each, move, evaluateOptions)), at: workplace.nextAt() };
     if (!isReading) workplace.segment.append({ type: "step", step });
     adopted.push(step);
   }
   return adopted;
 }
 
-/** Who is in the midst of changing something. */
+/** Describes the process that is changing files of the session. */
 export function findWorker(segments: readonly Segment[], own: OwnWork): string | undefined {
   if (own.isWorking) return "The model";
   const other = segments.find((segment) => segment.isHeldByOther && findOpenTurn(segment) !== undefined);
@@ -151,7 +156,7 @@ function assertSameRoot(root: string, segments: readonly Segment[]): void {
     throw new OtherProjectError(`${root} is no longer the directory in which this session worked.`);
 }
 
-/** False when another directory has taken the place of the one that a session worked in. */
+/** False when another directory has replaced the one in which a session worked. */
 export function isRootOf(root: string, segments: readonly Segment[]): boolean {
   const now = readRootIdentity(root);
   const known = segments.flatMap(({ header, lines }) => [
@@ -165,22 +170,22 @@ export function isRootOf(root: string, segments: readonly Segment[]): boolean {
 
 const PAUSE_MS = 10;
 
-/** Somebody else is working on the same right now. */
+/** Another process is working in the same session. */
 export class BusySessionError extends Error {
   override name = "BusySessionError";
 }
 
-/** How long somebody waits who is not the only one, and what they are told. */
+/** How long to wait for the lock, and the error after that. */
 interface MoveLockOptions {
-  /** For so long somebody else may be at it. */
+  /** The longest time to wait. */
   waitMs: number;
-  /** What is said after that. */
+  /** The error message after that time. */
   refusal: string;
 }
 
 /**
- * Calls `use` while nobody else moves files of the project back or forth, or begins to change some. It is told whether it
- * had to wait. @throws BusySessionError, what `use` throws, and errors of the file system.
+ * Calls `use` while no other process restores files of the project or starts to change some. `use` is told whether it
+ * had to wait. @throws BusySessionError, errors of `use`, and errors of the file system.
  */
 export async function withMoveLock<T>(
   project: string,

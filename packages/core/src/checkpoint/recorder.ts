@@ -22,44 +22,48 @@ import { ProjectState, TooLargeError } from "./tree/project-state.ts";
 import type { CheckpointOptions, Move, Step } from "./types.ts";
 import { type CheckpointLocation, readRootIdentity, Workplace } from "./workplace.ts";
 
-// A process that has just died is found out at once; a long undo takes its time.
+// A process that has just died is detected at once; a long undo takes its time.
 const LOCK_WAIT_MS = 60_000;
 
 interface RecorderDeps {
-  place: CheckpointLocation;
+  location: CheckpointLocation;
   options: CheckpointOptions;
   workplace: Workplace;
   room: StoreRoom;
-  kept: KeptProject;
+  recorded: RecordedProject;
 }
 
-/** Follows what becomes of a project while a session works in it. Its methods are called one after the other. */
+/** Records the changes to a project while a session works in it. Its methods are called one after the other. */
 export class Recorder {
   private readonly others: OtherSegments;
   private open: OpenCall | undefined;
 
   private constructor(private readonly parts: RecorderDeps) {
-    const { place, options, workplace } = parts;
+    const { location, options, workplace } = parts;
     const { sessionId } = options;
-    this.others = new OtherSegments({ project: place.project, sessionId, ownPath: workplace.segment.path });
+    this.others = new OtherSegments({
+      project: location.project,
+      sessionId,
+      ownPath: workplace.segment.path,
+    });
   }
 
   /**
-   * Keeps the project as it is now, in pieces.
-   * @throws StoppedError, TooLargeError, StoreFullError, and errors of the file system; nothing is left behind then.
+   * Records the current state of the project, in time slices.
+   * @throws StoppedError, TooLargeError, StoreFullError, and errors of the file system; nothing is left on disk then.
    */
   static async begin(
-    place: CheckpointLocation,
+    location: CheckpointLocation,
     options: CheckpointOptions,
     signal: AbortSignal,
   ): Promise<Recorder> {
-    const room = new StoreRoom(place.checkpoints, place.limits);
-    const workplace = Workplace.open(place, options);
-    // The process may end right after it has said so.
+    const room = new StoreRoom(location.checkpoints, location.limits);
+    const workplace = Workplace.open(location, options);
+    // The process may exit right after the abort.
     using _ = whenAborted(signal, () => workplace.close());
     try {
-      const kept = await keepProject(workplace, place, { options, signal });
-      return new Recorder({ place, options, workplace, room, kept });
+      const recorded = await recordProject(workplace, location, { options, signal });
+      return new Recorder({ location, options, workplace, room, recorded });
     } catch (error) {
       workplace.close();
       throw error;
@@ -70,19 +74,19 @@ export class Recorder {
     return this.parts.workplace;
   }
 
-  /** An undo or redo of the session that was cut off halfway when this began; undefined without one. */
+  /** An undo or redo of the session that had been interrupted when recording started; undefined without one. */
   get interruptedRestore(): Move | undefined {
-    return this.parts.kept.interruptedRestore;
+    return this.parts.recorded.interruptedRestore;
   }
 
-  /** How many earlier sessions had to lose their checkpoints. */
+  /** How many earlier sessions lost their checkpoints. */
   get droppedSessions(): number {
     return this.parts.room.droppedSessions;
   }
 
-  /** Files whose content is not kept: what becomes of them cannot be taken back. */
-  get unkept(): readonly string[] {
-    return this.parts.kept.state.unkept;
+  /** Files whose content is not recorded: their changes cannot be undone. */
+  get unrecorded(): readonly string[] {
+    return this.parts.recorded.state.unrecorded;
   }
 
   /** True while a call runs. */
@@ -90,43 +94,43 @@ export class Recorder {
     return this.open !== undefined;
   }
 
-  /** Notes down that a call of a run is about to change something. @throws errors of the store and of the file system. */
+  /** Records that a call of a run is about to change files. @throws errors of the store and of the file system. */
   beginChanges(call: UpcomingCall): Promise<void> {
     const lock = { waitMs: LOCK_WAIT_MS, refusal: "an undo in this project does not finish" };
-    return withMoveLock(this.parts.place.project, lock, () => this.noteOpen(call));
+    return withMoveLock(this.parts.location.project, lock, () => this.recordStart(call));
   }
 
-  /** Notes down what has become of the project since. @throws as `beginChanges` does, and TooLargeError, StoreFullError. */
+  /** Records the changes to the project since then. @throws like `beginChanges`, and TooLargeError, StoreFullError. */
   async endChanges(): Promise<void> {
     const { open } = this;
     if (!open) return;
-    const { kept, room, workplace } = this.parts;
-    workplace.segment.stopSigns();
+    const { recorded, room, workplace } = this.parts;
+    workplace.segment.stopHeartbeat();
     try {
-      this.noteStep(open, await kept.state.update());
+      this.recordStep(open, await recorded.state.update());
     } catch (error) {
-      // Then that much at least: what is not kept is not restored, and everything else is.
+      // The rest can still be restored: only paths without recorded content cannot.
       const isTooLarge = error instanceof TooLargeError;
       if (isTooLarge || systemErrorCode(error) !== undefined)
-        this.noteStep(open, await kept.state.update({ isLenient: true }), isTooLarge);
+        this.recordStep(open, await recorded.state.update({ isLenient: true }), isTooLarge);
       throw error;
     }
-    room.check(kept.store.ownSize);
+    room.check(recorded.store.ownSize);
   }
 
-  /** What is in it was never needed, if nothing was changed. */
+  /** Without changes, nothing that it recorded is needed. */
   close(): void {
-    const { kept, workplace } = this.parts;
-    if (workplace.segment.isEmpty) kept.store.discard();
-    else kept.store.close();
+    const { recorded, workplace } = this.parts;
+    if (workplace.segment.isEmpty) recorded.store.discard();
+    else recorded.store.close();
     workplace.close();
   }
 
-  private async noteOpen(call: UpcomingCall): Promise<void> {
-    const { kept, options, workplace } = this.parts;
-    const changes = await kept.state.update({ isQuick: true });
-    const { arrived } = kept.state;
-    // Another process may have taken something back, by a clock that was ahead of ours.
+  private async recordStart(call: UpcomingCall): Promise<void> {
+    const { recorded, options, workplace } = this.parts;
+    const changes = await recorded.state.update({ isQuick: true });
+    const { arrived } = recorded.state;
+    // Another process may have undone changes, with a clock ahead of ours.
     const othersAt = this.others.findNewTime();
     if (othersAt !== undefined) workplace.noticeTime(othersAt);
     workplace.segment.append({
@@ -134,49 +138,50 @@ export class Recorder {
       open: { at: workplace.nextAt(), ...call, changes, ...(arrived.length > 0 && { arrived }) },
     });
     this.open = openCall(call, options.root);
-    workplace.segment.giveSigns();
-    if (kept.supersededBase !== undefined) rmSync(kept.supersededBase, { force: true });
+    workplace.segment.startHeartbeat();
+    if (recorded.supersededBase !== undefined) rmSync(recorded.supersededBase, { force: true });
   }
 
-  private noteStep(call: OpenCall, changes: readonly TreeChange[], isTooLarge = false): void {
-    const { place, options, kept, workplace } = this.parts;
+  private recordStep(call: OpenCall, changes: readonly TreeChange[], isTooLarge = false): void {
+    const { location, options, recorded, workplace } = this.parts;
     const at = workplace.nextAt();
-    const end = { ...options, project: place.project, at, changes, state: kept.state, isTooLarge };
+    const end = { ...options, project: location.project, at, changes, state: recorded.state, isTooLarge };
     workplace.segment.append({ type: "step", step: toStep(call, end) });
     this.open = undefined;
   }
 }
 
-/** A project that is kept. */
-interface KeptProject {
-  /** What is no longer needed once this process has noted something down. */
+/** A recorded project. */
+interface RecordedProject {
+  /** A base that is no longer needed once this process has recorded a change. */
   supersededBase: string | undefined;
   store: BlobStore;
   state: ProjectState;
-  /** An undo or redo of the session that was cut off halfway. */
+  /** An undo or redo of the session that was interrupted. */
   interruptedRestore: Move | undefined;
 }
 
 /**
- * Looks at everything in the project and keeps it, in pieces.
- * @throws StoppedError once `signal` is aborted, TooLargeError, and errors of the file system; what it has made is removed then.
+ * Scans and records the whole project, in time slices.
+ * @throws StoppedError once `signal` is aborted, TooLargeError, and errors of the file system; its files are removed
+ * then.
  */
-async function keepProject(
+async function recordProject(
   workplace: Workplace,
-  place: CheckpointLocation,
+  location: CheckpointLocation,
   { options, signal }: { options: CheckpointOptions; signal: AbortSignal },
-): Promise<KeptProject> {
+): Promise<RecordedProject> {
   const slices = new TimeSlicer(signal);
   const own = { directory: workplace.packs, name: workplace.name };
-  // What lies in an older place may be dropped before this one is.
+  // Contents in an older generation may be deleted before this one.
   const store = await BlobStore.open({ directories: [workplace.packs], own }, slices);
   using _ = whenAborted(signal, () => store.discard());
   try {
-    const segments = readSegments(listGenerations(place.project), options.sessionId);
+    const segments = readSegments(listGenerations(location.project), options.sessionId);
     workplace.noticeTime(lastTimeOf(segments));
     const cutOff = await findCutOffTurn(segments, slices);
     const known = cutOff ?? (await findKnownEntries(workplace.generation, slices));
-    const { limits, except } = place;
+    const { limits, except } = location;
     const state = new ProjectState({ root: options.root, store, limits, except }, known.entries);
     const changes = await state.update({ signal });
     workplace.prepareBase();
@@ -197,55 +202,61 @@ async function keepProject(
   }
 }
 
-/** Calls `clean` at the very moment of the abort, until it is disposed of. */
+/** Calls `clean` at the moment of the abort, until it is disposed. */
 function whenAborted(signal: AbortSignal, clean: () => void): Disposable {
   signal.addEventListener("abort", clean);
   return { [Symbol.dispose]: () => signal.removeEventListener("abort", clean) };
 }
 
-// A line in what is said to a person.
+// The notice to the user lists at most this many names.
 const MAX_UNSEEN = 20;
 
-/** A call that is about to change something. */
+/** A call that is about to change files. */
 interface UpcomingCall {
   /** The run that it belongs to. */
   run: string;
-  /** Of the session. */
+  /** The session's entry. */
   entryId: string | undefined;
-  /** The only path that it changes, where it is known; relative to the project. */
+  /** The only path that it changes, if known; relative to the project. */
   written?: string | undefined;
 }
 
 /** An active call. */
 interface OpenCall extends UpcomingCall {
-  begunAt: number;
-  begunMs: number;
-  /** The directory of the project itself. */
+  startedAt: number;
+  startedMs: number;
+  /** The mode of the project directory itself. */
   rootMode: number | undefined;
 }
 
 /** @param root the project. */
 function openCall(call: UpcomingCall, root: string): OpenCall {
-  return { ...call, begunAt: now(), begunMs: monotonicMs(), rootMode: readMode(root) };
+  return { ...call, startedAt: now(), startedMs: monotonicMs(), rootMode: readMode(root) };
 }
 
-/** What was found when a call had ended, and where. */
+/** The findings when a call had ended. */
 interface CallEnd extends Pick<CheckpointOptions, "root" | "sessionId"> {
   /** The directory of the project's checkpoints. */
   project: string;
-  /** The time for its line in the log. */
+  /** The time of its log entry. */
   at: number;
   /** Everything that has changed since the call began. */
   changes: readonly TreeChange[];
   state: ProjectState;
-  /** True when there is more than can be kept. */
+  /** True when there is more than can be recorded. */
   isTooLarge: boolean;
 }
 
-/** What a call has done, for the log. */
+/** Converts the changes of a call into a log entry. */
 function toStep(call: OpenCall, { at, root, state, isTooLarge, ...end }: CallEnd): Step {
-  const { begunAt, run, entryId } = call;
-  const span = { project: end.project, root, sessionId: end.sessionId, begunAt, written: call.written };
+  const { startedAt, run, entryId } = call;
+  const span = {
+    project: end.project,
+    root,
+    sessionId: end.sessionId,
+    startedAt: startedAt,
+    written: call.written,
+  };
   const { changes, foreign, written } = splitChanges(end.changes, span);
   return {
     ...{ id: randomHex(6), at, kind: "run", run, entryId, changes },
@@ -253,17 +264,17 @@ function toStep(call: OpenCall, { at, root, state, isTooLarge, ...end }: CallEnd
     ...(state.arrived.length > 0 && { arrived: state.arrived }),
     ...(isTooLarge && { isTooLarge }),
     ...(written !== undefined && { written }),
-    ...(written === undefined && changes.length > 0 && describeReach(call, state)),
+    ...(written === undefined && changes.length > 0 && describeUncertainty(call, state)),
     ...(written === undefined && describeTouched(state)),
     ...(readMode(root) !== call.rootMode && { isRootChanged: true }),
     rootIdentity: readRootIdentity(root),
   };
 }
 
-/** How far a call may have reached that could change anything. */
-function describeReach({ begunMs }: OpenCall, { caches }: ProjectState) {
+/** Caches that the call may have changed, and how long it took. */
+function describeUncertainty({ startedMs }: OpenCall, { caches }: ProjectState) {
   const unseen = caches.slice(0, MAX_UNSEEN);
-  return { callMs: Math.round(monotonicMs() - begunMs), ...(unseen.length > 0 && { unseen }) };
+  return { callMs: Math.round(monotonicMs() - startedMs), ...(unseen.length > 0 && { unseen }) };
 }
 
 function describeTouched(state: ProjectState): { touched?: readonly string[] } {
@@ -275,36 +286,39 @@ function readMode(root: string): number | undefined {
   return findStats(root)?.mode;
 }
 
-// The kernel's clock for files is behind by that much at most.
+// The kernel's file clock lags by at most this much.
 const TICK_MS = 40;
 
-/** A call of a session, and when it began: others may have worked in the same project since. */
+/** A call of a session and its start: other processes may have worked in the same project since. */
 interface CallSpan {
-  /** Where all checkpoints of the project are. */
+  /** The directory of the project's checkpoints. */
   project: string;
   root: string;
   sessionId: string;
   /** When the call began; milliseconds since the epoch. */
-  begunAt: number;
-  /** The only path, beside directories above it, that the call changes, where it is known. */
+  startedAt: number;
+  /** The only path that the call changes, besides directories above it, if known. */
   written: string | undefined;
 }
 
-/** What has changed in the span of a call, by whose work it is. */
+/** The changes during a call, separated by origin. */
 interface SplitChanges {
   changes: TreeChange[];
-  /** Others may have done that. */
+  /** Changes that others may have made. */
   foreign: TreeChange[];
-  /** As in the span, if that is what was changed. */
+  /** The same as in the span, if that path was changed. */
   written?: string | undefined;
 }
 
-/** Tells what a call has certainly changed from what other sessions in the same project may have changed meanwhile. */
+/**
+ * Separates the changes that a call has certainly made from those that other sessions in the same project may have made
+ * meanwhile.
+ */
 function splitChanges(all: readonly TreeChange[], span: CallSpan): SplitChanges {
   const { written } = span;
-  // Most commands change nothing: then nobody else's work need be looked for.
+  // Most commands change nothing: then other sessions need not be checked.
   if (all.length === 0) return { changes: [], foreign: [] };
-  // Where it has not changed what it was to change, by that name at least, anything may be its work.
+  // If the call has not changed its path, at least under that name, any change may be its work.
   const isKnown = written !== undefined && all.some(({ path }) => path === written);
   const isOurs = isKnown
     ? ({ path }: TreeChange) => path === written || written.startsWith(`${path}/`)
@@ -324,12 +338,12 @@ function findForeign(span: CallSpan): Test {
   return (change) => tests.some((test) => test(change));
 }
 
-function testsOf(segment: Segment, { root, begunAt }: CallSpan): Test[] {
+function testsOf(segment: Segment, { root, startedAt }: CallSpan): Test[] {
   const paths = new Set<string>();
   for (const line of segment.lines) {
-    if (line.type === "restoring" && line.restoring.at >= begunAt)
+    if (line.type === "restoring" && line.restoring.at >= startedAt)
       for (const { path } of line.restoring.changes) paths.add(path);
-    if (line.type !== "step" || line.step.at < begunAt) continue;
+    if (line.type !== "step" || line.step.at < startedAt) continue;
     const { written, changes, foreign = [] } = line.step;
     for (const { path } of written === undefined ? [...changes, ...foreign] : changes) paths.add(path);
   }
@@ -349,12 +363,12 @@ function isDuring(
   try {
     return lstatSync(toSystemPath(toAbsolute(root, path))).ctimeMs >= at - TICK_MS;
   } catch {
-    return true; // It went away just now.
+    return true; // It was removed just now.
   }
 }
 
-/** The logs of other sessions in which something was noted since, or which a process still works on. */
-function listOthers({ project, sessionId, begunAt }: CallSpan): Segment[] {
+/** The logs of other sessions that were written since, or whose process is running. */
+function listOthers({ project, sessionId, startedAt }: CallSpan): Segment[] {
   const logs = listGenerations(project).flatMap((generation) => {
     const isHeld = holderTest(generation);
     return listStoreNames(sessionsOf(generation)).flatMap((session) => {
@@ -364,7 +378,7 @@ function listOthers({ project, sessionId, begunAt }: CallSpan): Segment[] {
     });
   });
   const isRecent = (path: string) =>
-    (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= begunAt - TICK_MS;
+    (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= startedAt - TICK_MS;
   return logs
     .filter(({ path, isHeld }) => isHeld || isRecent(path))
     .map(({ path }) => path)
@@ -372,7 +386,7 @@ function listOthers({ project, sessionId, begunAt }: CallSpan): Segment[] {
     .filter(({ header }) => header.sessionId !== sessionId);
 }
 
-/** Processes announce themselves by marks that end in the name of their log. */
+/** Processes announce themselves by marker files whose names end in the name of their log. */
 function holderTest(generation: string): (log: string) => boolean {
   const marks = listStoreNames(processesOf(generation));
   return (log) => marks.some((mark) => mark.endsWith(`.${log.slice(0, -".jsonl".length)}`));

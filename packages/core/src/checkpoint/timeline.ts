@@ -1,20 +1,20 @@
 import { isSameState, type TreeEntry } from "./entries.ts";
 import type { Move, Step } from "./types.ts";
 
-/** What remains of a session's work after all undos. */
-interface Standing {
-  /** The runs whose changes stand, the last one last. */
+/** The changes of a session that remain after all undos. */
+interface RemainingSteps {
+  /** The runs whose changes are in effect, the last one last. */
   runs: readonly string[];
-  /** The steps that were cut off and were not taken back, by their ids; the last one last. */
+  /** The ids of interrupted steps that were not undone; the last one last. */
   cutOffs: readonly string[];
-  /** The steps that took something back which `redo` can bring again, the last one last. */
+  /** The steps that undid something which `redo` can restore, the last one last. */
   redoable: readonly string[];
 }
 
-/** Follows the steps of a session, in order. A change by the agent ends what can be done again. */
-export function replaySteps(steps: readonly Step[]): Standing {
-  let now: Standing = { runs: [], cutOffs: [], redoable: [] };
-  const before = new Map<string, Standing>();
+/** Replays the steps of a session in order. A change by the agent ends the possibility to redo. */
+export function replaySteps(steps: readonly Step[]): RemainingSteps {
+  let now: RemainingSteps = { runs: [], cutOffs: [], redoable: [] };
+  const before = new Map<string, RemainingSteps>();
   for (const step of steps) {
     before.set(step.id, now);
     now = follow(now, step, step.to === undefined ? undefined : before.get(step.to));
@@ -22,8 +22,8 @@ export function replaySteps(steps: readonly Step[]): Standing {
   return now;
 }
 
-/** @param earlier what stood before the step that was gone back to. */
-function follow(now: Standing, step: Step, earlier: Standing | undefined): Standing {
+/** @param earlier the state before the step that was restored. */
+function follow(now: RemainingSteps, step: Step, earlier: RemainingSteps | undefined): RemainingSteps {
   const { id, kind, run, isCutOff, changes, foreign = [] } = step;
   if (kind === "partial" || step.isRollBack) return now;
   if (kind === "run") {
@@ -39,12 +39,12 @@ function follow(now: Standing, step: Step, earlier: Standing | undefined): Stand
     return { runs, cutOffs, redoable: now.redoable.slice(0, -1) };
   }
   const redoable = [...now.redoable, id];
-  // One that was cut off is taken back by itself, and never along with others.
+  // An interrupted step is undone alone, never along with others.
   if (isCutOff) return { ...now, cutOffs: now.cutOffs.filter((each) => each !== step.to), redoable };
   return { ...now, runs: earlier?.runs ?? now.runs, redoable };
 }
 
-/** The step before which everything stood that the last of `redoable` has taken back, in whatever number of attempts. */
+/** The step before which everything was in effect that the last of `redoable` undid, in any number of attempts. */
 export function findRedoTarget(steps: readonly Step[]): Step | undefined {
   const id = replaySteps(steps).redoable.at(-1);
   const step = steps.find((each) => each.id === id);
@@ -52,15 +52,15 @@ export function findRedoTarget(steps: readonly Step[]): Step | undefined {
 }
 
 /**
- * The first of the attempts of which a step is the last: those right before it that led to the same and were not finished.
- * @param isCounted which of them count; all when left out.
+ * The first of the attempts that end with a step: the unfinished attempts directly before it with the same target.
+ * @param isCounted filters the attempts; all count when left out.
  */
 export function firstAttempt(
   steps: readonly Step[],
   last: Step,
   isCounted: (attempt: Step) => boolean = () => true,
 ): Step {
-  // What was stopped and put back in between came to nothing.
+  // An attempt that was stopped and reverted in between had no effect.
   const stopped = new Set(steps.flatMap((step) => (step.isRollBack ? [step.id, step.to] : [])));
   const isAttempt = (step: Step) => step.kind === "partial" && step.to === last.to && isCounted(step);
   const before = steps.slice(0, steps.indexOf(last));
@@ -69,38 +69,38 @@ export function firstAttempt(
 }
 
 /**
- * The last incomplete restoration, if the other direction is requested now: it was stopped or interrupted, or a
- * file could not be restored. Only the completed part is meant then.
+ * The last incomplete restoration, if the opposite direction is requested now: it was stopped or interrupted, or a file
+ * could not be restored. Only its completed part is reverted then.
  */
 export function findHalfDone(steps: readonly Step[], wanted: Move): Step | undefined {
-  const last = steps.findLast((step) => step.kind !== "partial" || !(step.isRollBack || isInVain(step)));
+  const last = steps.findLast((step) => step.kind !== "partial" || !(step.isRollBack || hadNoEffect(step)));
   if (last?.kind !== "partial" || last.move === undefined) return undefined;
   return isOpposite(last.move, wanted) ? last : undefined;
 }
 
-/** A jump may lead anywhere, and is taken back by a redo. */
+/** A jump may lead anywhere, and is reverted by a redo. */
 export function isOpposite(move: Move, wanted: Move): boolean {
   return wanted !== "jump" && (move === "redo") !== (wanted === "redo");
 }
 
-/** True for an attempt in which nothing at all could be done. */
-export function isInVain({ kind, changes, isAdopted }: Step): boolean {
+/** True for an attempt that could not restore anything. */
+export function hadNoEffect({ kind, changes, isAdopted }: Step): boolean {
   return kind === "partial" && changes.length === 0 && !isAdopted;
 }
 
-/** True for a run that has not put back everything itself. */
+/** True for a run that has changed files and not reverted everything itself. */
 export function hasChanged(steps: readonly Step[], run: string): boolean {
   const own = steps.filter((step) => step.kind === "run" && step.run === run && isCertain(step));
   return planRollBack(own).length > 0;
 }
 
-/** The last step that was cut off and was not taken back. */
+/** The last interrupted step that was not undone. */
 export function findCutOffTarget(steps: readonly Step[]): Step | undefined {
   const id = replaySteps(steps).cutOffs.at(-1);
   return steps.find((step) => step.id === id);
 }
 
-/** The first step of a run; undefined when it is no longer kept. */
+/** The first step of a run; undefined when it is no longer stored. */
 export function firstStepOf(steps: readonly Step[], run: string): Step | undefined {
   return steps.find(
     (step) => isCertain(step) && step.kind === "run" && step.run === run && step.changes.length > 0,
@@ -108,20 +108,19 @@ export function firstStepOf(steps: readonly Step[], run: string): Step | undefin
 }
 
 /**
- * The step whose beginning is the project as it was at a place of the conversation: the one behind the last change that was
- * made on the way there, or the very first. Undefined when nothing was done since.
- * @param entryIds the entries from the beginning of the conversation to that place.
+ * The step whose start is the state of the project at an entry of the conversation: the one after the last change made
+ * before that entry, or the very first. Undefined when nothing was changed since.
+ * @param entryIds the entries from the beginning of the conversation to that entry.
  */
-export function firstStepBehind(steps: readonly Step[], entryIds: ReadonlySet<string>): Step | undefined {
+export function firstStepAfter(steps: readonly Step[], entryIds: ReadonlySet<string>): Step | undefined {
   const certain = steps.filter(isCertain);
-  const isOnTheWay = ({ kind, entryId }: Step) =>
+  const isOnPath = ({ kind, entryId }: Step) =>
     kind === "run" && entryId !== undefined && entryIds.has(entryId);
-  return certain[certain.findLastIndex(isOnTheWay) + 1];
+  return certain[certain.findLastIndex(isOnPath) + 1];
 }
 
 /**
- * The steps that are to be undone, from their end, to come to the beginning of `target`. What was cut off is left out, and
- * is taken back alone.
+ * The steps to undo, from the end back to the start of `target`. Interrupted steps are left out; they are undone alone.
  */
 export function stepsBackTo(steps: readonly Step[], target: Step): readonly Step[] {
   if (target.isCutOff && target.kind === "run") return [target];
@@ -129,27 +128,27 @@ export function stepsBackTo(steps: readonly Step[], target: Step): readonly Step
   return target.isCutOff ? from : from.filter(isCertain);
 }
 
-/** False for a step that was cut off, and for those that take back or bring back one. */
+/** False for an interrupted step, and for those that undo or redo one. */
 function isCertain({ isCutOff }: Step): boolean {
   return isCutOff !== true;
 }
 
-/** What has to become of a path. */
+/** The planned change of a path. */
 export interface PlannedChange {
   path: string;
-  /** What the session left there; what is something else now, somebody else has changed since. */
+  /** The state that the session left; in any other state, another process has changed the path since. */
   expected: TreeEntry | undefined;
   target: TreeEntry | undefined;
   /**
-   * True when somebody else has changed it in between: the target is then what they made of it, and what the session did
-   * before that stays in it.
+   * True when another process has changed the path in between: the target is then the state it left, which includes the
+   * session's earlier changes.
    */
   isCut: boolean;
 }
 
 /**
- * What takes the project from the end of all steps back to the beginning of the first. Between two steps others may
- * have changed something: that is found where the steps do not fit together.
+ * Plans the way from the end of all steps back to the start of the first. Other processes may have changed paths
+ * between two steps: there the states of adjacent steps differ.
  */
 export function planRollBack(steps: readonly Step[]): PlannedChange[] {
   const planned = new Map<string, PlannedChange>();
@@ -158,7 +157,7 @@ export function planRollBack(steps: readonly Step[]): PlannedChange[] {
       const later = planned.get(path);
       if (!later) planned.set(path, { path, expected: after, target: before, isCut: false });
       else if (!later.isCut && isSameState(later.target, after)) later.target = before;
-      // What others did came to nothing else than what is to be restored anyway.
+      // The other process has only restored the target state itself.
       else later.isCut = !isSameState(later.target, before);
     }
   }

@@ -1,93 +1,95 @@
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { TreeChange } from "./entries.ts";
 
-/** Whose checkpoints they are, and where they lie. */
+/** The project and session that are recorded, and the location of the recordings. */
 export interface CheckpointOptions {
   /** The project, absolute and real. */
   root: string;
-  /** Its user state directory holds the checkpoints. */
+  /** The environment whose user state directory holds the checkpoints. */
   environment: Environment;
   sessionId: string;
-  /** The entry of the session that the next change belongs to. */
+  /** The session's entry that the next change belongs to. */
   entryId?(): string | undefined;
-  /** In place of some of `CHECKPOINT_LIMITS`. */
+  /** Overrides some of `CHECKPOINT_LIMITS`. */
   limits?: Partial<CheckpointLimits> | undefined;
 }
 
-/** A path of the project with what came of it; names that are no text hold lone surrogates. */
+/** A restored path of the project and how it was restored; names that are not valid Unicode contain lone surrogates. */
 export interface RestoredPath {
   path: string;
-  /** Brought back, taken away, or given its earlier content, target or permissions. */
+  /** Created, deleted, or given its earlier content, target or permissions. */
   how: "added" | "removed" | "changed";
 }
 
-/** A path that was restored, but not in every way as it was. */
+/** A path that was not restored in every respect. */
 export interface UnlikePath {
   path: string;
-  /** Its owner or group is another one than it had. */
+  /** Its owner or group could not be restored. */
   isOwnerLost?: boolean | undefined;
-  /** It had other names (hard links), and is no longer the same file as those. */
+  /** It had other names (hard links), and is no longer linked to them. */
   isLinkLost?: boolean | undefined;
 }
 
-/** How far taking something back has come: it looks at every path first, then restores them; or puts all of it back. */
+/** The progress of a restoration: it first checks every path, then restores the paths, or reverts them after a stop. */
 export interface MoveProgress {
   doing: "look" | "restore" | "rollBack";
-  /** Of `total` paths, or steps with them. */
+  /** The number of `total` paths, or of steps with them. */
   done: number;
   total: number;
 }
 
-/** How something is taken back or brought back. */
+/** Options of undo and redo. */
 export interface MoveOptions {
-  /** Only says what would be done. */
+  /** Only reports what would be done. */
   isDryRun?: boolean | undefined;
-  /** For `undo`: takes back the last turn that was cut off, as far as it may be its work. */
+  /** For `undo`: undoes the last interrupted turn, as far as changes may be its work. */
   isCutOff?: boolean | undefined;
-  /** Once it is aborted, what was done so far is put back; that itself is not stopped. */
+  /** Once it is aborted, the changes so far are reverted; reverting itself cannot be stopped. */
   signal?: AbortSignal | undefined;
-  /** Told now and then, where it takes a while. */
+  /** Called now and then during a long restoration. */
   onProgress?: ((progress: MoveProgress) => void) | undefined;
 }
 
-/** What came of taking something back. All paths are relative to the project and sorted. */
+/** The result of an undo, redo or jump. All paths are relative to the project and sorted. */
 export interface Restoration {
   move: Move;
   restored: readonly RestoredPath[];
-  /** Left unchanged, because someone else has changed them since; with a description of that change. */
+  /** Left unchanged because another process has changed them since; `reason` describes that change. */
   conflicts: readonly { path: string; reason: string }[];
   /**
-   * Changed too, but not kept: caches such as `node_modules`, very large files, what may not be
-   * read. `isControl`: it is ours, or a pipe.
+   * Changed too, but not recorded: caches such as `node_modules`, very large or unreadable files. `isControl`: one of
+   * diligent's own files, or a pipe.
    */
   notKept: readonly { path: string; isCache: boolean; isControl?: boolean | undefined }[];
   /** Errors of the file system. A retry continues with these paths. */
   failures: readonly { path: string; reason: string }[];
-  /** Restored, but for what is said of each. */
+  /** Restored, except for the listed properties. */
   unlike?: readonly UnlikePath[] | undefined;
-  /** True when it was stopped, and put back what it had done; conflicts and failures are those of putting it back. */
+  /** True when it was stopped and has reverted its changes; conflicts and failures are those of reverting. */
   isStopped?: boolean | undefined;
-  /** True when a turn that had been cut off was taken back: what it did is a guess. */
+  /** True when an interrupted turn was undone: its changes are a guess. */
   wasCutOff: boolean;
   /** Changes during interrupted turns; left unchanged until `isCutOff` asks for the last of them. */
   leftCutOff?: readonly string[] | undefined;
-  /** The longest call of it, in milliseconds, in which others could have changed something too, where that is long. */
+  /**
+   * The duration of its longest call, in milliseconds, if it was long enough for other processes to change files too.
+   */
   callMs?: number | undefined;
-  /** Caches that a call of it could have changed deep inside, where nobody looks. */
+  /** Caches that one of its calls may have changed below the first level, which is not scanned. */
   unseen?: readonly string[] | undefined;
-  /** What belongs to us, in which something was edited, and pipes that were made: they stay so. */
+  /** Diligent's own files that were edited, and pipes that were created: they stay so. */
   touched?: readonly string[] | undefined;
-  /** True when it changed the permissions of the project's own directory, which stay so. */
+  /** True when the permissions of the project directory itself were changed; they are not restored. */
   isRootChanged?: boolean | undefined;
-  /** True when a call of it made more than can be kept: not all of that is known. */
+  /** True when a call created more than can be recorded: not all of its changes are known. */
   isTooLarge?: boolean | undefined;
-  /** How many lines of the session's log are damaged: what they told of stays as it is. */
+  /** The number of damaged lines in the session's log: their changes are not restored. */
   damagedLines?: number | undefined;
   /** True when nothing was done, and this is what would be. */
   isDryRun: boolean;
 }
 
-/** One version of a path; `content` is undefined for a file that is not kept. */
+/** One version of a path; `content` is undefined for a file without recorded content. */
 export type PathVersion =
   | { kind: "file"; mode: number; size: number; content: Uint8Array | undefined }
   | { kind: "link"; target: string }
@@ -106,27 +108,29 @@ export type NoticeSink = (level: "info" | "warning", code: string, message: stri
 
 /** The limits of checkpoints. All sizes are bytes. */
 export interface CheckpointLimits {
-  /** All checkpoints of all projects; the oldest go first. */
+  /** For the checkpoints of all projects; the oldest are deleted first. */
   storeBytes: number;
-  /** A project with more in it cannot be kept. */
+  /** A larger project is not recorded. */
   projectBytes: number;
   /** Files, links and directories. */
   projectEntries: number;
-  /** What is copied of git's objects; of a project with more, commands ask. */
+  /** Git objects that are copied; in a project with more, commands need approval. */
   objectBytes: number;
-  /** Of git's objects: files and directories. */
+  /** Git objects: files and directories. */
   objectCount: number;
-  /** Of a larger file only that it changed is noticed. */
+  /** Only the fact that a larger file changed is recorded. */
   fileBytes: number;
-  /** Once so much lies in one place, the next session begins a new one, so that the old one can go as a whole. */
+  /**
+   * Once a generation is this large, the next session starts a new one, so that the old one can be deleted as a whole.
+   */
   generationBytes: number;
 }
 
 const MB = 1024 * 1024;
 
 /**
- * Two projects of the largest size fit into the store. Text takes a quarter of its size in it, so that for most people
- * nothing is ever dropped.
+ * The store has room for two projects of the largest size. Text shrinks to a quarter in it, so most users never lose a
+ * checkpoint.
  */
 export const CHECKPOINT_LIMITS: CheckpointLimits = {
   storeBytes: 2048 * MB,
@@ -138,99 +142,99 @@ export const CHECKPOINT_LIMITS: CheckpointLimits = {
   generationBytes: 512 * MB,
 };
 
-/** What was done to the project at one time, as far as this session did it. */
+/** A recorded change of the project by this session. */
 export interface Step {
   id: string;
   /** Milliseconds since the epoch; no two steps of a session have the same. */
   at: number;
   /**
-   * `run`: the calls of one turn of the model. `undo`, `redo`, `jump`: everything from `to` on was taken back. `partial`:
-   * the same, but not all of it could be.
+   * `run`: the calls of one turn of the model. `undo`, `redo`, `jump`: everything from `to` on was reverted. `partial`:
+   * the same, but not completely.
    */
   kind: "run" | Move | "partial";
-  /** Which run of the agent, for `run`. */
+  /** The agent run, for `run`. */
   run?: string | undefined;
   /** The session's entry that the changes belong to, for `run`. */
   entryId?: string | undefined;
-  /** For `partial`: what was being done. */
+  /** For `partial`: the requested restoration. */
   move?: Move | undefined;
   /** The step whose beginning is the state that was restored, for the others. */
   to?: string | undefined;
   changes: readonly TreeChange[];
-  /** What has changed meanwhile too, and is not known to be the session's work: it is never taken back with it. */
+  /** Changes in the same time that are not known to be the session's work: they are never undone with it. */
   foreign?: readonly TreeChange[] | undefined;
-  /** For `run`: it was cut off, so its changes are a guess. For the others: only such a step was undone. */
+  /** For `run`: it was interrupted, so its changes are a guess. For the others: only such a step was undone. */
   isCutOff?: boolean | undefined;
-  /** What has come meanwhile and is never taken away: git's objects, new repositories. */
+  /** Additions that are never removed: git objects, new repositories. */
   arrived?: readonly TreeChange[] | undefined;
-  /** How long the call took, in milliseconds, where anybody could have changed something meanwhile. */
+  /** The duration of the call in milliseconds, if other processes could have changed files meanwhile. */
   callMs?: number | undefined;
-  /** The only path, beside directories above it, that a call of a file tool has changed. */
+  /** The only path that a call of a file tool has changed, besides directories above it. */
   written?: string | undefined;
-  /** More came into being than can be kept. */
+  /** More was created than can be recorded. */
   isTooLarge?: boolean | undefined;
   /** True when the permissions of the project's own directory were changed. */
   isRootChanged?: boolean | undefined;
-  /** Caches that the call could have changed deep inside, where nobody looks. */
+  /** Caches that the call may have changed below the first level, which is not scanned. */
   unseen?: readonly string[] | undefined;
-  /** What belongs to us and was edited during the call: it stays so. */
+  /** Diligent's own files that were edited during the call: they stay so. */
   touched?: readonly string[] | undefined;
   /** True for a step that reverts an incomplete `to`: the state is the same before and after both. */
   isRollBack?: boolean | undefined;
-  /** True for what was found to have been done by a restoration that was stopped or cut off. */
+  /** True for changes of a stopped or interrupted restoration that were found afterwards. */
   isAdopted?: boolean | undefined;
-  /** Which directory the project is then; see `root-identity.ts`. */
+  /** The identity of the project directory afterwards; see `readRootIdentity`. */
   rootIdentity?: string | undefined;
 }
 
-/** `undo` takes back, `redo` brings back, `jump` leads to another place of the conversation. */
+/** `undo` reverts changes, `redo` restores them, `jump` restores another point of the conversation. */
 export type Move = "undo" | "redo" | "jump";
 
-/** A turn of the model has begun to change things. */
+/** A turn of the model that has started to change files. */
 export interface OpenTurn {
   at: number;
   run: string;
   entryId?: string | undefined;
-  /** The only path that the call changes, where it is known. */
+  /** The only path that the call changes, if known. */
   written?: string | undefined;
-  /** What has become of the project since the last line of its log, or the base; by whom is not known. */
+  /** The changes of the project since the last line of its log, or since the base, from any process. */
   changes: readonly TreeChange[];
-  /** As steps have it. */
+  /** As in `Step`. */
   arrived?: readonly TreeChange[] | undefined;
 }
 
-/** Files are being put back. It is written before, so that whoever comes after a crash can complete it. */
+/** A restoration in progress. It is written before, so that it can be completed after a crash. */
 export interface Restoring {
-  /** That of the step that follows once it is done. */
+  /** The id of the step that follows when it is done. */
   id: string;
   to: string;
-  /** As steps have it. */
+  /** As in `Step`. */
   at: number;
   move: Move;
   isCutOff?: boolean | undefined;
-  /** As steps have it. */
+  /** As in `Step`. */
   isRollBack?: boolean | undefined;
-  /** What is to become of which path. */
+  /** The planned changes. */
   changes: readonly TreeChange[];
-  /** The name that a file has while it is written beside the one it replaces. */
+  /** The name of a file while it is written next to the one it replaces. */
   temporaryName: string;
-  /** The directories in which that may be; "" is the project itself. */
+  /** The directories that may contain it; "" is the project itself. */
   directories: readonly string[];
-  /** Directories that had to be made writable, with the modes they had. */
+  /** Directories that had to be made writable, with their former modes. */
   opened: readonly (readonly [path: string, mode: number])[];
-  /** Files that are written in place, since they have other names too. */
+  /** Files that are rewritten in place because they have other names. */
   inPlace: readonly string[];
 }
 
 const NAMES: Readonly<Record<Move, string>> = {
   undo: "An undo",
   redo: "A redo",
-  jump: "A jump to another place",
+  jump: "A jump to another point of the conversation",
 };
 
 /**
- * A message for the user: files were left in an intermediate state, and how to resolve it. @param commands the
- * names of the commands for that.
+ * The message for the user about a restoration that was interrupted, and how to resolve it. @param commands the names
+ * of the commands for that.
  */
 export function describeInterruptedRestore(move: Move, commands = { undo: "undo", redo: "redo" }): string {
   const same = move === "jump" ? "the same jump" : commands[move];

@@ -17,20 +17,20 @@ import {
 import { baseOf, SegmentWriter } from "./store/log.ts";
 import { CHECKPOINT_LIMITS, type CheckpointLimits, type CheckpointOptions } from "./types.ts";
 
-// Digits of a time in milliseconds: names sort by it until the year 2286.
+// Digits of a time in milliseconds: names sort correctly until the year 2286.
 const TIME_DIGITS = 13;
 
-/** Where the checkpoints of a project are, and how much of them there may be. */
+/** The location of a project's checkpoints, and their limits. */
 export interface CheckpointLocation {
-  /** Of all projects. */
+  /** The checkpoints of all projects. */
   checkpoints: string;
   project: string;
   limits: CheckpointLimits;
-  /** Paths that are no part of the project, wherever they lie: what we remember of the user. */
+  /** Absolute paths that are not part of the project: diligent's files about the user. */
   except: ReadonlySet<string>;
 }
 
-/** Undefined where the user has no state directory. */
+/** Undefined when the user has no state directory. */
 export function findCheckpointLocation({
   root,
   environment,
@@ -46,7 +46,7 @@ export function findCheckpointLocation({
   };
 }
 
-/** The place in which one process notes down what becomes of one session. */
+/** The files in which one process records the changes of one session. */
 export class Workplace {
   readonly segment: SegmentWriter;
   private lastAt = 0;
@@ -77,19 +77,21 @@ export class Workplace {
       try {
         return new Workplace(generation, name, announcePresence(generation, name), options);
       } catch (error) {
-        // Another process has dropped it in this very moment.
+        // Another process has deleted it at this very moment.
         if (attempt > 2 || existsSync(generation)) throw error;
       }
     }
   }
 
-  /** The time for the next line, in milliseconds: later than every other one of the session, whatever the clock says. */
+  /**
+   * The time of the next line, in milliseconds: later than every other line of the session, whatever the clock says.
+   */
   nextAt(): number {
     this.lastAt = Math.max(now(), this.lastAt + 1);
     return this.lastAt;
   }
 
-  /** @param at the time of a line of the session that another process has written. */
+  /** @param at the time of a line that another process has written for the session. */
   noticeTime(at: number): void {
     this.lastAt = Math.max(this.lastAt, at);
   }
@@ -102,12 +104,12 @@ export class Workplace {
     return baseOf(this.segment.path);
   }
 
-  /** Makes the directory of the log, which is made with its first line otherwise. */
+  /** Creates the directory of the log, which is otherwise created with the first line. */
   prepareBase(): void {
     mkdirSync(dirname(this.basePath), { recursive: true, mode: 0o700 });
   }
 
-  /** Of a session in which nothing was changed, nothing stays. */
+  /** A session that changed nothing leaves nothing on disk. */
   close(): void {
     this.segment.close();
     if (this.segment.isEmpty) removeEmptySession(this.basePath);
@@ -120,24 +122,25 @@ function removeEmptySession(basePath: string): void {
   try {
     rmdirSync(dirname(basePath));
   } catch {
-    // There is more of this session, or there never was a directory.
+    // The session has other files, or the directory never existed.
   }
 }
 
 /**
- * Which directory stands at the project's path: `INODE` and, where the file system tells, `INODE:BIRTH` (milliseconds).
- * Undefined where there is none. The number of the device does not count: some systems give another one at each start.
+ * The identity of the directory at the project's path: `INODE` and, if the file system provides it, `INODE:BIRTH`
+ * (milliseconds). Undefined when there is none. The device number is left out: some systems assign another one at each
+ * boot.
  */
 export function readRootIdentity(root: string): string | undefined {
   const stats = findStats(root);
   if (!stats?.isDirectory()) return undefined;
   const { ino, birthtimeMs, ctimeMs } = stats;
-  // Where no birth is kept, the time of the last change stands in for it.
+  // Without a birth time, the system reports the time of the last change.
   const isKnown = birthtimeMs > 0 && birthtimeMs < ctimeMs;
   return isKnown ? `${ino}:${birthtimeMs}` : String(ino);
 }
 
-/** False when these are certainly two directories. */
+/** False when these are certainly two different directories. */
 export function isSameRoot(left: string, right: string): boolean {
   const [leftInode, leftBirth] = left.split(":");
   const [rightInode, rightBirth] = right.split(":");

@@ -109,7 +109,7 @@ export class SessionCheckpoints implements ChangeTracker {
 
   /** False also where the project holds files that are too large to be kept, or may not be read. */
   get canUndoEverything(): boolean {
-    return this.canUndo && (this.loaded?.unkept.length ?? 0) === 0;
+    return this.canUndo && (this.loaded?.unrecorded.length ?? 0) === 0;
   }
 
   /** Why not, in words that fit behind a colon; undefined where it is not known to be so. */

@@ -283,7 +283,7 @@ describe("a repository that is kept", () => {
     const limits = { objectBytes: 100_000, projectBytes: 100_000 };
     const checkpoints = new Checkpoints({ root, environment, sessionId: "two", limits });
     await checkpoints.prepare();
-    expect([checkpoints.reason, checkpoints.unkept]).toEqual([undefined, [".git/lfs/objects"]]);
+    expect([checkpoints.reason, checkpoints.unrecorded]).toEqual([undefined, [".git/lfs/objects"]]);
     checkpoints.close();
   });
 
@@ -293,7 +293,7 @@ describe("a repository that is kept", () => {
     const checkpoints = new Checkpoints({ root, environment, sessionId: "two", limits: { objectCount: 10 } });
     await checkpoints.prepare();
     expect(checkpoints.canUndo).toBe(true);
-    expect(checkpoints.unkept).toEqual([".git/objects"]);
+    expect(checkpoints.unrecorded).toEqual([".git/objects"]);
     checkpoints.close();
   });
 });
@@ -312,7 +312,7 @@ test.skipIf(problem !== undefined)(
     const checkpoints = openCheckpoints(root, top);
     const before = describeRepository(root);
     await checkpoints.prepare();
-    expect(checkpoints.unkept).toEqual([]);
+    expect(checkpoints.unrecorded).toEqual([]);
     for (const command of [
       "rm -rf .git",
       "chmod -R u+w .git; find .git/objects -type f -exec truncate -s 0 {} +",

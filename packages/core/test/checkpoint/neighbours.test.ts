@@ -206,5 +206,5 @@ test("files whose content is not kept are known", async () => {
   write("large.bin", "x".repeat(2000));
   const checkpoints = place.open({ limits: { fileBytes: 1000 } });
   await place.run(checkpoints, () => write("a.txt", "two\n"));
-  expect(checkpoints.unkept).toEqual(["large.bin"]);
+  expect(checkpoints.unrecorded).toEqual(["large.bin"]);
 });

@@ -200,7 +200,7 @@ describe("what was done by halves, since a file could not be restored,", () => {
 test.each([
   ["An undo", "undo continues it, and redo reverts it"],
   ["A redo", "redo continues it, and undo reverts it"],
-  ["A jump to another place", "the same jump continues it, and redo reverts it"],
+  ["A jump to another point of the conversation", "the same jump continues it, and redo reverts it"],
 ])("a session in which it was cut off says so before it changes anything: %s", async (name, way) => {
   (await begin()).close();
   const outside = place.open();

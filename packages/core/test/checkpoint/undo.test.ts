@@ -147,7 +147,7 @@ describe("what the user has changed since", () => {
     write("made/mine.txt", "m\n");
     expect(await checkpoints.undo()).toMatchObject({
       restored: [{ path: "made/agents.txt", how: "removed" }],
-      conflicts: [{ path: "made", reason: "there is something else in it" }],
+      conflicts: [{ path: "made", reason: "the directory contains other entries" }],
     });
     expect(read("made/mine.txt")).toBe("m\n");
   });

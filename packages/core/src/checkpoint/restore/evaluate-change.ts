@@ -17,36 +17,36 @@ import { type FileReader, toFileEntry } from "../tree/read-file.ts";
 
 const MODE_BITS = 0o7777;
 
-/** What stands at a path now. `special`: a pipe, a socket, a device. `unknown`: it may not be looked at. */
+/** The current entry at a path. `special`: a pipe, a socket, a device. `unknown`: it is not accessible. */
 export type Present = TreeEntry | { kind: "special" } | { kind: "unknown" } | undefined;
 
-/** What is to be done about a path. */
+/** The result of comparing a path with its planned change. */
 export type Evaluation =
   | { kind: "restore"; change: PlannedChange; present: TreeEntry | undefined }
-  /** It is as it should be. */
+  /** The path is in the target state. */
   | { kind: "settled"; change: PlannedChange }
-  /** Somebody else has changed it since. */
+  /** Another process has changed it since. */
   | { kind: "conflict"; change: PlannedChange; present: Present; reason?: string }
-  /** What it was is not kept, or what it is would be lost. */
+  /** The target content is not recorded, or the current content would be lost. */
   | { kind: "lost"; change: PlannedChange; isCache: boolean; isControl?: true };
 
-/** With what paths of the project are looked at. */
+/** How paths of the project are read. */
 export interface EvaluateOptions {
   root: string;
   store: BlobStore;
   reader: FileReader;
-  /** Of a larger file nothing is read. */
+  /** Larger files are not read. */
   fileBytes: number;
 }
 
-/** Looks at a path and says what is to be done; whatever would be overwritten is in the store then. */
+/** Compares a path with its planned change; any content that would be overwritten is in the store then. */
 export async function evaluateChange(change: PlannedChange, options: EvaluateOptions): Promise<Evaluation> {
   const { expected, target, path } = change;
-  // Whoever built on an object of git's would lose what they made.
+  // Objects of git are not removed: newer commits may depend on them.
   if (target === undefined && isObject(expected)) return { kind: "settled", change };
   if (expected?.kind === "control" || target?.kind === "control")
     return evaluateProtectedEntry(change, options);
-  const present = toCache(await lookAtPath(path, options), change, options.root);
+  const present = toCache(await readEntryAt(path, options), change, options.root);
   if (isEntry(present) && isSameState(present, target)) return { kind: "settled", change };
   if ([expected, target, present].some((entry) => entry?.kind === "cache"))
     return { kind: "lost", change, isCache: true };
@@ -60,7 +60,7 @@ function isObject(entry: TreeEntry | undefined): boolean {
   return (entry?.kind === "file" || entry?.kind === "directory") && entry.isObject === true;
 }
 
-/** What was looked at as a cache is compared as one. */
+/** An entry that was recorded as a cache is compared as one. */
 function toCache(present: Present, { path, expected, target }: PlannedChange, root: string): Present {
   if (present?.kind !== "directory" || (expected?.kind !== "cache" && target?.kind !== "cache"))
     return present;
@@ -73,7 +73,7 @@ function isEntry(present: Present): present is TreeEntry | undefined {
   return present?.kind !== "special" && present?.kind !== "unknown";
 }
 
-/** What belongs to us, and pipes: nothing is done about them. */
+/** Diligent's own files and pipes: they are never restored. */
 function evaluateProtectedEntry(change: PlannedChange, { root }: EvaluateOptions): Evaluation {
   const absolute = toAbsolute(root, change.path);
   const present = findProtectedEntry(absolute);
@@ -81,13 +81,13 @@ function evaluateProtectedEntry(change: PlannedChange, { root }: EvaluateOptions
   return isThere ? { kind: "settled", change } : { kind: "lost", change, isCache: false, isControl: true };
 }
 
-/** Undefined also for what may not be looked at: whether it is whole nobody can tell then. */
+/** Undefined also for an inaccessible entry, since it cannot be compared. */
 function findProtectedEntry(absolute: string): ProtectedEntry | undefined {
   try {
     const stats = findStats(toSystemPath(absolute));
     return stats && signProtectedEntry(absolute, stats);
   } catch {
-    return undefined; // A directory above it may not be entered.
+    return undefined; // A directory above it is not accessible.
   }
 }
 
@@ -101,14 +101,14 @@ function isRestorable(
   return present?.kind === "file" && hasSameContent(present, target);
 }
 
-/** Nothing is taken away of which there is no copy. */
+/** An entry is only removed or replaced if its content is recorded. */
 function isSafe(present: TreeEntry | undefined, target: TreeEntry | undefined): boolean {
   if (present?.kind !== "file" || present.hash !== undefined) return true;
   return target?.kind === "file" && hasSameContent(present, target);
 }
 
-/** What stands at a path of the project; the content of a file is in the store then, if it can be kept. */
-export async function lookAtPath(path: string, options: EvaluateOptions): Promise<Present> {
+/** The current entry at a path of the project; a file's content is stored, if it can be. */
+export async function readEntryAt(path: string, options: EvaluateOptions): Promise<Present> {
   const absolute = toAbsolute(options.root, path);
   let stats: Stats | undefined;
   try {
@@ -116,16 +116,16 @@ export async function lookAtPath(path: string, options: EvaluateOptions): Promis
     stats = findStats(toSystemPath(absolute));
     if (stats?.isSymbolicLink()) return { kind: "link", target: readTarget(absolute) };
   } catch {
-    return { kind: "unknown" }; // Not for us to look at.
+    return { kind: "unknown" }; // It is not accessible.
   }
   if (stats === undefined) return undefined;
-  if (stats.isFile()) return lookAtFile(absolute, stats, options);
+  if (stats.isFile()) return readFileAt(absolute, stats, options);
   if (!stats.isDirectory()) return { kind: "special" };
   const { mode, uid, gid } = stats;
   return { kind: "directory", mode: mode & MODE_BITS, uid, gid };
 }
 
-/** What is seen through a link that took a directory's place is not in the project. */
+/** A path behind a link that replaced a directory is not in the project. */
 function isReachedWithoutLinks(path: string, root: string): boolean {
   const names = path.replace(/^\//, "").split("/").slice(0, -1);
   const top = path.startsWith("/") ? "" : root;
@@ -135,7 +135,7 @@ function isReachedWithoutLinks(path: string, root: string): boolean {
   });
 }
 
-async function lookAtFile(
+async function readFileAt(
   absolute: string,
   stats: Stats,
   { reader, store, fileBytes }: EvaluateOptions,
@@ -144,9 +144,9 @@ async function lookAtFile(
   if (read?.entry.hash === undefined) return toFileEntry(stats);
   const meaning = signGitIndex(absolute, read.content);
   try {
-    await store.keep(read.entry.hash, read.content);
+    await store.add(read.entry.hash, read.content);
     return meaning === undefined ? read.entry : { ...read.entry, meaning };
   } catch {
-    return toFileEntry(stats); // No space is left: it counts as not kept, so nothing is done to it.
+    return toFileEntry(stats); // The disk is full: the content counts as not recorded, so the file is left alone.
   }
 }

@@ -11,51 +11,53 @@ import type { Restoring, UnlikePath } from "../types.ts";
 import type { Evaluation } from "./evaluate-change.ts";
 import { ChangedMeanwhileError, NotEmptyError, TreeWriter } from "./tree-writer.ts";
 
-/** A path that is to be restored, with what was seen there. */
+/** A path to restore, with the entry found there. */
 export type Restore = Extract<Evaluation, { kind: "restore" }>;
 
-/** What has become of the paths that were to be restored. */
+/** The results of the paths that were to be restored. */
 export interface RestoredPaths {
   done: readonly PlannedChange[];
-  /** Something else stands there, or in the way. */
+  /** Another entry is at the path, or in the way. */
   conflicts: readonly { change: PlannedChange; reason: string }[];
   failures: readonly { change: PlannedChange; reason: string }[];
-  /** Done, but not in every way as it was; sorted. */
+  /** Restored, but not in every respect; sorted. */
   unlike: readonly UnlikePath[];
 }
 
 const OPEN_MODE = 0o700;
 
-/** Where paths are restored, and from what. */
+/** The project and the source of the contents. */
 export interface WorkOptions {
   /** The project, absolute and real. */
   root: string;
-  /** Holds the contents that come back. */
+  /** Holds the contents to restore. */
   store: BlobStore;
-  /** What was noted down before. */
+  /** The plan that was recorded before. */
   restoring: Restoring;
 }
 
-/** Restores single paths, and remembers what came of each. */
+/** Restores single paths and remembers the result of each. */
 export class RestoreWork {
   private readonly writer: TreeWriter;
   private readonly conflicts = new Map<Restore, string>();
   private readonly failures = new Map<Restore, string>();
-  /** Put in, or seen to be so already. */
+  /** Paths that have the target state now. */
   private readonly reached = new Set<Restore>();
-  /** What files that were written in place hold now, by their inodes. */
+  /** The contents of files that were rewritten in place, by inode. */
   private readonly rewritten = new Map<number, string | undefined>();
-  /** Files that were made anew and had more than one name: the path of the first, by what all of them have in common. */
-  private readonly twins = new Map<string, string>();
-  private readonly strangers = new Set<string>();
+  /**
+   * Files with several hard links that were created again: the path of the first link, by a key that all of them share.
+   */
+  private readonly firstNames = new Map<string, string>();
+  private readonly lostOwners = new Set<string>();
 
   constructor(private readonly options: WorkOptions) {
     this.writer = new TreeWriter(options.root, options.restoring.temporaryName);
   }
 
   /**
-   * Changes a path while no other diligent edits a file beside it: what it was checked to be is what is replaced. What
-   * fails stays as it is.
+   * Changes a path while no other diligent process edits a file in its directory: the entry that was checked is the one
+   * that is replaced. A failed path stays unchanged.
    */
   async attempt(each: Restore, work: () => void): Promise<void> {
     if (this.conflicts.has(each) || this.failures.has(each)) return;
@@ -63,14 +65,15 @@ export class RestoreWork {
       await withDirectoryLock(dirname(toAbsolute(this.options.root, each.change.path)), work);
     } catch (error) {
       if (error instanceof ChangedMeanwhileError) this.conflicts.set(each, "it changed just now");
-      else if (error instanceof NotEmptyError) this.conflicts.set(each, "there is something else in it");
+      else if (error instanceof NotEmptyError)
+        this.conflicts.set(each, "the directory contains other entries");
       else if (error instanceof MovedPathError)
-        this.conflicts.set(each, "its directory is gone, or a link stands in its place");
+        this.conflicts.set(each, "its directory is gone or was replaced by a link");
       else this.failures.set(each, systemErrorText(error));
     }
   }
 
-  takeAway({ change, present }: Restore): void {
+  remove({ change, present }: Restore): void {
     if (present) this.writer.remove(change.path, present);
   }
 
@@ -89,9 +92,12 @@ export class RestoreWork {
       setQuietly(() => this.writer.setMode(path, mode | OPEN_MODE));
   }
 
-  /** The innermost first: afterwards it may not be entered any more. What was not reached gets back the mode it had. */
-  async closeDirectories(inward: readonly Restore[]): Promise<void> {
-    const wanted = new Map(inward.map((each) => [each.change.path, each]));
+  /**
+   * The innermost first, because a closed directory may not be accessible afterwards. A directory that was not restored
+   * gets its former mode back.
+   */
+  async closeDirectories(outsideIn: readonly Restore[]): Promise<void> {
+    const wanted = new Map(outsideIn.map((each) => [each.change.path, each]));
     const opened = new Map(this.options.restoring.opened);
     const paths = [...new Set([...opened.keys(), ...wanted.keys()])].sort(compareByCharacter);
     for (const path of paths.reverse()) {
@@ -117,14 +123,14 @@ export class RestoreWork {
   private describeUnlike({ path, target }: PlannedChange): UnlikePath[] {
     const isAlone =
       target?.kind === "file" && (target.links ?? 1) > countNames(toAbsolute(this.options.root, path));
-    const isStrange = this.strangers.has(path);
-    if (!isAlone && !isStrange) return [];
-    return [{ path, ...(isStrange && { isOwnerLost: true }), ...(isAlone && { isLinkLost: true }) }];
+    const isOwnerLost = this.lostOwners.has(path);
+    if (!isAlone && !isOwnerLost) return [];
+    return [{ path, ...(isOwnerLost && { isOwnerLost: true }), ...(isAlone && { isLinkLost: true }) }];
   }
 
   private putFile(path: string, target: FileEntry, before: TreeEntry | undefined): void {
     const file = before?.kind === "file" ? before : undefined;
-    // Its other name has been seen to already.
+    // The file was rewritten under its other name already.
     if (file && this.rewritten.get(file.inode) === target.hash && target.hash !== undefined) return;
     const isSameFile = file !== undefined && hasSameContent(file, target);
     if (!isSameFile) this.writeFile(path, target, before);
@@ -134,35 +140,35 @@ export class RestoreWork {
   private writeFile(path: string, target: FileEntry, before: TreeEntry | undefined): void {
     const { hash } = target;
     const content = hash === undefined ? undefined : this.options.store.read(hash);
-    if (content === undefined) throw new Error("what was kept of it is damaged or gone");
+    if (content === undefined) throw new Error("its recorded content is damaged or missing");
     if (before?.kind === "file" && this.options.restoring.inPlace.includes(path)) {
       this.writer.rewriteFile(path, content, before);
       this.rewritten.set(before.inode, hash);
-    } else if (!this.linkTwin(path, target, before)) {
+    } else if (!this.linkToFirstName(path, target, before)) {
       this.noteOwner(path, this.writer.putFile(path, { ...target, content }, before));
     }
   }
 
-  /** True when the file was restored under another name already, and this has become one more name of it. */
-  private linkTwin(path: string, target: FileEntry, before: TreeEntry | undefined): boolean {
+  /** True when the file was already restored under another name and this path was linked to it. */
+  private linkToFirstName(path: string, target: FileEntry, before: TreeEntry | undefined): boolean {
     if (target.links === undefined) return false;
     const { inode, changedMs, modifiedMs, mode, hash } = target;
     const key = [inode, changedMs, modifiedMs, mode, hash].join(" ");
-    const twin = this.twins.get(key);
-    if (twin === undefined) {
-      this.twins.set(key, path);
+    const firstName = this.firstNames.get(key);
+    if (firstName === undefined) {
+      this.firstNames.set(key, path);
       return false;
     }
     try {
-      this.writer.linkFile(path, twin, before);
+      this.writer.linkFile(path, firstName, before);
       return true;
     } catch {
-      return false; // The file system knows no such names, or the first one is gone: then it becomes a file of its own.
+      return false; // The file system has no hard links, or the first one is gone: a separate file is created.
     }
   }
 
   private noteOwner(path: string, isOwned: boolean): void {
-    if (!isOwned) this.strangers.add(path);
+    if (!isOwned) this.lostOwners.add(path);
   }
 }
 
@@ -170,28 +176,28 @@ function countNames(absolute: string): number {
   try {
     return findStats(toSystemPath(absolute))?.nlink ?? Number.POSITIVE_INFINITY;
   } catch {
-    return Number.POSITIVE_INFINITY; // It may not be looked at any more.
+    return Number.POSITIVE_INFINITY; // It is no longer accessible.
   }
 }
 
-/** For what is gone or somebody else's: what was to be done in it has said so. */
+/** Ignores errors for a path that is gone or inaccessible: its restoration reports the error. */
 export function setQuietly(work: () => void): void {
   try {
     work();
   } catch {
-    // As above.
+    // Reported by the restoration of the path.
   }
 }
 
-/** By character: a directory stands before everything in it. */
+/** Compares by character: a directory sorts before its contents. */
 export function compareByCharacter(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }
 
-/** A directory that was made for what is to come back; where nothing came, it goes away again, with those made above it. */
+/** Creates a missing directory and those above it; disposing removes them again if nothing was restored inside. */
 export class MadeDirectory implements Disposable {
-  /** The outermost one that was made; undefined where somebody else was faster. */
+  /** The outermost directory that was created; undefined when another process was faster. */
   private readonly top: string | undefined;
 
   /** @param path absolute. @throws errors of the file system. */
@@ -204,7 +210,7 @@ export class MadeDirectory implements Disposable {
     try {
       for (let path = this.path; path.length >= this.top.length; path = dirname(path)) rmdirSync(path);
     } catch {
-      // As a rule something has come back; or there is something of somebody else's in it.
+      // Usually a file was restored, or another process has created one in it.
     }
   }
 }

@@ -4,7 +4,7 @@ import { hasExtendedAttributes } from "../../infrastructure/fs/write.ts";
 import { isSameState, type TreeChange, type TreeEntry, toAbsolute } from "../entries.ts";
 import { isOpposite } from "../timeline.ts";
 import type { Move, Restoring, Step } from "../types.ts";
-import { type EvaluateOptions, lookAtPath, type Present } from "./evaluate-change.ts";
+import { type EvaluateOptions, type Present, readEntryAt } from "./evaluate-change.ts";
 import {
   compareByCharacter,
   type Restore,
@@ -18,7 +18,7 @@ import { TreeWriter } from "./tree-writer.ts";
 const WRITE_AND_SEARCH = 0o300;
 const OPEN_MODE = 0o700;
 
-/** What is to be noted down before anything is restored. */
+/** The plan that is recorded before anything is restored. */
 export function planRestoring(
   root: string,
   wanted: readonly Restore[],
@@ -40,42 +40,44 @@ export function planRestoring(
   return { ...names, directories, opened, inPlace, changes };
 }
 
-/** How paths are restored; it can be stopped between two of them. */
+/** How paths are restored; a restoration can be stopped between two of them. */
 interface RestoreOptions extends WorkOptions {
-  /** Once it is aborted, what was not begun yet is left as it is. */
+  /** Once it is aborted, the remaining paths are left unchanged. */
   signal?: AbortSignal | undefined;
-  /** Told now and then how many of how many paths are done. */
+  /** Called now and then with the number of finished paths. */
   onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 /**
- * Restores paths one after the other: takes away from the inside out, then puts in from the outside in. Undefined when it
- * was stopped on the way: then some of it is done, each path whole or not at all.
+ * Restores paths one after the other: removes from the inside out, then creates from the outside in. Undefined when it
+ * was stopped: then some paths are restored, each completely or not at all.
  */
 export async function restoreChanges(
   wanted: readonly Restore[],
   options: RestoreOptions,
 ): Promise<RestoredPaths | undefined> {
   const work = new RestoreWork(options);
-  const inward = [...wanted].sort((left, right) => compareByCharacter(left.change.path, right.change.path));
-  const outward = inward.toReversed().filter((each) => each.present && isOtherKind(each));
-  const inside = inward.filter((each) => each.change.target);
+  const outsideIn = [...wanted].sort((left, right) =>
+    compareByCharacter(left.change.path, right.change.path),
+  );
+  const insideOut = outsideIn.toReversed().filter((each) => each.present && isOtherKind(each));
+  const inside = outsideIn.filter((each) => each.change.target);
   const tasks = [
-    ...outward.map((each) => () => work.attempt(each, () => work.takeAway(each))),
+    ...insideOut.map((each) => () => work.attempt(each, () => work.remove(each))),
     ...inside.map((each) => () => work.attempt(each, () => work.putIn(each))),
   ];
   work.openDirectories();
   let isWhole = false;
   try {
-    isWhole = await workThrough(tasks, options);
+    isWhole = await runTasks(tasks, options);
   } finally {
-    await work.closeDirectories(inward);
+    await work.closeDirectories(outsideIn);
   }
-  return isWhole ? work.finish(inward) : undefined;
+  return isWhole ? work.finish(outsideIn) : undefined;
 }
 
 /** False when it was stopped. */
-async function workThrough(
+async function runTasks(
   tasks: readonly (() => Promise<void>)[],
   { signal, onProgress }: Pick<RestoreOptions, "signal" | "onProgress">,
 ): Promise<boolean> {
@@ -95,13 +97,13 @@ function isOtherKind({ present, change }: Restore): boolean {
   return present?.kind !== change.target?.kind;
 }
 
-/** Takes away what a restoration that was cut off has left beside the files. */
+/** Removes the temporary files of an interrupted restoration. */
 export function removeTemporaries(root: string, { temporaryName, directories }: Restoring): void {
   const writer = new TreeWriter(root, temporaryName);
   for (const directory of directories) writer.removeTemporary(directory, temporaryName);
 }
 
-/** Closes the directories that a restoration which was cut off had opened; those that somebody has set anew are let be. */
+/** Restores the modes of the directories that an interrupted restoration had opened, unless they were changed since. */
 export function closeOpened(root: string, { temporaryName, opened }: Restoring): void {
   const writer = new TreeWriter(root, temporaryName);
   for (const [path, mode] of opened.toReversed())
@@ -124,9 +126,9 @@ function parentOf(path: string): string {
 const PRIVATE_DIRECTORY = 0o700;
 
 /**
- * What a restoration that was stopped or cut off has done so far. Of a path that is neither as it was nor as it should have
- * become, nor certainly on the way, nothing is said: somebody else has changed it since.
- * @param wanted what is to be done now: where all is turned round, that is a conflict.
+ * Finds the changes that a stopped or interrupted restoration has made. A path that is in neither its old nor its new
+ * state, nor certainly in between, is left out: another process has changed it since.
+ * @param wanted the current request: in the opposite direction, such a path is a conflict.
  */
 export async function adoptRestoring(
   restoring: Restoring,
@@ -138,12 +140,12 @@ export async function adoptRestoring(
   const changes: TreeChange[] = [];
   for (const change of restoring.changes) {
     if (slices.isDue) await slices.pause();
-    const present = await lookAtPath(change.path, options);
+    const present = await readEntryAt(change.path, options);
     if (present?.kind === "special" || present?.kind === "unknown") continue;
     if (isSameState(present, change.before)) continue;
-    if (isSameState(present, change.after) || isOnTheWay(present, change, { restoring, options }))
+    if (isSameState(present, change.after) || isInTransition(present, change, { restoring, options }))
       changes.push({ ...change, after: present });
-    // Turned round, it is a conflict; gone on with, it is one anyway.
+    // In the opposite direction it is a conflict; in the same direction it is one anyway.
     else if (!isRollBack && isOpposite(move, wanted)) changes.push(change);
   }
   return {
@@ -158,12 +160,12 @@ export async function adoptRestoring(
   };
 }
 
-function isOnTheWay(
+function isInTransition(
   present: Exclude<Present, { kind: "special" } | { kind: "unknown" }>,
   { path, before, after }: TreeChange,
   { restoring, options }: { restoring: Restoring; options: EvaluateOptions },
 ): boolean {
-  // One kind had made room, and the other had not come yet.
+  // The old entry of another kind had been removed, and the new one was not created yet.
   if (present === undefined) return before !== undefined && after !== undefined && before.kind !== after.kind;
   if (present.kind === "directory") {
     if (after?.kind === "directory" && before?.kind !== "directory")
@@ -179,7 +181,7 @@ function isOnTheWay(
   );
 }
 
-/** True for a content of which every byte is of the old or the new one, as far as it had been written in place. */
+/** True for a content in which every byte comes from the old or the new content, as a rewrite in place leaves it. */
 function isHalfWritten(
   present: Extract<TreeEntry, { kind: "file" }>,
   { before, after }: Pick<TreeChange, "before" | "after">,
@@ -190,11 +192,11 @@ function isHalfWritten(
     hash === undefined ? undefined : store.read(hash)?.slice(),
   );
   if (!old || !wanted || !now || now.length < 1) return false;
-  // A mode is set last.
+  // The mode is set last.
   if (isSameBytes(now, wanted)) return true;
   let same = 0;
   while (same < now.length && now[same] === wanted[same]) same++;
-  // From there on the old content continues; the part beyond its end was written first.
+  // The rest is still the old content; the part beyond its end was written first.
   return (
     isSameBytes(now.subarray(same, old.length), old.subarray(same)) &&
     isSameBytes(now.subarray(old.length), wanted.subarray(old.length, now.length))

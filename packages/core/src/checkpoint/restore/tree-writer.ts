@@ -24,33 +24,33 @@ import { readTarget } from "../tree/project-state.ts";
 
 const MODE_BITS = 0o7777;
 const PRIVATE_DIRECTORY = 0o700;
-// Of what others own, the bits that would let anybody act as whoever restores it.
+// Mode bits that would let anyone run a file with the rights of the user who restores it.
 const ACTS_AS_OWNER = 0o6000;
 
-/** What is to stand at a path. */
+/** The entry to create. */
 type NewFile = Pick<FileEntry, "mode" | "uid" | "gid"> & { content: Uint8Array };
 
-/** A directory has something in it that is not to be taken away. */
+/** A directory contains entries that must not be removed. */
 export class NotEmptyError extends Error {
   override name = "NotEmptyError";
 }
 
 /**
- * Changes single paths of a project, each whole or not at all. Every directory on the way is held open and no link is
- * followed, so nothing outside of the project is ever changed, whatever another process does meanwhile. All methods throw
- * errors of the file system, `MovedPathError` and the two above.
+ * Changes single paths of a project, each completely or not at all. Every directory on the path is held open and no
+ * link is followed, so nothing outside the project is ever changed, even if another process replaces directories
+ * meanwhile. All methods throw errors of the file system, `MovedPathError` and the two above.
  */
 export class TreeWriter {
   /**
    * @param root absolute and real.
-   * @param temporaryName of a file while it is written beside the one it replaces.
+   * @param temporaryName the name of a file while it is written next to the one it replaces.
    */
   constructor(
     private readonly root: string,
     private readonly temporaryName: string,
   ) {}
 
-  /** @param present what was seen there. */
+  /** @param present the entry found there. */
   remove(path: string, present: TreeEntry): void {
     this.within(path, (directory, name) => {
       const target = at(directory, name);
@@ -65,7 +65,7 @@ export class TreeWriter {
     });
   }
 
-  /** For this user only, until its mode is set. False: it could not be given to whom it belonged. */
+  /** Accessible only to this user until its mode is set. False when the owner could not be restored. */
   makeDirectory(path: string, owned: Owned): boolean {
     return this.within(path, (directory, name) => {
       try {
@@ -76,14 +76,14 @@ export class TreeWriter {
       const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
       const made = openSync(at(directory, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
       try {
-        return giveOwner(made, owned);
+        return restoreOwner(made, owned);
       } finally {
         closeSync(made);
       }
     });
   }
 
-  /** @param present what was seen there: a file or link that gives way, or nothing. */
+  /** @param present the file or link found there, which is replaced, or nothing. */
   putLink(path: string, target: string, present: TreeEntry | undefined): void {
     this.within(path, (directory, name) => {
       const place = present ? this.temporaryName : name;
@@ -97,8 +97,8 @@ export class TreeWriter {
   }
 
   /**
-   * @param present what was seen there: a file or link that gives way, or nothing.
-   * @returns false: it could not be given to whom it belonged.
+   * @param present the file or link found there, which is replaced, or nothing.
+   * @returns false when the owner could not be restored.
    */
   putFile(path: string, file: NewFile, present: TreeEntry | undefined): boolean {
     return this.within(path, (directory, name) => {
@@ -108,7 +108,7 @@ export class TreeWriter {
       try {
         directory.assertHolds(descriptor, this.temporaryName);
         writeAll(descriptor, file.content);
-        const isOwned = giveOwner(descriptor, file);
+        const isOwned = restoreOwner(descriptor, file);
         fchmodSync(descriptor, isOwned ? file.mode : file.mode & ~ACTS_AS_OWNER);
         if (present) this.moveInto(directory, name, present);
         else isMoved = linkOrMove(temporary, at(directory, name));
@@ -122,14 +122,14 @@ export class TreeWriter {
   }
 
   /**
-   * Another name for a file that was just restored. @throws also where the file system knows no such names.
-   * @param twin the path of that file.
-   * @param present as `putFile` has it.
+   * Adds another name for a file that was just restored. @throws also if the file system has no hard links.
+   * @param firstName the path of that file.
+   * @param present as for `putFile`.
    */
-  linkFile(path: string, twin: string, present: TreeEntry | undefined): void {
-    this.within(twin, (from, twinName) =>
+  linkFile(path: string, firstName: string, present: TreeEntry | undefined): void {
+    this.within(firstName, (from, linkName) =>
       this.within(path, (directory, name) => {
-        linkSync(at(from, twinName), at(directory, present ? this.temporaryName : name));
+        linkSync(at(from, linkName), at(directory, present ? this.temporaryName : name));
         if (!present) return;
         this.moveInto(directory, name, present);
         // A rename onto another name of the same file does nothing.
@@ -138,7 +138,7 @@ export class TreeWriter {
     );
   }
 
-  /** For a file with other names, an owner or attributes that a new one would not have. Its mode is set afterwards. */
+  /** For a file whose other names, owner or attributes a new file would not have. Its mode is set afterwards. */
   rewriteFile(path: string, content: Uint8Array, present: TreeEntry): void {
     this.within(path, (directory, name) => {
       const target = at(directory, name);
@@ -151,7 +151,7 @@ export class TreeWriter {
       try {
         rewriteInPlace({ directory, name }, content, before);
       } catch (error) {
-        // As it was seen, or the next attempt would take the mode for somebody else's change.
+        // As found before; otherwise the next attempt would regard the mode as a change by another process.
         changeModeQuietly(target, mode);
         throw error;
       }
@@ -159,12 +159,12 @@ export class TreeWriter {
     });
   }
 
-  /** Of a file or a directory. */
+  /** Sets the mode of a file or a directory. */
   setMode(path: string, mode: number): void {
     this.within(path, (directory, name) => changeMode(at(directory, name), mode));
   }
 
-  /** The mode of a directory; undefined where there is none. */
+  /** The mode of a directory; undefined when there is none. */
   directoryMode(path: string): number | undefined {
     try {
       return this.within(path, (directory, name) => {
@@ -172,17 +172,17 @@ export class TreeWriter {
         return stats?.isDirectory() ? stats.mode & MODE_BITS : undefined;
       });
     } catch {
-      return undefined; // A part of its path is gone or may not be entered: what is to be done there will say so.
+      return undefined; // A part of its path is missing or inaccessible: the restoration of that path reports it.
     }
   }
 
-  /** Takes away what a restoration that was cut off has left in a directory. */
+  /** Removes the temporary file of an interrupted restoration from a directory. */
   removeTemporary(directory: string, temporaryName: string): void {
     const path = directory === "" ? temporaryName : `${directory}/${temporaryName}`;
     try {
       this.within(path, (held, name) => unlinkSync(at(held, name)));
     } catch {
-      // As a rule there is none.
+      // Usually there is none.
     }
   }
 
@@ -219,7 +219,7 @@ function at(directory: HeldDirectory, name: string): string | Buffer {
   return toSystemPath(directory.at(name));
 }
 
-/** @throws ChangedMeanwhileError when something else stands there. */
+/** @throws ChangedMeanwhileError when another entry is there. */
 function assertPresent(path: string | Buffer, present: TreeEntry): void {
   const stats = findStats(path);
   if (!stats || !isPresent(path, stats, present)) throw new ChangedMeanwhileError(String(path));
@@ -235,18 +235,21 @@ function isPresent(path: string | Buffer, stats: Stats, present: TreeEntry): boo
       return stats.isDirectory();
     case "cache":
     case "control":
-      return false; // Nothing is ever done to one.
+      return false; // Special files are never changed.
   }
 }
 
-/** Puts a file where nothing is; unlike a rename, a link never takes the place of something. True: its first name is gone. */
+/**
+ * Moves a file to a path that must not exist; unlike a rename, a link never replaces a file. True when its first name
+ * is gone.
+ */
 function linkOrMove(temporary: string | Buffer, path: string | Buffer): boolean {
   try {
     linkSync(temporary, path);
     return false;
   } catch (error) {
     if (systemErrorCode(error) === "EEXIST" || findStats(path)) throw new ChangedMeanwhileError(String(path));
-    // Some file systems know no hard links.
+    // Some file systems have no hard links.
     renameSync(temporary, path);
     return true;
   }
@@ -256,7 +259,7 @@ function changeModeQuietly(path: string | Buffer, mode: number): void {
   try {
     changeMode(path, mode);
   } catch {
-    // The error that led here is worth more than this one.
+    // The original error is more useful than this one.
   }
 }
 
@@ -264,19 +267,19 @@ function removeQuietly(path: string | Buffer): void {
   try {
     unlinkSync(path);
   } catch {
-    // The error that led here is worth more than this one.
+    // The original error is more useful than this one.
   }
 }
 
-// Linux's O_PATH: a file of which nothing may be read can be held with it.
+// Linux's O_PATH: opens a file without permission to read it.
 const O_PATH = 0o10000000;
 
-/** Somebody has changed what stands at a path since it was looked at; nothing was done there. */
+/** Another process has changed the entry at a path since it was read; the path was left unchanged. */
 export class ChangedMeanwhileError extends Error {
   override name = "ChangedMeanwhileError";
 }
 
-/** Never through a link: what is changed is held open. @throws ChangedMeanwhileError, and errors of the file system. */
+/** Never follows a link: the entry is held open. @throws ChangedMeanwhileError, and errors of the file system. */
 function changeMode(path: string | Buffer, mode: number): void {
   const file = openToChange(path);
   try {
@@ -299,15 +302,15 @@ function openToChange(path: string | Buffer): { descriptor: number; isReadable: 
     const descriptor = openSync(path, O_PATH | O_NOFOLLOW);
     if (pathOfDescriptor(descriptor) !== undefined) return { descriptor, isReadable: false };
     closeSync(descriptor);
-    throw error; // This system has no such way.
+    throw error; // The platform does not support this.
   }
 }
 
 /**
- * Gives what was just made the owner and the group that it had; only an administrator may give something away, others as a
- * rule their own groups at most. False where not both are as they were.
+ * Restores the owner and group of a new entry. Only an administrator may change the owner; other users may usually only
+ * choose one of their groups. False when either differs.
  */
-function giveOwner(descriptor: number, { uid, gid }: Owned): boolean {
+function restoreOwner(descriptor: number, { uid, gid }: Owned): boolean {
   if (uid === undefined || gid === undefined) return true;
   const now = fstatSync(descriptor);
   if (now.uid === uid && now.gid === gid) return true;
@@ -316,7 +319,7 @@ function giveOwner(descriptor: number, { uid, gid }: Owned): boolean {
       fchownSync(descriptor, owner, gid);
       return owner === uid;
     } catch {
-      // Not for us to do: then the group alone, or neither.
+      // Without permission to change the owner, only the group is restored, if possible.
     }
   }
   return false;

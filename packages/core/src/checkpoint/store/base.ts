@@ -17,10 +17,10 @@ import { listStoreNames, sessionsOf } from "./location.ts";
 import { baseOf, findOpenTurn, readSegment, type Segment, type SegmentLine } from "./log.ts";
 
 const ENTRIES_AT_ONCE = 500;
-// Compressed sooner than it is handed to a thread.
+// Below this size, compressing is faster than using a thread.
 const SMALL_BYTES = 64 * 1024;
 
-/** Writes what was in a project, compressed: a line `[path, ENTRY]` each. @throws errors of the file system. */
+/** Writes the entries of a project, compressed: one line `[path, ENTRY]` each. @throws errors of the file system. */
 export async function writeBase(
   path: string,
   entries: ReadonlyMap<string, TreeEntry>,
@@ -46,7 +46,7 @@ function compress(content: Buffer): Buffer | Promise<Buffer> {
     : Bun.zstdCompress(content, options);
 }
 
-/** Undefined when it cannot be read: it is gone, or was cut off. */
+/** Undefined when it cannot be read: it is missing or truncated. */
 async function readBase(path: string, slices: TimeSlicer): Promise<Map<string, TreeEntry> | undefined> {
   const text = await readText(path);
   if (text === undefined) return undefined;
@@ -67,7 +67,7 @@ async function readText(path: string): Promise<Buffer | undefined> {
   try {
     return Buffer.from(await Bun.zstdDecompress(readFileSync(path)));
   } catch {
-    return undefined; // Without it everything is looked at anew.
+    return undefined; // Without a base everything is scanned again.
   }
 }
 
@@ -80,50 +80,50 @@ function parseLine(line: string): [path?: string, entry?: TreeEntry | undefined]
   }
 }
 
-/** A turn that was cut off with its process, and what the project was when it began. */
+/** A turn that was interrupted with its process, and the state of the project at its start. */
 interface CutOffTurn {
   open: OpenTurn;
   entries: ReadonlyMap<string, TreeEntry>;
-  /** When its process last gave a sign of life during the turn; milliseconds since the epoch, 0: not known. */
-  lastSignAt: number;
+  /** The last heartbeat of its process during the turn; milliseconds since the epoch, 0 when unknown. */
+  lastHeartbeatAt: number;
 }
 
-/** The last turn of a session whose changes nobody has noted down. */
+/** The last turn of a session whose changes were not recorded. */
 export async function findCutOffTurn(
   segments: readonly Segment[],
   slices: TimeSlicer,
 ): Promise<CutOffTurn | undefined> {
   const last = segments.findLast((segment) => !segment.isHeldByOther && findOpenTurn(segment) !== undefined);
   const open = last && findOpenTurn(last);
-  if (!last || !open || isNotedDown(open, segments)) return undefined;
+  if (!last || !open || isRecordedTurn(open, segments)) return undefined;
   const entries = await readLastEntries(last, slices);
-  return entries && { open, entries, lastSignAt: findLastSign(last, open) };
+  return entries && { open, entries, lastHeartbeatAt: findLastHeartbeat(last, open) };
 }
 
-/** The log's time; none where something was written behind the turn's line, since that may have been at any time. */
-function findLastSign({ path, lines }: Segment, open: OpenTurn): number {
+/** The log's time; 0 if a line follows the turn's line, since that may have been written at any time. */
+function findLastHeartbeat({ path, lines }: Segment, open: OpenTurn): number {
   const line = lines.at(-1);
   const isLast = line?.type === "open" && line.open === open;
   const stats = isLast ? statSync(path, { throwIfNoEntry: false }) : undefined;
   return stats?.mtimeMs ?? 0;
 }
 
-/** True for a turn of which it was noted down what it did, or may have done. */
-export function isNotedDown({ run, at }: OpenTurn, segments: readonly Segment[]): boolean {
+/** True for a turn whose changes, or possible changes, were recorded. */
+export function isRecordedTurn({ run, at }: OpenTurn, segments: readonly Segment[]): boolean {
   return segments.some(({ lines }) =>
     lines.some((line) => line.type === "step" && line.step.run === run && line.step.at >= at),
   );
 }
 
-/** What was in a project, and the file that says so, where nobody else needs that any more. */
+/** The entries of a project, and their base file if no other process needs it. */
 interface KnownEntries {
   entries: ReadonlyMap<string, TreeEntry>;
   base: string | undefined;
 }
 
 /**
- * What was in the project when somebody last looked at it from this place, whichever session it was: what still looks the
- * same need not be read again. Empty when nothing is known.
+ * The last known entries of the project in this generation, from any session: entries that still have the same times
+ * need not be read again. Empty when nothing is known.
  */
 export async function findKnownEntries(generation: string, slices: TimeSlicer): Promise<KnownEntries> {
   const sessions = sessionsOf(generation);
@@ -140,7 +140,7 @@ export async function findKnownEntries(generation: string, slices: TimeSlicer): 
   return { entries, base: isNeeded ? undefined : baseOf(segment.path) };
 }
 
-/** The base of a log with everything that follows. */
+/** The base of a log with all its later changes. */
 async function readLastEntries(
   { path, lines }: Segment,
   slices: TimeSlicer,
@@ -163,38 +163,38 @@ function changesOf(line: SegmentLine) {
   return [...changes, ...foreign, ...arrived];
 }
 
-// The kernel's clock for files is behind by that much at most: what seems older than the last sign may be newer, and somebody
-// else's.
+// The kernel's file clock lags by at most this much: a change that seems older than the last heartbeat may be newer,
+// and foreign.
 const TICK_MS = 40;
 
 /**
- * The line for a turn that was cut off. Its work may be what has changed between its beginning and the last sign of life of
- * its process, and what is gone; everything else is certainly somebody else's.
+ * The step for an interrupted turn. Changes between its start and the last heartbeat of its process, and removed
+ * paths, may be its work; all other changes are certainly foreign.
  */
 export function toCutOffStep(
   root: string,
-  { open, lastSignAt }: Pick<CutOffTurn, "open" | "lastSignAt">,
+  { open, lastHeartbeatAt }: Pick<CutOffTurn, "open" | "lastHeartbeatAt">,
   { at, changes }: { at: number; changes: readonly TreeChange[] },
 ): { type: "step"; step: Step } {
   const { run, entryId } = open;
-  const isMeanwhile = ({ path, after }: TreeChange) => {
+  const isOwnChange = ({ path, after }: TreeChange) => {
     if (after === undefined) return true;
     const changedMs = changeTimeOf(toAbsolute(root, path));
-    return changedMs >= open.at - TICK_MS && changedMs <= lastSignAt - TICK_MS;
+    return changedMs >= open.at - TICK_MS && changedMs <= lastHeartbeatAt - TICK_MS;
   };
   const step = {
     ...{ id: randomHex(6), at, kind: "run" as const, run, entryId, isCutOff: true },
-    changes: changes.filter(isMeanwhile),
-    foreign: changes.filter((change) => !isMeanwhile(change)),
+    changes: changes.filter(isOwnChange),
+    foreign: changes.filter((change) => !isOwnChange(change)),
   };
   return { type: "step", step };
 }
 
-/** Milliseconds since the epoch; endless for what cannot be told. */
+/** Milliseconds since the epoch; infinite when unknown. */
 function changeTimeOf(absolute: string): number {
   try {
     return lstatSync(toSystemPath(absolute)).ctimeMs;
   } catch {
-    return Number.POSITIVE_INFINITY; // It went away just now: somebody else's work.
+    return Number.POSITIVE_INFINITY; // It was removed just now by another process.
   }
 }

@@ -14,34 +14,34 @@ import { join } from "node:path";
 import type { TimeSlicer } from "../../infrastructure/async.ts";
 import { describeWriteError, systemErrorCode } from "../../infrastructure/system-error.ts";
 
-/** Which packs are read, and which one is written. */
+/** The packs that are read, and the one that is written. */
 interface BlobStoreOptions {
-  /** Directories of packs that are read. */
+  /** Directories with packs. */
   directories: readonly string[];
-  /** The one of them in which this process has its own pack, and that pack's name. */
+  /** The directory of this process's own pack, and the pack's name. */
   own: { directory: string; name: string };
 }
 
-/** Contents by their SHA-256 (hexadecimal). Each process writes into a pack of its own, and reads those of all. */
+/** Stores contents by their SHA-256 (hexadecimal). Each process writes into its own pack and reads all packs. */
 export class BlobStore {
-  private readonly places = new Map<string, BlobLocation>();
+  private readonly locations = new Map<string, BlobLocation>();
   private readonly own: PackWriter;
-  /** What waits in the pack's block; it can be read once that is written. */
+  /** Contents in the pack's pending block; they can be read once it is written. */
   private readonly waiting = new Set<string>();
   private lastBlock: { name: string; content: Uint8Array } | undefined;
 
   private constructor(private readonly options: BlobStoreOptions) {
     const { directory, name } = options.own;
-    this.own = new PackWriter(directory, name, (hash, place) => {
+    this.own = new PackWriter(directory, name, (hash, location) => {
       this.waiting.delete(hash);
-      this.places.set(hash, place);
+      this.locations.set(hash, location);
     });
   }
 
   /** @throws errors of the file system. */
   static async open(options: BlobStoreOptions, slices: TimeSlicer): Promise<BlobStore> {
     const store = new BlobStore(options);
-    for (const directory of options.directories) await readPackIndexes(directory, store.places, slices);
+    for (const directory of options.directories) await readPackIndexes(directory, store.locations, slices);
     return store;
   }
 
@@ -56,11 +56,11 @@ export class BlobStore {
   }
 
   has(hash: string): boolean {
-    return this.places.has(hash) || this.waiting.has(hash);
+    return this.locations.has(hash) || this.waiting.has(hash);
   }
 
-  /** `content` may change once this has resolved. @throws Error when it cannot be written. */
-  async keep(hash: string, content: Uint8Array): Promise<void> {
+  /** `content` may be changed once this has resolved. @throws Error when it cannot be written. */
+  async add(hash: string, content: Uint8Array): Promise<void> {
     if (this.has(hash)) return;
     this.waiting.add(hash);
     try {
@@ -71,17 +71,20 @@ export class BlobStore {
     }
   }
 
-  /** Puts everything that was kept on its way to the disk. @throws Error when it cannot be written. */
+  /** Writes all pending contents. @throws Error when they cannot be written. */
   flush(): void {
     this.own.flush();
   }
 
-  /** Undefined when it is not there or was damaged. */
+  /** Undefined when it is missing or damaged. */
   read(hash: string): Uint8Array | undefined {
     if (this.waiting.has(hash)) this.flush();
-    const place = this.places.get(hash);
-    if (!place) return undefined;
-    const content = this.readBlock(place)?.subarray(place.position, place.position + place.length);
+    const location = this.locations.get(hash);
+    if (!location) return undefined;
+    const content = this.readBlock(location)?.subarray(
+      location.position,
+      location.position + location.length,
+    );
     return content && Bun.SHA256.hash(content, "hex") === hash ? content : undefined;
   }
 
@@ -89,16 +92,16 @@ export class BlobStore {
     this.own.close();
   }
 
-  /** Takes back what this process has added. */
+  /** Deletes the contents that this process has added. */
   discard(): void {
     this.own.remove();
   }
 
-  private readBlock(place: BlobLocation): Uint8Array | undefined {
-    // An empty block begins where the next one does.
-    const name = `${place.pack} ${place.offset} ${place.storedLength}`;
+  private readBlock(location: BlobLocation): Uint8Array | undefined {
+    // An empty block starts at the same offset as the next one.
+    const name = `${location.pack} ${location.offset} ${location.storedLength}`;
     if (this.lastBlock?.name === name) return this.lastBlock.content;
-    const content = readStored(place);
+    const content = readStored(location);
     if (content) this.lastBlock = { name, content };
     return content;
   }
@@ -117,19 +120,19 @@ function readStored({ pack, offset, storedLength, isCompressed }: BlobLocation):
       closeSync(file);
     }
   } catch {
-    return undefined; // The pack is gone, or what is in it is no longer what was written.
+    return undefined; // The pack is gone, or its contents have changed.
   }
 }
 
-/** Where a content lies. Sizes and positions are bytes. */
+/** The location of a content. Sizes and positions are bytes. */
 interface BlobLocation {
   /** Absolute path of the pack. */
   pack: string;
-  /** The block that it is a part of: compressed as a whole. */
+  /** The block that contains it; a block is compressed as a whole. */
   offset: number;
   storedLength: number;
   isCompressed: boolean;
-  /** Its part of the block. */
+  /** Its position inside the block. */
   position: number;
   length: number;
 }
@@ -138,22 +141,26 @@ const HASH_BYTES = 32;
 const OFFSET_BYTES = 6;
 const LENGTH_BYTES = 4;
 
-/** One of these for each content, beside its pack: hash, offset (6), three lengths (4 each), how it is stored (1). */
+/** The size of an index record, one for each content: hash, offset (6), three lengths (4 each), encoding (1). */
 const RECORD_BYTES = HASH_BYTES + OFFSET_BYTES + 3 * LENGTH_BYTES + 1;
 
-/** `hash` is hexadecimal. */
-function writePackRecord(hash: string, place: Omit<BlobLocation, "pack">): Buffer {
+/** @param hash hexadecimal. */
+function writePackRecord(hash: string, location: Omit<BlobLocation, "pack">): Buffer {
   const record = Buffer.alloc(RECORD_BYTES);
   let at = record.write(hash, "hex");
-  at = record.writeUIntBE(place.offset, at, OFFSET_BYTES);
-  for (const length of [place.storedLength, place.position, place.length])
+  at = record.writeUIntBE(location.offset, at, OFFSET_BYTES);
+  for (const length of [location.storedLength, location.position, location.length])
     at = record.writeUInt32BE(length, at);
-  record.writeUInt8(place.isCompressed ? 1 : 0, at);
+  record.writeUInt8(location.isCompressed ? 1 : 0, at);
   return record;
 }
 
-/** `start` is where the record begins in `records`, in bytes. */
-function readPackRecord(records: Buffer, start: number, pack: string): [hash: string, place: BlobLocation] {
+/** @param start the record's offset in `records`, in bytes. */
+function readPackRecord(
+  records: Buffer,
+  start: number,
+  pack: string,
+): [hash: string, location: BlobLocation] {
   const hash = records.toString("hex", start, start + HASH_BYTES);
   const offset = records.readUIntBE(start + HASH_BYTES, OFFSET_BYTES);
   const lengths = start + HASH_BYTES + OFFSET_BYTES;
@@ -174,14 +181,14 @@ function readPackRecord(records: Buffer, start: number, pack: string): [hash: st
   ];
 }
 
-// What shrinks by less is not worth being unpacked.
+// Smaller savings are not worth decompressing.
 const WORTHWHILE = 0.97;
-// The fastest: the first look at a project is waited for.
+// The fastest level: the user waits for the first scan of a project.
 const LEVEL = 1;
 
 /**
- * Appends contents to a file of its own, `NAME.pack`, and where they lie to `NAME.idx`. The content is always on its way
- * before its record: a record that points beyond the end of the pack was cut off with it, and does not count.
+ * Appends contents to its own file `NAME.pack`, and their locations to `NAME.idx`. The content is always written before
+ * its record: a record that points beyond the end of the pack was truncated with it, and is ignored.
  */
 class PackWriter {
   readonly path: string;
@@ -194,13 +201,13 @@ class PackWriter {
   size = 0;
 
   /**
-   * The files are made (0600) with the first content.
-   * @param onKept told where each content lies once it does.
+   * The files are created (0600) with the first content.
+   * @param onWritten called with the location of each written content.
    */
   constructor(
     directory: string,
     name: string,
-    private readonly onKept: (hash: string, place: BlobLocation) => void,
+    private readonly onWritten: (hash: string, location: BlobLocation) => void,
   ) {
     this.path = `${directory}/${name}.pack`;
     this.indexPath = `${directory}/${name}.idx`;
@@ -210,7 +217,7 @@ class PackWriter {
     return this.pack === undefined;
   }
 
-  /** @throws Error, which names the file, when it cannot be written: this writer is of no use any more then. */
+  /** @throws Error, which names the file, when it cannot be written: this writer is unusable then. */
   async add(hash: string, content: Uint8Array): Promise<void> {
     if (!this.block.fits(content)) this.flush();
     if (!this.block.isBeyond(content)) return this.block.add(hash, content);
@@ -218,7 +225,7 @@ class PackWriter {
     this.writeBlock(content, compressed, [{ hash, position: 0, length: content.length }]);
   }
 
-  /** Writes what waits. @throws as `add` does. */
+  /** Writes the pending block. @throws like `add`. */
   flush(): void {
     const { content, parts } = this.block;
     if (parts.length === 0) return;
@@ -226,7 +233,7 @@ class PackWriter {
     this.block.clear();
   }
 
-  /** Nothing can be added any more. */
+  /** Nothing can be added afterwards. */
   close(): void {
     this.isClosed = true;
     for (const file of [this.pack, this.index]) if (file !== undefined) closeSync(file);
@@ -234,7 +241,7 @@ class PackWriter {
     this.index = undefined;
   }
 
-  /** Nothing of it is needed. */
+  /** Deletes the files. */
   remove(): void {
     const { isEmpty } = this;
     this.close();
@@ -242,32 +249,32 @@ class PackWriter {
     for (const path of [this.path, this.indexPath]) rmSync(path, { force: true });
   }
 
-  /** A full disk is not to be filled with half a block as well. */
+  /** Half a block must not fill a full disk further. */
   private cutOff(size: number): void {
     try {
       if (this.pack !== undefined) ftruncateSync(this.pack, size);
     } catch {
-      // The error that led here is the one to be told.
+      // The original error is the one to report.
     }
   }
 
   private writeBlock(content: Uint8Array, compressed: Uint8Array, parts: readonly BlockPart[]): void {
     const isCompressed = compressed.length < content.length * WORTHWHILE;
     const stored = isCompressed ? compressed : content;
-    const place = { pack: this.path, offset: this.size, storedLength: stored.length, isCompressed };
-    const places = parts.map(({ hash, ...part }) => ({ hash, place: { ...place, ...part } }));
+    const location = { pack: this.path, offset: this.size, storedLength: stored.length, isCompressed };
+    const locations = parts.map(({ hash, ...part }) => ({ hash, location: { ...location, ...part } }));
     try {
-      if (this.isClosed) throw new Error("it was closed");
+      if (this.isClosed) throw new Error("the pack is closed");
       this.pack ??= openSync(this.path, "ax", 0o600);
       this.index ??= openSync(this.indexPath, "ax", 0o600);
       append(this.pack, stored);
       this.size += stored.length;
-      append(this.index, Buffer.concat(places.map((part) => writePackRecord(part.hash, part.place))));
+      append(this.index, Buffer.concat(locations.map((part) => writePackRecord(part.hash, part.location))));
     } catch (error) {
-      this.cutOff(place.offset);
+      this.cutOff(location.offset);
       throw describeWriteError(this.path, error);
     }
-    for (const part of places) this.onKept(part.hash, part.place);
+    for (const part of locations) this.onWritten(part.hash, part.location);
   }
 }
 
@@ -279,10 +286,10 @@ function append(file: number, bytes: Uint8Array): void {
   }
 }
 
-/** Contents that are compressed together: small files alone would not become much smaller. */
+/** Contents that are compressed together: a small file alone hardly shrinks. */
 const BLOCK_BYTES = 256 * 1024;
 
-/** Where a content lies in its block; bytes. */
+/** The location of a content in its block; bytes. */
 interface BlockPart {
   /** SHA-256 in hexadecimal digits. */
   hash: string;
@@ -290,7 +297,7 @@ interface BlockPart {
   length: number;
 }
 
-/** Small contents that wait until they are worth being compressed together. */
+/** Collects small contents until they are worth compressing together. */
 class PendingBlock {
   private readonly memory = Buffer.allocUnsafe(BLOCK_BYTES);
   private filled = 0;
@@ -300,22 +307,22 @@ class PendingBlock {
     return this.waiting;
   }
 
-  /** Good until something is added again after `clear`. */
+  /** Valid until something is added after `clear`. */
   get content(): Uint8Array {
     return this.memory.subarray(0, this.filled);
   }
 
-  /** True where a content is too large for any block. */
+  /** True when a content is too large for any block. */
   isBeyond(content: Uint8Array): boolean {
     return content.length > BLOCK_BYTES;
   }
 
-  /** True where there is room for a content. */
+  /** True when the block has room for a content. */
   fits(content: Uint8Array): boolean {
     return this.filled + content.length <= BLOCK_BYTES;
   }
 
-  /** `content` is copied, and has to fit. */
+  /** Copies `content`, which has to fit. */
   add(hash: string, content: Uint8Array): void {
     this.memory.set(content, this.filled);
     this.waiting.push({ hash, position: this.filled, length: content.length });
@@ -328,10 +335,13 @@ class PendingBlock {
   }
 }
 
-/** Where the contents of all packs in a directory lie, added to `places`. Torn ends and packs that went away do not count. */
+/**
+ * Adds the locations of the contents of all packs in a directory to `locations`. Truncated ends and deleted packs are
+ * ignored.
+ */
 async function readPackIndexes(
   directory: string,
-  places: Map<string, BlobLocation>,
+  locations: Map<string, BlobLocation>,
   slices: TimeSlicer,
 ): Promise<void> {
   for (const name of listIndexes(directory)) {
@@ -340,8 +350,8 @@ async function readPackIndexes(
     const size = statSync(pack, { throwIfNoEntry: false })?.size ?? 0;
     for (let start = 0; start + RECORD_BYTES <= records.length; start += RECORD_BYTES) {
       if (slices.isDue) await slices.pause();
-      const [hash, place] = readPackRecord(records, start, pack);
-      if (place.offset + place.storedLength <= size) places.set(hash, place);
+      const [hash, location] = readPackRecord(records, start, pack);
+      if (location.offset + location.storedLength <= size) locations.set(hash, location);
     }
   }
 }
@@ -359,7 +369,7 @@ function readWhole(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    // Another process has just found that it needs none of it.
+    // Another process has just deleted it because it was not needed.
     if (systemErrorCode(error) === "ENOENT") return Buffer.alloc(0);
     throw error;
   }

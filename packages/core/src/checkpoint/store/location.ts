@@ -5,7 +5,7 @@ import { isProcessAlive, ownIdentity, type ProcessIdentity } from "../../infrast
 import { type Environment, randomHex } from "../../infrastructure/runtime.ts";
 import type { CheckpointLimits } from "../types.ts";
 
-// Sixteen digits tell all projects of a person apart.
+// Sixteen digits are enough to distinguish all projects of a user.
 const PROJECT_DIGITS = 16;
 const GENERATION = /^\d{6}$/;
 const SAFE_NAME = /^[\w-]{1,80}$/;
@@ -16,14 +16,14 @@ export function checkpointsDirectory(environment: Environment): string | undefin
   return state && join(state, "checkpoints");
 }
 
-/** Where a project's checkpoints are. @param root absolute and real. */
+/** The directory of a project's checkpoints. @param root absolute and real. */
 export function projectDirectory(checkpoints: string, root: string): string {
   return join(checkpoints, Bun.SHA256.hash(root, "hex").slice(0, PROJECT_DIGITS));
 }
 
 /**
- * Checkpoints lie in numbered places, the newest last. A new one is begun when the newest has grown large, so that what is
- * old can be dropped as a whole: nothing in one place needs another.
+ * The generations of a project, the newest last. Checkpoints are stored in numbered generations; when the newest has
+ * grown large, another one is started, so that an old one can be deleted as a whole: no generation needs another.
  */
 export function listGenerations(project: string): string[] {
   return listStoreNames(project)
@@ -32,7 +32,7 @@ export function listGenerations(project: string): string[] {
     .map((name) => join(project, name));
 }
 
-/** Makes the first place, or the one behind `last`. @throws errors of the file system. */
+/** Creates the first generation, or the one after `last`. @throws errors of the file system. */
 export function makeGeneration(project: string, last?: string): string {
   const number = last === undefined ? 1 : Number(last.slice(-6)) + 1;
   const generation = join(project, String(number).padStart(6, "0"));
@@ -41,37 +41,37 @@ export function makeGeneration(project: string, last?: string): string {
   return generation;
 }
 
-/** The contents of files, and their indexes. */
+/** The directory of contents and their indexes. */
 export function packsOf(generation: string): string {
   return join(generation, "packs");
 }
 
-/** A file for each process that works in it. */
+/** The directory with a file for each process that uses the generation. */
 export function processesOf(generation: string): string {
   return join(generation, "processes");
 }
 
-/** A directory for each session, with its logs. */
+/** The directory of session logs. */
 export function sessionsOf(generation: string): string {
   return join(generation, "sessions");
 }
 
-/** The logs of one session: one for each process that has held it. The id may come from a file that somebody else wrote. */
+/** The logs of one session: one for each process that has worked in it. The id may come from a foreign file. */
 export function sessionOf(generation: string, sessionId: string): string {
   const name = SAFE_NAME.test(sessionId) ? sessionId : `id-${Bun.SHA256.hash(sessionId, "hex").slice(0, 32)}`;
   return join(sessionsOf(generation), name);
 }
 
-/** The names in a directory; none where there is no such directory, or it may not be read. */
+/** The names in a directory; empty when it is missing or not readable. */
 export function listStoreNames(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch {
-    return []; // Then there is nothing of ours in it.
+    return []; // Then it contains nothing of ours.
   }
 }
 
-/** Bytes of all files in a directory and below it. */
+/** The size in bytes of all files in and below a directory. */
 export function sizeOf(directory: string): number {
   let size = 0;
   for (const name of listStoreNames(directory)) {
@@ -83,25 +83,25 @@ export function sizeOf(directory: string): number {
   return size;
 }
 
-// Of the room that there is, so much may be filled before it is looked at again.
+// This share of the remaining room may be filled before it is measured again.
 const UNCHECKED_SHARE = 1 / 16;
 
-/** No room is left for checkpoints. */
+/** There is no room left for checkpoints. */
 export class StoreFullError extends Error {
   override name = "StoreFullError";
 }
 
 /** The room that the checkpoints of all projects share. */
 export class StoreRoom {
-  /** Bytes that this process had added when the room was last looked at. */
+  /** Bytes that this process had added when the room was last measured. */
   private checkedSize = 0;
-  /** How many earlier sessions had to lose their checkpoints when this began. */
+  /** How many earlier sessions lost their checkpoints at the start of this one. */
   readonly droppedSessions: number;
 
   /**
-   * Drops the oldest checkpoints where that is needed.
+   * Deletes the oldest checkpoints if necessary.
    * @param checkpoints the directory of all of them.
-   * @throws StoreFullError where that does not help, and errors of the file system.
+   * @throws StoreFullError if that is not enough, and errors of the file system.
    */
   constructor(
     private readonly checkpoints: string,
@@ -110,7 +110,7 @@ export class StoreRoom {
     this.droppedSessions = this.make();
   }
 
-  /** @param ownSize bytes that this process has added so far. @throws as the constructor does. */
+  /** @param ownSize bytes that this process has added so far. @throws like the constructor. */
   check(ownSize: number): void {
     if (ownSize - this.checkedSize < this.limits.storeBytes * UNCHECKED_SHARE) return;
     this.checkedSize = ownSize;
@@ -126,7 +126,7 @@ export class StoreRoom {
   }
 }
 
-/** How much room checkpoints take, and what that has cost. */
+/** The space that checkpoints use, and the sessions deleted for it. */
 interface Space {
   /** Bytes of all checkpoints now. */
   used: number;
@@ -141,8 +141,8 @@ interface Generation {
 }
 
 /**
- * Drops the oldest checkpoints, of whatever project, until all of them together take no more than `maxBytes`. What a process
- * works in stays.
+ * Deletes the oldest checkpoints of any project until all of them together take at most `maxBytes`. Generations in use
+ * are kept.
  */
 function makeRoom(checkpoints: string, maxBytes: number): Space {
   removeLeftovers(checkpoints);
@@ -173,7 +173,7 @@ function changeTime(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-/** It is gone at once for everybody else, also when this process is killed while its files are removed. */
+/** Renames first, so that it is gone for all other processes even if this one is killed while it removes the files. */
 function drop(generation: string): void {
   const leftover = `${generation}.dropped-${randomHex(4)}`;
   renameSync(generation, leftover);
@@ -187,7 +187,7 @@ function removeLeftovers(checkpoints: string): void {
   }
 }
 
-/** Says that this process works in a place, until it is disposed of. @throws errors of the file system. */
+/** Marks a generation as used by this process until it is disposed. @throws errors of the file system. */
 export function announcePresence(generation: string, name: string): Disposable {
   const { pid, startTime } = ownIdentity();
   const path = join(processesOf(generation), `${pid}.${startTime ?? ""}.${name}`);
@@ -195,7 +195,7 @@ export function announcePresence(generation: string, name: string): Disposable {
   return { [Symbol.dispose]: () => rmSync(path, { force: true }) };
 }
 
-/** True while some process works in a place; marks of processes that have died are taken away. */
+/** True while a process uses a generation; the marks of dead processes are removed. */
 function isInUse(generation: string): boolean {
   const directory = processesOf(generation);
   let isUsed = false;

@@ -9,7 +9,7 @@ import { listGenerations, listStoreNames, sessionOf, sizeOf } from "./location.t
 
 /** The first line of a log. */
 interface SegmentHeader {
-  /** For the order of the logs of one session. */
+  /** Orders the logs of one session. */
   at: number;
   pid: number;
   startTime?: string | undefined;
@@ -24,14 +24,14 @@ export type SegmentLine =
   | { type: "open"; open: OpenTurn }
   | { type: "step"; step: Step }
   | { type: "restoring"; restoring: Restoring }
-  /** Torn, or no longer what was written. */
+  /** Truncated or corrupted. */
   | { type: "damaged" };
 
-// Eight digits: a damage that they miss is one in four thousand million.
+// With eight digits, one damaged line in four billion is not detected.
 const SUM_DIGITS = 8;
 const SUM = /,"sum":"([0-9a-f]{8})"\}$/;
 
-/** A line as the JSON value that stands in the file; its last field is a checksum of everything before. */
+/** A line as JSON, whose last field is a checksum of everything before it. */
 function toSegmentLine(line: SegmentLine): object {
   const value = toFields(line);
   return { ...value, sum: sumOf(JSON.stringify(value)) };
@@ -66,7 +66,7 @@ function toRecords({ changes, foreign, arrived }: Pick<Step, "changes" | "foreig
   };
 }
 
-/** Undefined for a line of a kind that this program does not know. */
+/** Undefined for a line of an unknown kind. */
 function parseSegmentLine(text: string): SegmentLine | undefined {
   const sum = SUM.exec(text);
   if (!sum || sumOf(`${text.slice(0, sum.index)}}`) !== sum[1]) return { type: "damaged" };
@@ -162,14 +162,14 @@ function isOptionalText(value: unknown): boolean {
   return value === undefined || isText(value);
 }
 
-/** What a process that was killed has done after its last sign of life does not count as its work. */
-const SIGN_MS = 250;
+/** The changes after the last heartbeat of a killed process do not count as its work. */
+const HEARTBEAT_MS = 250;
 
-/** The log of one process about one session. It is made with its first line. */
+/** The log of one process about one session. The file is created with its first line. */
 export class SegmentWriter {
   private readonly file: JsonlWriter;
   private isBegun = false;
-  private signs: ReturnType<typeof setInterval> | undefined;
+  private heartbeat: ReturnType<typeof setInterval> | undefined;
 
   constructor(
     readonly path: string,
@@ -182,7 +182,7 @@ export class SegmentWriter {
     return !this.isBegun;
   }
 
-  /** @throws Error, which names the file, when the line could not be written whole. */
+  /** @throws Error, which names the file, when the line could not be written completely. */
   append(line: SegmentLine): void {
     if (!this.isBegun) {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
@@ -192,49 +192,49 @@ export class SegmentWriter {
     this.write(line);
   }
 
-  /** Says now and then that its process still works, by the time of the file, until `stopSigns` or `close`. */
-  giveSigns(): void {
-    this.signs ??= setInterval(() => this.giveSign(), SIGN_MS);
-    this.signs.unref();
+  /** Touches the file regularly to show that its process still works, until `stopHeartbeat` or `close`. */
+  startHeartbeat(): void {
+    this.heartbeat ??= setInterval(() => this.beat(), HEARTBEAT_MS);
+    this.heartbeat.unref();
   }
 
-  stopSigns(): void {
-    clearInterval(this.signs);
-    this.signs = undefined;
+  stopHeartbeat(): void {
+    clearInterval(this.heartbeat);
+    this.heartbeat = undefined;
   }
 
   close(): void {
-    this.stopSigns();
+    this.stopHeartbeat();
     this.file.close();
   }
 
-  private giveSign(): void {
+  private beat(): void {
     try {
       const seconds = now() / 1000;
       utimesSync(this.path, seconds, seconds);
     } catch {
-      // Dropped, or the disk gives an error: whoever writes the next line is told.
+      // Deleted, or the disk reports an error: the next write reports it.
     }
   }
 
   private write(line: SegmentLine): void {
-    // A disk that became full in the middle of the line refuses the second attempt.
+    // A disk that became full in the middle of the line rejects the second attempt.
     while (this.file.append(toSegmentLine(line)) === 0);
   }
 }
 
-/** What one process has written about a session. */
+/** The lines that one process has written about a session. */
 export interface Segment {
   /** Absolute path of its log. */
   path: string;
   header: SegmentHeader;
-  /** In the order in which they were written. */
+  /** In writing order. */
   lines: readonly SegmentLine[];
-  /** True while another process that writes it runs. */
+  /** True while another process that writes it is running. */
   isHeldByOther: boolean;
 }
 
-/** The logs of a session in all the given places, the oldest first. */
+/** The logs of a session in all the given generations, the oldest first. */
 export function readSegments(generations: readonly string[], sessionId: string): Segment[] {
   const segments = generations.flatMap((generation) => {
     const directory = sessionOf(generation, sessionId);
@@ -244,7 +244,7 @@ export function readSegments(generations: readonly string[], sessionId: string):
   return segments.sort((left, right) => left.header.at - right.header.at);
 }
 
-/** Undefined for what is no log. */
+/** Undefined for a file that is not a log. */
 export function readSegment(path: string): Segment | undefined {
   const lines = readText(path)
     .split("\n")
@@ -264,11 +264,11 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return ""; // Dropped just now, with everything around it.
+    return ""; // Deleted just now with its directory.
   }
 }
 
-/** The base beside a log: what was in the project when the log was begun. */
+/** The path of a log's base: the entries of the project when the log was started. */
 export function baseOf(segmentPath: string): string {
   return segmentPath.replace(/\.jsonl$/, ".base");
 }
@@ -281,7 +281,7 @@ export function stepsOf(segments: readonly Segment[]): Step[] {
   return steps.sort((left, right) => left.at - right.at);
 }
 
-/** A turn whose changes were never noted down: it is still running, or its process has died. */
+/** A turn whose changes were not recorded: it is still running, or its process has died. */
 export function findOpenTurn({ lines }: Segment): OpenTurn | undefined {
   const last = lines.findLast(
     (line) => line.type === "open" || (line.type === "step" && line.step.kind === "run"),
@@ -289,15 +289,15 @@ export function findOpenTurn({ lines }: Segment): OpenTurn | undefined {
   return last?.type === "open" ? last.open : undefined;
 }
 
-/** What was begun and never noted down as done. */
+/** Restorations that were started and not recorded as finished. */
 interface UnfinishedRestorings {
-  /** Nothing has been done in the session since: they can be continued. */
+  /** No step has followed in the session: they can be continued. */
   current: readonly Restoring[];
-  /** What they had done can no longer be told from what came after. */
+  /** Their changes can no longer be told apart from later ones. */
   superseded: readonly Restoring[];
 }
 
-/** Those that were begun and never finished. */
+/** Finds the restorations that were started and never finished. */
 export function unfinishedRestorings(segments: readonly Segment[]): UnfinishedRestorings {
   const steps = stepsOf(segments);
   const finished = new Set(steps.map(({ id }) => id));
@@ -315,7 +315,7 @@ function opensOf(segments: readonly Segment[]): OpenTurn[] {
   return segments.flatMap(({ lines }) => lines.flatMap((line) => (line.type === "open" ? [line.open] : [])));
 }
 
-/** The time of the last line of a session: the next one is to be later, whatever the clock says. */
+/** The time of the last line of a session: the next one must be later, whatever the clock says. */
 export function lastTimeOf(segments: readonly Segment[]): number {
   const times = segments.flatMap(({ header, lines }) => [
     header.at,
@@ -328,12 +328,12 @@ export function lastTimeOf(segments: readonly Segment[]): number {
   return times.reduce((last, at) => Math.max(last, at), 0);
 }
 
-/** Lines that are torn or not what was written: what they told of is not known. */
+/** Counts truncated and corrupted lines, whose contents are unknown. */
 export function countDamagedLines(segments: readonly Segment[]): number {
   return segments.reduce((sum, { lines }) => sum + lines.filter(({ type }) => type === "damaged").length, 0);
 }
 
-/** Whose logs are meant, and which of them is not. */
+/** The session whose logs are checked, and the log to ignore. */
 interface OtherSegmentsOptions {
   /** The directory of a project's checkpoints. */
   project: string;
@@ -342,14 +342,14 @@ interface OtherSegmentsOptions {
   ownPath: string;
 }
 
-/** What other processes note down about a session while this one works in it. */
+/** Detects lines that other processes write about a session while this one works in it. */
 export class OtherSegments {
-  /** Bytes, when it was last looked at. */
+  /** The total size in bytes at the last check. */
   private size = 0;
 
   constructor(private readonly options: OtherSegmentsOptions) {}
 
-  /** The latest time (milliseconds) in any log of the session, where another process has added to one; else undefined. */
+  /** The latest time (milliseconds) in any log of the session, if another process has written one; else undefined. */
   findNewTime(): number | undefined {
     const { project, sessionId, ownPath } = this.options;
     const generations = listGenerations(project);

@@ -3,10 +3,10 @@ import { readSystemNames } from "../../infrastructure/fs/directory.ts";
 import { findStats, toSystemPath } from "../../infrastructure/fs/stat.ts";
 import type { ProtectedEntry } from "../entries.ts";
 
-// What we put there and take away ourselves.
+// Files that diligent creates and removes itself.
 const OURS = /^sessions$|\.lock$|\.tmp$/;
 
-/** For `.diligent` and pipes; undefined for other special files, which servers make and remove as they like. */
+/** For `.diligent` and pipes; undefined for other special files, which servers create and remove as they like. */
 export function signProtectedEntry(absolute: string, stats: Stats): ProtectedEntry | undefined {
   if (stats.isFIFO()) return { kind: "control", parts: ["pipe"] };
   const isFile = stats.isFile() || stats.isSymbolicLink();
@@ -15,7 +15,7 @@ export function signProtectedEntry(absolute: string, stats: Stats): ProtectedEnt
   return { kind: "control", parts: isFile ? ["file"] : ["directory", ...listParts(absolute)], mark };
 }
 
-/** True when nothing of what was there has gone away. */
+/** True when no part of the earlier entry has been removed. */
 export function isWhole(before: ProtectedEntry, now: ProtectedEntry): boolean {
   return before.parts.every((part) => now.parts.includes(part));
 }
@@ -25,7 +25,7 @@ function listParts(absolute: string): string[] {
     const names = readdirSync(toSystemPath(absolute));
     return names.filter((name) => !OURS.test(name)).sort();
   } catch {
-    return []; // Not to be listed: then only that it is there is known.
+    return []; // The directory is not readable: only its existence is known.
   }
 }
 
@@ -33,24 +33,24 @@ function listParts(absolute: string): string[] {
 const MARK_DIGITS = 12;
 
 /**
- * A number that changes when a person would say that something was changed in our directory, such as a piece of knowledge.
- * A few files are looked at by their times and sizes, nothing is read.
- * @param isOurs true for names that come and go by themselves.
+ * A number that changes with any edit of diligent's directory that the user would regard as a change, such as a
+ * knowledge entry. Only times and sizes of a few files are compared; nothing is read.
+ * @param isOurs true for names that diligent creates and removes.
  */
 function markProtectedEntry(absolute: string, stats: Stats, isOurs: (name: string) => boolean): number {
-  const lines = stats.isDirectory() ? lookInto(absolute, isOurs) : [`${stats.mtimeMs} ${stats.size}`];
+  const lines = stats.isDirectory() ? describeChildren(absolute, isOurs) : [`${stats.mtimeMs} ${stats.size}`];
   return Number.parseInt(Bun.SHA256.hash(lines.join("\n"), "hex").slice(0, MARK_DIGITS), 16);
 }
 
-function lookInto(directory: string, isOurs: (name: string) => boolean): string[] {
+function describeChildren(directory: string, isOurs: (name: string) => boolean): string[] {
   return listNames(directory)
     .filter((name) => !isOurs(name))
     .flatMap((name) => describeWithInner(`${directory}/${name}`));
 }
 
-/** It, and what is right in it; links that lead to directories included. */
+/** The path and its direct children, including links to directories. */
 function describeWithInner(path: string): string[] {
-  const stats = look(path);
+  const stats = readStats(path);
   const inner = stats === undefined || stats.isFile() ? [] : listNames(path);
   return [toLine(path, stats), ...inner.map((name) => describe(`${path}/${name}`))];
 }
@@ -59,22 +59,22 @@ function listNames(directory: string): string[] {
   try {
     return readSystemNames(directory).sort();
   } catch {
-    return []; // None, or not to be listed: then its own times have to do.
+    return []; // Missing or not readable: its own times are used.
   }
 }
 
 function describe(path: string): string {
-  return toLine(path, look(path));
+  return toLine(path, readStats(path));
 }
 
 function toLine(path: string, stats: Stats | undefined): string {
   return stats ? `${path} ${stats.mtimeMs} ${stats.size}` : path;
 }
 
-function look(path: string): Stats | undefined {
+function readStats(path: string): Stats | undefined {
   try {
     return findStats(toSystemPath(path));
   } catch {
-    return undefined; // Not to be looked at.
+    return undefined; // It is not accessible.
   }
 }

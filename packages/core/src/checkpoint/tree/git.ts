@@ -3,15 +3,15 @@ import { foldName } from "../../infrastructure/text/unicode.ts";
 import type { TreeEntry } from "../entries.ts";
 
 const HEADER_BYTES = 12;
-/** Times, numbers and sizes by which git finds changed files sooner; the mode lies among them, at `MODE_AT`. */
+/** Times, numbers and sizes by which git finds changed files faster; the mode is among them, at `MODE_AT`. */
 const STAT_BYTES = 40;
 const MODE_AT = 24;
 const EXTENDED = 0x4000;
 const HASH_BYTES: readonly number[] = [20, 32];
 
 /**
- * A hash of what git's index says: paths, modes, contents and flags. The times in it, which every look at the state writes
- * anew, make no difference. Undefined for what is no whole index. From gitformat-index(5).
+ * A hash of the contents of git's index: paths, modes, hashes and flags. The times in it, which every `git status`
+ * rewrites, are left out. Undefined for an incomplete index. From gitformat-index(5).
  */
 export function signGitIndex(path: string, content: Uint8Array): string | undefined {
   if (!/(?:^|\/)index$/.test(path) || Buffer.from(content.subarray(0, 4)).toString("latin1") !== "DIRC")
@@ -46,7 +46,7 @@ function hashEntries(content: Buffer, hashBytes: number): string | undefined {
   return endsWithExtensions(content, at, end) ? sum.digest("hex").slice(0, 32) : undefined;
 }
 
-/** In version 4 a number says how much of the name before is left out; its bytes are none of the name. */
+/** In version 4 a number says how many bytes of the previous name are dropped; its bytes are not part of the name. */
 function skipPrefixLength(content: Buffer, nameAt: number, version: number): number {
   let at = nameAt;
   if (version !== 4) return at;
@@ -54,7 +54,7 @@ function skipPrefixLength(content: Buffer, nameAt: number, version: number): num
   return at + 1;
 }
 
-/** False also where one is needed to understand the entries: its name begins with a small letter. */
+/** False also if an extension is needed to understand the entries: its name begins with a small letter. */
 function endsWithExtensions(content: Buffer, from: number, end: number): boolean {
   let at = from;
   while (at + 8 <= end) {
@@ -64,32 +64,32 @@ function endsWithExtensions(content: Buffer, from: number, end: number): boolean
   return at === end;
 }
 
-/** Where in a repository something lies. */
+/** The location of a path in a repository. */
 export interface GitLocation {
-  /** The path of the `.git` that it belongs to; undefined in a repository without one, as a bare one is. */
+  /** The path of the `.git` that it belongs to; undefined in a repository without one, such as a bare one. */
   top?: string | undefined;
-  /** The path of the object store that it belongs to, or that it is. */
+  /** The path of the object store that contains it, or that it is. */
   store?: string | undefined;
-  /** True in what stays where it is for commands in the sandbox: the project's own repository. */
+  /** True in the project's own repository, whose location sandboxed commands cannot change. */
   isFixed?: boolean | undefined;
 }
 
-/** What lies beside the objects of every repository. */
+/** The names next to the objects of every repository. */
 const BESIDE_OBJECTS: readonly string[] = ["HEAD", "refs"];
 
-/** Where Git LFS keeps large files by their content; there may be gigabytes of them. */
+/** The directory in which Git LFS stores large files by their content; it may hold gigabytes. */
 const LARGE_FILES = "/lfs/objects";
 
 interface Surroundings {
   around: GitLocation | undefined;
   /** All names in the directory. */
   names: readonly string[];
-  /** What was known of a path. */
+  /** The entry known for a path before. */
   known(path: string): TreeEntry | undefined;
 }
 
-/** @param path that of `name`. */
-export function placeInGit(name: string, path: string, surroundings: Surroundings): GitLocation | undefined {
+/** @param path the path of `name`. */
+export function locateInGit(name: string, path: string, surroundings: Surroundings): GitLocation | undefined {
   const { around } = surroundings;
   if (around?.store !== undefined) return around;
   const top = around?.top ?? (foldName(name) === ".git" ? path : undefined);
@@ -101,46 +101,46 @@ export function placeInGit(name: string, path: string, surroundings: Surrounding
   return top === undefined && store === undefined ? around : { top, store, ...(isFixed && { isFixed }) };
 }
 
-/** True for a pack that the sandbox lets no command change or remove, if it is large. */
+/** True for a large pack that sandboxed commands cannot change or remove. */
 export function isHeldPack(path: string, { top, store, isFixed }: GitLocation): boolean {
   return isFixed === true && store === `${top}/objects` && path.startsWith(`${store}/pack/`);
 }
 
-/** Also where a command has just taken away what stood beside it. */
+/** True also if a command has just removed the names next to it. */
 function isBesideRepository(path: string, { names, known }: Surroundings): boolean {
   const entry = known(path);
   const isKnownStore = entry?.kind === "directory" && entry.isObject === true;
   return isKnownStore || BESIDE_OBJECTS.every((name) => names.includes(name));
 }
 
-/** Locks, unfinished objects and what a running git leaves for others: nothing of it is kept. */
+/** Locks, unfinished objects and temporary files of a running git: they are not recorded. */
 export function isTransientGitFile(name: string): boolean {
   return /\.lock$|^tmp_(?:obj|objdir|pack|idx|rev)[_-]|^gc\.pid$|^fsmonitor--daemon/.test(name);
 }
 
-/** What git writes when nobody has asked for a change; that it went away is noticed, what is written in it is not. */
+/** Files that git writes without a requested change; only their removal is recorded, not their contents. */
 export function isGitNoise(path: string): boolean {
   return /\/(?:FETCH_HEAD|gc\.log)$/.test(path);
 }
 
-// As `read-file.ts` has them.
+// As in `read-file.ts`.
 const TICK_MS = 40;
 const COARSE_TICK_MS = 2_100;
 
-/** When names came or went last in a directory, and which files were in it. */
+/** The files of a directory, with the time when names were last added or removed. */
 export interface ListedDirectory {
   inode: number;
   changedMs: number;
-  /** Paths of what is in it; undefined where the directory was changed so shortly before that its time tells nothing. */
+  /** The paths in it; undefined when the directory was changed so recently that its time proves nothing. */
   paths: string[];
 }
 
-/** True where no name has come or gone since. */
+/** True when no name was added or removed since. */
 export function isAsListed(listed: ListedDirectory | undefined, stats: Stats): boolean {
   return listed?.inode === stats.ino && listed.changedMs === stats.ctimeMs;
 }
 
-/** True when a change in the same tick of the file system's clock would leave the time as it is. */
+/** True when a change in the same tick of the file system's clock would leave the time unchanged. */
 export function isJustChanged({ ctimeMs }: Stats, nowMs: number): boolean {
   const isCoarse = Number.isInteger(ctimeMs / 1000);
   return ctimeMs > nowMs - (isCoarse ? COARSE_TICK_MS : TICK_MS);

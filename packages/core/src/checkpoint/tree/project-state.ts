@@ -18,26 +18,26 @@ import {
   isJustChanged,
   isTransientGitFile,
   type ListedDirectory,
-  placeInGit,
+  locateInGit,
   signGitIndex,
 } from "./git.ts";
 import { FileReader, isUntouched, toFileEntry } from "./read-file.ts";
 
-/** The project is too large to be kept. */
+/** The project is too large to be recorded. */
 export class TooLargeError extends Error {
   override name = "TooLargeError";
 }
 
-/** How the project is looked at again. */
+/** How the project is scanned again. */
 interface UpdateOptions {
   signal?: AbortSignal | undefined;
-  /** True: what there is no space for is noticed, but not kept; of what has come beyond the limits not even that. */
+  /** True: files that do not fit are noticed but not recorded, and entries beyond the limits are ignored. */
   isLenient?: boolean | undefined;
-  /** True: objects of git's in directories in which no name has come or gone are taken for what they were. */
+  /** True: git objects in directories without added or removed names are assumed to be unchanged. */
   isQuick?: boolean | undefined;
 }
 
-/** Which project is looked at, and where its contents are kept. */
+/** The project to scan, and the store for its contents. */
 interface ProjectStateOptions {
   /** Absolute and real. */
   root: string;
@@ -47,34 +47,37 @@ interface ProjectStateOptions {
   except: ReadonlySet<string>;
 }
 
-/** What is in the project, as it was last looked at; every content that may be kept is in the store. */
+/** The entries of a project at the last scan; every content that can be recorded is in the store. */
 export class ProjectState {
   private readonly reader = new FileReader();
   private readonly linkedGitDirectories: readonly string[];
   private listed: ReadonlyMap<string, ListedDirectory> = new Map();
-  private unkeptStores: readonly string[] = [];
+  private unrecordedStores: readonly string[] = [];
   private heldPacks: ReadonlySet<string> = new Set();
 
   /**
-   * Paths of files whose content is not kept, since it is too large, or may not be read; sorted as they were found. Object
-   * stores of which there is too much come last.
+   * Paths of files whose content is not recorded because it is too large or not readable, in the order of discovery.
+   * Object stores with too much data come last.
    */
-  get unkept(): string[] {
-    return [...this.pathsOf(isUnkept).filter((path) => !this.heldPacks.has(path)), ...this.unkeptStores];
+  get unrecorded(): string[] {
+    return [
+      ...this.pathsOf(isUnrecorded).filter((path) => !this.heldPacks.has(path)),
+      ...this.unrecordedStores,
+    ];
   }
 
-  /** Directories in which nobody looks deeper than one level. */
+  /** Directories that are scanned only one level deep. */
   get caches(): string[] {
     return this.pathsOf(({ kind }) => kind === "cache");
   }
 
-  /** What of ours was edited between the last two looks, and pipes that have come. */
+  /** Diligent's own files that were edited between the last two scans, and new pipes. */
   touched: readonly string[] = [];
 
-  /** What has come between the last two looks and is no change to be taken back: objects of git's, new repositories. */
+  /** Additions between the last two scans that undo never removes: git objects and new repositories. */
   arrived: readonly TreeChange[] = [];
 
-  /** @param entries what is known from before; what looks the same now is not read again. */
+  /** @param entries the entries known from before; an entry with the same times is not read again. */
   constructor(
     private readonly options: ProjectStateOptions,
     public entries: ReadonlyMap<string, TreeEntry> = new Map(),
@@ -87,8 +90,8 @@ export class ProjectState {
   }
 
   /**
-   * Looks at the whole project, keeps what is new in it, and returns what has changed since the last look; in pieces.
-   * @throws TooLargeError, StoppedError, and errors of the store; what is known is as it was then.
+   * Scans the whole project in time slices, records new contents, and returns the changes since the last scan.
+   * @throws TooLargeError, StoppedError, and errors of the store; the known entries are unchanged then.
    */
   async update({ signal, isLenient = false, isQuick = false }: UpdateOptions = {}): Promise<TreeChange[]> {
     const known = {
@@ -96,28 +99,28 @@ export class ProjectState {
       listed: isQuick ? this.listed : new Map(),
       heldPacks: this.heldPacks,
     };
-    const look = new Look({ ...this.options, isLenient }, known, this.reader);
+    const scan = new ProjectScan({ ...this.options, isLenient }, known, this.reader);
     const slices = new TimeSlicer(signal);
     const { root, except } = this.options;
     const finding = {
       known: (path: string) => this.entries.get(path),
       except,
       gitDirectories: this.linkedGitDirectories,
-      isUnchanged: (path: string, stats: Stats) => look.isUnchanged(path, stats),
+      isUnchanged: (path: string, stats: Stats) => scan.isUnchanged(path, stats),
     };
     for (const found of findEntries(root, finding)) {
       if (slices.isDue) await slices.pause();
-      const reading = look.take(found, slices);
+      const reading = scan.take(found, slices);
       if (reading) await reading;
     }
     if (!isLenient) this.options.store.flush();
-    const changes = look.finish();
-    this.entries = look.entries;
-    this.listed = look.listed;
-    this.touched = look.touched;
-    this.arrived = look.arrived;
-    this.unkeptStores = [...look.unkeptStores];
-    this.heldPacks = look.heldPacks;
+    const changes = scan.finish();
+    this.entries = scan.entries;
+    this.listed = scan.listed;
+    this.touched = scan.touched;
+    this.arrived = scan.arrived;
+    this.unrecordedStores = [...scan.unrecordedStores];
+    this.heldPacks = scan.heldPacks;
     return changes;
   }
 
@@ -128,23 +131,23 @@ export class ProjectState {
   }
 }
 
-/** What is known from the look before. */
+/** The result of the previous scan. */
 interface KnownTree {
   entries: ReadonlyMap<string, TreeEntry>;
-  /** Directories of objects that need not be looked into as long as no name comes or goes. */
+  /** Directories of objects that are not scanned again as long as no name is added or removed. */
   listed: ReadonlyMap<string, ListedDirectory>;
   heldPacks: ReadonlySet<string>;
 }
 
-/** One look at everything. */
-class Look {
+/** One scan of the whole project. */
+class ProjectScan {
   readonly entries = new Map<string, TreeEntry>();
   readonly listed = new Map<string, ListedDirectory>();
   readonly touched: string[] = [];
   readonly arrived: TreeChange[] = [];
-  /** Object stores with more in them than can be kept. */
-  readonly unkeptStores = new Set<string>();
-  /** Packs that commands cannot change, so that nothing needs to be kept of them. */
+  /** Object stores with more data than can be recorded. */
+  readonly unrecordedStores = new Set<string>();
+  /** Packs that commands cannot change, so their contents need not be recorded. */
   readonly heldPacks = new Set<string>();
   private readonly changes: TreeChange[] = [];
   private readonly hidden: string[] = [];
@@ -171,7 +174,7 @@ class Look {
     return undefined;
   }
 
-  /** What was there and is no longer; what may not be looked at is taken for what it was. */
+  /** Finds removed entries; an entry that is not accessible is assumed to be unchanged. */
   finish(): TreeChange[] {
     for (const [path, before] of this.known) {
       if (this.entries.has(path)) continue;
@@ -181,7 +184,7 @@ class Look {
     return this.changes;
   }
 
-  /** True where what is in a directory of objects can be taken for what it was. */
+  /** True when the entries of an object directory can be assumed to be unchanged. */
   isUnchanged(path: string, stats: Stats): boolean {
     const listed = this.before.listed.get(path);
     if (listed && isAsListed(listed, stats)) return true;
@@ -201,7 +204,7 @@ class Look {
     }
   }
 
-  /** What is larger than what is copied, the sandbox holds. */
+  /** Objects that are too large to be copied are protected by the sandbox. */
   private takeObject(found: Extract<Found, { kind: "file" }>, slices: TimeSlicer): Promise<void> | undefined {
     const { path, stats, git } = found;
     const { objectBytes, objectCount } = this.options.limits;
@@ -213,8 +216,8 @@ class Look {
       return undefined;
     }
     if (!isBeyond) return this.takeFile(found, slices);
-    if (git?.store !== undefined) this.unkeptStores.add(git.store);
-    // It may be kept from an earlier look, which is better than nothing.
+    if (git?.store !== undefined) this.unrecordedStores.add(git.store);
+    // A content recorded by an earlier scan is better than none.
     const before = this.known.get(path);
     if (before) this.enter(path, before);
     return undefined;
@@ -226,8 +229,8 @@ class Look {
   ): Promise<void> | undefined {
     const { limits, store } = this.options;
     const before = this.known.get(path);
-    // So it is with nearly all of them, at each look.
-    if (before?.kind === "file" && isStillKept(before, stats, store)) {
+    // The common case: the file is unchanged.
+    if (before?.kind === "file" && isStillRecorded(before, stats, store)) {
       this.enter(path, before, git);
       return undefined;
     }
@@ -251,17 +254,17 @@ class Look {
     const meaning = git && signGitIndex(path, content);
     const entry = meaning === undefined ? read.entry : { ...read.entry, meaning };
     if (!this.options.isLenient && git?.store === undefined) this.assertRoom(entry.size);
-    const isKept = await this.keep(read.entry.hash, content);
+    const isKept = await this.storeContent(read.entry.hash, content);
     this.note(path, isKept ? entry : { ...entry, hash: undefined }, git);
   }
 
-  private async keep(hash: string, content: Uint8Array): Promise<boolean> {
+  private async storeContent(hash: string, content: Uint8Array): Promise<boolean> {
     try {
-      await this.options.store.keep(hash, content);
+      await this.options.store.add(hash, content);
       return true;
     } catch (error) {
       if (!this.options.isLenient) throw error;
-      return false; // Said by whoever has tried it without leniency before.
+      return false; // A scan without leniency has reported it before.
     }
   }
 
@@ -271,15 +274,15 @@ class Look {
     if (before === undefined && isLenient && this.count >= limits.projectEntries) return;
     const entry = this.isOfObjectStore(found, git) ? { ...found, isObject: true as const } : found;
     this.enter(path, entry, git);
-    const isOfNoMatter = git !== undefined && isGitNoise(path);
-    if (before === undefined && (isOfNoMatter || this.isArrival(entry, git)))
+    const isNoise = git !== undefined && isGitNoise(path);
+    if (before === undefined && (isNoise || this.isArrival(entry, git)))
       this.arrived.push({ path, before, after: entry });
-    else if (isOfNoMatter) return;
+    else if (isNoise) return;
     else if (isChange(before, entry)) this.changes.push({ path, before, after: entry });
     else if (isTouched(before, entry)) this.touched.push(path);
   }
 
-  /** A repository without a `.git` is only known as one when it was there before. */
+  /** A repository without a `.git` is only recognized if it was there before. */
   private isOfObjectStore(
     entry: TreeEntry,
     git: GitLocation | undefined,
@@ -288,7 +291,7 @@ class Look {
     return git.top !== undefined || this.known.has(git.store);
   }
 
-  /** That git has stored something, or made a repository, is no deed to be taken back: others may build on it. */
+  /** A new git object or repository is not a change to undo: later work may depend on it. */
   private isArrival(entry: TreeEntry, git: GitLocation | undefined): boolean {
     if (entry.kind === "control") return false;
     if ((entry.kind === "file" || entry.kind === "directory") && entry.isObject) return true;
@@ -311,7 +314,7 @@ class Look {
     if (!this.options.isLenient) this.assertRoom(0);
   }
 
-  /** Only a directory that holds nothing but files, whose state is certain, need not be looked into again. */
+  /** Only a directory that contains nothing but unchanged files need not be scanned again. */
   private noteListed(path: string, entry: TreeEntry): void {
     const directory = path.slice(0, path.lastIndexOf("/"));
     const listed = this.listed.get(directory);
@@ -333,27 +336,27 @@ class Look {
   }
 }
 
-/** What could not be kept before is tried again: there may be space now. */
-function isStillKept(before: FileEntry, now: Stats, store: BlobStore): boolean {
+/** Content that could not be stored before is tried again: there may be space now. */
+function isStillRecorded(before: FileEntry, now: Stats, store: BlobStore): boolean {
   if (before.isFresh || !isUntouched(before, now)) return false;
   return before.hash !== undefined && store.has(before.hash);
 }
 
-function isUnkept(entry: TreeEntry): boolean {
+function isUnrecorded(entry: TreeEntry): boolean {
   return entry.kind === "file" && entry.hash === undefined;
 }
 
-/** That we have made something is no deed to be taken back; that it went away is one to be told. */
+/** The creation of diligent's own files is not a change to undo; their removal is reported. */
 function isChange(before: TreeEntry | undefined, now: TreeEntry): boolean {
   if (now.kind === "control") {
     if (before === undefined) return false;
     return before.kind !== "control" || !isWhole(before, now);
   }
-  // An earlier version has kept no more of a repository than that it was there.
+  // An earlier version recorded only the existence of a repository.
   return !(before?.kind === "control" && !before.parts.includes("pipe")) && !isSameState(before, now);
 }
 
-/** What is in the midst of `.diligent` is not kept; that something in it was edited is to be told all the same. */
+/** The contents of `.diligent` are not recorded; edits in it are reported all the same. */
 function isTouched(before: TreeEntry | undefined, now: TreeEntry): boolean {
   if (now.kind !== "control") return false;
   return before?.kind !== "control" || before.mark !== now.mark;
@@ -361,7 +364,7 @@ function isTouched(before: TreeEntry | undefined, now: TreeEntry): boolean {
 
 const MODE_BITS = 0o7777;
 
-/** What was found at a path, before anything was read of its content. `git`: where in a repository it lies. */
+/** A path found by the scan, before its content is read. `git`: its location in a repository. */
 type Found =
   | { path: string; kind: "file"; stats: Stats; git?: GitLocation | undefined }
   | {
@@ -370,24 +373,24 @@ type Found =
       entry: Exclude<TreeEntry, { kind: "file" }>;
       git?: GitLocation | undefined;
     }
-  /** It, or what is below it, may not be looked at: whatever was known of it is still the best guess. */
+  /** The path or its contents are not accessible: the earlier entries remain the best guess. */
   | { path: string; kind: "hidden" }
-  /** A directory of objects in which no name has come or gone since the last look. */
+  /** An object directory without added or removed names since the last scan. */
   | { path: string; kind: "unchanged" };
 
-/** What is known beforehand, and what is no part of the tree. */
+/** Earlier knowledge, and paths to skip. */
 interface FindOptions {
-  /** What was known of a path: a directory that was kept stays so, and a cache stays one, whatever it is called now. */
+  /** The earlier entry of a path: a recorded directory stays one, and a cache stays one, whatever its name is now. */
   known(path: string): TreeEntry | undefined;
   /** Absolute paths that are skipped, such as the store itself. */
   except: ReadonlySet<string>;
   /** Git directories outside the root that belong to it; absolute and real. */
   gitDirectories: readonly string[];
-  /** True for a directory of objects in which no name has come or gone since the last look. */
+  /** True for an object directory without added or removed names since the last scan. */
   isUnchanged(path: string, stats: Stats): boolean;
 }
 
-/** A directory that is still to be listed. */
+/** A directory to be listed. */
 interface Waiting {
   path: string;
   device: number;
@@ -395,15 +398,14 @@ interface Waiting {
 }
 
 /**
- * Everything in a directory tree, each directory before what is in it. Links are not followed; of `.diligent` and
- * pipes only that they are there is told, sockets and devices are skipped, and other file systems are looked at as
- * caches are.
+ * Finds everything in a directory tree, each directory before its contents. Links are not followed; only the existence
+ * of `.diligent` and pipes is returned, sockets and devices are skipped, and other file systems are treated as caches.
  * @param root absolute and real.
  * @throws the file system's error when `root` itself cannot be read.
  */
 function* findEntries(root: string, options: FindOptions): Generator<Found> {
   const top = findStats(root);
-  // The project itself is gone, or a link stands in its place: then nothing is left in it.
+  // The project directory was removed or replaced by a link: it contains nothing then.
   const waiting: Waiting[] = top?.isDirectory() ? [{ path: "", device: top.dev, git: undefined }] : [];
   for (const path of options.gitDirectories) {
     const stats = findStats(toSystemPath(path));
@@ -423,8 +425,8 @@ function* findEntries(root: string, options: FindOptions): Generator<Found> {
       const path = directory.path === "" ? name : `${directory.path}/${name}`;
       const absolute = toAbsolute(root, path);
       if (options.except.has(absolute)) continue;
-      const git = placeInGit(name, path, { around: directory.git, names, known: options.known });
-      const found = lookAt(absolute, { name, path, git, device: directory.device, options });
+      const git = locateInGit(name, path, { around: directory.git, names, known: options.known });
+      const found = findEntry(absolute, { name, path, git, device: directory.device, options });
       if (found === undefined) continue;
       yield found;
       if (found.kind === "entry" && found.entry.kind === "directory")
@@ -433,7 +435,7 @@ function* findEntries(root: string, options: FindOptions): Generator<Found> {
   }
 }
 
-/** Undefined where it may not be listed. */
+/** Undefined when it is not readable. */
 function listNames(root: string, directory: string): string[] | undefined {
   try {
     return readSystemNames(directory === "" ? root : toAbsolute(root, directory));
@@ -443,7 +445,7 @@ function listNames(root: string, directory: string): string[] | undefined {
   }
 }
 
-interface Place {
+interface ListedName {
   name: string;
   /** Relative to the root. */
   path: string;
@@ -452,7 +454,7 @@ interface Place {
   options: FindOptions;
 }
 
-function lookAt(absolute: string, { name, path, git, device, options }: Place): Found | undefined {
+function findEntry(absolute: string, { name, path, git, device, options }: ListedName): Found | undefined {
   try {
     const stats = lstatSync(toSystemPath(absolute));
     if (isProtectedName(name) || stats.isFIFO()) {
@@ -481,7 +483,7 @@ function toDirectoryEntry({ mode, uid, gid }: Stats): Extract<TreeEntry, { kind:
   return { kind: "directory", mode: mode & MODE_BITS, uid, gid };
 }
 
-/** Where a link points, as it is written in it. Throws the file system's error. */
+/** The text of a link. @throws the file system's error. */
 export function readTarget(path: string | Buffer): string {
   const system = typeof path === "string" ? toSystemPath(path) : path;
   return fromNameBytes(readlinkSync(system, { encoding: "buffer" }));
@@ -491,15 +493,15 @@ function isGone(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(systemErrorCode(error) ?? "");
 }
 
-/** What belongs to us: never kept, never restored, at any depth. */
-const NEVER_TOUCHED = ".diligent";
+/** Diligent's own directory: never recorded, never restored, at any depth. */
+const OWN_DIRECTORY = ".diligent";
 
-/** Our own files while they are being written. */
+/** Diligent's temporary files. */
 const UNFINISHED = /^\.diligent-[0-9a-f]{12}\.tmp$/;
 
 /**
- * Directories of what can be downloaded or made again, by the names their tools give them. `dist`, `build` and `vendor` are
- * not among them: people keep their own work in those.
+ * Directories whose contents can be downloaded or created again, by the names their tools use. `dist`, `build` and
+ * `vendor` are not among them: some users keep their own work there.
  */
 const CACHES: ReadonlySet<string> = new Set([
   ...["node_modules", "bower_components", ".pnpm-store", ".yarn", ".npm"],
@@ -508,32 +510,35 @@ const CACHES: ReadonlySet<string> = new Set([
   ...[".terraform", ".bundle", ".dart_tool", ".zig-cache", "DerivedData"],
 ]);
 
-/** Tools put it into directories that need no backup, Cargo into `target`; see https://bford.info/cachedir/. */
+/**
+ * Tools create this file in directories that need no backup, for example Cargo in `target`; see
+ * https://bford.info/cachedir/.
+ */
 const CACHE_TAG = "CACHEDIR.TAG";
-/** With what such a file begins. */
+/** The beginning of such a file. */
 const CACHE_TAG_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55";
 
-/** Python's mark of an environment, whatever its directory is called. */
+/** Marks a Python environment, whatever its directory is called. */
 const ENVIRONMENT_MARK = "pyvenv.cfg";
 
-/** True for what belongs to us. */
+/** True for diligent's own directory. */
 function isProtectedName(name: string): boolean {
-  // There, as a rule, both spellings mean the same directory.
+  // On macOS, both spellings usually mean the same directory.
   const known = platformName() === "darwin" ? name.toLowerCase() : name;
-  return known === NEVER_TOUCHED;
+  return known === OWN_DIRECTORY;
 }
 
-/** True for what is written beside a file before it takes its place. */
+/** True for a temporary file that replaces another one. */
 function isUnfinished(name: string): boolean {
   return UNFINISHED.test(name);
 }
 
-/** True for directories that their tools make again. */
+/** True for directories that tools create again. */
 function isCacheName(name: string): boolean {
   return CACHES.has(name);
 }
 
-/** True for a directory whose tool says that all of it can be made again. */
+/** True for a directory whose tool marks its contents as reproducible. */
 function isMarkedAsCache(directory: string): boolean {
   if (findStats(toSystemPath(`${directory}/${ENVIRONMENT_MARK}`))?.isFile()) return true;
   const tag = `${directory}/${CACHE_TAG}`;
@@ -542,8 +547,8 @@ function isMarkedAsCache(directory: string): boolean {
 }
 
 /**
- * Changes when something comes, goes or is replaced in its first level: what is deeper is not looked at, since there may be
- * hundreds of thousands of files.
+ * Changes when an entry of the first level is added, removed or replaced; deeper levels are not scanned, since there
+ * may be hundreds of thousands of files.
  */
 export function signCache(directory: string, stats: Stats): string {
   const lines = [describe(".", stats)];
@@ -553,7 +558,7 @@ export function signCache(directory: string, stats: Stats): string {
       if (inner) lines.push(describe(name, inner));
     }
   } catch {
-    // It may not be listed, or went away: its own times have to do.
+    // It is not readable, or was removed: its own times are used.
   }
   return Bun.SHA256.hash(lines.sort().join("\n"), "hex").slice(0, 32);
 }
@@ -575,6 +580,6 @@ function readHead(path: string, length: number): string | undefined {
       closeSync(file);
     }
   } catch {
-    return undefined; // Not to be read: then it marks nothing.
+    return undefined; // An unreadable file marks nothing.
   }
 }

@@ -8,11 +8,11 @@ const MODE_BITS = 0o7777;
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const PIECE_BYTES = 1024 * 1024;
 
-// The kernel's clock for files moves on every 10 ms at the slowest; where it keeps whole seconds, every two.
+// The kernel's file clock advances at least every 10 ms; on file systems with whole seconds, every two seconds.
 const TICK_MS = 40;
 const COARSE_TICK_MS = 2_100;
 
-/** An entry for a file of which nothing was read. */
+/** An entry for a file that was not read. */
 export function toFileEntry(stats: Stats, hash?: string): FileEntry {
   return {
     kind: "file",
@@ -28,7 +28,7 @@ export function toFileEntry(stats: Stats, hash?: string): FileEntry {
   };
 }
 
-/** True when nobody has touched the file in between, permissions included. */
+/** True when the file, including its permissions, was not changed in between. */
 export function isUntouched(before: FileEntry, { ctimeMs, mtimeMs, size, ino, mode }: Stats): boolean {
   return (
     before.changedMs === ctimeMs &&
@@ -39,23 +39,23 @@ export function isUntouched(before: FileEntry, { ctimeMs, mtimeMs, size, ino, mo
   );
 }
 
-/** A file that was read whole. */
+/** A file that was read completely. */
 interface ReadFile {
-  /** Of what was read; good until the next file is read. */
+  /** Valid until the next file is read. */
   content: Uint8Array;
   entry: FileEntry;
 }
 
 /**
- * Reads files whole, one after the other, into the same memory as long as they are small. A pipe or link that took a
- * file's place is not waited for and not followed.
+ * Reads files completely, one after the other, into the same memory as long as they are small. A pipe or link that
+ * replaced a file is neither waited for nor followed.
  */
 export class FileReader {
   private readonly memory = Buffer.allocUnsafe(PIECE_BYTES);
 
   /**
-   * @param seen what the file was when it was found.
-   * @returns undefined when it is gone, is no file any more, or may not be read.
+   * @param seen the stats found by the scan.
+   * @returns undefined when the file is missing, was replaced by another kind of entry, or is not readable.
    */
   async read(absolute: string, seen: Stats, slices?: TimeSlicer): Promise<ReadFile | undefined> {
     const file = openQuietly(absolute);
@@ -69,7 +69,7 @@ export class FileReader {
       const isSteady = stats.mtimeMs === seen.mtimeMs && content.length === stats.size && !isRecent(stats);
       return { content, entry: isSteady ? entry : { ...entry, isFresh: true } };
     } catch {
-      return undefined; // The disk gives an error, or it has become something that cannot be read.
+      return undefined; // The disk reports an error, or the entry can no longer be read.
     } finally {
       closeSync(file);
     }
@@ -81,7 +81,7 @@ export class FileReader {
       const count = readSync(file, this.memory, length, PIECE_BYTES - length, null);
       length += count;
       if (count === 0) return this.memory.subarray(0, length);
-      // It has grown since it was found: the next look reads it as a large one.
+      // It has grown since the scan: the next scan reads it as a large file.
       if (length === PIECE_BYTES) return undefined;
     }
   }
@@ -98,7 +98,7 @@ async function readLarge(file: number, slices: TimeSlicer | undefined): Promise<
   }
 }
 
-/** True when a change in the same tick of the file system's clock would leave the times as they are. */
+/** True when a change in the same tick of the file system's clock would leave the times unchanged. */
 function isRecent({ ctimeMs }: Stats): boolean {
   const isCoarse = Number.isInteger(ctimeMs / 1000);
   return ctimeMs > now() - (isCoarse ? COARSE_TICK_MS : TICK_MS);
@@ -108,6 +108,6 @@ function openQuietly(absolute: string): number | undefined {
   try {
     return openSync(toSystemPath(absolute), OPEN_FLAGS);
   } catch {
-    return undefined; // Gone, or not for us to read.
+    return undefined; // It is missing or not readable.
   }
 }
