@@ -112,7 +112,7 @@ describe("/login on the screen", () => {
     program.send("/login anthropic\r");
     await program.waitFor("Paste the key for anthropic");
     program.send(`${KEY}\r`);
-    await program.waitFor("Still using gpt-6.2-sol; /model chooses another.");
+    await program.waitFor("Still using gpt-6.2-sol; switch with /model.");
     program.send("go on now\r");
     await program.waitFor("Sol speaks.");
     program.send("\x04");

@@ -90,7 +90,7 @@ describe("a first start without a key", () => {
     await program.waitFor("Incorrect API key provided. The key was not stored.");
     expect(existsSync(configPath())).toBe(false);
     program.send(`${right}\r`);
-    await program.waitFor("gpt-6.2-sol answers");
+    await program.waitFor("Using gpt-6.2-sol");
     program.send("hello there\r");
     await program.waitFor("Sol speaks.");
     program.send("\x04");

@@ -115,7 +115,7 @@ describe("on the screen", () => {
     await program.run("/tree");
     await program.press("up", "enter");
     expect(program.dialog?.items[1]?.detail).toBe(
-      "one path is restored, 1 changed since is kept; /redo undoes that",
+      "one path is restored, 1 changed since is kept; /redo reverses that",
     );
     program.take();
     await program.press("down", "enter");

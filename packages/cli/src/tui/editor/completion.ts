@@ -7,7 +7,7 @@ import { fuzzyMatch } from "@earendil-works/pi-tui/dist/fuzzy.js";
 import { toSingleLine } from "../../text/terminal-text.ts";
 import type { FileIndex } from "./file-index.ts";
 
-/** What there is to complete from. */
+/** The sources of completions. */
 interface CompletionOptions {
   commands: readonly CompletableCommand[];
   files: FileIndex;
@@ -16,7 +16,10 @@ interface CompletionOptions {
 const MAX_OFFERED = 50;
 const MAX_LABEL_COLUMNS = 200;
 
-/** What is offered while a prompt is written: commands behind `/`, files behind `@`, and on Tab files for any word. */
+/**
+ * Completions while a prompt is being typed: commands after `/`, files after `@`, and files for any word on
+ * Tab.
+ */
 export function createCompletion({ commands, files }: CompletionOptions): AutocompleteProvider {
   return {
     async getSuggestions(lines, line, column, { signal, force = false }) {
@@ -35,13 +38,13 @@ export function createCompletion({ commands, files }: CompletionOptions): Autoco
 }
 
 interface PathStart {
-  /** As it is written. */
+  /** As typed. */
   prefix: string;
   query: string;
   quote(path: string): string;
 }
 
-/** The file that is being named right before the cursor, in quotes or not. */
+/** The file name being typed directly before the cursor, quoted or not. */
 function findMention(before: string): PathStart | undefined {
   const found = /(?:^|[\s([{<"'`,;:])(@(?:"([^"]*)|([^\s"]*)))$/.exec(before);
   if (!found) return undefined;
@@ -59,7 +62,7 @@ async function suggestFiles(
   files: FileIndex,
   signal: AbortSignal,
 ): Promise<AutocompleteSuggestions | null> {
-  // What is not below this directory is not in the list.
+  // The list contains only what is below this directory.
   if (/^(?:[/~]|\.\.\/)/.test(query)) return null;
   const paths = await files.paths(signal);
   if (signal.aborted) return null;
@@ -99,7 +102,7 @@ interface TextLocation {
   column: number;
 }
 
-/** The value in place of what is written of it, with a space behind unless something can follow. */
+/** Replaces the typed part by the value, followed by a space unless it can be continued. */
 function writeCompletion({ lines, line, column }: TextLocation, value: string, prefix: string) {
   const text = lines[line] ?? "";
   const before = text.slice(0, column - prefix.length);
@@ -114,12 +117,12 @@ function writeCompletion({ lines, line, column }: TextLocation, value: string, p
 }
 
 const MAX_DESCRIPTION_COLUMNS = 200;
-// Names that begin as it is written come before all others.
+// Names that begin with the typed text come before all others.
 const BEGINNING_BONUS = 1_000;
 
 /**
- * The commands that what is written behind the slash may become, the likeliest first; each under the one of its names that
- * fits best. Without anything written all of them, in their order.
+ * The commands that match the text after the slash, the likeliest first, each under its best-matching name.
+ * For an empty text, all commands in their order.
  */
 function findCommands(commands: readonly CompletableCommand[], written: string): AutocompleteItem[] {
   const found = commands.flatMap((command) => {
@@ -150,8 +153,8 @@ function byScore(left: { score: number }, right: { score: number }): number {
 }
 
 /**
- * The words of a command line such as `code -w` or `"/opt/my editor" --wait`: quotes and backslashes as in a shell,
- * nothing else of it. Undefined where a quote is left open, and without a word.
+ * The words of a command line such as `code -w` or `"/opt/my editor" --wait`: quotes and backslashes as in a
+ * shell, and no other syntax. Undefined for an unclosed quotation mark, and for no words.
  */
 export function readCommandWords(line: string): string[] | undefined {
   const words = line.matchAll(/(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+|\S/gs);
@@ -168,23 +171,25 @@ function unquote(word: string): string {
   });
 }
 
-/** A slash command as far as completion knows it. */
+/** What completion knows about a slash command. */
 interface CompletableCommand {
   /** Without the slash. */
   name: string;
   aliases?: readonly string[];
   description: string;
-  /** What may stand behind it, for the argument as far as it is written; nothing where anything may. */
+  /** The possible values for the argument typed so far; omitted if anything is allowed. */
   complete?(argument: string): readonly string[] | Promise<readonly string[]>;
 }
 
-// What is in the name itself is nearly always what was meant; pi-tui's scores are lower for better matches.
+// A match within the name itself is nearly always the intended one; pi-tui's scores are lower for better
+// matches.
 const NAME_BONUS = 30;
 const LENGTH_COST = 0.1;
 
 /**
- * The paths that hold the characters of `query` in order, the best first: in the last name before anywhere, together and
- * at the beginning of words before scattered, short before long. Without a query those nearest to the top.
+ * The paths that contain the characters of `query` in order, the best first: in the last name before anywhere
+ * else, together and at word starts before scattered, short before long. Without a query, those nearest to
+ * the root.
  */
 export function rankPaths(paths: readonly string[], query: string, limit: number): string[] {
   const scored = paths.flatMap((path) => {
@@ -211,12 +216,12 @@ function countSlashes(path: string): number {
 
 const PLAIN_PATH = /^[^\s"'`,;()<>[\]{}]+$/;
 
-/** How a path is named in a prompt: `@a.ts`, in quotes where it could not be told where it ends. */
+/** How a prompt names a path: `@a.ts`, quoted if its end would be ambiguous. */
 function toMention(path: string): string {
   return `@${quotePath(path)}`;
 }
 
-/** A path as it stands behind `@`: in quotation marks where its end could not be told from the text otherwise. */
+/** A path to follow `@`: quoted if its end would otherwise be ambiguous in the text. */
 function quotePath(path: string): string {
   return PLAIN_PATH.test(path) && !/[.:!?]$/.test(path) ? path : `"${path}"`;
 }

@@ -1,40 +1,40 @@
-/** Where a draft outlives the program, such as core's `DraftFile`. */
+/** Where a draft survives the program, such as core's `DraftFile`. */
 export interface DraftStore {
   takeOver(): string | undefined;
   write(text: string): void;
   remove(): void;
 }
 
-/** A session whose prompts are written; `leafId` is null until something was said in it. */
+/** The session that prompts are typed for; `leafId` is null until it has a message. */
 export interface DraftedSession {
   readonly sessionId: string;
   readonly leafId: string | null;
 }
 
-// What a program that is killed may lose of it.
+// The most that a killed program may lose of it.
 const PAUSE_MS = 300;
 
 /**
- * Keeps what is being written and was not sent yet: at once, and then every 300 ms at most. It belongs to the session that
- * it is written in; one in which nothing was said yet cannot be resumed, so its draft is for the next new session.
+ * Saves the prompt being typed: at once, then at most every 300 ms. A draft belongs to its session. A session
+ * without messages cannot be resumed, so its draft is for the next new session.
  */
 export class DraftSaver {
   private readonly stores = new Map<string | undefined, DraftStore>();
   private session: DraftedSession | undefined;
-  /** Where the draft was written last. */
+  /** Where the draft was saved last. */
   private written: DraftStore | undefined;
   private latest: string | undefined;
   private pause: Timer | undefined;
 
-  /** @param createStore the place for the drafts of a session, or for those of new sessions. */
+  /** @param createStore the store for the drafts of a session, or of new sessions. */
   constructor(
     private readonly createStore: (sessionId: string | undefined) => DraftStore,
     private readonly pauseMs = PAUSE_MS,
   ) {}
 
   /**
-   * From now on prompts are written for this session.
-   * @returns what an earlier process left behind in it; it stays kept until something is written or sent.
+   * From now on, prompts are typed for this session.
+   * @returns the draft that an earlier process left for it; it is kept until something is typed or sent.
    */
   open(session: DraftedSession): string | undefined {
     const before = this.key;
@@ -48,14 +48,14 @@ export class DraftSaver {
     if (this.pause === undefined) this.save();
   }
 
-  /** To be called when the program ends: what was changed last is kept too. */
+  /** Call it when the program ends, so that the last change is saved too. */
   flush(): void {
     this.stop();
     if (this.latest !== undefined) this.write(this.latest);
     this.latest = undefined;
   }
 
-  /** The prompt is on its way; there is nothing left to lose. */
+  /** The prompt was sent, so there is nothing to save. */
   sent(): void {
     this.stop();
     this.latest = undefined;
@@ -74,7 +74,7 @@ export class DraftSaver {
     return store;
   }
 
-  /** What is being written when another session opens goes along. */
+  /** A prompt being typed moves to the newly opened session. */
   private write(text: string): void {
     const { store } = this;
     if (this.written !== undefined && this.written !== store) this.written.remove();

@@ -1,27 +1,27 @@
 import { listFiles } from "@diligent/core/interactive";
 import { type Environment, now } from "@diligent/core/run";
 
-/** Paths of files and directories below one directory; those of directories end in a slash. */
+/** Paths of files and directories below one directory; those of directories end with a slash. */
 type PathList = readonly string[];
 
-/** Where the files come from, and for how long they are waited for. */
+/** The source of the files, and the time limits. */
 interface FileIndexOptions {
-  /** Lists the files anew. */
+  /** Lists the files again. */
   list(signal: AbortSignal): Promise<readonly string[]>;
   /** Milliseconds of any clock. */
   now(): number;
-  /** How long a listing goes on that nobody waits for; a second when left out. */
+  /** How long a listing continues when nobody waits for it; default: one second. */
   abandonedAfterMs?: number;
 }
 
-// Whoever writes on does not see a file that is younger; a listing of 20,000 files takes a tenth of it.
+// Newer files do not matter to a user who is typing; listing 20,000 files takes a tenth of this.
 const MAX_AGE_MS = 2_000;
-// The next key of somebody who types usually comes sooner, and wants the same list.
+// The next key usually arrives sooner and needs the same list.
 const ABANDONED_AFTER_MS = 1_000;
 
 /**
- * The files to choose from, listed when they are asked for and not again within two seconds. All who ask meanwhile share
- * one listing; it is broken off once nobody has waited for it for a second.
+ * The files to choose from, listed on demand and at most every two seconds. Concurrent requests share one
+ * listing, which is cancelled once nobody has waited for it for a second.
  */
 export class FileIndex {
   private known: { paths: PathList; at: number } | undefined;
@@ -30,7 +30,7 @@ export class FileIndex {
 
   constructor(private readonly options: FileIndexOptions) {}
 
-  /** Empty when `signal` is aborted before they are there, and where they cannot be listed. */
+  /** Empty if `signal` is aborted before the list is ready, or if the files cannot be listed. */
   async paths(signal: AbortSignal): Promise<PathList> {
     const { known } = this;
     if (known !== undefined && this.options.now() - known.at < MAX_AGE_MS) return known.paths;
@@ -39,7 +39,7 @@ export class FileIndex {
     try {
       return await untilAborted(this.listing.paths, signal);
     } catch {
-      // Without ripgrep, or in a directory that is gone, there is nothing to offer.
+      // Without ripgrep, or in a deleted directory, there are no files to suggest.
       return [];
     } finally {
       this.waiting--;
@@ -55,7 +55,7 @@ export class FileIndex {
       .then((listed) => {
         this.known = { paths: listed, at: this.options.now() };
       })
-      // Whoever waits for it deals with it.
+      // Its callers handle the error.
       .catch(() => undefined)
       .finally(() => {
         if (this.listing === listing) this.listing = undefined;
@@ -94,10 +94,10 @@ function withDirectories(files: readonly string[]): PathList {
   return [...directories, ...files];
 }
 
-// Ripgrep lists them in a tenth of a second; beyond them a search by fuzzy name finds nothing any more.
+// Ripgrep lists this many in a tenth of a second; in a longer list, fuzzy search is no longer useful.
 const MAX_FILES = 20_000;
 
-/** The files below a working directory, but for hidden and ignored ones. All paths absolute and real. */
+/** The files below a working directory, except hidden and ignored ones. All paths are absolute and real. */
 export function createFileIndex({
   cwd,
   root,

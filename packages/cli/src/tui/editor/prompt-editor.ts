@@ -14,41 +14,46 @@ import {
   type TextAreaRows,
 } from "./text-area.ts";
 
-/** What of a prompt was in sight when it was sent: without long pastes. For what must be the user's own word. */
+/**
+ * The part of a prompt that was visible when it was sent, without long pastes. Used for what the user must
+ * have typed themselves.
+ */
 interface VisiblePrompt {
   visibleText: string;
 }
 
-/** How an editor looks, and who is told of what is written in it. */
+/** The styles of an editor, and its listeners. */
 export interface PromptEditorOptions {
   theme: PromptTheme;
-  /** Keys the user has changed; they hold for every editor of pi-tui in this process. */
+  /** The keys that the user has changed; they apply to every pi-tui editor in this process. */
   keys?: EditorBindings;
-  /** Called with the whole text, pastes in full, never for a blank one; the editor is empty then. */
+  /**
+   * Called with the whole text, including pastes in full, never with a blank one; the editor is empty then.
+   */
   onSubmit(text: string, sent: VisiblePrompt): void;
-  /** False for a text that Up is not to bring back; every text is kept when left out. */
+  /** False for a text that Up must not bring back; default: every text is remembered. */
   isKept?(text: string): boolean;
   /** Called with the whole text whenever it may have changed. */
   onChange?(text: string): void;
 }
 
-// pi-tui keeps as many and forgets the oldest.
+// pi-tui keeps as many and drops the oldest.
 const MAX_HISTORY = 100;
-// A list of fewer is no list; more than these nobody reads while writing.
+// A shorter list is useless; nobody reads a longer one while typing.
 const MIN_COMPLETIONS = 3;
 const MAX_COMPLETIONS = 8;
 
 /**
- * Where prompts are written: pi-tui's multi-line editor, which shows long pastes as a label and never more rows than a
- * third of the screen (a completion list of at least four rows comes on top on a small one). Whatever it is given, no
- * control character of it reaches the terminal.
+ * The prompt field: pi-tui's multi-line editor, which shows long pastes as a label and takes at most a third
+ * of the screen's rows (on a small screen, a completion list of at least four rows comes on top). No control
+ * character in its text reaches the terminal.
  */
 export class PromptEditor implements Component, Focusable {
   private readonly area: TextArea;
   private readonly completion: EditorCompletion;
   private readonly reader = new InputReader();
   private readonly held = new PastedTexts();
-  /** What Up brings before earlier prompts: what was sent here, and drafts. */
+  /** What Up brings before earlier prompts: prompts sent here, and drafts. */
   private readonly added: string[] = [];
 
   constructor(
@@ -70,7 +75,7 @@ export class PromptEditor implements Component, Focusable {
     this.area.focused = isFocused;
   }
 
-  /** Everything that would be sent, as it stands. */
+  /** Everything that would be sent now. */
   get text(): string {
     return this.held.release(this.area.getText());
   }
@@ -79,30 +84,33 @@ export class PromptEditor implements Component, Focusable {
     return this.area.getText() === "";
   }
 
-  /** True while a completion list is open: Escape closes it, Enter and Tab take from it. */
+  /** True while a completion list is open: Escape closes it, Enter and Tab accept an item. */
   get isCompleting(): boolean {
     return this.completion.isOpen;
   }
 
-  /** Replaces everything; undo brings it back. The cursor is at the end then. */
+  /** Replaces the whole text; undo restores it. The cursor is at the end then. */
   setText(text: string): void {
     this.area.setText(this.held.hold(text));
     this.tui.requestRender();
   }
 
-  /** Empties it. What was written is the newest entry of the history, so that nothing is lost by mistake. */
+  /** Clears the text, which becomes the newest history entry, so that nothing is lost by mistake. */
   clear(): void {
     this.remember(this.area.getText());
     this.setText("");
   }
 
-  /** Earlier prompts, the newest first, for Up, the first hundred of them; those that were sent or offered here come before them. */
+  /**
+   * Sets the first hundred earlier prompts, newest first, for Up; prompts sent or offered here come before
+   * them.
+   */
   setHistory(texts: readonly string[]): void {
     const earlier = texts.slice(0, MAX_HISTORY).map((text) => this.held.hold(text));
     for (const text of [...earlier.toReversed(), ...this.added]) this.area.addToHistory(text);
   }
 
-  /** A text that Up brings first. */
+  /** Makes a text the first one that Up brings. */
   offer(text: string): void {
     const shown = this.held.hold(text);
     this.added.push(shown);
@@ -162,13 +170,13 @@ function toEditorTheme({ selected, description }: PromptTheme): EditorTheme {
   };
 }
 
-/** The completion list of a text area, and what its keys mean while it is open. */
+/** The completion list of a text area, and the meaning of its keys while it is open. */
 class EditorCompletion {
-  /** True while Enter is pressed in an open list. */
+  /** True while Enter is handled with an open list. */
   private isConfirming = false;
-  /** True once the pressed key has taken nothing from the list, and means what it means without one. */
+  /** True once the pressed key accepted nothing from the list, so that it has its usual meaning. */
   private isUnused = false;
-  /** The text before the cursor that each item was offered for. */
+  /** The text before the cursor for which each item was offered. */
   private readonly offeredFor = new WeakMap<AutocompleteItem, string>();
 
   constructor(
@@ -180,7 +188,7 @@ class EditorCompletion {
     return this.area.isShowingAutocomplete();
   }
 
-  /** From now on the list is what this provider suggests. */
+  /** From now on, the list shows this provider's suggestions. */
   offer(provider: AutocompleteProvider): void {
     const wrapped = wrapProvider(provider, this.held);
     this.area.setAutocompleteProvider({
@@ -193,11 +201,11 @@ class EditorCompletion {
         return { ...found, items };
       },
       applyCompletion: (lines, line, column, item, prefix) => {
-        // Keys that arrive together are read before the list has caught up with them.
+        // Keys that arrive together are handled before the list is updated.
         const isOutdated = this.offeredFor.get(item) !== textBefore(lines, line, column);
         const isComplete = this.isConfirming && item.value === prefix;
         if (!isOutdated && !isComplete) return wrapped.applyCompletion(lines, line, column, item, prefix);
-        // On Enter, pi-tui itself sends a text whose prefix begins like a command.
+        // On Enter, pi-tui itself submits a text whose prefix looks like a command.
         this.isUnused = !(this.isConfirming && prefix.startsWith("/"));
         return { lines, cursorLine: line, cursorCol: column };
       },
@@ -205,8 +213,8 @@ class EditorCompletion {
   }
 
   /**
-   * Gives the area a key. Enter or Tab on an item that was offered for another text, and Enter on one that stands there
-   * already, close the list and then do what they do without one.
+   * Passes a key to the area. If Enter or Tab would accept an item offered for another text, or Enter one
+   * that is already typed, the list is closed and the key has its usual meaning.
    */
   press(data: string): void {
     this.isConfirming = this.isOpen && getKeybindings().matches(data, "tui.select.confirm");
@@ -222,8 +230,8 @@ function textBefore(lines: readonly string[], line: number, column: number): str
 }
 
 /**
- * A provider sees blanks where something stands in, and what it writes is held like everything else. One that fails offers
- * nothing: pi-tui would let its error end the program.
+ * The provider sees blanks instead of placeholders, and its text is held like any other. If it fails, it
+ * offers nothing: pi-tui would let its error end the program.
  */
 function wrapProvider(provider: AutocompleteProvider, held: PastedTexts): AutocompleteProvider {
   return {
@@ -232,7 +240,7 @@ function wrapProvider(provider: AutocompleteProvider, held: PastedTexts): Autoco
       try {
         return await provider.getSuggestions(lines.map(blankPlaceholders), line, column, options);
       } catch {
-        return null; // The prompt can be written without it.
+        return null; // The prompt can be typed without it.
       }
     },
     applyCompletion: (lines, line, column, item, prefix) =>
@@ -240,27 +248,27 @@ function wrapProvider(provider: AutocompleteProvider, held: PastedTexts): Autoco
   };
 }
 
-/** How the prompt editor looks; each function styles a text of one line without changing its width. */
+/** The styles of the prompt editor; each function styles one line of text without changing its width. */
 export interface PromptTheme {
-  /** `> ` before the text, `$ ` before a command for the shell, and the arrows that tell of more above and below. */
+  /** `> ` before the text, `$ ` before a shell command, and the arrows for more text above and below. */
   marker(text: string): string;
-  /** What stands for something else, such as `[pasted 120 lines]`. */
+  /** A placeholder, such as `[pasted 120 lines]`. */
   label(text: string): string;
-  /** The row of the completion list that Enter takes. */
+  /** The row of the completion list that Enter accepts. */
   selected(text: string): string;
-  /** What the completion list tells beside a name. */
+  /** The text next to a name in the completion list. */
   description(text: string): string;
 }
 
-/** How it looks on a screen of that theme. */
+/** The styles of a prompt editor on a screen with this theme. */
 export function toPromptTheme({ accent, dim, selected }: Theme): PromptTheme {
   return { marker: accent, label: dim, selected, description: dim };
 }
 
-/** What is before every row. */
+/** The marker before every row. */
 const MARKER_COLUMNS = 2;
 
-/** Rows of the prompt, with the completion list below; of the text as many around the cursor as there is room for. */
+/** Rows of the prompt, with the completion list below; as many text rows around the cursor as fit. */
 function drawPrompt(
   rows: TextAreaRows,
   { maxRows, theme, isShell }: { maxRows: number; theme: PromptTheme; isShell: boolean },
@@ -280,12 +288,12 @@ function drawPrompt(
 }
 
 interface RowLocation {
-  /** More text is above, below this row. */
+  /** There is more text above, or below this row. */
   isAbove: boolean;
   isBelow: boolean;
   /** The text begins here. */
   isFirst: boolean;
-  /** It is a command for the shell. */
+  /** It is a shell command. */
   isShell: boolean;
 }
 

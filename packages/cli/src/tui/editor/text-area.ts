@@ -4,13 +4,13 @@ import { CURSOR_MARKER, type TUI } from "@earendil-works/pi-tui/dist/tui.js";
 import { getGraphemeSegmenter, getWordSegmenter, visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
 import { escapeCharacter, sanitizeTerminalText } from "../../text/terminal-text.ts";
 
-/** The rows of a text area as they would be drawn, of which a caller may show fewer. */
+/** The rows of a text area, of which a caller may show fewer. */
 export interface TextAreaRows {
-  /** Rows of text; the cursor's place is marked for pi-tui when the area has the focus. */
+  /** Rows of text; the cursor position is marked for pi-tui if the area has the focus. */
   text: string[];
   /** The row with the cursor, from 0. */
   cursorRow: number;
-  /** How many rows of text are above and below these. */
+  /** The number of text rows above and below these. */
   hiddenAbove: number;
   hiddenBelow: number;
   /** Rows of the open completion list. */
@@ -18,17 +18,19 @@ export interface TextAreaRows {
 }
 
 const BORDER = "\0";
-// pi-tui wraps a character that is wider than a row without end. One column is kept for the cursor.
+// pi-tui loops forever when it wraps a character that is wider than a row. One column is reserved for the
+// cursor.
 const WIDEST_CHARACTER = 2;
 const MIN_COLUMNS = WIDEST_CHARACTER + 1;
 const INVERSE = "\x1b[7m";
 const RESET = "\x1b[0m";
 
 /**
- * pi-tui's editor without its borders and its drawn cursor, to which a stand-in is one character.
+ * pi-tui's editor without its borders and its own cursor; it treats a placeholder as one character.
  *
- * How it divides text into characters and where it puts the cursor in an earlier prompt are private methods of pi-tui's,
- * replaced here on the object; tests of the prompt editor fail when an upgrade calls them otherwise.
+ * How it splits text into characters, and where it puts the cursor in an earlier prompt, are private methods
+ * of pi-tui that are replaced on the object here. The tests of the prompt editor fail if an upgrade renames
+ * them.
  */
 export class TextArea extends Editor {
   private hiddenAbove = 0;
@@ -43,7 +45,9 @@ export class TextArea extends Editor {
     this.endHistoryAtEnd();
   }
 
-  /** pi-tui puts the cursor in front of an earlier prompt that Up brings; shells put it behind, to write on. */
+  /**
+   * pi-tui puts the cursor before an earlier prompt that Up brings; shells put it after, to continue typing.
+   */
   private endHistoryAtEnd(): void {
     const setText: unknown = Reflect.get(Editor.prototype, "setTextInternal");
     if (typeof setText !== "function") return;
@@ -52,7 +56,7 @@ export class TextArea extends Editor {
     });
   }
 
-  /** Rows of at most `width` columns, or of three where it is less. */
+  /** Rows of at most `width` columns, and of three if it is less. */
   layOut(width: number): TextAreaRows {
     const rows = this.render(Math.max(MIN_COLUMNS, width));
     const end = rows.lastIndexOf(BORDER);
@@ -80,7 +84,7 @@ export class TextArea extends Editor {
   }
 }
 
-/** A letter with many marks that stand beside it is divided: it would be wider than any row. */
+/** Splits a letter with many marks that take their own columns: it would be wider than any row. */
 function* segmentCharacters(text: string): Generator<Intl.SegmentData, void> {
   for (const data of segmentAroundPlaceholders(text, getGraphemeSegmenter())) {
     const isOne =
@@ -98,7 +102,7 @@ function* divideCharacter({ segment, index, input }: Intl.SegmentData): Generato
   }
 }
 
-/** The terminal's own cursor shows the place; nothing else in a row is an escape sequence. */
+/** The terminal's own cursor shows the position; a row contains no other escape sequence. */
 function withoutDrawnCursor(row: string): string {
   const start = row.indexOf(INVERSE);
   if (start < 0) return row;
@@ -110,23 +114,23 @@ function withoutDrawnCursor(row: string): string {
 export { CURSOR_MARKER };
 
 /**
- * Keeps what an editor's text only stands for. Everything that comes from outside goes through it on the way in, and on the
- * way out it gives back what the text means.
+ * Stores texts that the editor shows as placeholders. All outside text passes through it on the way in, and
+ * on the way out it returns the original text.
  */
 export class PastedTexts {
   private held: HeldTexts = [];
 
-  /** The text as it may be put into the editor. */
+  /** The text in the form that may be put into the editor. */
   hold(text: string): string {
     return this.store(holdText(this.held, text));
   }
 
-  /** What a paste adds to the text `shown`; long ones are a label there. */
+  /** The text that a paste adds to the text `shown`; a long paste becomes a label. */
   holdPaste(data: string, shown: string): string {
     return this.store(takePaste(this.held, data, shown));
   }
 
-  /** What a key writes, which is nothing for some; undefined for one that is safe to be pressed in the editor. */
+  /** The text that a key types, which may be empty; undefined for a key that the editor can handle safely. */
   holdKey(data: string): string | undefined {
     const typed = readTypedText(data);
     if (typed === undefined || typed === "") return typed;
@@ -134,12 +138,12 @@ export class PastedTexts {
     return shown === typed ? undefined : shown;
   }
 
-  /** The whole of what the editor's text means. */
+  /** The original of the editor's text. */
   release(shown: string): string {
     return releaseText(this.held, shown);
   }
 
-  /** As `release`, but that long pastes are blanks. */
+  /** Like `release`, but long pastes are blanks. */
   releaseVisible(shown: string): string {
     return releaseVisibleText(this.held, shown);
   }
@@ -151,16 +155,19 @@ export class PastedTexts {
 }
 
 /**
- * The editor of pi-tui counts columns and moves over the very characters it is given. What it is to show as something
- * else (a long paste, a tab, a character nobody can see) therefore stands in its text as a run of private characters, one
- * for each character of the label that is shown, with an invisible number behind the first that tells which it is. No
- * such character can come from outside: whoever fills the editor holds those too (`held-text.ts`).
+ * pi-tui's editor counts columns and moves over the characters that it contains. Text that is shown
+ * differently (a long paste, a tab, an invisible character) is therefore represented by a run of private-use
+ * characters, one per character of the visible label, with an invisible number after the first that
+ * identifies the text. Such characters cannot come from outside, because input that contains them is replaced
+ * by placeholders as well.
  */
 
-// Private use, plane 16: the first character of a run, and the others, as label characters from U+0020 to U+007E.
+// Private use, plane 16: the first character of a run, and the others, which represent the label's characters
+// from U+0020 to U+007E.
 const FIRST = 0x10f000;
 const NEXT = 0x10f100;
-// Tag characters take no column and are never text of their own here, since they are among what is not shown raw.
+// Tag characters take no column and never occur as text here, since they are among the characters that are
+// not shown raw.
 const DIGIT = 0xe0030;
 const BASE = 10;
 
@@ -181,7 +188,7 @@ function createPlaceholder(label: string, number: number): string {
   return [first, ...digits, ...rest].join("");
 }
 
-/** The text with every run replaced by what `textOf` says for its number. */
+/** The text with every run replaced by `textOf` of its number. */
 function replacePlaceholders(text: string, textOf: (number: number) => string): string {
   return text.replace(STAND_IN, (_run: string, digits: string) => textOf(readNumber(digits)));
 }
@@ -191,7 +198,7 @@ function findPlaceholders(text: string): number[] {
   return Array.from(text.matchAll(STAND_IN), ([, digits = ""]) => readNumber(digits));
 }
 
-/** A row of the editor, which may hold but a part of a run, with the labels in place of the runs. */
+/** A row of the editor, which may contain part of a run, with the labels instead of the runs. */
 export function showPlaceholders(row: string, style: (label: string) => string): string {
   return row.replace(PART, (part) => {
     const label = Array.from(part, toLabelCharacter).join("");
@@ -199,17 +206,19 @@ export function showPlaceholders(row: string, style: (label: string) => string):
   });
 }
 
-/** The text with blanks in place of the runs; every character keeps its place. */
+/** The text with blanks instead of the runs; every character keeps its position. */
 export function blankPlaceholders(text: string): string {
   return text.replace(PART, (part) => " ".repeat(part.length));
 }
 
-/** True for a character that runs are made of. */
+/** True for a character that runs consist of. */
 function isPlaceholderCharacter(character: string): boolean {
   return PRIVATE.test(character);
 }
 
-/** The text in segments as `segmenter` makes them, but that each run is one, and like a word. */
+/**
+ * The text in segments as `segmenter` makes them, except that each run is one segment, and counts as a word.
+ */
 function segmentAroundPlaceholders(text: string, segmenter: Intl.Segmenter): Iterable<Intl.SegmentData> {
   return PRIVATE.test(text) ? divide(text, segmenter) : segmenter.segment(text);
 }
@@ -241,17 +250,19 @@ function toLabelCharacter(character: string): string {
   return code < FIRST ? "" : String.fromCharCode(code & 0xff);
 }
 
-/** A text that the editor shows under a label. */
+/** A text that the editor shows as a label. */
 interface HeldText {
   readonly kind: "paste" | "character";
   readonly content: string;
   readonly label: string;
 }
 
-/** All that a prompt editor has ever held, by number: undo and the kill ring may bring any of it back. */
+/**
+ * All texts that a prompt editor has ever held, by number: undo and the kill ring may bring back any of them.
+ */
 type HeldTexts = readonly HeldText[];
 
-/** A text for the editor, and everything that is held with it. */
+/** A text in the editor's form, with everything that it stands for. */
 interface Holding {
   text: string;
   held: HeldTexts;
@@ -259,7 +270,9 @@ interface Holding {
 
 const TAB = "    ";
 
-/** The text with a stand-in for each tab and each character that may not reach a terminal or cannot be seen. */
+/**
+ * The text with a placeholder for each tab and each character that must not reach a terminal or is invisible.
+ */
 function holdText(held: HeldTexts, text: string): Holding {
   const clean = cleanText(text);
   if (isShownAsItIs(clean)) return { text: clean, held };
@@ -281,8 +294,8 @@ function holdText(held: HeldTexts, text: string): Holding {
 }
 
 /**
- * The stand-in for a text that is shown as `[label]`; with a number in it where the same label already stands in `shown`,
- * so that a person can tell the two apart.
+ * The placeholder for a text that is shown as `[label]`; it includes a number if the same label is already in
+ * `shown`, so that people can tell them apart.
  */
 function holdPaste(
   held: HeldTexts,
@@ -298,12 +311,12 @@ function holdPaste(
   };
 }
 
-/** What the editor's text means: everything that is held in its place. */
+/** The original of the editor's text: all placeholders are replaced by what they stand for. */
 function releaseText(held: HeldTexts, text: string): string {
   return replacePlaceholders(text, (number) => held[number]?.content ?? "");
 }
 
-/** What was written by hand or pasted in sight: long pastes are blanks. */
+/** The typed text and visible pastes: long pastes are blanks. */
 function releaseVisibleText(held: HeldTexts, text: string): string {
   return replacePlaceholders(text, (number) => {
     const each = held[number];
@@ -315,14 +328,14 @@ function isShownAsItIs(text: string): boolean {
   return !text.includes("\t") && !isPlaceholderCharacter(text) && sanitizeTerminalText(text) === text;
 }
 
-// Above either, a paste would push what was written by hand out of sight.
+// A longer paste would push typed text out of sight.
 const MAX_SHOWN_LINES = 10;
 const MAX_SHOWN_CHARS = 1_000;
 
 /**
- * What a paste adds to the editor's text: itself, or where it is long `[pasted 120 lines]` in its place.
+ * The text that a paste adds to the editor: the paste itself, or `[pasted 120 lines]` if it is long.
  *
- * @param data what the terminal sent, without the marks around it.
+ * @param data the input, without the paste markers around it.
  * @param shown the editor's text so far.
  */
 function takePaste(held: HeldTexts, data: string, shown: string): Holding {
@@ -333,15 +346,15 @@ function takePaste(held: HeldTexts, data: string, shown: string): Holding {
   return holdPaste(held, content, { label: `pasted ${content.length} characters`, shown });
 }
 
-/** A line end at the very end begins no further line. */
+/** A trailing line end does not start another line. */
 function countLines(text: string): number {
   const lines = text.split("\n").length;
   return text.endsWith("\n") ? lines - 1 : lines;
 }
 
 /**
- * A text as it may stand in a prompt: line ends are LF, of the other control characters only tabs stay, and halves of a
- * character become U+FFFD. Characters that are merely invisible stay.
+ * Normalises a text for a prompt: line ends become LF, tabs stay, other control characters are removed, and
+ * surrogate halves become U+FFFD. Merely invisible characters stay.
  */
 export function cleanText(text: string): string {
   return text
@@ -351,9 +364,9 @@ export function cleanText(text: string): string {
 }
 
 /**
- * What a terminal sent between the marks of a paste, as the text that was pasted. Some popups of tmux send control
- * characters within a paste as keys (`CSI 106 ; 5 u` for a line feed); escape sequences lose their escape character and
- * stay as text.
+ * The pasted text within the input between paste markers. Some popups of tmux send control characters within
+ * a paste as keys (`CSI 106 ; 5 u` for a line feed); escape sequences lose their escape character and remain
+ * as text.
  */
 export function cleanPaste(data: string): string {
   const decoded = data.replace(CONTROL_KEY, (sequence: string, code: string) => {
@@ -368,15 +381,15 @@ const CONTROL_KEY = new RegExp(`${"\x1b"}\\[(\\d{1,3});5u`, "g");
 const START = "\x1b[200~";
 const END = "\x1b[201~";
 
-/** A key, or the whole of a paste, as the terminal sent it. */
+/** A key, or a whole paste, as the terminal sent it. */
 interface InputPart {
   kind: "keys" | "paste";
   data: string;
 }
 
 /**
- * Tells pastes from keys in what pi-tui hands on. A paste is given when its end has come, without its marks; a character
- * of two halves, such as most emoji, when both have.
+ * Separates pastes from keys in the input that pi-tui passes on. A paste is returned without its markers once
+ * its end has arrived; a character of two surrogate halves, such as most emoji, once both have.
  */
 export class InputReader {
   private pending: string | undefined;
@@ -411,10 +424,13 @@ export class InputReader {
   }
 }
 
-/** What a key writes, harmless or not; nothing for some keys, and undefined for those that do something else. */
+/**
+ * The text that a key types, safe or not; empty for some keys, and undefined for keys that do something else.
+ */
 function readTypedText(data: string): string | undefined {
   const decoded = decodePrintableKey(data);
-  // The Kitty protocol gives keys without a character, such as F13, numbers of this range, which pi-tui takes for text.
+  // The Kitty protocol gives keys without a character, such as F13, numbers in this range, which pi-tui takes
+  // for text.
   if (decoded !== undefined) return /^[\ue000-\uf8ff]$/.test(decoded) ? "" : decoded;
   return data >= " " && data !== "\x7f" ? data : undefined;
 }

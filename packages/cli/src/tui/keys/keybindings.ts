@@ -19,18 +19,18 @@ import {
 /** In the user's configuration directory. */
 const KEYBINDINGS_FILE = "keybindings.json";
 
-/** The keys that hold, and what the user should know about their file. */
+/** The current key bindings, and messages about their file. */
 interface Keybindings {
   keymap: Keymap;
   /** For the text editor; see `installEditorKeys`. */
   editorKeys: EditorBindings;
-  /** What does not count, a line each, with file, line and column; the default keys hold in its stead. */
+  /** Invalid bindings, a line each, with file, line and column; the default keys apply instead. */
   problems: readonly string[];
-  /** What counts and may still surprise, such as one key for two actions. */
+  /** Valid bindings that may surprise, such as one key for two actions. */
   warnings: readonly string[];
 }
 
-/** Reads `keybindings.json` (comments are allowed) of the user whose environment this is. Never throws. */
+/** Reads the user's `keybindings.json` (comments are allowed). Never throws. */
 export async function loadKeybindings(environment: Environment): Promise<Keybindings> {
   const reading = await readUserSettings(environment, KEYBINDINGS_FILE);
   if (reading.kind === "none") return toKeybindings(new Map());
@@ -60,7 +60,7 @@ function toKeybindings(bindings: Bindings): Keybindings {
   return { keymap: createKeymap(own), editorKeys, problems: [], warnings: [] };
 }
 
-/** What is sent as another key by terminals without the Kitty protocol, which are most of them. */
+/** How terminals without the Kitty protocol, which are most of them, send a key. */
 const SENT_AS: ReadonlyMap<string, string> = new Map([
   ["ctrl+i", "tab"],
   ["ctrl+m", "enter"],
@@ -80,11 +80,11 @@ function warnAboutKeys(bindings: Bindings, { formatProblem }: UserSettings): str
     : warnings;
 }
 
-/** What a file of key bindings says. */
+/** The content of a key bindings file. */
 interface ReadBindings {
-  /** Keys by action, each in the form that the terminal library gives it. */
+  /** Keys by action, each in the terminal library's form. */
   bindings: ReadonlyMap<string, readonly KeyId[]>;
-  /** What does not count and why, with its place; the default keys hold in its stead. */
+  /** Invalid bindings with reason and position; the default keys apply instead. */
   problems: readonly string[];
 }
 
@@ -92,10 +92,10 @@ interface ReadBindings {
 const SCHEMA_MEMBER = "$schema";
 const EXAMPLE = 'a key such as "ctrl+g", or a list of keys; [] removes its keys';
 
-/** The known name that a mistyped one was most likely meant to be. */
+/** The known name that a mistyped one most likely stands for. */
 type FindNearest = (name: string, candidates: Iterable<string>) => string | undefined;
 
-/** Checks a file of the user's: actions by their ids, each with a key or a list of keys. */
+/** Validates the user's file: actions by their ids, each with a key or a list of keys. */
 function readBindings(settings: UserSettings, nearest: FindNearest): ReadBindings {
   const bindings = new Map<string, readonly KeyId[]>();
   const problems: string[] = [];
@@ -114,7 +114,7 @@ function readBindings(settings: UserSettings, nearest: FindNearest): ReadBinding
 }
 
 interface KeysReading {
-  /** Undefined where not a single one counts, though some were given. */
+  /** Undefined if all given keys are invalid. */
   keys: readonly KeyId[] | undefined;
   problems: readonly { message: string; element?: number }[];
 }
@@ -155,7 +155,7 @@ function unknownKey(name: string, nearest: FindNearest): string {
   return `${JSON.stringify(name)} is not a key${hint}`;
 }
 
-/** The keys that hold now. `keymap` stays the same object, whatever its keys are. */
+/** The current keys. `keymap` stays the same object when its keys change. */
 export class ReloadableKeys {
   readonly keymap: Keymap = {
     matches: (key, action) => this.current.keymap.matches(key, action),
@@ -172,12 +172,12 @@ export class ReloadableKeys {
     return this.current.editorKeys;
   }
 
-  /** What the user should know about the file of keys, a line each. */
+  /** Messages about the key bindings file, a line each. */
   get warnings(): readonly string[] {
     return [...this.current.problems, ...this.current.warnings];
   }
 
-  /** Reads the user's file anew; its keys hold at once, also in the text editor. Returns its warnings. */
+  /** Reloads the user's file; its keys apply at once, also in the text editor. Returns its warnings. */
   async reload(): Promise<readonly string[]> {
     this.current = await loadKeybindings(this.environment);
     installEditorKeys(this.current.editorKeys);

@@ -5,7 +5,7 @@ import {
 } from "@earendil-works/pi-tui/dist/keybindings.js";
 import { isKeyRelease, type KeyId, matchesKey, parseKey } from "@earendil-works/pi-tui/dist/keys.js";
 
-/** What keys can do outside of the text editor, by the ids that `keybindings.json` uses. */
+/** The actions of keys outside the text editor, by the ids that `keybindings.json` uses. */
 export const ACTIONS = {
   "app.interrupt": {
     keys: ["escape"],
@@ -26,8 +26,8 @@ export const ACTIONS = {
   "approval.once": { keys: ["y"], label: "Allow once" },
   "approval.session": { keys: ["a"], label: "Allow always, in this session" },
   "approval.project": { keys: ["p"], label: "Allow always, in this project" },
-  "approval.reject": { keys: ["n", "escape"], label: "Reject and end the turn" },
-  "approval.rejectWithMessage": { keys: ["m"], label: "Reject with a message to the model" },
+  "approval.reject": { keys: ["n", "escape"], label: "Deny and end the turn" },
+  "approval.rejectWithMessage": { keys: ["m"], label: "Deny with a message to the model" },
   "approval.edit": { keys: ["e"], label: "Edit the command" },
   "approval.pageDown": { keys: ["space"], label: "Page down in the question" },
   "list.up": { keys: ["up", "ctrl+p"], label: "Up" },
@@ -54,16 +54,16 @@ interface ActionDefinition {
 /** An id of `ACTIONS`. */
 export type ActionId = keyof typeof ACTIONS;
 
-/** Which keys mean which action. Key names are those of the terminal library, such as `ctrl+c` or `shift+tab`. */
+/** Maps keys to actions. Key names are those of the terminal library, such as `ctrl+c` or `shift+tab`. */
 export interface Keymap {
-  /** True when `key` means `action`. */
+  /** True if `key` is bound to `action`. */
   matches(key: string, action: ActionId): boolean;
   keysOf(action: ActionId): readonly string[];
-  /** The first key of an action as people write it, such as `Ctrl+C`; undefined where it has none. */
+  /** The first key of an action as shown to people, such as `Ctrl+C`; undefined if it has none. */
   nameOf(action: ActionId): string | undefined;
 }
 
-/** @param bindings what the user changed, by action; an empty list takes an action's keys away. */
+/** @param bindings the user's changes, by action; an empty list removes an action's keys. */
 export function createKeymap(bindings: Partial<Record<ActionId, readonly string[]>> = {}): Keymap {
   const keysOf = (action: ActionId): readonly string[] => bindings[action] ?? ACTIONS[action].keys;
   return {
@@ -72,7 +72,7 @@ export function createKeymap(bindings: Partial<Record<ActionId, readonly string[
       const key = keysOf(action)[0];
       return key === undefined ? undefined : nameForPeople(key);
     },
-    // Some terminals call a capital `A`, others `shift+a`.
+    // Some terminals report a capital letter as `A`, others as `shift+a`.
     matches: (key, action) => {
       const keys = keysOf(action);
       return keys.includes(key) || keys.includes(readKeyName(key) ?? key);
@@ -80,24 +80,24 @@ export function createKeymap(bindings: Partial<Record<ActionId, readonly string[
   };
 }
 
-/** True for an id of `ACTIONS`; those of the text editor are none. */
+/** True for an id of `ACTIONS`; the text editor's ids are not included. */
 export function isAction(id: string): id is ActionId {
   return Object.hasOwn(ACTIONS, id);
 }
 
-/** Two actions that one key would mean at the same time. */
+/** Two actions that share a key in the same situation. */
 interface KeyConflict {
   key: string;
-  /** At least one of them with keys that the user has set. */
+  /** At least one of them has keys set by the user. */
   actions: readonly [string, string];
 }
 
 type Place = "prompt" | "approval" | "list";
 
-// An open approval is also scrolled, and left like everything else.
+// An open approval can also be scrolled, and left like everything else.
 const ALSO_IN_APPROVALS = /^list\.(?:up|down|page)|^app\.(?:clear|redraw)$/;
 
-/** @param changed the keys that the user has set, by action. */
+/** @param changed the keys set by the user, by action. */
 export function findConflicts(changed: ReadonlyMap<string, readonly string[]>): KeyConflict[] {
   const bound = allActions().flatMap(({ id, keys }) =>
     (changed.get(id) ?? keys).map((key) => ({ id, key, places: placesOf(id) })),
@@ -112,7 +112,7 @@ export function findConflicts(changed: ReadonlyMap<string, readonly string[]>): 
   );
 }
 
-/** Everything that can have a key: ours first, which is also looked at first when a key is pressed. */
+/** Everything that can have a key: our actions first, which also take precedence. */
 export function allActions(): { id: string; keys: readonly string[]; label: string }[] {
   return [...Object.entries(ACTIONS).map(([id, action]) => ({ id, ...action })), ...EDITOR_ACTIONS];
 }
@@ -126,23 +126,23 @@ function placesOf(id: string): Place[] {
 
 type PiActionId = keyof typeof TUI_KEYBINDINGS;
 
-/** What keys can do within the text editor, by the ids of pi-tui; what it calls copying is left to the application. */
+/** The actions of keys within the text editor, by pi-tui's ids; copying is left to the application. */
 type EditorActionId = Exclude<
   Extract<PiActionId, `tui.editor.${string}` | `tui.input.${string}`>,
   "tui.input.copy"
 >;
 
-/** Keys by action, where they are others than the default ones; an empty list takes an action's keys away. */
+/** Keys by action, if they differ from the defaults; an empty list removes an action's keys. */
 export type EditorBindings = Partial<Record<EditorActionId, readonly KeyId[]>>;
 
-/** An action of the editor: its default keys, and what it does in words for people. */
+/** An action of the editor: its default keys, and a description. */
 interface EditorAction {
   id: EditorActionId;
   keys: readonly KeyId[];
   label: string;
 }
 
-// Beyond pi-tui's own: terminals with the Kitty protocol send Alt+Enter as a key of its own.
+// In addition to pi-tui's own: terminals with the Kitty protocol send Alt+Enter as a separate key.
 const OWN_DEFAULTS: EditorBindings = {
   "tui.input.newLine": ["shift+enter", "ctrl+j", "alt+enter"],
   "tui.editor.historyPrevious": ["ctrl+p"],
@@ -158,17 +158,17 @@ export const EDITOR_ACTIONS: readonly EditorAction[] = Object.entries(TUI_KEYBIN
   },
 );
 
-/** True for an id of pi-tui's that keys can be bound to here. */
+/** True for an id of pi-tui that keys can be bound to here. */
 export function isEditorAction(id: string): id is EditorActionId {
   return /^tui\.(editor|input)\./.test(id) && id !== "tui.input.copy" && Object.hasOwn(TUI_KEYBINDINGS, id);
 }
 
-/** Makes these the keys of every editor of pi-tui in this process, in place of all that were set before. */
+/** Sets the keys of every pi-tui editor in this process, replacing all earlier ones. */
 export function installEditorKeys(bindings: EditorBindings = {}): void {
   const keys = Object.entries({ ...OWN_DEFAULTS, ...bindings }).map(
     ([id, names]) => [id, [...names]] as const,
   );
-  // Ctrl+C is the application's, and what it is bound to instead reaches the editor like any other key.
+  // The application handles Ctrl+C itself; keys bound to its action reach the editor like any other key.
   setKeybindings(
     new KeybindingsManager(TUI_KEYBINDINGS, { ...Object.fromEntries(keys), "tui.input.copy": [] }),
   );
@@ -185,7 +185,7 @@ const MODIFIERS: ReadonlyMap<string, string> = new Map([
   ["cmd", "super"],
 ]);
 
-// As pi-tui orders them in the names it gives to keys.
+// The order that pi-tui uses in key names.
 const ORDER = ["shift", "ctrl", "alt", "super"];
 
 const NAMED_KEYS: readonly string[] = [
@@ -203,12 +203,12 @@ const KEYS_BY_NAME = new Map([
   ["del", "delete"] as const,
 ]);
 
-// pi-tui cannot name the plus: it divides the parts of a name.
+// pi-tui cannot name the plus key: plus separates the parts of a name.
 const CHARACTER = /^[a-z0-9`\-=[\]\\;',./!@#$%^&*()_|~{}:<>?]$/;
 
 /**
- * A key's name in the one form that pi-tui gives it: `Control+Shift+P` is `shift+ctrl+p`, `esc` is `escape`, `A` is
- * `shift+a`. Undefined for what names no key.
+ * A key's name in pi-tui's canonical form: `Control+Shift+P` becomes `shift+ctrl+p`, `esc` becomes `escape`,
+ * `A` becomes `shift+a`. Undefined for an invalid name.
  */
 export function readKeyName(text: string): KeyId | undefined {
   const parts = text.trim().split("+");
@@ -222,12 +222,12 @@ export function readKeyName(text: string): KeyId | undefined {
   return isKeyId(name) ? name : undefined;
 }
 
-/** Names of keys, for whoever mistypes one. */
+/** Names of keys, for suggestions. */
 export function keyNames(): readonly string[] {
   return NAMED_KEYS;
 }
 
-/** True for a key that writes a character while somebody is writing. */
+/** True for a key that types a character in a text field. */
 export function writesText(key: KeyId): boolean {
   const parts = key.split("+");
   const name = parts.pop() ?? "";
@@ -241,12 +241,12 @@ function isKeyId(name: string): name is KeyId {
 
 const NAMES = keyNames().flatMap((name) => readKeyName(name) ?? []);
 
-/** What a key is called, such as `ctrl+c`; undefined for a release and for what is no key, such as a paste. */
+/** The name of a key, such as `ctrl+c`; undefined for a key release and for other input, such as a paste. */
 export function nameKey(data: string): string | undefined {
   if (isKeyRelease(data)) return undefined;
   const name = parseKey(data);
   if (name !== undefined) return name;
-  // pi-tui recognizes the Home and End of tmux and screen (`ESC[1~`, `ESC[4~`), but does not name them.
+  // pi-tui recognizes the Home and End keys of tmux and screen (`ESC[1~`, `ESC[4~`) but does not name them.
   return data.startsWith("\x1b") ? NAMES.find((each) => matchesKey(data, each)) : data;
 }
 
@@ -260,19 +260,22 @@ const SHOWN_NAMES: Readonly<Record<string, string>> = {
   up: "↑",
 };
 
-/** A key as people write it: `ctrl+r` as `Ctrl+R`, `pageUp` as `PgUp`; a letter alone stays small, as it is pressed. */
+/**
+ * A key as shown to people: `ctrl+r` as `Ctrl+R`, `pageUp` as `PgUp`; a single letter stays lower-case, as it
+ * is pressed.
+ */
 export function nameForPeople(key: string): string {
   if (key.length === 1) return key;
   return (
     key
-      // The last part may be a plus itself.
+      // The last part may itself be a plus.
       .split(/\+(?=.)/)
       .map((part) => SHOWN_NAMES[part] ?? part.charAt(0).toUpperCase() + part.slice(1))
       .join("+")
   );
 }
 
-/** What keys do, such as `Enter choose · Esc close`. An action that has no key is left out. */
+/** Key hints, such as `Enter choose · Esc close`. Actions without a key are left out. */
 export function keyTexts(keymap: Keymap, uses: readonly (readonly [ActionId, string])[]): string {
   const texts = uses.flatMap(([action, use]) => {
     const key = keymap.nameOf(action);
@@ -281,7 +284,7 @@ export function keyTexts(keymap: Keymap, uses: readonly (readonly [ActionId, str
   return texts.join(" · ");
 }
 
-/** Behind what has to wait for the end of something: how that is stopped. Empty where no key does it. */
+/** The hint how to stop the task that blocks another one. Empty if no key does it. */
 export function stopHint(keymap: Keymap): string {
   const key = keymap.nameOf("app.interrupt");
   return key === undefined ? "" : `; ${key} stops it`;
@@ -291,12 +294,12 @@ export function stopHint(keymap: Keymap): string {
 export interface DescribedKeys {
   /** The id that `keybindings.json` uses. */
   action: string;
-  /** None where the action has no key. */
+  /** Empty if the action has no key. */
   keys: readonly string[];
   label: string;
 }
 
-/** Every action with the keys that it has now, for a list of keys. */
+/** Every action with its current keys, for a list of keys. */
 export function describeKeys(keymap: Keymap, editorKeys: EditorBindings = {}): DescribedKeys[] {
   const own = Object.entries(ACTIONS).map(([action, { label }]) => ({
     action,

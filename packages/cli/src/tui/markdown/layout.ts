@@ -6,7 +6,7 @@ import { expandTabs, wrapIndented } from "../text.ts";
 import type { Theme } from "../theme.ts";
 import { DEFINITION, isClosedFence, toMarkedToken } from "./syntax.ts";
 
-/** The lines of some blocks, with an empty one between each two unless they are to be `tight`. */
+/** The lines of some blocks, separated by empty lines unless they are `tight`. */
 export function layoutBlocks(
   tokens: readonly Token[],
   layout: MarkdownLayout,
@@ -73,7 +73,7 @@ function layoutHeading(
   const { theme } = layout;
   const lines = layoutText(tokens, layout);
   if (theme.isColored) return lines.map(depth === 1 ? theme.title : theme.heading);
-  // Nothing else would tell it from a sentence.
+  // Otherwise it would look like a sentence.
   return wrapText(`${"#".repeat(depth)} ${lines.join(" ")}`, layout.width);
 }
 
@@ -101,7 +101,7 @@ function layoutDefinitions(raw: string, { width, theme }: MarkdownLayout): strin
 
 const INDENT = "  ";
 
-/** Code, indented, in the looks of its language; lines that are too long go on below. */
+/** Code, indented and highlighted; lines that are too long continue below. */
 function layoutCode(token: Tokens.Code, layout: MarkdownLayout): string[] {
   const inner = indentedBy(layout, INDENT.length);
   const indent = inner ? INDENT : "";
@@ -115,12 +115,13 @@ function layoutCode(token: Tokens.Code, layout: MarkdownLayout): string[] {
     .map((line) => (visibleWidth(line) === 0 ? "" : indent + line));
 }
 
-/** A list, its items marked and indented; numbers go on from the first, as Markdown counts. */
+/** A list, its items marked and indented; numbers count up from the first, as in Markdown. */
 function layoutList(list: Tokens.List, layout: MarkdownLayout): string[] {
   const markers = list.items.map((_, index) => (list.ordered ? `${Number(list.start) + index}. ` : "- "));
   const columns = Math.max(...markers.map(({ length }) => length));
   return list.items.flatMap((item, index) => {
-    // Only numbers are aligned: a box belongs to its own item, and what came before it may be on the screen already.
+    // Only numbers are aligned: a checkbox belongs to its own item, and earlier items may already be on the
+    // screen.
     const marker = (markers[index] ?? "").padStart(columns) + boxOf(item);
     const lines = layoutItem(item, layout, { marker, isLoose: list.loose });
     return index > 0 && list.loose ? ["", ...lines] : lines;
@@ -143,7 +144,7 @@ function layoutItem(
   if (!inner) return [shownMarker, ...lines];
   const indent = " ".repeat(marker.length);
   const [first = "", ...others] = lines;
-  // Spaces of the marker that stand in front of it are kept, those behind it only where something follows.
+  // The marker's leading spaces are kept, trailing ones only if text follows.
   const head = first === "" ? shownMarker : shownMarker + marker.slice(marker.trimEnd().length) + first;
   return [head, ...others.map((line) => (line === "" ? "" : indent + line))];
 }
@@ -159,7 +160,10 @@ const MIN_COLUMN_WIDTH = 6;
 
 type Align = Tokens.TableCell["align"];
 
-/** A table, its widest columns narrowed and their cells wrapped where it does not fit; as a list of its rows where that is no use. */
+/**
+ * A table. If it does not fit, its widest columns are narrowed and their cells wrapped; if that is
+ * unreadable, it becomes a list of its rows.
+ */
 function layoutTable(table: Tokens.Table, layout: MarkdownLayout): string[] {
   const { theme, renderInline } = layout;
   const toCells = (cells: readonly Tokens.TableCell[]) =>
@@ -181,7 +185,9 @@ function layoutTable(table: Tokens.Table, layout: MarkdownLayout): string[] {
   ];
 }
 
-/** The widths of the columns, the widest made equal until they fit; undefined where they would get too narrow. */
+/**
+ * The column widths, with the widest made equal until they fit; undefined if they would become too narrow.
+ */
 function fitWidths(rows: readonly (readonly string[])[], room: number): number[] | undefined {
   const natural = (rows[0] ?? []).map((_, column) =>
     Math.max(1, ...rows.map((cells) => cellWidth(cells[column] ?? ""))),
@@ -243,12 +249,12 @@ function layoutRecords(
   });
 }
 
-/** What laying out a piece of Markdown needs. */
+/** What is needed to lay out a piece of Markdown. */
 export interface MarkdownLayout {
-  /** Columns there are for it. */
+  /** The available columns. */
   width: number;
   theme: Theme;
-  /** A sentence with its looks, on one line but for `<br>` and its like. */
+  /** A sentence with its styles, on one line except for line breaks such as `<br>`. */
   renderInline(tokens: readonly Token[]): string;
   highlight: Highlight;
 }
@@ -256,25 +262,27 @@ export interface MarkdownLayout {
 // Running text in longer lines is hard to read.
 const MAX_TEXT_COLUMNS = 120;
 
-// Below that nothing is indented any more.
+// Nothing is indented below this width.
 const MIN_COLUMNS = 10;
 
-/** The room behind something of `columns`, or undefined where what stands there would get too narrow to be read. */
+/**
+ * The columns left after an indentation of `columns`; undefined if text there would be too narrow to read.
+ */
 function indentedBy(layout: MarkdownLayout, columns: number): MarkdownLayout | undefined {
   const width = layout.width - columns;
   return width < MIN_COLUMNS ? undefined : { ...layout, width };
 }
 
-// Nobody reads fifty lists within each other, and the time it takes to read them grows with the square of their number.
+// Nobody reads fifty nested lists, and the time to parse them grows with the square of their number.
 const MARKERS = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){50}/m;
 const INDENTATION = /^(?:[ ]{100}|\t{25})[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/m;
 
-/** True for Markdown with lists or quotes so deep within each other that it is better shown as it is written. */
+/** True for Markdown with lists or quotes nested so deeply that its source is shown instead. */
 export function isDeeplyNested(markdown: string): boolean {
   return MARKERS.test(markdown) || INDENTATION.test(markdown);
 }
 
-/** The character references that people and models write in Markdown; others are shown as they are written. */
+/** The character references that people and models write in Markdown; others are shown as they are. */
 const NAMED: ReadonlyMap<string, string> = new Map(
   Object.entries({
     amp: "&",
@@ -321,7 +329,10 @@ const NAMED: ReadonlyMap<string, string> = new Map(
 const REFERENCE = /&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([a-zA-Z]{2,6}));/g;
 const REPLACEMENT = "\ufffd";
 
-/** Text with its character references (`&lt;`, `&#60;`) replaced. What they stand for is made safe like any other text. */
+/**
+ * Replaces character references (`&lt;`, `&#60;`) in a text. Their replacements are made safe like any other
+ * text.
+ */
 export function decodeReferences(text: string): string {
   if (!text.includes("&")) return text;
   const decoded = text.replace(
@@ -339,13 +350,13 @@ function fromCodePoint(codePoint: number): string {
   return isCharacter ? String.fromCodePoint(codePoint) : REPLACEMENT;
 }
 
-/** Code of which more may follow is still open. */
+/** The code is still open: more may follow. */
 interface CodeBlock {
   code: string;
-  /** What follows the fence. */
+  /** The text after the fence. */
   info: string;
   isOpen: boolean;
 }
 
-/** Code in the looks of its language, or as it is. */
+/** Code highlighted for its language, or unchanged. */
 export type Highlight = (block: CodeBlock) => string;

@@ -5,12 +5,12 @@ import type { Theme } from "../theme.ts";
 import { isDeeplyNested } from "./layout.ts";
 import { createMarkdownRenderer, type MarkdownLibraries, type RenderSafeMarkdown } from "./renderer.ts";
 
-// Longer texts, of which no answer consists, may hold up the keys for a second.
+// Rendering longer texts could block the keys for a second; no answer is that long.
 const MAX_CHARS = 100_000;
 
 /**
- * Markdown from outside as lines of at most `width` columns, each with its own looks and safe for a terminal, without
- * empty ones at either end. Plain wrapped text before `loadMarkdown` is done, and for what cannot be read as Markdown.
+ * Outside Markdown as lines of at most `width` columns, styled and safe for a terminal, without empty lines
+ * at either end. Before `loadMarkdown` is done, and for unparseable Markdown, plain wrapped text.
  */
 export function renderMarkdown(
   markdown: string,
@@ -21,7 +21,7 @@ export function renderMarkdown(
   return lines.flatMap((line) => (visibleWidth(line) <= width ? [line] : breakLine(line, width)));
 }
 
-/** Wrapping counts a few rare characters otherwise than the screen does. */
+/** Wrapping counts a few rare characters differently than the screen does. */
 function breakLine(line: string, width: number): string[] {
   return wrapText(line, width).map((part) => fitLine(part, width));
 }
@@ -36,7 +36,7 @@ function renderSafe(markdown: string, width: number, theme: Theme): string[] | u
   try {
     return render(markdown, width);
   } catch {
-    // Such as a thousand quotes within each other. The text is shown in any case.
+    // For example, a thousand nested quotes. The text is shown in any case.
     return undefined;
   }
 }
@@ -45,8 +45,8 @@ let loading: Promise<void> | undefined;
 let libraries: MarkdownLibraries | undefined;
 
 /**
- * Makes Markdown readable for `renderMarkdown` and `cutFinished`; until then the one shows plain text and the other cuts
- * nothing off. To be called when the program has a moment, such as while the first answer is awaited.
+ * Loads what `renderMarkdown` and `cutFinished` need; before that, the former shows plain text and the latter
+ * cuts nothing. Call it when the program is idle, for example while the first answer is awaited.
  */
 export function loadMarkdown(): Promise<void> {
   loading ??= load();
@@ -66,9 +66,9 @@ async function load(): Promise<void> {
 }
 
 /**
- * Markdown from outside made safe, with the same line feeds, and without what marked reads in two ways: a line of blanks
- * other than spaces and tabs, which it sometimes takes for an empty one, and the marker of an item with a tab behind it,
- * which does not keep it from making a heading of the item when a line of `=` follows.
+ * Outside Markdown made safe, with the same line feeds, and without text that marked parses inconsistently: a
+ * line of blanks other than spaces and tabs, which it sometimes treats as empty, and a list marker followed
+ * by a tab, after which it may treat the item as a heading if a line of `=` follows.
  */
 export function prepareMarkdown(markdown: string): string {
   const safe = sanitizeTerminalText(markdown).replace(MARKER_WITH_TAB, expandMarker);

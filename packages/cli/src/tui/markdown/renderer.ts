@@ -4,12 +4,12 @@ import type { Style, Theme } from "../theme.ts";
 import { decodeReferences, type Highlight, layoutBlocks, type MarkdownLayout } from "./layout.ts";
 import type { Syntax } from "./syntax.ts";
 
-/** Safe Markdown as lines. @throws Error for what marked cannot read. */
+/** Safe Markdown as lines. @throws Error if marked cannot parse it. */
 export type RenderSafeMarkdown = (markdown: string, width: number) => string[];
 
 /**
- * Sentences and the highlighting of code are marked-terminal's. The blocks are laid out here: it knows neither widths of
- * characters nor what is left of a line in a list.
+ * marked-terminal renders sentences and highlights code. The blocks are laid out here, because it knows
+ * neither character widths nor the remaining width in a list.
  */
 export function createMarkdownRenderer(
   { Marked, Parser, markedTerminal, syntax }: MarkdownLibraries,
@@ -37,7 +37,7 @@ export function createMarkdownRenderer(
   return (markdown, width) => layoutBlocks(syntax.read(markdown), { width, theme, renderInline, highlight });
 }
 
-/** In place of what marked-terminal does to links, entities, colons, line ends and nested text. */
+/** Replaces marked-terminal's handling of links, entities, colons, line ends and nested text. */
 function createInlineOverrides(theme: Theme) {
   return {
     text(
@@ -64,7 +64,7 @@ function createInlineOverrides(theme: Theme) {
   };
 }
 
-/** A link whose text does not say where it leads gets its target behind it. */
+/** A link whose text does not contain its target is followed by the target. */
 function renderLink({ href, autolink }: Tokens.Link, text: string, theme: Theme): string {
   const target = autolink ? toOneLine(href).replace(/^mailto:/, "") : toTarget(href);
   const shown = Bun.stripANSI(text);
@@ -80,21 +80,22 @@ function toOneLine(text: string): string {
   return text.replace(/[ \t]*\n[ \t]*/g, " ").replaceAll("\t", " ");
 }
 
-// 20,000 characters take 100 ms. Lines that long were written by a program; the highlighter takes a second for them.
+// 20,000 characters take 100 ms. Longer lines are generated, and the highlighter would take a second for
+// them.
 const MAX_CHARS = 20_000;
 const MAX_LINE_CHARS = 1_000;
 const MAX_KEPT_CHARS = 500_000;
 
 /**
- * Open code is highlighted line by line, which needs only its new lines: as a whole it would be read anew with each of
- * them. A comment over several lines gets its look when the code is complete.
+ * Open code is highlighted line by line, so that only its new lines are processed; as a whole it would be
+ * processed again with every line. A comment over several lines gets its style when the code is complete.
  *
- * @param paint Highlights one text by a language that it knows.
+ * @param paint highlights a text in a known language.
  */
 function createHighlight(paint: (code: string, language: string) => string): Highlight {
   const paintOnce = remember((code, language) => {
     const painted = paint(code, language);
-    // It goes by way of HTML: should anything of the code be lost there, the code is what counts.
+    // Highlighting goes through HTML: if any of the code is lost on the way, the plain code is used.
     return Bun.stripANSI(painted) === code ? painted : code;
   });
   return ({ code, info, isOpen }) => {
@@ -109,7 +110,10 @@ function createHighlight(paint: (code: string, language: string) => string): Hig
   };
 }
 
-/** What the parts of a language look like, by the highlighter's names; all of them, since it has its own colours for the others. */
+/**
+ * The styles of code elements by the highlighter's names; complete, since it has its own colours for missing
+ * ones.
+ */
 function highlightTheme(theme: Theme): NonNullable<HighlightOptions["theme"]> {
   const plain: Style = (text) => text;
   const { keyword, string, number, comment, name, added, removed } = theme;
@@ -142,7 +146,7 @@ function highlightTheme(theme: Theme): NonNullable<HighlightOptions["theme"]> {
 
 type Paint = (code: string, language: string) => string;
 
-/** An answer that is coming is laid out many times. */
+/** A streaming answer is laid out many times. */
 function remember(paint: Paint): Paint {
   const kept = new Map<string, string>();
   let chars = 0;
@@ -161,7 +165,10 @@ function remember(paint: Paint): Paint {
   };
 }
 
-/** Names that the highlighter has. One that it does not know makes it write to stderr; none at all makes it try every language. */
+/**
+ * Languages that the highlighter knows. An unknown one makes it write to stderr; none makes it try every
+ * language.
+ */
 export const HIGHLIGHTED_LANGUAGES: ReadonlySet<string> = new Set(
   (
     "bash sh shell zsh console c h cpp cc c++ hpp cs csharp clojure clj cmake coffeescript css scss less dart diff patch " +
@@ -172,7 +179,7 @@ export const HIGHLIGHTED_LANGUAGES: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Names that the highlighter does not have, with the nearest it has. */
+/** Names that the highlighter does not know, with the closest one that it does. */
 const NEAREST: ReadonlyMap<string, string> = new Map(
   Object.entries({
     cts: "ts",
@@ -192,13 +199,16 @@ const NEAREST: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** The highlighter's name for what follows a code fence, such as `ts title="a.ts"`; undefined where it knows none. */
+/**
+ * The highlighter's language for the text after a code fence, such as `ts title="a.ts"`; undefined if it
+ * knows none.
+ */
 function findLanguage(info: string): string | undefined {
   const name = /^[^\s,:{]*/.exec(info.trim().toLowerCase())?.[0] ?? "";
   return HIGHLIGHTED_LANGUAGES.has(name) ? name : NEAREST.get(name);
 }
 
-/** What reads Markdown and colours code: 100 ms and 30 MB, most of it the languages of the highlighter. */
+/** The Markdown parser and the highlighter: 100 ms and 30 MB, most of it for the highlighter's languages. */
 export interface MarkdownLibraries {
   syntax: Syntax;
   Parser: typeof import("marked").Parser;

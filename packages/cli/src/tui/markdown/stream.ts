@@ -5,10 +5,10 @@ import { loadedMarkdown, prepareMarkdown } from "./render.ts";
 import { isClosedFence, toMarkedToken } from "./syntax.ts";
 
 /**
- * Divides the Markdown of an answer that is still coming into whole blocks that nothing can change any more and the open
- * rest; together they are the text. Rendered one by one, the finished parts and the last rest give the same lines as the
- * whole. Only complete lines are looked at, so it is of use when a line has ended. Nothing is finished before
- * `loadMarkdown` is done.
+ * Splits the Markdown of a streaming answer into complete blocks, which nothing can change any more, and the
+ * open rest; together they are the text. The finished parts and the last rest, rendered separately, give the
+ * same lines as the whole. Only complete lines are examined, so call it after a line end. Nothing is finished
+ * before `loadMarkdown` is done.
  */
 export function cutFinished(markdown: string): { finished: string; rest: string } {
   const at = findCut(markdown);
@@ -17,11 +17,12 @@ export function cutFinished(markdown: string): { finished: string; rest: string 
 
 function findCut(markdown: string): number {
   const libraries = loadedMarkdown();
-  // Read as it will be rendered. That keeps every line feed, so a place is found again by its line.
+  // Parsed as it will be rendered. That keeps every line feed, so a line number identifies a position in the
+  // original.
   const lines = prepareMarkdown(markdown.slice(0, markdown.lastIndexOf("\n") + 1));
   if (!libraries || !mayHoldEnd(lines) || isDeeplyNested(lines)) return 0;
   const finished = readFinished(lines, libraries.syntax.readBlocks);
-  // A part that marked gave back altered, or that ends within a line, tells no place.
+  // A part that marked altered, or that ends within a line, does not identify a position.
   if (!finished.endsWith("\n") || finished.trim() === "" || !lines.startsWith(finished)) return 0;
   return findLine(markdown, finished.split("\n").length - 1);
 }
@@ -30,11 +31,11 @@ function readFinished(lines: string, readBlocks: ReadBlocks): string {
   try {
     const tokens = readBlocks(lines);
     let count = countFinished(tokens);
-    // What follows a block can make marked divide it differently; then it cannot be shown without.
+    // Text after a block can change how marked splits it; such a block cannot be shown without that text.
     while (count > 0 && !standAlone(tokens.slice(0, count), readBlocks)) count -= 1;
     return joinRaw(tokens.slice(0, count));
   } catch {
-    // What marked cannot read is shown as plain text, all of it when the answer is complete.
+    // Text that marked cannot parse is shown as plain text, all at once when the answer is complete.
     return "";
   }
 }
@@ -54,8 +55,8 @@ function joinRaw(tokens: readonly Token[]): string {
 }
 
 /**
- * All blocks but the last, and that one too where it cannot go on. A paragraph right above an open block stays with it: a
- * line of `=` can still make a heading of both.
+ * Counts all blocks except the last, and the last as well if it cannot continue. A paragraph directly above
+ * an open block stays with it: a line of `=` can still turn both into a heading.
  */
 function countFinished(tokens: readonly Token[]): number {
   const last = tokens.findLastIndex(({ type }) => type !== "space");
@@ -65,7 +66,7 @@ function countFinished(tokens: readonly Token[]): number {
   return tokens[last - 1]?.type === "paragraph" ? last - 1 : last;
 }
 
-/** Lists, indented code and HTML may go on after blank lines. */
+/** Lists, indented code and HTML may continue after blank lines. */
 function isOver(token: Token, space: Token | undefined): boolean {
   const known = toMarkedToken(token);
   switch (known?.type) {
@@ -84,8 +85,8 @@ function isOver(token: Token, space: Token | undefined): boolean {
 }
 
 /**
- * False where the block at the beginning surely goes on to the end, told from its lines alone: a long code block or list
- * would else be read anew with each of its lines. Where it is wrong in the other direction, no more than time is lost.
+ * False if the first block certainly continues to the end, judging by its lines alone. Otherwise a long code
+ * block or list would be parsed again with each of its lines. A wrong true only costs time.
  */
 function mayHoldEnd(lines: string): boolean {
   const start = /^(?:[ \t]*\n)*([^\n]*)/.exec(lines);
@@ -99,34 +100,35 @@ function mayHoldEnd(lines: string): boolean {
   return START_OR_BLANK.test(first) || START_OR_BLANK.test(following);
 }
 
-/** A line that is blank or looks like the start of something else than a paragraph. */
+/** A line that is blank or looks like the start of a block other than a paragraph. */
 const START_OR_BLANK = /^[ \t]*\n|^ {0,3}(?:[#>`~|<*+_=-]|\d{1,9}[.)])/m;
 
-/** A line that is neither blank nor indented and begins no item. */
+/** A line that is neither blank nor indented and starts no list item. */
 const NO_ITEM = /^ ?(?!(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$))\S/m;
 
-/** The place where line number `count` begins, counted from 0. */
+/** The offset of line number `count`, counted from 0. */
 function findLine(text: string, count: number): number {
   let at = 0;
   for (let line = 0; line < count; line++) at = text.indexOf("\n", at) + 1;
   return at;
 }
 
-// Up to so many rows a paragraph stays as it is; of a longer one the last are kept, since the next words change them.
+// A shorter paragraph is not split; of a longer one the last rows are kept, since the next words change them.
 const MOST_ROWS = 8;
 const KEPT_ROWS = 3;
-// On a wide screen it is fewer rows: when the window becomes narrow, whatever of them the terminal pushes out of the screen
-// can be erased no more, and would stand above its repetition for good.
+// On a wide screen the limit is fewer rows: when the window becomes narrow, rows that the terminal pushes off
+// the screen cannot be erased any more and would stay above their repetition.
 const MOST_CHARS = 400;
 
-/** Lines of a paragraph and of nothing else; none is blank. */
+/** Lines of a paragraph and nothing else; none is blank. */
 const PLAIN_LINES = /^(?:(?! {0,3}\d{1,9}[.)][ \t])(?: {0,3}[\p{L}\p{N}`"'(*_][^\n|]*)(?:\n|$))+$/u;
-/** What may still pair with something that follows. */
+/** Characters that may still pair with later ones. */
 const MARKS = ["`", "*", "_", "~"];
 
 /**
- * Where the first rows of a long paragraph that is still coming can be divided from the rest, at a word: both render as they
- * do together. `rows` are those in front of the place. Undefined where it is short, or not surely divided there.
+ * Finds where the first rows of a long streaming paragraph can be split from the rest, at a word, so that
+ * both parts render as they do together. `rows` are the rows before that position. Undefined if the paragraph
+ * is short or cannot safely be split.
  */
 export function cutParagraph(
   markdown: string,
@@ -148,7 +150,7 @@ export function cutParagraph(
   return isSame ? { at, rows } : undefined;
 }
 
-/** The first word in front of which so much is shown. */
+/** The first word that is preceded by this many characters of visible text. */
 function findWordBehind(markdown: string, shown: number, render: (markdown: string) => string[]): number {
   const words = [...markdown.matchAll(/\s\S/g)].map(({ index }) => index + 1);
   let [low, high] = [0, words.length - 1];
@@ -171,25 +173,26 @@ function isEqual(some: readonly string[], others: readonly string[]): boolean {
   return some.length === others.length && some.every((row, at) => row === others[at]);
 }
 
-// Behind backticks that begin a fence there are none in the same line.
+// After backticks that begin a fence there are no more in the same line.
 const FENCE = /^ {0,3}(`{3,}(?!.*`)|~{3,})/;
 const INNER_FENCE = /^\s*(`{3,}(?!.*`)|~{3,})/;
 const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])[ \t]/;
-/** What an item has to look like so that a list may begin with it, at the start and below a paragraph. */
+/** How an item must look for a list to begin with it, at the start and below a paragraph. */
 const FIRST_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]/;
 const INTERRUPTING_ITEM = /^ {0,3}(?:[-*+]|1[.)])[ \t]/;
 const PARAGRAPH = /^ {0,3}[\p{L}\p{N}*_`"'(]/u;
 
 /**
- * In the open end of an answer the place in front of which nothing changes any more, whatever follows: behind a line of
- * code whose fence is still open, or in front of an item of a list. 0 where there is none; it is the beginning of a line.
+ * The offset in the open end of an answer before which nothing changes any more, whatever follows: after a
+ * line of code whose fence is still open, or before a list item. It is the beginning of a line; 0 if there is
+ * none.
  */
 export function findStableEnd(markdown: string): number {
   const reader = new LineReader();
   let end = 0;
   for (let at = 0; ; ) {
     const lineEnd = markdown.indexOf("\n", at);
-    // An item counts once something of it is there.
+    // An item counts once it has some text.
     const line = markdown.slice(at, lineEnd < 0 ? undefined : lineEnd);
     const stable = reader.read(line);
     if (stable === "before") end = at;
@@ -199,13 +202,13 @@ export function findStableEnd(markdown: string): number {
   }
 }
 
-/** Knows which block the lines are in, as far as it matters. */
+/** Tracks which block the lines are in, as far as it matters. */
 class LineReader {
   private block: "none" | "paragraph" | "code" | "list" | "other" = "none";
-  /** Of the code that is open. */
+  /** The fence of the open code. */
   private fence = "";
 
-  /** Whether what stands before this line, or this line too, is stable. */
+  /** Whether the text before this line is stable, or includes this line. */
   read(line: string): "before" | "after" | undefined {
     switch (this.block) {
       case "none":
@@ -245,13 +248,13 @@ class LineReader {
   }
 }
 
-// A large screen shows ten thousand characters; what is above them is not laid out anew with every frame.
+// A large screen shows ten thousand characters; text above them is not laid out again with every frame.
 const MAX_CHARS = 16_000;
 const SHOWN_CHARS = 12_000;
-// So that lines are not broken elsewhere with every word that comes.
+// Keeps line breaks from moving with every new word.
 const STEP_CHARS = 2_000;
 
-/** Of the open end of an answer as much as a screen can show, beginning with a line where there is one. */
+/** As much of the open end of an answer as a screen can show, starting at a line if there is one. */
 export function liveTail(markdown: string): string {
   if (markdown.length <= MAX_CHARS) return markdown;
   const start = Math.floor((markdown.length - SHOWN_CHARS) / STEP_CHARS) * STEP_CHARS;
@@ -260,7 +263,9 @@ export function liveTail(markdown: string): string {
   return findOpenFence(markdown.slice(0, at)) + markdown.slice(at);
 }
 
-/** The line that begins the code which the text ends in, with its line feed; empty where it ends in none. */
+/**
+ * The line that opens the code in which the text ends, with its line feed; empty if it does not end in code.
+ */
 export function findOpenFence(text: string): string {
   let open: { line: string; fence: string } | undefined;
   for (const [line, fence = "", info = ""] of text.matchAll(TAIL_FENCE)) {
@@ -274,14 +279,17 @@ export function findOpenFence(text: string): string {
 const TAIL_FENCE = /^ {0,3}(`{3,}|~{3,})([^\n]*)$/gm;
 
 /**
- * What is shown in some rows whatever their width, so that a place in a text is found again in other rows: neither blanks
- * nor the lines of quotes and tables.
+ * The text of some rows that does not depend on their width, to find a position again in other rows: without
+ * blanks and the lines of quotes and tables.
  */
 export function shownText(rows: readonly string[]): string {
   return Bun.stripANSI(rows.join("")).replace(/[\s\u2500-\u257f…]+/gu, "");
 }
 
-/** The index of the first row that holds anything behind so many characters of `shownText`; their count where none does. */
+/**
+ * The index of the first row with text after this many characters of `shownText`; the number of rows if there
+ * is none.
+ */
 export function findRowBehind(rows: readonly string[], written: number): number {
   let left = written;
   for (const [at, row] of rows.entries()) {

@@ -1,20 +1,22 @@
 import { Lexer, Marked, type MarkedToken, type Token, type Tokens } from "marked";
 
-/** A link definition (`[1]: https://…`), or several in a row, as they are written. */
+/** One or more link definitions (`[1]: https://…`) as written. */
 export const DEFINITION = "definition";
 
-/** Reads Markdown. */
+/** Parses Markdown. */
 export interface Syntax {
-  /** The blocks of a text, nested ones too, with nothing inside of sentences looked at yet. Their `raw` adds up to the text. */
+  /**
+   * The blocks of a text, nested ones too, without parsing sentences. Their `raw` texts add up to the text.
+   */
   readBlocks(text: string): Token[];
-  /** Everything. @throws Error for what marked cannot read, such as thousands of nested quotes. */
+  /** Parses everything. @throws Error if marked cannot, for example with thousands of nested quotes. */
   read(text: string): Token[];
 }
 
 /**
- * GitHub's Markdown, but for links by label: `[text][1]` stays as it is written, and the definition is a block of its
- * own that shows the target. A streamed answer usually ends with its definitions, and what was shown until then could
- * not change any more.
+ * GitHub's Markdown, except for links by label: `[text][1]` stays as written, and its definition is a block
+ * that shows the target. Definitions are usually at the end of an answer, when the text above can no longer
+ * change.
  */
 export function createSyntax(): Syntax {
   const { defaults } = new Marked({
@@ -27,18 +29,18 @@ export function createSyntax(): Syntax {
   };
 }
 
-/** Marked's own way to find out takes 2 ms for each kilobyte of every paragraph. False hands on to it. */
+/** Marked's own detection takes 2 ms per kilobyte of every paragraph. False delegates to it. */
 function isUnderlined(source: string): boolean {
   const end = source.search(/\n[ \t]*\n/);
   return /\n {0,3}(?:=+|-+)[ \t]*(?:\n|$)/.test(end < 0 ? source : source.slice(0, end + 1));
 }
 
-/** The token as marked describes it; undefined for those that it does not know. */
+/** The token with marked's types; undefined for unknown ones. */
 export function toMarkedToken(token: Token): MarkedToken | undefined {
   return isMarkedToken(token) ? token : undefined;
 }
 
-/** True for a piece of code between fences whose second fence is there. */
+/** True for fenced code whose closing fence has arrived. */
 export function isClosedFence({ raw }: Pick<Tokens.Code, "raw">): boolean {
   const [, fence] = /^ {0,3}(`{3,}|~{3,})/.exec(raw) ?? [];
   if (fence === undefined) return false;
@@ -46,7 +48,7 @@ export function isClosedFence({ raw }: Pick<Tokens.Code, "raw">): boolean {
   return new RegExp(`^ {0,3}${fence}${fence.charAt(0)}* *$`).test(lastLine);
 }
 
-// On one line each: whether one is complete can then be told as soon as its line is.
+// Definitions on one line only, so that a complete line shows whether a definition is complete.
 const DEFINITIONS =
   /^(?: {0,3}\[(?!\s*\])(?:\\.|[^\n[\]\\])+\]:[ \t]*[^\s<][^\s]*(?:[ \t]+(?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*(?:\n|$))+/;
 
@@ -54,7 +56,7 @@ function readDefinitions(
   this: { lexer: { state: { lastToken?: Token } } },
   source: string,
 ): Tokens.Generic | undefined {
-  // Within a list item the lines of a paragraph come one by one; a definition cannot interrupt it.
+  // Within a list item, the lines of a paragraph arrive one by one; a definition cannot interrupt it.
   if (this.lexer.state.lastToken?.type === "text") return undefined;
   const raw = DEFINITIONS.exec(source)?.[0].replace(/\n$/, "");
   return raw === undefined ? undefined : { type: DEFINITION, raw };

@@ -5,7 +5,7 @@ import { sessionsPicker } from "./sessions.ts";
 
 /**
  * Opens the list of sessions before the first prompt, and resolves when it is closed.
- * @returns false when there was one to choose, and none was opened.
+ * @returns false if there were sessions and none was opened.
  */
 export async function chooseSession(context: CommandContext): Promise<boolean> {
   const picker = await sessionsPicker(context);
@@ -18,7 +18,7 @@ export async function chooseSession(context: CommandContext): Promise<boolean> {
   return chosen.promise;
 }
 
-/** The same list, which says how it was closed. */
+/** The same list, which reports how it was closed. */
 function reportingPicker(picker: Picker, closed: (hasOpened: boolean) => void): Picker {
   return {
     dialog: picker.dialog,
@@ -28,7 +28,7 @@ function reportingPicker(picker: Picker, closed: (hasOpened: boolean) => void): 
         await picker.choose(id);
         closed(true);
       } finally {
-        // Counts only where it could not be opened.
+        // Counts only if it could not be opened.
         closed(false);
       }
     },

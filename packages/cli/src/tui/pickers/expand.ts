@@ -7,7 +7,7 @@ import { createChoice, type Picker } from "./picker.ts";
 
 const LABEL_COLUMNS = 100;
 
-/** Thoughts and calls, the newest first; what is chosen is shown in full. */
+/** Thoughts and calls, the newest first; the chosen one is shown in full. */
 export function expandPicker(blocks: readonly ExpandableBlock[], context: CommandContext): Picker {
   const { cwd } = context.view().status;
   const choices = blocks.toReversed().map((block) => ({
@@ -20,7 +20,7 @@ export function expandPicker(blocks: readonly ExpandableBlock[], context: Comman
   return createChoice("expand", "Show in full", choices);
 }
 
-/** The first line that the transcript has of it. */
+/** The first line of its block in the transcript. */
 function titleOf(block: ExpandableBlock, cwd: string): string {
   if (block.type === "thinking") return `Thinking: ${toSingleLine(block.text.trim(), LABEL_COLUMNS)}`;
   const context = { width: LABEL_COLUMNS, theme: createTheme({ color: false }), now: 0, cwd };

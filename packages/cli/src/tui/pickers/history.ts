@@ -7,7 +7,7 @@ import { createPickerDialog, type Picker } from "./picker.ts";
 
 const MAX_PROMPTS = 2_000;
 
-/** Earlier prompts, those of this project first; undefined when there is none. */
+/** Earlier prompts, those of this project first; undefined if there are none. */
 export async function historyPicker(context: CommandContext): Promise<Picker | undefined> {
   const { loaded } = await context.session();
   const entries = readRecentInputs(context.environment, { root: loaded.projectRoot, limit: MAX_PROMPTS });
@@ -24,7 +24,7 @@ export async function historyPicker(context: CommandContext): Promise<Picker | u
 const MAX_LABEL_COLUMNS = 200;
 const MAX_SEARCHED_CHARS = 2_000;
 
-/** Earlier prompts as a list to search in; the id of each is its place among the entries, from "0". */
+/** Earlier prompts as a searchable list; an item's id is its index among the entries, from "0". */
 export function historyItems(entries: readonly InputHistoryEntry[]): PickerItem[] {
   return entries.map(({ time, cwd, text }, index) => ({
     id: String(index),
@@ -34,7 +34,7 @@ export function historyItems(entries: readonly InputHistoryEntry[]): PickerItem[
   }));
 }
 
-/** The date of a time in ISO 8601, or nothing. */
+/** The date of an ISO 8601 time, or an empty text. */
 function toDay(time: string): string {
   return /^\d{4}-\d{2}-\d{2}/.exec(time)?.[0] ?? "";
 }

@@ -9,7 +9,7 @@ import { changePicker, closePicker, createPickerDialog, type Picker, replaceItem
 const NAME = "knowledge";
 const MAX_CONTENT_COLUMNS = 1_000;
 
-/** What was learned about the project, what counts most first; undefined when there is nothing. */
+/** The project's knowledge, the highest score first; undefined if there is none. */
 export async function knowledgePicker(context: CommandContext): Promise<Picker | undefined> {
   const { cwd } = await context.session();
   const { openKnowledgeStore } = await import("../../commands/knowledge.ts");
@@ -21,7 +21,7 @@ export async function knowledgePicker(context: CommandContext): Promise<Picker |
   return {
     dialog: createPickerDialog({
       name: NAME,
-      title: shelf.unused === undefined ? "Knowledge" : "Knowledge (not used: it waits for /trust)",
+      title: shelf.unused === undefined ? "Knowledge" : "Knowledge (not used until you trust it with /trust)",
       items,
       keys: [
         { action: "list.delete", label: "forget" },
@@ -86,7 +86,7 @@ async function forget(entry: KnowledgeEntry, shelf: OpenKnowledge): Promise<void
   await takeAway(listReplaced(entry, shelf.entries), shelf);
 }
 
-/** Only the model's tool replaces knowledge, so it is asked to; the user writes what is right. */
+/** Only the model's tool replaces knowledge, so the model is asked to; the user types the correction. */
 function correct({ id, content }: KnowledgeEntry, { change, setPrompt }: CommandContext): void {
   change((view) => closePicker(view, NAME));
   setPrompt(

@@ -18,14 +18,14 @@ export async function providersPicker(context: CommandContext): Promise<Picker> 
   };
 }
 
-/** Asks for a key, tries it and stores it; the session continues with it. */
+/** Asks for a key, tests and stores it; the session continues with it. */
 export async function askForKey(provider: KeyProvider, context: CommandContext): Promise<void> {
   if (context.readSecret === undefined) return context.open(keyPicker(provider, context));
   const key = await context.readSecret(describeQuestion(provider));
   await store(provider, key, context);
 }
 
-/** A line to write in, of which nothing is shown. */
+/** An input line that is not shown. */
 function keyPicker(provider: KeyProvider, context: CommandContext): Picker {
   const dialog = createPickerDialog({ name: NAME, title: "Log in", items: [toItem(provider)] });
   return {
@@ -57,10 +57,7 @@ async function store(provider: KeyProvider, key: string, context: CommandContext
   }
   await context.reopen({ how: "reload", login: { variable, key: key.trim() } });
   const isOther = model.provider !== name;
-  note(
-    context,
-    isOther ? `Still using ${model.id}; /model chooses another.` : `${model.id} uses the new key.`,
-  );
+  note(context, isOther ? `Still using ${model.id}; switch with /model.` : `${model.id} uses the new key.`);
 }
 
 function hostOf({ name, address }: KeyProvider): string {

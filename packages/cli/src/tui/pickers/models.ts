@@ -9,23 +9,23 @@ import type { CommandContext } from "../commands/types.ts";
 import type { PickerItem } from "../view.ts";
 import { createPickerDialog, type Picker } from "./picker.ts";
 
-/** What a list of models is made of; providers tell which of them can be asked now. */
+/** The data for a list of models; the providers tell which of them are usable now. */
 interface ChoosableModels {
   models: readonly ListedModel[];
   providers: readonly ModelProvider[];
 }
 
-/** The models that can be named here, with what is known of them. */
+/** The available models, with what is known of them. */
 export async function listChoosable({ session }: Pick<CommandContext, "session">): Promise<ChoosableModels> {
   const { loaded } = await session();
   const { listModels, listProviders } = await import("../../commands/models.ts");
   const { loadCatalog } = await import("@diligent/core/harness");
   const catalog = await loadCatalog(loaded.config);
-  // What is wrong with the configured model was said when the session was opened.
+  // A problem with the configured model was reported when the session was opened.
   return { models: listModels(loaded, catalog, () => {}), providers: listProviders(loaded) };
 }
 
-/** The models, with windows and prices; those that can be asked now come first. */
+/** The models, with windows and prices; usable ones first. */
 export async function modelsPicker(context: CommandContext): Promise<Picker> {
   const { model } = await context.session();
   const { models, providers } = await listChoosable(context);
@@ -48,7 +48,7 @@ export async function modelsPicker(context: CommandContext): Promise<Picker> {
   };
 }
 
-/** A server of the user's own may need no key. */
+/** A user's own server may need no key. */
 function isReady(provider: ModelProvider | undefined): boolean {
   return provider !== undefined && (provider.hasKey || provider.keyVariable === undefined);
 }
@@ -75,7 +75,7 @@ function toItem(model: ListedModel, state: { isCurrent: boolean; isReady: boolea
   };
 }
 
-/** How hard the model thinks. */
+/** How much the model thinks. */
 export async function thinkingPicker(context: CommandContext): Promise<Picker> {
   const { effort, model } = await context.session();
   const items = EFFORTS.map(({ level, meaning }) => ({
@@ -83,7 +83,7 @@ export async function thinkingPicker(context: CommandContext): Promise<Picker> {
     label: level === effort ? `${level} (now)` : level,
     detail: meaning,
   }));
-  const hint = model.thinking === "none" ? `: ${model.id} cannot be asked to` : "";
+  const hint = model.thinking === "none" ? `: ${model.id} does not support it` : "";
   return {
     dialog: createPickerDialog({
       name: "thinking",
@@ -98,7 +98,7 @@ export async function thinkingPicker(context: CommandContext): Promise<Picker> {
   };
 }
 
-/** How hard a model may be asked to think, with a line about each. */
+/** The thinking levels of a model, with a line about each. */
 export const EFFORTS: readonly { level: Effort; meaning: string }[] = [
   { level: "off", meaning: "answers without thinking, if the model allows it" },
   { level: "low", meaning: "fast and cheap" },
@@ -108,7 +108,7 @@ export const EFFORTS: readonly { level: Effort; meaning: string }[] = [
   { level: "max", meaning: "as long as possible, at any cost" },
 ];
 
-/** True for a level of `EFFORTS`, written exactly so. */
+/** True for an exact level of `EFFORTS`. */
 export function isEffortName(text: string): text is Effort {
   return EFFORTS.some(({ level }) => level === text);
 }

@@ -22,7 +22,7 @@ const NAME = "permissions";
 const ADD_ID = "add";
 const INPUT_LABEL = `Rule (${RULE_SYNTAX})`;
 
-/** Shows what was allowed for good and the rules; what is the user's can be taken back, and rules can be added. */
+/** Shows permanent permissions and rules; the user can remove their own and add rules. */
 export async function showPermissions(context: CommandContext): Promise<void> {
   const opened = await context.session();
   const permissions = await listPermissions(opened);
@@ -30,7 +30,7 @@ export async function showPermissions(context: CommandContext): Promise<void> {
   context.open(new PermissionsPicker(context, opened, { permissions }));
 }
 
-/** Adds the rule that was written behind the command. */
+/** Adds the rule that was given as an argument. */
 export async function addWrittenRule(text: string, context: CommandContext): Promise<void> {
   const read = readRule(text);
   if ("problem" in read) throw new Error(read.problem);
@@ -51,7 +51,7 @@ class PermissionsPicker implements Picker {
       name: NAME,
       title: `Permissions (mode ${opened.approval.mode})`,
       items: toItems(permissions),
-      keys: [{ action: "list.delete", label: "take back" }],
+      keys: [{ action: "list.delete", label: "revoke" }],
     });
     this.dialog = text === undefined ? dialog : withInput(dialog, text);
   }
@@ -78,7 +78,7 @@ class PermissionsPicker implements Picker {
     await this.renew();
   }
 
-  /** What is no rule yet can be written on. */
+  /** An invalid rule stays in the input line. */
   async submit(text: string): Promise<void> {
     const read = readRule(text);
     if ("problem" in read) {
@@ -121,7 +121,7 @@ function withInput(dialog: PickerDialog, text: string): PickerDialog {
   return { ...dialog, input: { label: INPUT_LABEL, text } };
 }
 
-/** In the order of their numbers, and what adds another one. */
+/** In the order of their numbers, followed by the item that adds a rule. */
 function toItems({ grants, rules }: Permissions): PickerItem[] {
   const kept = grants.map(({ grant, scope }) => ({
     label: `allowed: ${describeKept(grant)}`,

@@ -5,11 +5,11 @@ import { fitLine, padLine, visibleWidth, wrapText } from "../screen/screen-text.
 import type { Theme } from "../theme.ts";
 import type { PickerDialog, PickerItem, View } from "../view.ts";
 
-// Title, filter, keys and question beside the list.
+// Title, filter, keys and question around the list.
 const OTHER_ROWS = 5;
 const MIN_ROWS = 3;
-// A list is no taller than that, nor than its share of the screen: what stands above the screen when that gets smaller can
-// never be taken back.
+// A list is never taller than this, nor than its share of the screen: rows that a smaller screen pushes off
+// its top cannot be erased any more.
 const MAX_ROWS = 10;
 const SCREEN_SHARE = 0.6;
 // Title and keys.
@@ -20,7 +20,7 @@ const MAX_WRITTEN = 60;
 const MAX_HIDDEN = 12;
 const MAX_QUESTION_COLUMNS = 300;
 const MIN_TITLE_COLUMNS = 16;
-// On a narrower screen labels have all the room.
+// On a narrower screen, labels get all the space.
 const DETAILS_FROM_COLUMNS = 60;
 const LABEL_SHARE = 0.65;
 
@@ -31,13 +31,13 @@ interface Look {
   keymap: Keymap;
 }
 
-/** How many items of a list are shown at once. */
+/** How many items of a list are visible at once. */
 function listRows(rows: number): number {
   const share = Math.floor(rows * SCREEN_SHARE) - FRAME_ROWS;
   return Math.max(MIN_ROWS, Math.min(MAX_ROWS, share));
 }
 
-/** A list in place of the editor: title and filter, the items around the chosen one, what the keys do. */
+/** A list instead of the editor: title and filter, the items around the selected one, and the keys. */
 export function pickerLines(picker: PickerDialog, { width, rows, theme, keymap }: Look): string[] {
   const items = filterItems(picker);
   const shown = listRows(rows);
@@ -58,25 +58,25 @@ export function pickerLines(picker: PickerDialog, { width, rows, theme, keymap }
   ];
 }
 
-/** What is being typed: a text that was asked for, or the filter. */
+/** The text being typed: the requested line, or the filter. */
 function writtenLine({ filter, input }: PickerDialog, theme: Theme): string {
   if (input)
     return `${theme.accent(`${input.label}:`)} ${input.isHidden ? hide(input.text) : endOf(input.text)}${CURSOR}`;
   return filter === "" ? theme.dim("type to filter") : endOf(filter);
 }
 
-/** That something was written, and not how much of it. */
+/** Shows that something was typed, but not its length. */
 function hide(text: string): string {
   return "•".repeat(Math.min(text.length, MAX_HIDDEN));
 }
 
-/** Of a long line its end, where it grows. */
+/** A long line shows its end, where it grows. */
 function endOf(line: string): string {
   const shown = toSingleLine(line.slice(-MAX_WRITTEN), MAX_WRITTEN);
   return line.endsWith(" ") ? `${shown} ` : shown;
 }
 
-/** The question in full, since it says what cannot be undone; else the keys. */
+/** The question in full, since it is about something irreversible; otherwise the keys. */
 function footer(picker: PickerDialog, { width, rows, theme, keymap }: Look): string[] {
   const room = Math.max(1, rows - listRows(rows) - OTHER_ROWS + 1);
   if (picker.question === undefined)
@@ -107,7 +107,7 @@ function indentedLabel({ label, depth = 0 }: PickerItem, width: number): string 
   return "  ".repeat(steps) + toSingleLine(label, width);
 }
 
-/** Details stand in one column, and on a screen that is wide enough no label is so long that there is no room for them. */
+/** Details are aligned in one column; on a wide screen labels are limited so that there is space for them. */
 function chooseLabelColumns(items: readonly PickerItem[], width: number): number {
   const detailed = items.filter(({ detail = "" }) => detail !== "");
   const longest = Math.max(0, ...detailed.map((item) => visibleWidth(indentedLabel(item, width)) + 2));
@@ -121,14 +121,14 @@ function describeKeys({ input, keys }: PickerDialog, keymap: Keymap): string {
   return keyTexts(keymap, [["list.choose", choose], ...own, ["list.close", close]]);
 }
 
-// A list is filtered with every key and drawn more often, and what was said in its sessions may be megabytes.
-// What is longer is what was said, not what it is called.
+// A list is filtered with every key and drawn even more often, and the text of its sessions may be megabytes.
+// A longer text is what was said, not a name.
 const MAX_NAMING_CHARACTERS = 300;
 const searched = new WeakMap<PickerItem, readonly string[]>();
 
 /**
- * The items that the filter leaves: each of its words has to occur, in any case and order. Those that it names as a whole
- * word come first, then those with a word that begins so, each in their order.
+ * The items that match the filter: each of its words must occur, in any case and order. Items that match it
+ * as whole words come first, then those with words that begin with it, each in their order.
  */
 export function filterItems({
   items,
@@ -140,13 +140,15 @@ export function filterItems({
     const texts = searchedTexts(item);
     return words.every((word) => texts.some((text) => text.includes(word)));
   });
-  // A tree's order says what belongs to what.
+  // The order of a tree shows its structure.
   if (found.some(({ depth }) => depth !== undefined)) return found;
   const ranked = found.map((item) => ({ item, rank: rankItem(item, words) }));
   return ranked.sort((left, right) => left.rank - right.rank).map(({ item }) => item);
 }
 
-/** 0 where the words of the filter stand as words in what names the item, 1 where words begin so, 2 otherwise. */
+/**
+ * 0 if the words of the filter are whole words in the item's name, 1 if words begin with them, 2 otherwise.
+ */
 function rankItem(item: PickerItem, words: readonly string[]): number {
   const named = searchedTexts(item)
     .filter((text) => text.length <= MAX_NAMING_CHARACTERS)
@@ -173,7 +175,10 @@ interface PickerKey {
   context: KeyContext;
 }
 
-/** A key while a list is open: moves, filters, chooses, closes, or is one of the list's own. Pure. */
+/**
+ * Handles a key while a list is open: moves, filters, chooses, closes, or runs one of the list's own keys.
+ * Pure.
+ */
 export function applyPickerKey(view: View, picker: PickerDialog, pressed: PickerKey): KeyOutcome {
   if (picker.question !== undefined) return answerQuestion(view, picker, pressed.key);
   if (picker.input !== undefined) return writeInput(view, { ...picker, input: picker.input }, pressed);
@@ -198,7 +203,7 @@ function chosenId(picker: PickerDialog): string | undefined {
   return filterItems(picker)[picker.selected]?.id;
 }
 
-/** Everything but a clear yes is a no. */
+/** Everything except a clear yes is a no. */
 function answerQuestion(view: View, picker: PickerDialog, { name }: KeyPress): KeyOutcome {
   const asked = { ...view, dialog: { ...picker, question: undefined } };
   const isYes = name === "y" || name === "shift+y" || name === "Y";
@@ -222,7 +227,7 @@ function writeInput(
   return unanswered(view, text === undefined ? picker : { ...picker, input: { ...input, text } });
 }
 
-/** Where the mark goes; undefined for a key that does not move it. */
+/** The new selection; undefined for a key that does not move it. */
 function moveTo(picker: PickerDialog, { key, context }: PickerKey): number | undefined {
   const { keymap, rows } = context;
   const last = filterItems(picker).length - 1;

@@ -2,42 +2,42 @@ import type { ActionId } from "../keys/keymap.ts";
 import type { PickerDialog, PickerItem, View } from "../view.ts";
 import { filterItems } from "./picker-view.ts";
 
-/** A list with what choosing means; `dialog` is what the screen shows of it. */
+/** A list and the effects of its choices; `dialog` is what the screen shows of it. */
 export interface Picker {
   dialog: PickerDialog;
-  /** It is on the screen now; what it finds out from here on can be shown in it. */
+  /** Called when the list is on the screen; later results can be shown in it. */
   onOpened?(): void;
   choose(id: string): Promise<void> | void;
-  /** One of its own keys was pressed on an item. */
+  /** Called when one of its own keys was pressed on an item. */
   pressKey?(action: ActionId, id: string | undefined): Promise<void> | void;
-  /** Its question was answered with yes. */
+  /** Called when its question was confirmed. */
   confirm?(id: string | undefined): Promise<void> | void;
-  /** The line that it let the user write is ready. */
+  /** Called when the requested line is complete. */
   submit?(text: string, id: string | undefined): Promise<void> | void;
-  /** Closed without a choice. */
+  /** Called when it was closed without a choice. */
   close?(): void;
 }
 
-/** A list that nobody has moved in yet. */
+/** A new list with its initial selection. */
 export function createPickerDialog(
   fields: Pick<PickerDialog, "name" | "title" | "items"> & Partial<Pick<PickerDialog, "keys" | "selected">>,
 ): PickerDialog {
   return { type: "picker", filter: "", selected: 0, keys: [], ...fields };
 }
 
-/** The view with a list changed, if that list is what is open. */
+/** The view with a list changed, if that list is open. */
 export function changePicker(view: View, name: string, change: (dialog: PickerDialog) => PickerDialog): View {
   const { dialog } = view;
   return dialog?.type === "picker" && dialog.name === name ? { ...view, dialog: change(dialog) } : view;
 }
 
-/** The view without a list, if that list is what is open. */
+/** The view without a list, if that list is open. */
 export function closePicker(view: View, name: string): View {
   const { dialog } = view;
   return dialog?.type === "picker" && dialog.name === name ? { ...view, dialog: undefined } : view;
 }
 
-/** A list with other items; the item that was marked stays so, wherever it stands now. */
+/** A list with new items; the selected item stays selected, wherever it is now. */
 export function replaceItems(dialog: PickerDialog, items: readonly PickerItem[]): PickerDialog {
   const marked = filterItems(dialog)[dialog.selected]?.id;
   const shown = filterItems({ ...dialog, items });
@@ -46,14 +46,14 @@ export function replaceItems(dialog: PickerDialog, items: readonly PickerItem[])
   return { ...dialog, items, selected };
 }
 
-/** One of the ways to go on; `detail` is shown dim behind it. */
+/** One of several choices; `detail` is shown dim after it. */
 export interface Choice {
   label: string;
   detail?: string;
   run(): Promise<void> | void;
 }
 
-/** A list of a few ways to go on; closing it does nothing. */
+/** A list of a few choices; closing it does nothing. */
 export function createChoice(name: string, title: string, choices: readonly Choice[]): Picker {
   const items = choices.map(({ label, detail }, index) => ({
     id: String(index),
@@ -66,7 +66,10 @@ export function createChoice(name: string, title: string, choices: readonly Choi
   };
 }
 
-/** The list that is open, and what its keys do: each resolves when it is done, or what went wrong was said. */
+/**
+ * The open list, and the effects of its keys: each resolves when it is done, or when its failure was
+ * reported.
+ */
 export class OpenPicker {
   private picker: Picker | undefined;
 
@@ -75,7 +78,7 @@ export class OpenPicker {
     private readonly fail: (error: unknown) => void,
   ) {}
 
-  /** A question that a run waits for is never covered up. */
+  /** Never covers a question that a run is waiting for. */
   open(picker: Picker): void {
     let isAsked = false;
     this.change((view) => {

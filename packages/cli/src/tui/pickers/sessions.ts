@@ -10,12 +10,15 @@ import type { PickerDialog, PickerItem } from "../view.ts";
 import { changePicker, createPickerDialog, type Picker, replaceItems } from "./picker.ts";
 
 const PICKER = "sessions";
-// What is searched in; a thousand long sessions would fill the memory otherwise.
+// The maximum text to search; a thousand long sessions would otherwise fill the memory.
 const MAX_SESSION_CHARACTERS = 200_000;
 const MAX_ALL_CHARACTERS = 16_000_000;
 const SESSIONS_AT_ONCE = 25;
 
-/** The sessions of this project that are not archived, also to rename and delete them; undefined when there is none. */
+/**
+ * The unarchived sessions of this project, which can also be renamed and deleted; undefined if there are
+ * none.
+ */
 export async function sessionsPicker(context: CommandContext): Promise<Picker | undefined> {
   const { session } = await context.session();
   session.flush();
@@ -25,7 +28,7 @@ export async function sessionsPicker(context: CommandContext): Promise<Picker | 
 }
 
 interface Deps {
-  /** The last changed first. */
+  /** The most recently changed first. */
   sessions: readonly SessionInfo[];
   currentId: string;
 }
@@ -71,7 +74,7 @@ class SessionsPicker implements Picker {
     if (action === "list.sort") {
       this.sort();
     } else if (!info) {
-      // Nothing matches the filter.
+      // The filter matches nothing.
     } else if (action === "list.branches") {
       await this.choose(info.id);
       await this.context.runCommand("tree");
@@ -86,7 +89,7 @@ class SessionsPicker implements Picker {
     }
   }
 
-  /** @throws the file system's error when it cannot be deleted. */
+  /** @throws the file system's error if it cannot be deleted. */
   confirm(id: string | undefined): void {
     const info = this.list.find(id);
     if (!info) return;
@@ -96,7 +99,7 @@ class SessionsPicker implements Picker {
     this.refresh();
   }
 
-  /** @throws the file system's error when the name cannot be kept. */
+  /** @throws the file system's error if the name cannot be saved. */
   async submit(text: string, id: string | undefined): Promise<void> {
     const info = this.list.find(id);
     if (!info) return;
@@ -127,7 +130,7 @@ class SessionsPicker implements Picker {
     this.context.change((view) => changePicker(view, PICKER, change));
   }
 
-  /** What was said in the sessions can be searched as soon as it is read, the newest first. */
+  /** The messages of the sessions become searchable as soon as they are read, newest session first. */
   private async readTexts(): Promise<void> {
     const { signal } = this.closing;
     let room = MAX_ALL_CHARACTERS;
@@ -135,7 +138,7 @@ class SessionsPicker implements Picker {
     for (const { id, path } of this.sessions) {
       const maxCharacters = Math.min(MAX_SESSION_CHARACTERS, room);
       if (signal.aborted || maxCharacters <= 0) break;
-      // As it is compared: a text in small letters stays one and the same.
+      // In the form used for comparison: lower-casing then returns the same text.
       const text = (await readSessionText(path, { maxCharacters, signal })).toLowerCase();
       room -= text.length;
       this.list.addText(id, text);
@@ -152,28 +155,28 @@ function describe({ id, messageCount, name, firstUserMessage }: SessionInfo): st
 
 const ORDERS = ["time", "size", "name"] as const;
 
-/** What a list of sessions is sorted by: the last change, the size of the file, the name. */
+/** The sort order of a list of sessions: last change, file size, or name. */
 type SessionOrder = (typeof ORDERS)[number];
 
-/** A session with what the list needs of it besides. */
+/** A session with further data for the list. */
 interface ListedSession {
   info: SessionInfo;
-  /** Bytes of its file. */
+  /** The size of its file in bytes. */
   size: number;
   item: PickerItem;
 }
 
-/** The orders in turn, the first again behind the last. */
+/** The orders in turn; the last is followed by the first. */
 function nextOrder(order: SessionOrder): SessionOrder {
   return ORDERS[(ORDERS.indexOf(order) + 1) % ORDERS.length] ?? "time";
 }
 
-/** What stands above the list; the usual order is not named. */
+/** The title of the list; the default order is not mentioned. */
 function titleOf(order: SessionOrder): string {
   return order === "time" ? "Sessions" : `Sessions by ${order}`;
 }
 
-/** @param sessions the last changed first. */
+/** @param sessions the most recently changed first. */
 function sortSessions(sessions: readonly ListedSession[], order: SessionOrder): readonly ListedSession[] {
   switch (order) {
     case "time":
@@ -187,22 +190,22 @@ function sortSessions(sessions: readonly ListedSession[], order: SessionOrder): 
 
 interface ItemContext {
   isCurrent: boolean;
-  /** Bytes of its file. */
+  /** The size of its file in bytes. */
   size: number;
   /** Milliseconds since the epoch. */
   now: number;
-  /** What was said in it, as far as it is known. */
+  /** Its messages, as far as they are known. */
   text?: string | undefined;
 }
 
-/** A session as the list shows it, found by its id and by what was said in it. */
+/** A session as the list shows it, found by its id and by its messages. */
 function toListedSession(info: SessionInfo, { isCurrent, size, now, text }: ItemContext): ListedSession {
   const { id, firstUserMessage = "", messageCount, modified, parentSession } = info;
   const facts = [
     formatAge(now - modified.getTime()),
     formatMessageCount(messageCount),
     formatSize(size),
-    ...(parentSession === undefined ? [] : [`copy of ${parentSession}`]),
+    ...(parentSession === undefined ? [] : [`fork of ${parentSession}`]),
   ];
   const item = {
     id,
@@ -213,7 +216,7 @@ function toListedSession(info: SessionInfo, { isCurrent, size, now, text }: Item
   return { info, size, item };
 }
 
-/** The same session, which is found by more. */
+/** The same session with more searchable text. */
 function withText(session: ListedSession, text: string): ListedSession {
   return { ...session, item: { ...session.item, searchText: `${session.info.id} ${text}` } };
 }
@@ -227,15 +230,15 @@ function compareNames(left: string, right: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The sessions of a project in an order, with what is known of their texts. */
+/** The sessions of a project in an order, with their known texts. */
 class SessionList {
   private sessions: readonly ListedSession[];
   private order: SessionOrder = "time";
   private readonly texts = new Map<string, string>();
 
   /**
-   * @param sessions the last changed first.
-   * @param currentId the session that is open.
+   * @param sessions the most recently changed first.
+   * @param currentId the open session.
    */
   constructor(
     sessions: readonly SessionInfo[],
@@ -249,7 +252,7 @@ class SessionList {
     return sortSessions(this.sessions, this.order).map(({ item }) => item);
   }
 
-  /** Says what they are sorted by. */
+  /** Names the sort order. */
   get title(): string {
     return titleOf(this.order);
   }
@@ -258,7 +261,7 @@ class SessionList {
     return this.sessions.find(({ info }) => info.id === id)?.info;
   }
 
-  /** Takes the next order. */
+  /** Switches to the next order. */
   sort(): void {
     this.order = nextOrder(this.order);
   }
@@ -267,13 +270,13 @@ class SessionList {
     this.sessions = this.sessions.filter(({ info }) => info.id !== id);
   }
 
-  /** An empty name takes the name away. */
+  /** An empty name removes the name. */
   rename({ name: _, ...unnamed }: SessionInfo, name: string): void {
     const renamed = this.list(name === "" ? unnamed : { ...unnamed, name });
     this.replace(unnamed.id, () => renamed);
   }
 
-  /** Adds what was said in a session, which it is found by from now on. */
+  /** Adds the messages of a session, which can be searched from now on. */
   addText(id: string, text: string): void {
     this.texts.set(id, text);
     this.replace(id, (session) => withText(session, text));

@@ -3,12 +3,12 @@ import { APPROVAL_MODES } from "../../arguments/command.ts";
 import type { CommandContext } from "../commands/types.ts";
 import { createChoice, type Picker } from "./picker.ts";
 
-/** The settings of the session with what they are now; choosing one changes it, in a list of its own. */
+/** The session's settings with their current values; choosing one changes it in a list of its own. */
 export async function settingsPicker(context: CommandContext): Promise<Picker> {
   const { session, approval } = await context.session();
   const { model, effort } = context.view().status;
   const name = session.branches.name;
-  // The value stands in the label: a narrow screen has no room for details.
+  // The value is part of the label: a narrow screen has no space for details.
   const choices = [
     { label: `Model: ${model}`, run: () => context.runCommand("model") },
     {

@@ -25,7 +25,7 @@ import {
 const NAME = "tree";
 const MAX_LABEL_CHARACTERS = 60;
 
-/** All branches of the session; undefined when nothing was said in it. */
+/** All branches of the session; undefined if it has no messages. */
 export async function treePicker(context: CommandContext): Promise<Picker | undefined> {
   const { session } = await context.session();
   const { branches } = session;
@@ -56,8 +56,8 @@ export async function treePicker(context: CommandContext): Promise<Picker | unde
 }
 
 /**
- * Goes to the place with this id, or with the only one that begins so.
- * @throws Error when there is no such place, or more than one.
+ * Moves to the entry with this id or unique id prefix.
+ * @throws Error if there is no such entry, or more than one.
  */
 export async function goToEntry(reference: string, context: CommandContext): Promise<void> {
   const { session } = await context.session();
@@ -70,7 +70,7 @@ export async function goToEntry(reference: string, context: CommandContext): Pro
   await goTo(place.id, context);
 }
 
-/** Where the conversation goes on, and what is put into the editor there. */
+/** The entry where the conversation continues, and the text for the editor. */
 interface Destination {
   entryId: string | null;
   text?: string;
@@ -99,7 +99,7 @@ async function goTo(id: string, context: CommandContext): Promise<void> {
   else await go(false);
 }
 
-/** Undefined when the files are where they were then. */
+/** Undefined if the files are unchanged since then. */
 async function filesChoice(
   { entryId }: Destination,
   go: () => Promise<boolean>,
@@ -112,7 +112,7 @@ async function filesChoice(
   const count = planned.restored.length;
   return {
     label: "Restore conversation and files",
-    detail: `${count === 1 ? "one path is" : `${count} paths are`} restored${describeLeft(planned.conflicts.length)}; /redo undoes that`,
+    detail: `${count === 1 ? "one path is" : `${count} paths are`} restored${describeLeft(planned.conflicts.length)}; /redo reverses that`,
     async run() {
       if (!(await go())) return;
       await context.moveFiles("jump", async (control) => {
@@ -141,7 +141,7 @@ async function branchTo(
   return true;
 }
 
-/** What a user said is said anew from the place in front of it; everything else is gone on behind. */
+/** A user's message is edited and sent again from the entry before it; other entries are continued. */
 function findDestination(entries: readonly SessionEntry[], id: string): Destination {
   const path = pathTo(entries, id);
   const entry = path.at(-1);
@@ -167,8 +167,8 @@ const NOTES: ReadonlySet<SessionEntry["type"]> = new Set([
 ]);
 
 /**
- * What can be gone on from, as an indented list: what users said, summaries, and how each branch ends. A step to the right
- * is a branch of several. The id of an item is that of its entry.
+ * The entries to continue from, as an indented list: the user's messages, summaries, and the end of each
+ * branch. Each indentation step is a fork. An item's id is that of its entry.
  */
 function treeItems({ tree, path, labels }: Pick<SessionBranches, "tree" | "path" | "labels">): PickerItem[] {
   const onPath = new Set(path);
@@ -186,7 +186,7 @@ function treeItems({ tree, path, labels }: Pick<SessionBranches, "tree" | "path"
   });
 }
 
-/** The place in the list where the conversation is now. */
+/** The position of the conversation in the list. */
 function findHere(items: readonly PickerItem[]): number {
   return Math.max(
     0,
@@ -199,7 +199,9 @@ interface ShownEntry {
   depth: number;
 }
 
-/** In the order of the conversation, branch after branch. A branch may be thousands of entries long, hence no recursion. */
+/**
+ * In conversation order, branch after branch. Not recursive, because a branch may have thousands of entries.
+ */
 function listShown(tree: readonly SessionTreeNode[], here: SessionEntry | undefined): ShownEntry[] {
   const shown: ShownEntry[] = [];
   const waiting: { node: SessionTreeNode; depth: number }[] = [];
@@ -209,7 +211,7 @@ function listShown(tree: readonly SessionTreeNode[], here: SessionEntry | undefi
     for (const node of said.toReversed()) waiting.push({ node, depth: inner });
     return said.length;
   };
-  // Those who began anew stand beside each other.
+  // Alternative first messages are siblings.
   for (const node of tree.filter(isConversation).toReversed()) waiting.push({ node, depth: 0 });
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { node, depth } = next;
@@ -219,7 +221,7 @@ function listShown(tree: readonly SessionTreeNode[], here: SessionEntry | undefi
   return shown;
 }
 
-/** False for what only says something about a session: names, labels, what a later version has added. */
+/** False for entries that only describe a session: names, labels, additions of later versions. */
 function isConversation({ entry, children }: SessionTreeNode): boolean {
   return !NOTES.has(entry.type) || children.length > 0;
 }
@@ -253,7 +255,7 @@ function textOf(entry: SessionEntry): string {
   }
 }
 
-/** Summaries begin with a heading that is the same in all of them. */
+/** All summaries begin with the same heading. */
 function withoutHeading(summary: string): string {
   return summary.replace(/^\s*#[^\n]*\n/, "");
 }

@@ -9,7 +9,7 @@ import { formatCount } from "../text.ts";
 import { notice } from "../view.ts";
 import { type Choice, createChoice } from "./picker.ts";
 
-/** Says what trusting the project's configuration would make active, and asks; what is decided counts at once. */
+/** Shows what trusting the project's configuration would activate, and asks; the decision applies at once. */
 export async function askForTrust(context: CommandContext): Promise<void> {
   const { cwd, loaded } = await context.session();
   const description = await describe(cwd, context);
@@ -27,8 +27,8 @@ export async function askForTrust(context: CommandContext): Promise<void> {
 }
 
 /**
- * Asks when a session begins in a project whose configuration holds something that only trust makes active; one that has
- * changed since it was trusted is asked about again. Resolves once that is decided, and what was decided counts.
+ * Asks when a session begins in a project whose configuration has settings that need trust, and again if it
+ * has changed since it was trusted. Resolves once the decision was made and applied.
  */
 export async function askForTrustFirst(
   { cwd }: Pick<HarnessSession, "cwd">,
@@ -72,7 +72,7 @@ function titleOf({ state }: TrustDescription): string {
 
 const LEAVE_IT: Choice = { label: "Keep as is", run: () => {} };
 
-/** No comes first, so that Enter, pressed for something else, allows nothing. */
+/** The safe choice is first, so that an accidental Enter allows nothing. */
 async function trustChoices(description: TrustDescription, context: CommandContext): Promise<Choice[]> {
   const { trustProject } = await import("@diligent/core");
   const { directory, activates } = description;

@@ -16,7 +16,10 @@ import { formatCount, showPath } from "../text.ts";
 
 const MAX_ENTRIES = 200;
 
-/** The names in a mentioned directory, hidden ones too, directories with a slash; in a very large one any of them. */
+/**
+ * The names in a mentioned directory, including hidden ones; directories end with a slash. In a very large
+ * directory, an arbitrary selection.
+ */
 async function attachDirectory({ shown, realPath }: MentionedPath): Promise<Attachment> {
   try {
     const { names, isCut } = await listNames(realPath);
@@ -46,12 +49,12 @@ async function listNames(directory: string): Promise<{ names: string[]; isCut: b
   return { names: names.sort(), isCut: false };
 }
 
-// Above this, two files crowd the question out of a small window, and the model can read on by itself.
+// Above this size, two files crowd the question out of a small window; the model can read the rest itself.
 const MAX_TEXT_BYTES = 30 * 1024;
-// Larger images are not even looked into.
+// Larger images are not even opened.
 const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
 
-/** The content of a mentioned file: an image by its name and content, or UTF-8 text, cut at a line end. */
+/** The content of a mentioned file: an image by its name and content, or UTF-8 text cut at a line end. */
 async function attachFile({ shown, realPath }: MentionedPath): Promise<Attachment> {
   const mayBeImage = /\.(?:png|jpe?g|gif|webp)$/i.test(realPath);
   const reading = await readCheckedFile(realPath, mayBeImage ? MAX_IMAGE_BYTES : MAX_TEXT_BYTES + 1);
@@ -96,13 +99,13 @@ function countLines(text: string): string {
   return formatCount(text === "" || text.endsWith("\n") ? ends : ends + 1, "line");
 }
 
-/** Undefined for what is no UTF-8 text. A character that was cut off at the end is left out. */
+/** Undefined for content that is not UTF-8. A character cut off at the end is left out. */
 function decodeText(bytes: Uint8Array, isCut: boolean): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: isCut });
   } catch {
-    return undefined; // The failure is the answer.
+    return undefined; // The exception itself is the answer.
   }
 }
 
@@ -110,15 +113,18 @@ function toKilobytes(bytes: number): string {
   return (bytes / 1024).toLocaleString("en", { maximumFractionDigits: 1 });
 }
 
-/** Where mentioned paths are looked for, and which. */
+/** Where to look for mentioned paths, and which paths. */
 interface AttachOptions extends MentionLocation {
-  /** The paths to attach; those the text itself names when left out. */
+  /** The paths to attach; default: those that the text mentions. */
   mentions?: readonly string[];
 }
 
-/** A prompt with what it names. `notes` tell the user, a line each, what was attached, left out and not found. */
+/**
+ * A prompt with its attachments. `notes` tell the user, a line each, what was attached, left out or not
+ * found.
+ */
 interface PromptContent {
-  /** The text itself where there is nothing to attach, else blocks of which it is the first. */
+  /** The text itself if nothing is attached; otherwise blocks, the first of which is the text. */
   content: string | ContentBlock[];
   notes: string[];
 }
@@ -128,8 +134,9 @@ const MAX_NAMED_MISSING = 10;
 const MAX_NAME_COLUMNS = 80;
 
 /**
- * Adds to a prompt the files that it names: text, images, the names in directories, ten at most. Naming a file is consent
- * to send it, also a secret one or one outside the project, which the notes then say. Never throws.
+ * Attaches the files that a prompt mentions: text, images, and the names in directories, ten at most.
+ * Mentioning a file is consent to send it, even if it is secret or outside the project, which the notes then
+ * say. Never throws.
  */
 export async function attachFiles(text: string, options: AttachOptions): Promise<PromptContent> {
   const mentions = options.mentions ?? findMentions(text);
@@ -145,7 +152,7 @@ export async function attachFiles(text: string, options: AttachOptions): Promise
   return { content: blocks.length === 0 ? text : [{ type: "text", text }, ...blocks], notes };
 }
 
-/** What is there, each once whatever ways lead to it, and the mentions of which nothing is there. */
+/** The existing targets, each once however often they are mentioned, and the mentions without a target. */
 function findEach(mentions: readonly string[], place: MentionLocation) {
   const byPath = new Map<string, MentionedPath>();
   const missing: string[] = [];
@@ -157,7 +164,7 @@ function findEach(mentions: readonly string[], place: MentionLocation) {
   return { found: [...byPath.values()], missing };
 }
 
-/** True for a path behind `@`; one without it may be that of a file which is still to be made. */
+/** True for a path after `@`; any other path may be that of a file yet to be created. */
 function isMarked(mention: string, text: string): boolean {
   return text.includes(`@${mention}`) || text.includes(`@"${mention}"`);
 }
@@ -187,13 +194,13 @@ function describeConsent({ shown, realPath, isOutside, isSecret }: MentionedPath
   return what.length === 0 ? [] : [`${shown} ${what.join(" and ")}; attached because you mentioned it`];
 }
 
-/** What is sent of a mentioned path, and what the user should know about it. */
+/** The text to send for a mentioned path, and the notes for the user. */
 interface Attachment {
   blocks: readonly ContentBlock[];
   notes: readonly string[];
 }
 
-/** Text for the model under a heading, in a fence that the content cannot end. */
+/** Text for the model under a heading, in a fence that the content cannot close. */
 function createTextBlock(heading: string, content: string): ContentBlock {
   return { type: "text", text: `${heading}\n${fence(content)}` };
 }
@@ -203,23 +210,23 @@ function describeRead(shown: string, amount: string): string {
   return `Read ${shown} (${amount})`;
 }
 
-/** Nothing for the model and a line for the user. `reason` follows on a colon. */
+/** Sends nothing to the model, and one line to the user. `reason` follows a colon. */
 function notAttached(shown: string, reason: string): Attachment {
   return { blocks: [], notes: [`Cannot attach ${shown}: ${reason}`] };
 }
 
-// `@` begins a mention anywhere but within a word, which keeps addresses of mail out. A file that is dragged into a
-// terminal arrives as its path, in quotes or with backslashes before blanks.
+// `@` begins a mention except within a word, which excludes e-mail addresses. A file dragged into a terminal
+// arrives as its path, quoted or with backslashes before blanks.
 const PATHS =
   /(?<=^|[\s([{<"'`,;:])@(?:"(?<quotedMention>[^"\n]+)"|(?<mention>[^\s"'`,;<>@]+))|(?<=^|\s)(?:(?<quote>['"])(?<quotedImage>(?:~?\/|\.{1,2}\/)[^'"\n]+)\k<quote>|(?<word>(?:[^\s\\"'@]+|\\.)+))/gu;
 
 const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
-// The longest path that Linux takes; anything longer is no path.
+// The longest path on Linux; longer text is not a path.
 const MAX_PATH_CHARS = 4_096;
 
 /**
- * The paths that a prompt names, each once, in order: behind `@`, in double quotes where they hold blanks, and images by a
- * path with a slash. Whether there is such a file is another question; a sentence's own punctuation is left out.
+ * The paths that a prompt mentions, each once, in order: after `@`, quoted if they contain blanks, and images
+ * by a path with a slash. Whether the file exists is not checked; the sentence's own punctuation is left out.
  */
 export function findMentions(text: string): string[] {
   const paths = Array.from(text.matchAll(PATHS), ({ groups = {} }) => {
@@ -239,7 +246,7 @@ function toImagePath(word: string): string {
 
 const CLOSING: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
 
-/** Brackets that were opened in the path belong to it, as in `app/(shop)/page.tsx`. */
+/** A closing bracket belongs to the path if the path opened it, as in `app/(shop)/page.tsx`. */
 function withoutPunctuation(text: string): string {
   if (text.length > MAX_PATH_CHARS) return "";
   let path = text;
@@ -247,7 +254,7 @@ function withoutPunctuation(text: string): string {
   return path;
 }
 
-/** True where the last character belongs to the sentence. */
+/** True if the last character belongs to the sentence. */
 function isLoose(path: string): boolean {
   const last = path.at(-1) ?? "";
   const opening = CLOSING[last];
@@ -259,7 +266,7 @@ function count(text: string, character: string): number {
   return text.split(character).length - 1;
 }
 
-/** Where mentions lead from. All absolute and real. */
+/** The base directories of mentions. All absolute and real. */
 interface MentionLocation {
   cwd: string;
   /** The project. */
@@ -268,9 +275,9 @@ interface MentionLocation {
   home?: string | undefined;
 }
 
-/** Something that is there under a path that a prompt names. */
+/** An existing path that a prompt mentions. */
 interface MentionedPath {
-  /** For the model: relative to the working directory where it lies in it. */
+  /** For the model: relative to the working directory if it lies in it. */
   shown: string;
   realPath: string;
   kind: "file" | "directory" | "other";
@@ -278,7 +285,7 @@ interface MentionedPath {
   isSecret: boolean;
 }
 
-/** Undefined where nothing is, or nothing that may be looked at: the mention is then text like any other. */
+/** Undefined if nothing exists there, or nothing accessible: the mention is then ordinary text. */
 function findMentioned(mention: string, { cwd, root, home }: MentionLocation): MentionedPath | undefined {
   const path = expandHome(mention, home);
   if (path === undefined) return undefined;
@@ -293,7 +300,7 @@ function findMentioned(mention: string, { cwd, root, home }: MentionLocation): M
       isSecret: isSecretFile(realPath) || isSecretFile(absolute),
     };
   } catch {
-    return undefined; // Missing, a link that leads nowhere, or in a directory that may not be searched.
+    return undefined; // Missing, a dangling link, or in a directory that may not be searched.
   }
 }
 

@@ -6,23 +6,24 @@ import type { CommandContext } from "../commands/types.ts";
 import { cleanText } from "../editor/text-area.ts";
 import { findUserProgram, type UserProgram } from "./user-program.ts";
 
-/** Where the editor is found and who lends it the terminal; `cwd` is where it is started. */
+/** Where to find the editor and who lends it the terminal; it is started in `cwd`. */
 interface ExternalEditorOptions extends Pick<CommandContext, "environment" | "lendTerminal" | "onAnyExit"> {
   cwd: string;
-  /** The project, real: no program and no temporary file of ours in it. */
+  /** The project's real path: neither its programs nor temporary files in it are used. */
   root: string;
-  /** Where temporary files go, by default the system's place for them. */
+  /** Directory for temporary files; default: the system's. */
   temporaryDirectory?: string;
 }
 
-/** The text as it was left in the editor, or why it stays as it was, in words for the user. */
+/** The edited text, or the reason why it is unchanged, as a message for the user. */
 type EditedText = { text: string } | { error: string };
 
 const UNSET = "Set $VISUAL or $EDITOR to an editor, such as EDITOR=nano";
 
 /**
- * Lets the user write a text in `$VISUAL` or `$EDITOR`: in a private temporary file that is removed afterwards, and
- * when the program ends meanwhile. An editor that ends with a code above 0 has changed nothing.
+ * Lets the user edit a text in `$VISUAL` or `$EDITOR`, in a private temporary file that is deleted
+ * afterwards, and when the program ends meanwhile. If the editor exits with a code above 0, nothing has
+ * changed.
  */
 export async function editExternally(text: string, options: ExternalEditorOptions): Promise<EditedText> {
   const { environment, root } = options;
@@ -34,7 +35,7 @@ export async function editExternally(text: string, options: ExternalEditorOption
   const remove = () => {
     if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
   };
-  // Whoever leaves does not wait for the editor.
+  // Quitting does not wait for the editor.
   const forget = options.onAnyExit(remove);
   try {
     directory = makeDirectory(options);
@@ -56,7 +57,7 @@ function makeDirectory({ root, temporaryDirectory = tmpdir() }: ExternalEditorOp
   return mkdtempSync(join(parent, "diligent-prompt-"));
 }
 
-/** Undefined when the editor ended well. */
+/** Undefined if the editor succeeded. */
 async function runEditor(
   { argv, environment }: UserProgram,
   { cwd, lendTerminal }: ExternalEditorOptions,
@@ -73,11 +74,14 @@ async function runEditor(
     return { code: await child.exited, signalCode: child.signalCode };
   });
   if (code === 0) return undefined;
-  const end = signalCode ? `was ended by ${signalCode}` : `ended with code ${code}`;
+  const end = signalCode ? `was killed by ${signalCode}` : `exited with code ${code}`;
   return `${basename(argv[0] ?? "")} ${end}; the prompt is unchanged`;
 }
 
-/** Most editors end the last line, which is no part of the prompt. What is no UTF-8 is marked, not lost. */
+/**
+ * Most editors end the last line with a line feed, which is not part of the prompt. Invalid UTF-8 is replaced
+ * by U+FFFD, not dropped.
+ */
 function readEdited(path: string): string {
   return cleanText(new TextDecoder().decode(readFileSync(path))).replace(/\n$/, "");
 }

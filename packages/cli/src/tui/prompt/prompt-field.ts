@@ -8,25 +8,25 @@ import { createFileIndex } from "../editor/file-index.ts";
 import { PromptEditor, type PromptEditorOptions } from "../editor/prompt-editor.ts";
 import type { InlineScreen } from "../screen/inline-screen.ts";
 
-// Who has written so short a time ago has not finished.
+// A user who typed this recently has not finished.
 const WRITING_MS = 2_000;
 
-/** True for a command that takes no key, with more behind it than the name of a provider. */
+/** True for a login or logout command with more than a provider name: it may contain a key. */
 function mayHoldKey(text: string): boolean {
   return /^\s*\/log(?:in|out)\s+(?:\S+\s+\S|\S{16,})/.test(text);
 }
 
 interface FieldDeps extends Pick<PromptEditorOptions, "theme" | "keys"> {
-  /** Keeps what was not sent. */
+  /** Saves unsent text. */
   draft: DraftSaver;
-  /** Gets what was sent, and what of it was in sight. */
+  /** Receives the sent text, and its visible part. */
   submit(text: string, visibleText: string): void;
 }
 
-/** Where prompts are written: the editor, and the draft in it that outlives the program. */
+/** The prompt field: the editor, and its draft that survives the program. */
 export class PromptField {
   readonly editor: PromptEditor;
-  /** When something was written that was not sent, in milliseconds. */
+  /** The time of the last change that was not a submission, in milliseconds. */
   private wroteAt: number | undefined;
 
   constructor(
@@ -50,13 +50,13 @@ export class PromptField {
     });
   }
 
-  /** Somebody who has just deleted everything writes on as well. */
+  /** A user who has just deleted everything is still typing, too. */
   readonly isWriting = (): boolean =>
     !this.editor.isEmpty || (this.wroteAt !== undefined && now() - this.wroteAt < WRITING_MS);
 
   /**
-   * From now on prompts are written for this session. What was written in it and never sent is what Up brings first.
-   * @returns true where there is such a draft.
+   * From now on, prompts are typed for this session. Up first brings an unsent draft of it.
+   * @returns true if there is such a draft.
    */
   openSession(session: DraftedSession): boolean {
     const draft = this.parts.draft.open(session);
@@ -64,7 +64,7 @@ export class PromptField {
     return draft !== undefined;
   }
 
-  /** To be called when the program ends: what was not sent is kept. */
+  /** Call it when the program ends: unsent text is saved. */
   keepDraft(): void {
     this.parts.draft.flush();
   }
@@ -79,7 +79,7 @@ interface Place {
   environment: Environment;
 }
 
-/** Gives the editor earlier prompts and completion; nothing of it is needed to write the first words. */
+/** Gives the editor earlier prompts and completion, which the first words do not need. */
 export function assistEditor(
   editor: PromptEditor,
   { cwd, environment }: Place,
@@ -95,7 +95,10 @@ export function assistEditor(
   );
 }
 
-/** Keeps the unsent prompt of a session, so that it survives the end of the program; nowhere where nothing is saved. */
+/**
+ * The store for the unsent prompt of a session, so that it survives the program; undefined if nothing is
+ * saved.
+ */
 export function openDraft({ cwd, environment }: Place, { isSaved }: { isSaved: boolean }): DraftSaver {
   const root = findProjectRoot(cwd, homeDirectory(environment));
   return new DraftSaver((sessionId) => (isSaved ? new DraftFile(environment, { root, sessionId }) : NOWHERE));

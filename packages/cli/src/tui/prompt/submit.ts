@@ -10,10 +10,10 @@ import { stopHint } from "../keys/keymap.ts";
 import { attachFiles, findMentions } from "./attachments.ts";
 
 const MAX_TRACE_COLUMNS = 200;
-// Of a provider; a longer word may be a key.
+// The maximum length of a provider's name; a longer word may be a key.
 const MAX_NAME_COLUMNS = 15;
 
-// An answer can be read before its run has ended: whoever types a command then need not know of that.
+// An answer is readable before its run has ended; a user who types a command then need not know that.
 const GRACE_MS = 500;
 
 type CommandLine = Extract<ReturnType<typeof readCommandLine>, { kind: "command" }>;
@@ -27,33 +27,33 @@ interface LineParts {
   fail(error: unknown): void;
 }
 
-/** Does what a line says that was written in the editor or came with the command line. */
+/** Handles a line from the editor or the command line. */
 export class TypedLines {
   /** Prompts that have not reached the session yet, in the order in which they were sent. */
   private readonly arriving = new Map<Promise<unknown>, string>();
 
   constructor(private readonly parts: LineParts) {}
 
-  /** What was sent and has not reached the session yet, oldest first. */
+  /** Sent prompts that have not reached the session yet, oldest first. */
   get unsaved(): string[] {
     return [...this.arriving.values()];
   }
 
-  /** Resolves when everything that was sent so far has reached the session. */
+  /** Resolves when all prompts sent so far have reached the session. */
   async arrived(): Promise<void> {
     await Promise.allSettled([...this.arriving.keys()]);
   }
 
   /**
-   * A line from the editor: only there is a `!` a command for the shell, which runs without being asked about.
-   * @param visibleText what of it was in sight; neither commands nor files are taken from a long paste.
+   * Handles a line from the editor. Only here does `!` start a shell command, which runs without approval.
+   * @param visibleText its visible part: commands and mentions in a long paste are ignored.
    */
   take(text: string, visibleText: string): void {
     if (readShellLine(visibleText)) void this.runShell(text).catch(this.parts.fail);
     else this.submit(text, findMentions(visibleText));
   }
 
-  /** @param mentions the files that are attached; those that the text names when left out. */
+  /** @param mentions the files to attach; default: those that the text mentions. */
   submit(text: string, mentions?: readonly string[]): void {
     const { fail } = this.parts;
     const context = this.parts.context();
@@ -68,7 +68,7 @@ export class TypedLines {
     }
   }
 
-  /** Resolves when the prompt's run has ended, or when it has joined one. */
+  /** Resolves when the prompt's run has ended, or when the prompt has joined a run. */
   async send(text: string, mentions?: readonly string[]): Promise<void> {
     const arriving = this.handOver(text, mentions);
     this.arriving.set(arriving, text);
@@ -92,7 +92,7 @@ export class TypedLines {
       context.setPrompt(text);
       throw new Error(`/${command.name} is not available until the run ends${stopHint(context.keymap)}.`);
     }
-    // What it prints stands below what was typed, or nobody could tell one answer from the next; a list prints nothing.
+    // The output follows the typed command, so that outputs can be told apart; a list prints nothing.
     const isList = command.opensList && argument === "";
     if (!isList && command.name !== "quit") note(context, traceOf(command, text));
     await command.run(argument, context);
@@ -111,7 +111,7 @@ export class TypedLines {
   }
 }
 
-/** What was typed, as it stands above what comes of it. */
+/** The typed line, as shown above its output. */
 function traceOf({ isPrivate }: CommandLine["command"], text: string): string {
   const [name = "", argument, ...more] = text.trim().split(/\s+/);
   if (isPrivate && argument !== undefined && (more.length > 0 || argument.length > MAX_NAME_COLUMNS))

@@ -2,26 +2,29 @@ import { inheritEnvironment, resolveExecutable } from "@diligent/core/interactiv
 import type { Environment } from "@diligent/core/run";
 import { readCommandWords } from "../editor/completion.ts";
 
-/** A program that the user has named in the environment, and what it is started with. */
+/** A program that the environment names, and how to start it. */
 export interface UserProgram {
-  /** As the user calls it. */
+  /** The name that the user calls it by. */
   name: string;
   argv: string[];
   environment: Record<string, string>;
 }
 
-/** Which program is looked for, and what is said where there is none. */
+/** Which program to look for, and the message if there is none. */
 interface UserProgramOptions {
-  /** What it is for, such as `editor`. */
+  /** Its purpose, such as `editor`. */
   kind: string;
-  /** What to do where it is not found: a sentence for the user. */
+  /** What to do if it is not found, as a sentence for the user. */
   advice: string;
   environment: Environment;
-  /** The project, real: no program of it is run. */
+  /** The project's real path: none of its programs is run. */
   root: string;
 }
 
-/** Beside what every child gets: what belongs to the terminal and the desktop, and the settings of pagers and editors. */
+/**
+ * In addition to every child's variables: those of the terminal and the desktop, and the settings of pagers
+ * and editors.
+ */
 export const ATTENDED_VARIABLES: readonly string[] = [
   ...["PATH", "TERM", "TERMINFO", "TERMINFO_DIRS", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLORTERM"],
   ...["COLORFGBG", "NO_COLOR", "TMUX", "TMUX_PANE", "STY", "SSH_TTY", "SSH_CONNECTION"],
@@ -36,8 +39,8 @@ export const ATTENDED_VARIABLES: readonly string[] = [
 ];
 
 /**
- * Finds the program that a line of the environment names, `$EDITOR` or the like. Like every child it gets variables that
- * are listed by name, so that no key comes to it: editors start language servers and plugins of many makers.
+ * Finds the program named by an environment variable such as `$EDITOR`. Like every child, it gets only listed
+ * variables, so that it gets no key: editors start language servers and plugins from many sources.
  */
 export function findUserProgram(line: string, options: UserProgramOptions): UserProgram | { error: string } {
   const { kind, advice, environment, root } = options;

@@ -10,9 +10,9 @@ import {
 } from "./region.ts";
 import type { Settling } from "./terminal.ts";
 
-/** What a frame is to bring about. */
+/** The goal of a frame. */
 export interface WantedFrame {
-  /** Lines to write above the live region, once; those that are wider than the terminal are wrapped by it. */
+  /** Lines to write above the live region, once; the terminal wraps those that are too wide. */
   readonly finished: readonly ScreenLine[];
   /** The live region, at most `height` lines, none wider than `width`. */
   readonly live: readonly ScreenLine[];
@@ -20,15 +20,16 @@ export interface WantedFrame {
   readonly height: number;
 }
 
-/** What to write to the terminal, empty where nothing changes, and what stands there afterwards. */
+/** The bytes to write to the terminal, empty if nothing changes, and the region afterwards. */
 export interface Frame {
   readonly output: string;
   readonly region: DrawnRegion;
 }
 
 /**
- * The bytes that turn the region `shown` into the wanted one, in a terminal of unchanged size. What is on the screen
- * already is not written again, above all not lines that were live until now and are finished: they stay where they are.
+ * The bytes that turn the region `shown` into the wanted one, in a terminal of unchanged size. Lines that are
+ * already on the screen are not written again, especially not live lines that have become finished: they stay
+ * where they are.
  */
 export function drawChanges(shown: DrawnRegion, wanted: WantedFrame): Frame {
   const live = atLeastOne(wanted.live);
@@ -43,8 +44,8 @@ export function drawChanges(shown: DrawnRegion, wanted: WantedFrame): Frame {
 }
 
 /**
- * Draws the whole region anew. The cursor is `rowsUp` rows below its first row, and whatever is from there on is erased;
- * where nothing has been drawn yet, the cursor is in the row to begin with, or behind text of somebody else in it.
+ * Redraws the whole region. The cursor is `rowsUp` rows below its first row, and everything from there on is
+ * erased. If nothing has been drawn yet, the cursor is in the first row to use, possibly after foreign text.
  */
 export function drawAnew(
   wanted: WantedFrame,
@@ -52,14 +53,14 @@ export function drawAnew(
 ): Frame {
   const live = atLeastOne(wanted.live);
   const writer = new FrameWriter({ row: rowsUp ?? 0, column: undefined }, 1, wanted.width);
-  // Goes on to the next row unless the row is empty, as shells do it.
+  // Moves to the next row unless this one is empty, like shells do.
   if (rowsUp === undefined) writer.cursor.control(" ".repeat(Math.max(0, wanted.width - 1)));
   writer.eraseFrom(0);
   writer.printLines([...wanted.finished, ...live], wanted.finished.length);
   return endFrame(writer, { isCursorShown, top: anyTop(1, wanted.height) }, { ...wanted, live });
 }
 
-/** Leaves the region as it is and puts the cursor in the first column of the row below it. */
+/** Leaves the region on the screen and moves the cursor to the first column of the row below it. */
 export function leaveRegion({ lines, row, column, width }: DrawnRegion): string {
   const writer = new FrameWriter({ row, column }, lines.length, width);
   const isEmpty = lines.length === 1 && lines[0]?.text === "";
@@ -68,7 +69,7 @@ export function leaveRegion({ lines, row, column, width }: DrawnRegion): string 
   return writer.finish();
 }
 
-/** Takes the region away and leaves the cursor in the first column of the row where it began. */
+/** Erases the region and leaves the cursor in the first column of its first row. */
 export function eraseRegion({ lines, row, column, width }: DrawnRegion): string {
   const writer = new FrameWriter({ row, column }, lines.length, width);
   writer.eraseFrom(0);
@@ -80,8 +81,8 @@ function atLeastOne(live: readonly ScreenLine[]): readonly ScreenLine[] {
 }
 
 /**
- * How many lines from the first stay as they are. It ends (`isEnd`) before a finished line that takes, or may take, more
- * than its row: such a line is written without regard to rows, and everything below it anew.
+ * The number of lines, from the first, that stay unchanged. Counting ends (`isEnd`) before a finished line
+ * that takes, or may take, more than one row: that line and everything below it are rewritten.
  */
 function countKept(shown: readonly ScreenLine[], lines: readonly ScreenLine[], wanted: WantedFrame) {
   const overlong = wanted.finished.findIndex((line) => line.mostColumns > wanted.width);
@@ -98,7 +99,7 @@ interface Printing {
   firstLive: number;
 }
 
-/** Writes all lines from `start` downwards, in place of what is there. */
+/** Writes all lines from `start` on, replacing what is there. */
 function printFrom(writer: FrameWriter, { shown, lines, start, firstLive }: Printing): void {
   if (start === lines.length) return;
   if (start === shown.length) writer.addRows(1);
@@ -107,8 +108,8 @@ function printFrom(writer: FrameWriter, { shown, lines, start, firstLive }: Prin
 }
 
 /**
- * Rows are removed from the last upwards, so that those above stay where they are counted; then the region gets the rows
- * it needs; then the rest is done downwards, in rows as they are counted in the end.
+ * Removes rows from the last upwards, so that the indices above stay valid; then adds the missing rows; then
+ * makes the other changes downwards, with the final indices.
  */
 function applyChanges(writer: FrameWriter, shown: readonly ScreenLine[], lines: readonly ScreenLine[]): void {
   const changes = findChanges(
@@ -126,7 +127,7 @@ function applyChange(
   { shownStart, shownCount, wantedStart, wantedCount }: RegionChange,
   { shown, lines }: { shown: readonly ScreenLine[]; lines: readonly ScreenLine[] },
 ): void {
-  // Rows below the last line are empty as it is.
+  // Rows below the last line are already empty.
   const isLast = wantedStart + wantedCount === lines.length;
   if (wantedCount > shownCount && !isLast)
     writer.insertRows(wantedStart + shownCount, wantedCount - shownCount);
@@ -148,8 +149,8 @@ function endFrame(
   const { cursor } = writer;
   const isCursorShown = cursorColumn !== undefined;
   if (isCursorShown) cursor.moveTo(finished.length + cursorRow, cursorColumn);
-  // A screen that gets lower loses the rows below the cursor, and only then are rows at its top out of reach. So a cursor
-  // that nobody sees waits in the first row.
+  // When a screen gets lower, it loses the rows below the cursor first, and then pushes rows at its top out
+  // of reach. A hidden cursor therefore waits in the first row.
   else if (cursor.row !== finished.length) cursor.moveTo(finished.length, 0);
   if (isCursorShown !== before.isCursorShown) cursor.control(isCursorShown ? "\x1b[?25h" : "\x1b[?25l");
   const isWrapped = finished.some(({ mostColumns }) => mostColumns > width);
@@ -163,13 +164,16 @@ const SYNCHRONISED = ["\x1b[?2026h", "\x1b[?2026l"] as const;
 const WRAPPING_OFF = "\x1b[?7l";
 const WRAPPING_ON = "\x1b[?7h";
 
-/** Changes the rows of a region, and gathers what one frame writes for that. */
+/** Changes the rows of a region, and collects the output of one frame. */
 class FrameWriter {
-  /** Where all of it is written; for what is to come between the changes of rows. */
+  /** The output; also for writing between changes of rows. */
   readonly cursor: CursorWriter;
   private isWrapping = true;
 
-  /** Begins with the cursor at `place`; the region has `rows` rows, none of which the terminal is to wrap at `width`. */
+  /**
+   * Starts with the cursor at `place`; the region has `rows` rows, none of which the terminal may wrap at
+   * `width`.
+   */
   constructor(
     place: RegionLocation,
     private rows: number,
@@ -178,7 +182,7 @@ class FrameWriter {
     this.cursor = new CursorWriter(place, width);
   }
 
-  /** Adds rows below the region; the screen scrolls where there is no room. */
+  /** Adds rows below the region; the screen scrolls if there is no room. */
   addRows(count: number): void {
     if (count < 1) return;
     this.cursor.moveToRow(this.rows - 1 + count);
@@ -198,7 +202,8 @@ class FrameWriter {
   /** Erases a row and everything below it. */
   eraseFrom(row: number): void {
     this.cursor.moveTo(row, 0);
-    // Erased from its first cell downwards, a whole screen would go to the scrollback in tmux, and the region with it.
+    // Erasing a whole screen from its first cell downwards would move it to the scrollback in tmux, including
+    // the region.
     this.cursor.control(row === 0 ? "\x1b[K\x1b[2G\x1b[J\r" : "\x1b[J");
   }
 
@@ -206,13 +211,16 @@ class FrameWriter {
   change(row: number, shown: ScreenLine, wanted: ScreenLine): void {
     const { column, text, erasesRest, columnAfter } = changeLine(shown, wanted);
     this.cursor.moveTo(row, column);
-    // Before the text: behind a full line it would erase the last character in some terminals.
+    // Before the text: after a full line, some terminals would erase its last character.
     if (erasesRest) this.cursor.control("\x1b[K");
     this.keepRow(wanted);
     this.cursor.write(text, columnAfter);
   }
 
-  /** Writes lines downwards from an empty row, where the cursor is, with nothing below. Lines may be wrapped by the terminal. */
+  /**
+   * Writes lines downwards from an empty row with the cursor, with nothing below. The terminal may wrap
+   * lines.
+   */
   printLines(lines: readonly ScreenLine[], firstKept: number): void {
     lines.forEach((line, index) => {
       if (index > 0) this.cursor.startNextRow();
@@ -222,14 +230,17 @@ class FrameWriter {
     this.rows = this.cursor.row + 1;
   }
 
-  /** Everything written, as one update that terminals show at once; nothing where nothing was to be written. */
+  /** Everything written, as one synchronized update; empty if nothing was written. */
   finish(): string {
     if (!this.isWrapping) this.cursor.control(WRAPPING_ON);
     const { written } = this.cursor;
     return written === "" ? "" : SYNCHRONISED.join(written);
   }
 
-  /** A terminal that takes a character for wider than we do would go on in the next row, and our count of rows be wrong. */
+  /**
+   * Breaks the line explicitly: a terminal that considers a character wider would otherwise continue in the
+   * next row, and our row count would be wrong.
+   */
   private keepRow(line: ScreenLine): void {
     if (!this.isWrapping || line.mostColumns <= this.width) return;
     this.cursor.control(WRAPPING_OFF);
@@ -237,10 +248,11 @@ class FrameWriter {
   }
 }
 
-// Text that streams looks smooth at 20 frames a second, and every further frame costs 40 bytes. Keys do not wait for it.
+// Streaming text looks smooth at 20 frames per second, and every further frame costs 40 bytes. Keys do not
+// wait for it.
 const FRAME_MS = 50;
 
-/** Decides when the next frame is drawn, from `start` to `stop`. */
+/** Decides when the next frame is drawn, between `start` and `stop`. */
 export class FrameClock {
   private isStarted = false;
   private lastFrameAt = Number.NEGATIVE_INFINITY;
@@ -254,7 +266,7 @@ export class FrameClock {
     return this.isStarted;
   }
 
-  /** The size has just changed, and may change again: no frame is to be drawn. */
+  /** The size has just changed and may change again, so no frame may be drawn. */
   get isSettling(): boolean {
     return this.settling !== undefined;
   }
@@ -268,14 +280,17 @@ export class FrameClock {
     this.isStarted = true;
   }
 
-  /** Calls `draw` at once, or when the last frame is long enough ago, unless it is going to be called by then anyway. */
+  /**
+   * Calls `draw` at once, or when enough time has passed since the last frame, unless a call is already
+   * scheduled.
+   */
   request(draw: () => void): void {
     const waitMs = this.lastFrameAt + FRAME_MS - performance.now();
     if (waitMs <= 0) draw();
     else this.nextFrame ??= setTimeout(draw, waitMs);
   }
 
-  /** Notes that the size has changed, while frames are drawn. Calls `draw` when it has settled. */
+  /** Call it when the size has changed while frames are drawn. Calls `draw` when the size is stable. */
   noteResize(draw: () => void, { quietMs, longestMs }: Settling): void {
     if (!this.isStarted) return;
     const now = performance.now();
@@ -291,14 +306,14 @@ export class FrameClock {
     this.settling = undefined;
   }
 
-  /** A frame is being drawn. */
+  /** Call it when a frame is being drawn. */
   noteFrame(): void {
     this.cancel();
     this.lastFrameAt = performance.now();
     this.resizes = 0;
   }
 
-  /** Calls nobody any more. */
+  /** Cancels all calls. */
   stop(): void {
     this.isStarted = false;
     this.cancel();

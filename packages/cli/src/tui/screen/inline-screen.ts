@@ -6,29 +6,31 @@ import { FrameClock } from "./frame.ts";
 import { RegionPainter } from "./region-painter.ts";
 import { TerminalReplies, type TerminalReply, WatchedTerminal } from "./terminal.ts";
 
-/** What the screen has to know of the place it is in. */
+/** What the screen needs to know about its environment. */
 export interface InlineScreenOptions {
-  /** `TERM` and `TERM_PROGRAM` say how the terminal treats its rows when its width changes. */
+  /** `TERM` and `TERM_PROGRAM`: how the terminal treats its rows when its width changes. */
   environment?: Readonly<Record<string, string | undefined>>;
-  /** Called before each frame: tells the terminal's listener when the size has changed. */
+  /** Called before each frame: notifies the terminal's listener if the size has changed. */
   readSize?: (() => void) | undefined;
 }
 
 /**
- * A screen that shares the terminal with the shell, whose scrollback is the transcript: finished lines are written once,
- * and below them the children render the live region, which alone is ever redrawn. Nothing that was on the screen before
- * us is touched, and nothing is ever cleared but the rows of the live region.
+ * A screen that shares the terminal with the shell, whose scrollback is the transcript: finished lines are
+ * written once, and below them the children render the live region, the only part that is ever redrawn.
+ * Earlier content of the screen is never touched, and nothing except the rows of the live region is ever
+ * cleared.
  *
- * Overlays of pi-tui are not drawn: a dialog takes the place of another child. Images are not drawn either.
+ * Overlays of pi-tui are not drawn: a dialog replaces another child. Images are not drawn either.
  *
- * Limits. When the terminal gets smaller and the live region, wrapped by the terminal, does not fit into it any more, its first
- * rows stay in the scrollback as a remainder (in tmux also where empty rows below it would have made room); so does the whole
- * of it where the terminal may have changed its size before it read the last finished lines. Where it is not known what the terminal does with its rows (see `Rewrap`), as little as
- * possible is taken for ours, so that a remainder stays rather than that a finished line is lost. A terminal that answers no
- * question cannot tell that it is behind; there a change of the size while finished lines are on their way may cost some.
+ * Limits. If the terminal gets smaller and the live region, wrapped by the terminal, no longer fits, its
+ * first rows remain in the scrollback (in tmux also if empty rows below it would have made room). All of it
+ * remains if the terminal may have changed its size before it read the last finished lines. If the terminal's
+ * treatment of rows is unknown (see `Rewrap`), the screen claims as few rows as possible, so that a remainder
+ * stays rather than a finished line being lost. A terminal that answers no query cannot report that it lags
+ * behind; there, a resize while finished lines are being written may lose some.
  */
 export class InlineScreen extends TuiMainScreen {
-  // Private to the language and not only to the compiler: the class above may have fields of its own by such names.
+  // Private in the language, not only for the compiler: the superclass may have fields with these names.
   readonly #replies: TerminalReplies;
   readonly #clock = new FrameClock();
   readonly #painter: RegionPainter;
@@ -50,7 +52,7 @@ export class InlineScreen extends TuiMainScreen {
     this.#input = new ScreenInput(this.#replies, {
       onReply: (reply) => {
         if (reply.kind === "place") this.#painter.noteLocation(reply);
-        // Now that it is known what the terminal is, more may have to be asked.
+        // Now that the terminal is known, further queries may be needed.
         else this.requestRender();
       },
       onKeys: () => super.renderNow(),
@@ -58,7 +60,7 @@ export class InlineScreen extends TuiMainScreen {
     this.addInputListener((data) => this.#input.read(data));
   }
 
-  /** Called before a frame is drawn, for lines that are complete by then. */
+  /** Called before a frame is drawn, to add lines that are complete by then. */
   beforeFrame: () => readonly string[] = () => [];
 
   /** The terminal may still send replies that nobody typed. */
@@ -67,8 +69,8 @@ export class InlineScreen extends TuiMainScreen {
   }
 
   /**
-   * Queues lines that are complete, to be written above the live region with the next frame, once and for ever; while the
-   * screen is stopped, with the first frame after the next start.
+   * Queues complete lines, to be written above the live region with the next frame, exactly once. While the
+   * screen is stopped they wait for the first frame after the next start.
    */
   finish(lines: readonly string[]): void {
     this.#painter.queue(lines);
@@ -77,19 +79,23 @@ export class InlineScreen extends TuiMainScreen {
 
   override start(): void {
     super.start();
-    // Forced, because a frame that was under way when the screen was stopped would keep another from being drawn; and not
-    // before signals were looked at, one of which brings the size that the terminal got while we were stopped.
+    // Forced, because a frame that was in progress when the screen was stopped would prevent another one; and
+    // after signals were handled, one of which carries the size that the terminal got while the screen was
+    // stopped.
     setImmediate(() => this.requestRender(true));
   }
 
-  /** Asks for a frame soon; with `force` for one that draws the whole live region, and at once. */
+  /** Requests a frame soon; with `force`, a frame at once that draws the whole live region. */
   override requestRender(force = false): void {
     if (!this.#clock.isRunning) return;
     if (force) super.requestRender(true);
     else this.#clock.request(() => super.requestRender());
   }
 
-  /** Draws the whole live region at once, from where it begins as far as that is known: somebody else may have written over it. */
+  /**
+   * Draws the whole live region at once, from its first row as far as that is known: another program may have
+   * overwritten it.
+   */
   redraw(): void {
     if (!this.#clock.isRunning) return;
     this.#painter.returnToTop();
@@ -98,7 +104,7 @@ export class InlineScreen extends TuiMainScreen {
 
   protected override beforeTerminalStart(): void {
     this.#clock.start();
-    // Asked for by pi-tui otherwise, it would run `tmux` to find out, whichever that is.
+    // If pi-tui asked for it otherwise, it would run a program called `tmux` to find out, whichever that is.
     setCapabilityOverrides({ images: null, hyperlinks: false });
   }
 
@@ -106,7 +112,7 @@ export class InlineScreen extends TuiMainScreen {
     this.terminal.write(this.#replies.askForDevice());
   }
 
-  /** Draws a frame before it returns, with `force` the whole live region. */
+  /** Draws a frame synchronously, with `force` the whole live region. */
   override renderNow(force = false): void {
     this.#clock.endSettling();
     super.renderNow(force);
@@ -126,8 +132,9 @@ export class InlineScreen extends TuiMainScreen {
   }
 
   /**
-   * Draws no more: writes what is still queued, leaves the live region as it is now and puts the cursor below it; with
-   * `isErased` the region goes, and the cursor is where it began. The terminal stays in its modes until `stop`.
+   * Stops drawing: writes queued lines, leaves the live region as it is and moves the cursor below it. With
+   * `isErased` the region is erased, and the cursor is at its start. The terminal stays in its modes until
+   * `stop`.
    */
   leaveRegion({ isErased = false }: { isErased?: boolean } = {}): void {
     if (!isErased) this.#drawLast();
@@ -135,33 +142,38 @@ export class InlineScreen extends TuiMainScreen {
     this.#painter.leave({ isErased });
   }
 
-  /** With `preserveScreen` nothing is written: the cursor is no longer where we left it, and lines stay queued. */
+  /**
+   * With `preserveScreen` nothing is written: the cursor is no longer where it was, and lines stay queued.
+   */
   protected override beforeTerminalStop({ preserveScreen = false }: TuiStopOptions): void {
     if (!preserveScreen) this.leaveRegion();
     this.#clock.stop();
     this.#painter.forget();
   }
 
-  /** What stays in the terminal is not what was going on a frame ago, nor cut to a size that has changed since. */
+  /** What stays in the terminal must be current, and not cut to an old size. */
   #drawLast(): void {
     if (!this.#painter.isDrawn) return;
     this.#clock.endSettling();
     try {
       this.doRender();
     } catch {
-      // The program may be ending because it cannot draw: then what was drawn last stays.
+      // The program may be ending because it cannot draw: then the last drawn state stays.
     }
   }
 }
 
-/** Who is told what has come in. */
+/** The listener for input. */
 interface InputWatcher {
   onReply(reply: TerminalReply): void;
-  /** Keys have been dealt with: what they have changed is to be shown. */
+  /** Keys were handled, so their changes must be shown. */
   onKeys(): void;
 }
 
-/** Tells what a terminal answers from keys. What a key has changed is shown at once, however many keys came together. */
+/**
+ * Separates replies of the terminal from keys. The effect of keys is shown at once, however many arrive
+ * together.
+ */
 class ScreenInput {
   private isReply = false;
   private areKeysNoted = false;
@@ -171,7 +183,7 @@ class ScreenInput {
     private readonly watcher: InputWatcher,
   ) {}
 
-  /** An input listener of pi-tui's: takes answers away from whoever reads keys. */
+  /** An input listener for pi-tui: removes replies from what the key handler sees. */
   read(data: string): { consume: boolean } | undefined {
     const reply = this.replies.read(data);
     if (reply === undefined) return undefined;
@@ -180,7 +192,7 @@ class ScreenInput {
     return { consume: true };
   }
 
-  /** To be called when input has been dealt with. */
+  /** Call it when input was handled. */
   noteEnd(): void {
     const { isReply } = this;
     this.isReply = false;

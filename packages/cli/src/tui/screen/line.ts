@@ -1,28 +1,31 @@
 import { CURSOR_MARKER } from "@earendil-works/pi-tui/dist/tui.js";
 import { visibleWidth as countCarefully } from "@earendil-works/pi-tui/dist/utils.js";
 
-/** What turns a line on the screen into another one. */
+/** The change that turns a line on the screen into another. */
 interface LineChange {
-  /** The column to write from. */
+  /** The column to start writing at. */
   readonly column: number;
   readonly text: string;
-  /** What the earlier line had from there on has to be erased before. */
+  /** The rest of the old line from there on must be erased first. */
   readonly erasesRest: boolean;
-  /** Where the cursor is afterwards; undefined where terminals disagree. */
+  /** The cursor's column afterwards; undefined if terminals disagree. */
   readonly columnAfter: number | undefined;
 }
 
-/** An equal end is left alone if it is longer than the sequences that may be needed in its place. */
+/** An equal end is kept only if it is longer than the sequences that may be needed to skip it. */
 const WORTH_LEAVING = 8;
 
-/** How to change `shown` into `wanted`: what both begin and end with stays, where every terminal agrees on its columns. */
+/**
+ * How to change `shown` into `wanted`: the common beginning and end stay, if all terminals agree on their
+ * columns.
+ */
 export function changeLine(shown: ScreenLine, wanted: ScreenLine): LineChange {
   const isSettled = shown.isSettled && wanted.isSettled;
   const erasesRest = shown !== EMPTY_LINE && (!isSettled || wanted.columns < shown.columns);
   const columnAfter = wanted.isSettled ? wanted.columns : undefined;
   const whole = { column: 0, text: wanted.text, erasesRest, columnAfter };
   const common = countCommon(shown.text, wanted.text);
-  // The character after it must not join with the one before, on neither side.
+  // The character after it must not combine with the one before, on either side.
   const canKeepStart =
     isWidthSettled(wanted.text.slice(0, common + 1)) && isWidthSettled(shown.text.slice(common, common + 1));
   if (!canKeepStart) return whole;
@@ -35,7 +38,7 @@ export function changeLine(shown: ScreenLine, wanted: ScreenLine): LineChange {
   return (isSettled ? leaveEnd(shown, wanted, start) : undefined) ?? tail;
 }
 
-/** The change without the equal end of both lines, where that begins in the same column and the same style. */
+/** The change without the common end of both lines, if that begins in the same column and style. */
 function leaveEnd(shown: ScreenLine, wanted: ScreenLine, start: LineLocation): LineChange | undefined {
   const least = Math.min(shown.text.length, wanted.text.length) - start.index;
   const count = countCommonEnd(shown.text, wanted.text, least);
@@ -69,7 +72,7 @@ function countCommonEnd(one: string, other: string, most: number): number {
 }
 
 interface LineLocation {
-  /** In the text: the one that was asked for, or the beginning of the sequence or character it is within. */
+  /** The offset in the text: the requested one, or the start of the sequence or character around it. */
   readonly index: number;
   readonly column: number;
   readonly style: LineStyle;
@@ -91,7 +94,7 @@ function readUpTo(text: string, limit: number): LineLocation {
   return { index, column, style };
 }
 
-/** The parts of a style that an SGR parameter below 30 sets, and the one that unsets them. */
+/** The attributes that an SGR parameter below 30 sets, and the parameter that resets each. */
 const ATTRIBUTE_ENDS: ReadonlyMap<number, readonly number[]> = new Map([
   [22, [1, 2]],
   [23, [3, 20]],
@@ -102,41 +105,41 @@ const ATTRIBUTE_ENDS: ReadonlyMap<number, readonly number[]> = new Map([
   [29, [9]],
 ]);
 
-// Slots of what is set by more than one parameter.
+// Attributes that are set by more than one parameter.
 const FOREGROUND = 38;
 const BACKGROUND = 48;
 const UNDERLINE_COLOR = 58;
 const OVERLINE = 53;
 const RESET = "\x1b[m";
 const LINK_END = "\x1b]8;;\x1b\\";
-// Bold, dim, italic, blinking, hidden and the colours of what is not there: nobody sees them on a blank.
+// Bold, dim, italic, blinking, hidden and the foreground colour: they are invisible on a blank.
 const UNSEEN_ON_BLANKS: ReadonlySet<number> = new Set([1, 2, 3, 5, 6, 8, FOREGROUND, UNDERLINE_COLOR]);
 
 /**
- * Which attributes, colours and link are in force at a place of a line, followed by the SGR (`CSI … m`) and OSC 8
+ * The attributes, colours and link in effect at a position of a line, after the SGR (`CSI … m`) and OSC 8
  * sequences before it. A line begins with none.
  */
 export class LineStyle {
   private readonly slots = new Map<number, string>();
   private link = "";
 
-  /** Nothing is in force: what follows looks like a terminal's plain text. */
+  /** Nothing is in effect: the following text is plain. */
   get isPlain(): boolean {
     return this.slots.size === 0 && this.link === "";
   }
 
-  /** A blank in this style looks otherwise than a plain one. */
+  /** A blank in this style looks different from a plain one. */
   get isSeenOnBlanks(): boolean {
     return this.link !== "" || [...this.slots.keys()].some((slot) => !UNSEEN_ON_BLANKS.has(slot));
   }
 
-  /** Takes in one whole SGR or OSC 8 sequence. */
+  /** Applies one complete SGR or OSC 8 sequence. */
   apply(sequence: string): void {
     if (sequence.startsWith("\x1b]8;")) this.applyLink(sequence);
     else this.applyAttributes(sequence.slice(2, -1).split(";"));
   }
 
-  /** The sequences that bring this style about where there is none. */
+  /** The sequences that set this style, starting from none. */
   opening(): string {
     const codes = [...this.slots.values()];
     return this.link + (codes.length === 0 ? "" : `\x1b[${codes.join(";")}m`);
@@ -147,7 +150,7 @@ export class LineStyle {
     return (this.slots.size === 0 ? "" : RESET) + (this.link === "" ? "" : LINK_END);
   }
 
-  /** The fewest sequences that bring this style about where `before` is in force; none where they are the same. */
+  /** The fewest sequences that change the style `before` into this one; none if they are equal. */
   changeFrom(before: LineStyle): string {
     return this.changeAttributesFrom(before) + (this.link === before.link ? "" : this.link || LINK_END);
   }
@@ -181,7 +184,7 @@ export class LineStyle {
     }
   }
 
-  /** One attribute with what belongs to it, such as `1`, `38;5;208` or `4:3`. */
+  /** One attribute with its parameters, such as `1`, `38;5;208` or `4:3`. */
   private applyAttribute(attribute: string): void {
     const code = Number.parseInt(attribute, 10) || 0;
     const ended = ATTRIBUTE_ENDS.get(code);
@@ -196,7 +199,7 @@ export class LineStyle {
   }
 }
 
-/** Colours with semicolons take further parameters: `38;5;N` two, `38;2;R;G;B` four. */
+/** Colours with semicolons have further parameters: `38;5;N` two, `38;2;R;G;B` four. */
 function parameterLength(parameters: readonly string[], at: number): number {
   const isColor = ["38", "48", "58"].includes(parameters[at] ?? "");
   if (!isColor) return 1;
@@ -212,15 +215,15 @@ function slotOf(code: number): number {
 
 const BLANKS = /^ *$/;
 
-/** Gathers the text of a line with its looks, in as few bytes as they take. */
+/** Builds the styled text of a line in as few bytes as possible. */
 class LineText {
   private text = "";
-  /** What the sequences so far ask for, and what has been written of it. */
+  /** The style requested by the sequences so far, and the style written so far. */
   private readonly style = new LineStyle();
   private written = new LineStyle();
   private isStyleNew = false;
 
-  /** Takes in one whole SGR or OSC 8 sequence. */
+  /** Applies one complete SGR or OSC 8 sequence. */
   addStyle(sequence: string): void {
     this.style.apply(sequence);
     this.isStyleNew = true;
@@ -231,7 +234,7 @@ class LineText {
     this.text += text;
   }
 
-  /** The whole line, everything closed; blanks at its end are left out where nobody would see them. */
+  /** The whole line, with everything closed; invisible blanks at its end are left out. */
   finish(): { text: string; trimmed: number } {
     const text = this.written.isSeenOnBlanks ? this.text : withoutTrailingSpaces(this.text);
     return { text: text + this.written.closing(), trimmed: this.text.length - text.length };
@@ -251,15 +254,15 @@ function withoutTrailingSpaces(text: string): string {
   return text.endsWith(" ") ? text.replace(/ +$/, "") : text;
 }
 
-/** A piece of a line that may be shown. */
+/** A part of a line that may be shown. */
 type LineToken =
-  /** Printable ASCII, which can be divided anywhere. */
+  /** Printable ASCII, which can be split anywhere. */
   | { kind: "ascii"; text: string; columns: number }
-  /** What a person sees as one character. */
+  /** What people see as one character. */
   | { kind: "grapheme"; text: string; columns: number }
   /** An SGR or OSC 8 sequence. */
   | { kind: "style"; text: string; columns: 0 }
-  /** The cursor belongs here. */
+  /** The cursor position. */
   | { kind: "cursor"; text: string; columns: 0 };
 
 const ESCAPE = "\\x1b";
@@ -270,7 +273,8 @@ const PIECE = new RegExp(
     `(?<style>${ESCAPE}\\[[\\d;:]*m|${ESCAPE}\\]8;\\P{Cc}*${STRING_END})`,
     "(?<text>\\P{Cc}+)",
     "(?<blank>[\\t\\n\\r])",
-    // Whatever else begins with an escape is left out as a whole, and so is any other control character.
+    // Everything else that begins with an escape is removed as a whole, and so is any other control
+    // character.
     `${ESCAPE}\\[[0-?]*[ -\\/]*[@-~]`,
     `${ESCAPE}[\\]PX^_]\\P{Cc}*${STRING_END}?`,
     "\\p{Cc}",
@@ -281,8 +285,9 @@ const PIECE = new RegExp(
 const segmenter = new Intl.Segmenter();
 
 /**
- * The pieces of a line, in order, read as they are asked for. Of escape sequences only styles, links and pi-tui's mark of the cursor pass; no other
- * sequence and no control character does, even where somebody forgot to sanitise. Tabs and line ends become spaces.
+ * The parts of a line, in order, parsed lazily. Only styles, links and pi-tui's cursor marker pass; every
+ * other sequence and control character is removed, even if a caller forgot to sanitize. Tabs and line ends
+ * become spaces.
  */
 export function* readTokens(line: string): Generator<LineToken> {
   for (const { 0: piece, groups = {} } of line.matchAll(PIECE)) {
@@ -293,7 +298,7 @@ export function* readTokens(line: string): Generator<LineToken> {
   }
 }
 
-/** The part of a token that fits into `columns`, nothing where its first character does not. */
+/** The part of a token that fits into `columns`; empty if its first character does not. */
 function cutToken(token: LineToken, columns: number): LineToken | undefined {
   if (token.columns <= columns) return token;
   if (token.kind !== "ascii" || columns < 1) return undefined;
@@ -312,25 +317,28 @@ function toSpaces(blank: string): LineToken {
   return { kind: "ascii", text: " ".repeat(columns), columns };
 }
 
-/** One line as it is written to the terminal. */
+/** One line in the form that is written to the terminal. */
 export interface ScreenLine {
-  /** Text, styles and links only; what is opened is closed; no blanks at the end that nobody would see. */
+  /** Only text, styles and links; everything opened is closed; no invisible blanks at the end. */
   readonly text: string;
   readonly columns: number;
-  /** More than `columns` where terminals disagree about the width; then no column within the line can be relied on. */
+  /**
+   * More than `columns` if terminals disagree about the width; then no column within the line is reliable.
+   */
   readonly mostColumns: number;
   readonly isSettled: boolean;
-  /** Where the cursor belongs, from 0, if on this line. */
+  /** The cursor's column, from 0, if it is on this line. */
   readonly cursorColumn: number | undefined;
 }
 
-/** A line without text, and without the cursor. */
+/** A line without text and without the cursor. */
 export const EMPTY_LINE: ScreenLine = toPlainLine("");
 
-// Of a longer line than this no more is read than can be shown: somebody may print megabytes without a line end.
+// Only this much of a longer line is parsed, more than can be shown: a program may print megabytes without a
+// line end.
 const LONG_CHARACTERS = 20_000;
 
-/** Makes a line ready for the terminal. What exceeds `maxColumns` is cut with `…`. */
+/** Prepares a line for the terminal. What exceeds `maxColumns` is cut with `…`. */
 export function toScreenLine(raw: string, maxColumns = Number.POSITIVE_INFINITY): ScreenLine {
   if (isPrintableAscii(raw) && raw.length <= maxColumns) return toPlainLine(withoutTrailingSpaces(raw));
   const line = raw.toWellFormed();
@@ -347,7 +355,7 @@ export function toScreenLine(raw: string, maxColumns = Number.POSITIVE_INFINITY)
   };
 }
 
-/** The cursor of a line is at its last column at most, also where it belongs behind the cut. */
+/** The cursor is at most in the last column, even if it belongs after the cut. */
 function findCursor(line: string, readColumn: number | undefined, maxColumns: number): number | undefined {
   if (readColumn === undefined && !line.includes(CURSOR_MARKER)) return undefined;
   return Math.max(0, Math.min(readColumn ?? maxColumns, maxColumns - 1));
@@ -367,7 +375,7 @@ interface ReadLine {
   cursorColumn: number | undefined;
 }
 
-/** What is shown of a line, or of as much of it as exceeds `limit` columns. */
+/** The visible part of a line, or as much as exceeds `limit` columns. */
 function readLine(line: string, limit = Number.POSITIVE_INFINITY): ReadLine {
   const gathered = new LineText();
   let columns = 0;
@@ -383,32 +391,32 @@ function readLine(line: string, limit = Number.POSITIVE_INFINITY): ReadLine {
   return { text, columns: columns - trimmed, cursorColumn };
 }
 
-/** Columns a tab takes on our screen wherever it stands, which is what the editor of pi-tui counts. */
+/** The columns of a tab on our screen, wherever it is; pi-tui's editor counts the same. */
 export const TAB_COLUMNS = 3;
 
 /**
- * Where Bun counts other columns than terminals show: tabs, marks that stand beside their letter (Indic, Burmese), half a
- * flag, blank letters, and pi-tui's mark of the cursor. The marks are Unicode's, and those that the tables of older
- * terminals have besides.
+ * Text whose width Bun counts differently than terminals show it: tabs, marks that take their own column
+ * (Indic, Burmese), half a flag, blank letters, and pi-tui's cursor marker. The marks are Unicode's, plus
+ * those in the tables of older terminals.
  */
 const UNCOUNTED =
   /[\t\p{Mc}\u{1f1e6}-\u{1f1ff}\u3164\uffa0\u065f\u0f7f\u102b\u102c\u1031\u1033-\u1035\u1038\u103a-\u103e]/u;
 
-/** Characters that every terminal shows in the same number of columns, alone and beside each other. */
+/** Characters that every terminal shows in the same number of columns, alone and next to each other. */
 const SETTLED =
   /^[\p{Cc} -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0373\u0376\u0377\u037a-\u037f\u0384-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u203b\u203d-\u2048\u204a-\u205e\u20a0-\u20bf\u2190-\u2193\u21d0-\u21d5\u2200-\u22ff\u2500-\u25a9\u25ac-\u25b5\u25b7-\u25bf\u25c1-\u25fa\u2713\u2717\u2800-\u28ff\u3000-\u3029\u3041-\u3096\u309b-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff01-\uff9f]*$/u;
 const ASCII = /^[ -~]*$/;
 
 /**
- * How many columns a line takes on our screen; escape sequences take none. Bun's own count, which is fifty times faster
- * than one in JavaScript, but for the texts that it miscounts.
+ * The width of a line on our screen in columns; escape sequences take none. Uses Bun's count, which is fifty
+ * times faster than one in JavaScript, except for texts that it miscounts.
  */
 export function visibleWidth(text: string): number {
   if (text.includes(CURSOR_MARKER)) return visibleWidth(text.replaceAll(CURSOR_MARKER, ""));
   return UNCOUNTED.test(text) ? sumCharacters(text) : Bun.stringWidth(text);
 }
 
-/** One by one, so that a text takes what its characters take, each of them as it is counted alone. */
+/** Counts character by character, so that a text is as wide as its characters together. */
 function sumCharacters(text: string): number {
   let columns = 0;
   for (const { segment } of segmenter.segment(Bun.stripANSI(text))) {
@@ -417,20 +425,20 @@ function sumCharacters(text: string): number {
   return columns;
 }
 
-/** True for text without anything but printable ASCII characters: as many columns as characters. */
+/** True for text of printable ASCII characters only: as many columns as characters. */
 export function isPrintableAscii(text: string): boolean {
   return ASCII.test(text);
 }
 
 /**
- * False for text that terminals disagree about: emoji and what they are composed of, combining marks, characters of newer
- * Unicode versions. Escape sequences make no difference.
+ * False for text whose width terminals disagree about: emoji and their parts, combining marks, characters of
+ * newer Unicode versions. Escape sequences make no difference.
  */
 export function isWidthSettled(text: string): boolean {
   return SETTLED.test(text);
 }
 
-/** The columns that `text` takes at most, in a terminal that shows each of its characters by itself. */
+/** The maximum width of `text`, in a terminal that shows each of its characters separately. */
 function mostColumns(text: string): number {
   let columns = 0;
   for (const character of Bun.stripANSI(text)) {
@@ -440,10 +448,10 @@ function mostColumns(text: string): number {
   return columns;
 }
 
-/** What stands for the rest of a line that was cut. */
+/** Replaces the rest of a line that was cut. */
 export const ELLIPSIS = "…";
 
-/** The beginning of a line, `width` columns of it at most with `…` behind, styles and links closed. */
+/** The beginning of a line, at most `width` columns including a final `…`, styles and links closed. */
 export function cutTokens(tokens: Iterable<LineToken>, width: number): string {
   const style = new LineStyle();
   let text = "";

@@ -12,7 +12,9 @@ import { type ScreenLine, toScreenLine } from "./line.ts";
 import { countRowsAbove, type DrawnRegion, topFromCursor } from "./region.ts";
 import type { LocationReply, TerminalReplies } from "./terminal.ts";
 
-/** Makes what the children render ready for the screen; lines that were there in the last frame are not looked at again. */
+/**
+ * Prepares the children's lines for the screen; unchanged lines of the last frame are not processed again.
+ */
 class LiveLines {
   private known: ReadonlyMap<string, ScreenLine> = new Map();
   private width = 0;
@@ -34,24 +36,27 @@ class LiveLines {
   }
 }
 
-/** The line that stands for the first rows, where there are more than the screen has. */
+/** Replaces the first rows if there are more than fit on the screen. */
 function describeHidden(rows: number): string {
   return `… ${rows} more ${rows === 1 ? "line" : "lines"} above`;
 }
 
-/** What a terminal has to be for it. */
+/** What the painter needs to know about a terminal. */
 type PaintedTerminal = Pick<Terminal, "columns" | "rows" | "write">;
 
 /**
- * Knows what stands in the terminal's last rows, and writes what turns it into what is to stand there, with the finished
- * lines above it.
+ * Tracks the terminal's last rows, and writes what turns them into the wanted ones, with the finished lines
+ * above.
  */
 export class RegionPainter {
   private readonly liveLines = new LiveLines();
   private finished: string[] = [];
   private region: DrawnRegion | undefined;
   private isStale = false;
-  /** Finished lines were on their way when the size changed, and may stand in rows that do not count as finished. */
+  /**
+   * Finished lines were being written when the size changed, and may be in rows that do not count as
+   * finished.
+   */
   private isMisplaced = false;
 
   constructor(
@@ -60,7 +65,7 @@ export class RegionPainter {
     private readonly clock: FrameClock,
   ) {}
 
-  /** A live region stands in the terminal. */
+  /** There is a live region in the terminal. */
   get isDrawn(): boolean {
     return this.region !== undefined;
   }
@@ -70,7 +75,7 @@ export class RegionPainter {
     for (const line of lines) this.finished.push(line);
   }
 
-  /** Draws a frame: what is queued, and below it the last of these lines that the terminal has room for. */
+  /** Draws a frame: the queued lines, and below them the last of these lines that fit. */
   draw(lines: readonly string[]): void {
     const { columns: width, rows: height } = this.terminal;
     const live = this.liveLines.read(lines, { width, height });
@@ -82,7 +87,7 @@ export class RegionPainter {
     this.isStale = true;
   }
 
-  /** Puts the cursor where the region begins, if that is known: somebody else's text may have moved it. */
+  /** Moves the cursor to the start of the region, if it is known: foreign text may have moved it. */
   returnToTop(): void {
     const { region } = this;
     if (region === undefined || region.top.least !== region.top.most) return;
@@ -90,7 +95,7 @@ export class RegionPainter {
     this.region = { ...region, row: 0, column: 0 };
   }
 
-  /** To be called when the size has changed, before the clock is told. */
+  /** Call it when the size has changed, before the clock is told. */
   noteResize(): void {
     const isFirst = this.clock.isRunning && this.clock.resizeCount === 0;
     if (isFirst) this.isMisplaced ||= this.replies.isBehind;
@@ -98,13 +103,17 @@ export class RegionPainter {
 
   noteLocation({ region, cursorRow }: LocationReply): void {
     const { row, lines, height, top } = region;
-    // Elsewhere than expected: the size changed before the frame was read, although we have not been told yet.
+    // The cursor is not where it was expected: the size changed before the frame was read, although we were
+    // not notified yet.
     if (top.least === top.most && cursorRow !== top.least + row) this.isMisplaced = true;
     if (region !== this.region || this.clock.isSettling) return;
     this.region = { ...region, top: topFromCursor(cursorRow, { row, rows: lines.length, height }) ?? top };
   }
 
-  /** Writes what is still queued, leaves the region as it is and puts the cursor below it, or with `isErased` takes it away. */
+  /**
+   * Writes queued lines, leaves the region as it is and moves the cursor below it, or erases it with
+   * `isErased`.
+   */
   leave({ isErased }: { isErased: boolean }): void {
     const { columns: width, rows: height } = this.terminal;
     const region = this.region;
@@ -118,7 +127,7 @@ export class RegionPainter {
     this.forget();
   }
 
-  /** The cursor is no longer where it was left: the next frame begins a new region. */
+  /** The cursor is no longer where it was: the next frame starts a new region. */
   forget(): void {
     this.region = undefined;
   }

@@ -1,6 +1,6 @@
 import { isWidthSettled, readTokens, type ScreenLine } from "./line.ts";
 
-/** A run of lines that is replaced by another, either of which may be empty. */
+/** A range of lines that is replaced by another; either may be empty. */
 export interface RegionChange {
   readonly shownStart: number;
   readonly shownCount: number;
@@ -8,13 +8,13 @@ export interface RegionChange {
   readonly wantedCount: number;
 }
 
-/** Moving lines costs two sequences of about ten bytes each, with the way there. */
+/** Moving lines costs two sequences of about ten bytes each, including the cursor movement. */
 const WORTH_MOVING_BYTES = 24;
 
 /**
- * What has to change so that the lines `shown` become the lines `wanted`; everything between stays as it is, and moves
- * up or down where the counts of a change differ. Not the fewest changes possible, but few, and never a change for the
- * sake of some blank lines.
+ * The changes that turn the lines `shown` into `wanted`. Everything between stays, and moves up or down if
+ * the counts of a change differ. Not the fewest possible changes, but few, and never a change just to keep
+ * some blank lines.
  */
 export function findChanges(shown: readonly string[], wanted: readonly string[]): RegionChange[] {
   const all = { shownStart: 0, shownCount: shown.length, wantedStart: 0, wantedCount: wanted.length };
@@ -56,7 +56,7 @@ function rangeBetween(start: Place, end: Place): RegionChange {
   };
 }
 
-/** The range without the equal lines at its beginning and its end. */
+/** The range without equal lines at its beginning and end. */
 function trimEqual(shown: readonly string[], wanted: readonly string[], range: RegionChange): RegionChange {
   const start = { shown: range.shownStart, wanted: range.wantedStart };
   const end = {
@@ -69,10 +69,11 @@ function trimEqual(shown: readonly string[], wanted: readonly string[], range: R
   return rangeBetween(start, end);
 }
 
-/** The equal run of lines in both that holds most bytes. */
+/** The longest equal run of lines in both, in bytes. */
 function findBlock(shown: readonly string[], wanted: readonly string[], range: RegionChange) {
   const best = { bytes: 0, shownStart: 0, wantedStart: 0, count: 0 };
-  // Length and bytes of the equal run that ends at each line of `shown` and the line of `wanted` above the present one.
+  // The length and bytes of the equal run that ends at each line of `shown` and at the previous line of
+  // `wanted`.
   let above = new Map<number, { count: number; bytes: number }>();
   for (let wantedAt = range.wantedStart; wantedAt < range.wantedStart + range.wantedCount; wantedAt++) {
     const here = new Map<number, { count: number; bytes: number }>();
@@ -96,9 +97,9 @@ function findBlock(shown: readonly string[], wanted: readonly string[], range: R
 }
 
 /**
- * Divides a change into lines that are replaced by as many others, and one run that is added or removed, between those
- * lines where it leaves the least to write: the last line of a growing text is to be that line still, and the line with
- * the clock below it too.
+ * Splits a change into lines that are replaced one to one, and one run that is added or removed between them,
+ * at the position that leaves the least to write: the last line of a growing text is still paired with
+ * itself, and so is the clock line below it.
  */
 function pairLines(
   shown: readonly string[],
@@ -117,7 +118,7 @@ function pairLines(
   let best = { above: 0, cost };
   for (let above = 1; above <= paired; above++) {
     const at = above - 1;
-    // One more line that is paired above the run is one fewer below it, and the line beside it is the other.
+    // One more line paired above the run is one fewer below it, where it would be paired with another line.
     cost += costOf(at, at) - costOf(at + shownShift, at + wantedShift);
     cost +=
       wantedShift > 0
@@ -147,7 +148,7 @@ function lengthAt(lines: readonly string[], index: number): number {
   return lines[index]?.length ?? 0;
 }
 
-/** How many characters of `wanted` differ from `shown`, between an equal beginning and an equal end. */
+/** How many characters of `wanted` differ from `shown`, between the common beginning and end. */
 function countDifferent(shown: string, wanted: string): number {
   const length = Math.min(shown.length, wanted.length);
   let start = 0;
@@ -157,28 +158,33 @@ function countDifferent(shown: string, wanted: string): number {
   return wanted.length - start - end;
 }
 
-/** The row of the screen, from 0, that the first row of a region is in: between two numbers, which are equal where it is known. */
+/**
+ * The screen row, from 0, of a region's first row, as a range; both limits are equal if it is known exactly.
+ */
 interface RegionTop {
   readonly least: number;
   readonly most: number;
 }
 
-/** Asks the terminal where its cursor is. The reply could also be a key, F3, and is only one where it is waited for. */
+/**
+ * Asks the terminal for its cursor position. The reply looks like the key F3, so it counts only when it is
+ * expected.
+ */
 export const PLACE_QUERY = "\x1b[6n";
 const PLACE_REPLY = /^\p{Cc}\[(?<row>\d+);\d+R$/u;
 
-/** The row of the cursor, from 0, in a reply to `PLACE_QUERY`; undefined where the input is none. */
+/** The row of the cursor, from 0, in a reply to `PLACE_QUERY`; undefined for other input. */
 export function readLocation(input: string): number | undefined {
   const row = PLACE_REPLY.exec(input)?.groups?.row;
   return row === undefined ? undefined : Number(row) - 1;
 }
 
-/** Where a region of `rows` rows may be, if nothing is known. */
+/** The possible positions of a region of `rows` rows, if nothing is known. */
 export function anyTop(rows: number, height: number): RegionTop {
   return { least: 0, most: Math.max(0, height - rows) };
 }
 
-/** Where a region is after `finished` lines were written above it, and it has got `rows` rows. */
+/** The position of a region after `finished` lines were written above it and it has `rows` rows. */
 export function moveTop(
   top: RegionTop,
   {
@@ -191,12 +197,15 @@ export function moveTop(
   const lowest = Math.max(0, height - rows);
   return {
     least: Math.min(top.least + finished, lowest),
-    // Lines that the terminal has wrapped take nobody knows how many rows.
+    // Lines that the terminal wrapped take an unknown number of rows.
     most: isWrapped ? lowest : Math.min(top.most + finished, lowest),
   };
 }
 
-/** Where a region of `rows` rows is whose row `row` has the cursor, which is in `cursorRow` of the screen; undefined where it cannot be. */
+/**
+ * The position of a region of `rows` rows whose row `row` has the cursor, which is in screen row `cursorRow`;
+ * undefined if that is impossible.
+ */
 export function topFromCursor(
   cursorRow: number,
   { row, rows, height }: { row: number; rows: number; height: number },
@@ -210,14 +219,14 @@ interface Resize {
   width: number;
   height: number;
   rewrap: Rewrap;
-  /** The size changed once. Otherwise it may have been smaller in between. */
+  /** The size changed exactly once. Otherwise it may have been smaller in between. */
   isOneStep: boolean;
 }
 
 /**
- * How many rows the cursor is below the first row of a region, after the terminal got another size. Where that cannot be
- * known exactly it is the least it may be: what is left above stays on the screen as a remainder, while a number too
- * large would erase finished lines.
+ * How many rows the cursor is below the first row of a region after a resize. If that is not known exactly,
+ * it is the minimum: rows left above stay on the screen as a remainder, while a number that is too large
+ * would erase finished lines.
  */
 export function countRowsAbove(region: DrawnRegion, resize: Resize): number {
   const { lines, row, column = 0 } = region;
@@ -229,8 +238,8 @@ export function countRowsAbove(region: DrawnRegion, resize: Resize): number {
 }
 
 /**
- * In xterm.js rows at the end of the screen are dropped first where the height shrinks, down to the cursor's. How many of
- * them are ours depends on where the region is.
+ * xterm.js first drops rows at the end of the screen, down to the cursor's, when the height shrinks. How many
+ * of them are ours depends on the position of the region.
  */
 function countAroundCursor(region: DrawnRegion, { width, height, isOneStep }: Resize): number {
   const { lines, row, top } = region;
@@ -247,8 +256,9 @@ function countAroundCursor(region: DrawnRegion, { width, height, isOneStep }: Re
 }
 
 /**
- * Then the lines are looked at from the last upwards. Each row that one of them needs in addition moves the cursor down, also
- * where that line is below it; and the line left as it is is the one that the cursor, moved by the lines so far, would be on.
+ * It then processes the lines from the last upwards. Each additional row of a line moves the cursor down,
+ * even if the line is below it. The line that is not rewrapped is the one where the cursor, moved by the
+ * lines so far, would be.
  */
 function followCursor(
   lines: readonly ScreenLine[],
@@ -261,7 +271,7 @@ function followCursor(
   return cursorRow;
 }
 
-/** The rows that a line takes in a terminal of this width: the least, where terminals disagree. */
+/** The rows that a line takes in a terminal of this width; the minimum if terminals disagree. */
 function countRows(line: ScreenLine | undefined, width: number): number {
   if (line === undefined || line.columns <= width) return 1;
   let rows = 1;
@@ -282,14 +292,15 @@ function countRows(line: ScreenLine | undefined, width: number): number {
 
 /**
  * What a terminal does with the rows on its screen when its width changes.
- * - `rewraps`: lines are wrapped anew, and the cursor stays with its character: tmux, VTE, kitty, iTerm2 and most others.
- * - `rewraps_around_cursor`: lines are wrapped anew but for the one the cursor is taken to be on, which is cut off; the
- *   cursor may end below its character: xterm.js, on which VS Code's terminal is built.
+ * - `rewraps`: lines are rewrapped, and the cursor stays with its character: tmux, VTE, kitty, iTerm2 and
+ *   most others.
+ * - `rewraps_around_cursor`: lines are rewrapped, except the one that the cursor is assumed to be on, which
+ *   is cut off; the cursor may end up below its character: xterm.js, on which VS Code's terminal is built.
  * - `keeps_rows`: every row stays a row, cut off: xterm, GNU screen, mosh, the Linux console.
  */
 export type Rewrap = "rewraps" | "rewraps_around_cursor" | "keeps_rows";
 
-/** What a terminal says about itself when it is asked by `CSI > c`. */
+/** Makes a terminal identify itself (`CSI > c`). */
 export const DEVICE_QUERY = "\x1b[>c";
 const DEVICE_REPLY = /^\p{Cc}\[>(?<device>[\d;]*)c$/u;
 
@@ -297,25 +308,25 @@ const XTERM_JS = "0;276;0";
 // xterm, GNU screen, mosh.
 const KEEPS_ROWS = /^(41;\d+;\d+|83;\d+;\d+|1;10;0)$/;
 
-/** The numbers in a reply to `DEVICE_QUERY`; undefined where the input is none. */
+/** The numbers in a reply to `DEVICE_QUERY`; undefined for other input. */
 export function readDevice(input: string): string | undefined {
   return DEVICE_REPLY.exec(input)?.groups?.device;
 }
 
-/** What a terminal is known by: the environment it sets, and what it answers. */
+/** What identifies a terminal: its environment variables and its replies. */
 export interface TerminalTraits {
   /** `TERM` and `TERM_PROGRAM` of the environment. */
   term: string | undefined;
   termProgram: string | undefined;
   /** The numbers in the reply to `DEVICE_QUERY`, once there is one. */
   device: string | undefined;
-  /** It has answered another query, so that it would have answered this one. */
+  /** It has answered another query, so it would have answered this one. */
   hasAnswered: boolean;
 }
 
 /**
- * How a terminal behaves, as far as its traits tell. What says nothing at all about itself is no terminal somebody sits at,
- * but one in a program, and those are mostly made with xterm.js.
+ * A terminal's behaviour, as far as its traits show it. A terminal that does not identify itself at all is
+ * one inside another program, and most of those are built on xterm.js.
  */
 export function detectRewrap({ term = "", termProgram, device, hasAnswered }: TerminalTraits): Rewrap {
   if (device !== undefined && device !== XTERM_JS) return KEEPS_ROWS.test(device) ? "keeps_rows" : "rewraps";
@@ -324,18 +335,22 @@ export function detectRewrap({ term = "", termProgram, device, hasAnswered }: Te
   return hasAnswered ? "rewraps" : "rewraps_around_cursor";
 }
 
-/** A place in the region that is redrawn, from 0; the first line of the region is row 0, wherever it is on the screen. */
+/**
+ * A position in the redrawn region, from 0; the region's first line is row 0, wherever it is on the screen.
+ */
 export interface RegionLocation {
   row: number;
-  /** Undefined where terminals differ. */
+  /** Undefined if terminals differ. */
   column: number | undefined;
 }
 
-/** Gathers what is written, and knows where the cursor is after it. Moves are relative: nobody knows our first row. */
+/**
+ * Collects output and tracks the cursor. Movements are relative, because the region's first row is unknown.
+ */
 export class CursorWriter {
   private output = "";
 
-  /** Begins with the cursor at `place`, in a terminal of `width` columns. */
+  /** Starts with the cursor at `place`, in a terminal of `width` columns. */
   constructor(
     private place: RegionLocation,
     private readonly width: number,
@@ -349,24 +364,27 @@ export class CursorWriter {
     return this.place.column;
   }
 
-  /** Everything gathered. */
+  /** All collected output. */
   get written(): string {
     return this.output;
   }
 
-  /** Writes something that leaves the cursor where it is, or at least does not leave it further down. */
+  /** Writes output that leaves the cursor where it is, or at least not further down. */
   control(sequence: string): void {
     this.output += sequence;
   }
 
-  /** Writes something behind which the cursor is in this column of its row; at the right edge terminals differ in that. */
+  /**
+   * Writes output after which the cursor is in this column of its row; at the right edge terminals differ in
+   * that.
+   */
   write(text: string, columnAfter: number | undefined): void {
     this.output += text;
     const isInside = columnAfter !== undefined && columnAfter < this.width;
     this.place = { row: this.place.row, column: isInside ? columnAfter : undefined };
   }
 
-  /** Goes to the beginning of the next row, as `moveToRow` does downwards. */
+  /** Moves to the beginning of the next row, like `moveToRow` does downwards. */
   startNextRow(): void {
     this.output += "\r\n";
     this.place = { row: this.place.row + 1, column: 0 };
@@ -379,9 +397,9 @@ export class CursorWriter {
   }
 
   /**
-   * Downwards by line feeds, which scroll at the end of the screen where a sequence would stop. When the terminal has got
-   * smaller before it reads this, the cursor must not end up above where it is thought to be: from there the next frame
-   * would erase finished lines.
+   * Moves down by line feeds, which scroll at the end of the screen, where a cursor sequence would stop. If
+   * the terminal got smaller before it reads this, the cursor must not end up above its expected row: the
+   * next frame would erase finished lines from there.
    */
   moveToRow(row: number): void {
     const down = row - this.place.row;
@@ -392,14 +410,14 @@ export class CursorWriter {
   }
 }
 
-/** What stands in the terminal's last rows, below everything that is finished. */
+/** The content of the terminal's last rows, below everything finished. */
 export interface DrawnRegion {
-  /** One line a row, at least one and never more than the terminal has rows. */
+  /** One line per row, at least one and never more than the terminal has rows. */
   readonly lines: readonly ScreenLine[];
-  /** The size of the terminal they were drawn for. */
+  /** The terminal size they were drawn for. */
   readonly width: number;
   readonly height: number;
-  /** Where the terminal's cursor is, from the first live line; the column is undefined where terminals differ. */
+  /** The cursor's position, relative to the first live line; the column is undefined if terminals differ. */
   readonly row: number;
   readonly column: number | undefined;
   readonly isCursorShown: boolean;

@@ -4,12 +4,14 @@ import { cutTokens, ELLIPSIS, isPrintableAscii, LineStyle, readTokens, visibleWi
 export { TAB_COLUMNS, visibleWidth } from "./line.ts";
 
 /**
- * What the views do with text and columns. Lines may hold SGR and OSC 8 sequences; text from outside has been sanitised
- * before it gets here. Widths are Bun's. Wrapping is pi-tui's, because Bun's own divides emoji and letters from their
- * accents, forgets colours at the end of a line and the indentation of the first.
+ * Text layout for the views. Lines may contain SGR and OSC 8 sequences; outside text has been sanitized
+ * before. Widths are Bun's. Wrapping is pi-tui's, because Bun's splits emoji and separates letters from their
+ * accents, and forgets colours at the end of a line and the indentation of the first.
  */
 
-/** The line itself where it fits into `width` columns, else its beginning with `…`, styles and links closed. */
+/**
+ * The line itself if it fits into `width` columns, otherwise its beginning with `…`, styles and links closed.
+ */
 export function fitLine(line: string, width: number): string {
   if (width < 1) return "";
   if (visibleWidth(line) <= width) return line;
@@ -17,16 +19,16 @@ export function fitLine(line: string, width: number): string {
   return cutTokens(readTokens(line), width);
 }
 
-/** As `fitLine`, and filled up with spaces to `width` columns, in the style that the line ends with. */
+/** Like `fitLine`, padded with spaces to `width` columns in the style that the line ends with. */
 export function padLine(line: string, width: number): string {
   const fitted = fitLine(line, width);
   return fitted + " ".repeat(Math.max(0, width - visibleWidth(fitted)));
 }
 
 /**
- * Breaks text into lines of at most `width` columns, at spaces where it can; what is longer is divided between characters.
- * Line ends in the text stay, indentation too. Every line carries its own styles and links and ends them. Where `width` is
- * 1, a wide character is a line that is too wide.
+ * Breaks text into lines of at most `width` columns, preferably at spaces; longer words are split between
+ * characters. Line ends and indentation in the text stay. Every line opens and closes its own styles and
+ * links. If `width` is 1, a line with a wide character is too wide.
  */
 export function wrapText(text: string, width: number): string[] {
   const lines = wrapTextWithAnsi(text, Math.max(1, width));

@@ -1,12 +1,13 @@
 import { writeSync } from "node:fs";
 import type { InlineScreen } from "./inline-screen.ts";
 
-// A group without a shell that controls it ignores the request to stop; then we go on at once.
+// A process group without a controlling shell ignores the request to stop; the program then continues at
+// once.
 const STOP_MS = 50;
 
 type HostEvent = "exit" | "SIGCONT" | "SIGTSTP";
 
-/** What of the process it needs; Node's `process` is one. */
+/** What it needs of the process; Node's `process` fits. */
 export interface TerminalHost extends HangUpHost {
   on(event: HostEvent, listener: () => void): unknown;
   off(event: HostEvent, listener: () => void): unknown;
@@ -15,10 +16,10 @@ export interface TerminalHost extends HangUpHost {
 }
 
 /**
- * Holds the terminal for a screen and gives it back as it was, whatever way the process ends but SIGKILL: cursor below
- * the live region and visible, raw mode and every other mode off. Signals and errors stay the program's own business;
- * it calls `leave`, or `restore` where it cannot wait, before it writes anything for a person, and the end of the process
- * does the latter in any case.
+ * Holds the terminal for a screen and restores it however the process ends, except by SIGKILL: cursor below
+ * the live region and visible, raw mode and all other modes off. The program itself handles signals and
+ * errors; it calls `leave`, or `restore` if it cannot wait, before it prints anything. When the process ends,
+ * `restore` runs in any case.
  */
 export class TerminalGuard {
   private state: "free" | "held" | "leaving" | "stopped" | "lent" = "free";
@@ -33,7 +34,7 @@ export class TerminalGuard {
     writeNow?: WriteNow,
   ) {
     this.handover = new TerminalHandover(screen, writeNow);
-    // A terminal that went away is told by SIGHUP; that what was being written failed then is no news.
+    // SIGHUP reports a terminal that went away; a failed write then is nothing new.
     host.stdout.on("error", () => {});
     this.hangUp = new HangUp(host, () => this.state === "held");
     host.on("exit", () => this.restore());
@@ -53,12 +54,15 @@ export class TerminalGuard {
     this.handover.take();
   }
 
-  /** Writes past the screen what moves no cursor; nothing while the terminal is somebody else's. */
+  /**
+   * Writes directly to the terminal, for output that does not move the cursor; nothing while another program
+   * has the terminal.
+   */
   write(sequence: string): void {
     if (this.state === "held") this.handover.write(sequence);
   }
 
-  /** Gives the terminal back, for good or until `hold`. May be called at any time and any number of times. */
+  /** Restores the terminal, for good or until `hold`. May be called at any time and repeatedly. */
   restore(): void {
     clearTimeout(this.resumption);
     this.hangUp.cancel();
@@ -68,8 +72,8 @@ export class TerminalGuard {
   }
 
   /**
-   * As `restore`, after input that is still under way has arrived, which takes 0.2 s at most. Text can be written as soon as
-   * it is called: the cursor is below the live region then, or where that was with `isErased`.
+   * Like `restore`, but waits up to 0.2 s for input that is still arriving. Text can be printed as soon as it
+   * is called: the cursor is below the live region then, or at its start with `isErased`.
    */
   async leave({ isErased = false }: { isErased?: boolean } = {}): Promise<void> {
     await this.prepareExit({ isErased });
@@ -77,21 +81,22 @@ export class TerminalGuard {
   }
 
   /**
-   * What Ctrl+Z does: hands the terminal to the shell and stops, until the shell continues us. The live region goes, since
-   * it is drawn again then.
+   * The effect of Ctrl+Z: gives the terminal to the shell and stops until the shell continues us. The live
+   * region is erased, since it is drawn again then.
    */
   readonly suspend = async (): Promise<void> => {
     if (!(await this.prepareExit({ isErased: true }))) return;
     this.release();
     this.state = "stopped";
     this.resumption = setTimeout(() => this.resume(), STOP_MS);
-    // The whole group, as the terminal itself does it: whoever started us is stopped with us.
+    // The whole group, like the terminal itself does: the process that started us is stopped with us.
     ignoreErrors(() => this.host.kill(0, "SIGTSTP"));
   };
 
   /**
-   * Lends the terminal to another program, such as an editor or a pager, while `run` lasts. The live region goes, since it
-   * is drawn again afterwards. The signal says that the terminal is given back for good: the other program has to end too.
+   * Lends the terminal to another program, such as an editor or a pager, during `run`. The live region is
+   * erased, since it is drawn again afterwards. The signal says that the terminal is being restored for good,
+   * so the other program must end too.
    */
   async lend<T>(run: (ended: AbortSignal) => Promise<T>): Promise<T> {
     const isLent = await this.prepareExit({ isErased: true });
@@ -107,7 +112,7 @@ export class TerminalGuard {
     }
   }
 
-  /** False where the terminal is not ours, or was given back meanwhile. */
+  /** False if the terminal is not ours, or was restored meanwhile. */
   private async prepareExit({ isErased }: { isErased: boolean }): Promise<boolean> {
     if (this.state !== "held") return false;
     this.state = "leaving";
@@ -119,7 +124,7 @@ export class TerminalGuard {
     return this.state === "leaving";
   }
 
-  /** Where we were stopped without being asked, the terminal was somebody else's all the same. */
+  /** If the process was stopped from outside, another program may have used the terminal. */
   private onContinue(): void {
     if (this.state === "stopped") this.resume();
     else if (this.state === "held") this.handover.takeAgain();
@@ -137,44 +142,45 @@ export class TerminalGuard {
 }
 
 /**
- * Everything a terminal program may have switched on, switched off, in an order that also ends a sequence that was cut
- * short. Left out is what only pi-tui's terminal may end, because it stacks: the Kitty keyboard protocol.
+ * Turns off everything that a terminal program may have turned on, in an order that also ends a truncated
+ * sequence. Excluded is the Kitty keyboard protocol, which is a stack and so only pi-tui's terminal may end
+ * it.
  */
 const RESTORE_SEQUENCE = [
   "\x1b\\", // ends a string sequence
-  "\x1b[?2026l", // synchronised output
+  "\x1b[?2026l", // synchronized output
   "\x1b[0m\x1b]8;;\x1b\\", // attributes, links
-  "\x1b[?7h", // wraps at the right edge
+  "\x1b[?7h", // wrapping at the right edge
   "\x1b[?2004l", // bracketed paste
   "\x1b[>4;0m", // modifyOtherKeys
-  "\x1b[?1004l", // focus
+  "\x1b[?1004l", // focus reports
   "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l", // mouse
-  "\x1b[?2031l", // changes of the colour scheme
+  "\x1b[?2031l", // reports of colour scheme changes
   "\x1b[?25h", // cursor
 ].join("");
 
-// Replies and key releases that are still under way would be typed into the shell.
+// Replies and key releases that are still arriving would be typed into the shell.
 const DRAIN_MS = 200;
 const DRAIN_IDLE_MS = 40;
-// A terminal reads within this what it was sent.
+// A terminal reads its input within this time.
 const READ_MS = 10;
 const STDOUT = 1;
 
-/** Something else that is switched on while the terminal is held; what to write for it. */
+/** A further mode that is on while the terminal is held, and the output that switches it. */
 interface HeldModes {
   enter(): string;
   /** Called once after every `enter`. */
   leave(): string;
 }
 
-/** Writes to the terminal before it returns. */
+/** Writes to the terminal synchronously. */
 type WriteNow = (text: string) => void;
 
 const writeToStdout: WriteNow = (text) => void writeSync(STDOUT, text);
 
 /**
- * The steps by which a screen takes the terminal and gives it back; when they are taken is up to the caller. `giveBack` never
- * throws, whatever has become of the terminal.
+ * The steps by which a screen takes the terminal and restores it; the caller decides when. `giveBack` never
+ * throws, whatever happened to the terminal.
  */
 class TerminalHandover {
   private modes: HeldModes | undefined;
@@ -197,21 +203,21 @@ class TerminalHandover {
     this.write(this.modes?.enter() ?? "");
   }
 
-  /** For a terminal in which somebody else has meanwhile written below the cursor, and may have changed modes. */
+  /** For a terminal in which another program has written below the cursor and may have changed modes. */
   takeAgain(): void {
     ignoreErrors(() => this.screen.stop({ preserveScreen: true }));
     this.write(this.leaveModes());
     this.take();
   }
 
-  /** Writes past the screen what moves no cursor. */
+  /** Writes directly to the terminal, for output that does not move the cursor. */
   write(sequence: string): void {
     if (sequence !== "") this.screen.terminal.write(sequence);
   }
 
   /**
-   * Draws no more and waits for input under way, 0.2 s at most. Once the terminal is not raw any more, Ctrl+C throws away
-   * what it has not read yet; so everything is switched off, and read, before.
+   * Stops drawing and waits up to 0.2 s for arriving input. Once the terminal leaves raw mode, Ctrl+C
+   * discards everything it has not read yet; so all modes are turned off, and the replies read, before.
    */
   async prepare({ isErased }: { isErased: boolean }): Promise<void> {
     ignoreErrors(() => this.screen.leaveRegion({ isErased }));
@@ -223,7 +229,7 @@ class TerminalHandover {
       : terminal.drainInput(READ_MS, READ_MS));
   }
 
-  /** Gives the terminal back as it was before it returns, prepared for or not. */
+  /** Restores the terminal synchronously, whether it was prepared or not. */
   giveBack(): void {
     ignoreErrors(() => this.screen.stop());
     ignoreErrors(() => this.writeNow(this.leaveModes() + RESTORE_SEQUENCE));
@@ -236,32 +242,32 @@ class TerminalHandover {
   }
 }
 
-// A terminal that goes away ends our input and sends SIGHUP, which is only delivered if we are still there; who is asked to
-// end gets 1.3 s for that, so a signal of our own in its place comes later.
+// A terminal that goes away ends our input and sends SIGHUP, which is only delivered if the process still
+// exists. A process asked to end gets 1.3 s, so our own signal in its place comes later.
 const HANG_UP_MS = 1500;
 
-/** What of the process it needs. */
+/** What it needs of the process. */
 interface HangUpHost {
   kill(pid: number, signal: "SIGHUP"): unknown;
   readonly pid?: number;
   readonly stdin?: { on(event: "end" | "error", listener: () => void): unknown };
 }
 
-/** Sees to it that a program whose terminal went away gets its SIGHUP. */
+/** Ensures that a program whose terminal went away gets its SIGHUP. */
 class HangUp {
   private timer: Timer | undefined;
 
-  /** `isHeld` is false while the end of our input says nothing: the terminal is somebody else's then. */
+  /** `isHeld` is false while the end of our input means nothing, because another program has the terminal. */
   constructor(
     private readonly host: HangUpHost,
     private readonly isHeld: () => boolean,
   ) {
     host.stdin?.on("end", () => this.onInputEnd());
-    // Where the terminal is somebody else's by now, reading from it fails.
+    // If another program has the terminal by now, reading from it fails.
     host.stdin?.on("error", () => this.onInputEnd());
   }
 
-  /** No signal is needed any more for an end of the input until now. */
+  /** An end of the input until now needs no signal any more. */
   cancel(): void {
     clearTimeout(this.timer);
   }
@@ -273,11 +279,11 @@ class HangUp {
   }
 }
 
-/** For steps of which each is to be done even where another fails: the terminal may be gone. */
+/** Runs every step, even if another one fails: the terminal may be gone. */
 function ignoreErrors(step: () => unknown): void {
   try {
     step();
   } catch {
-    // There is nobody left to tell, or nothing left to restore.
+    // There is nobody left to notify, or nothing left to restore.
   }
 }

@@ -10,7 +10,7 @@ import {
   type TerminalTraits,
 } from "./region.ts";
 
-/** Where the cursor is behind the frame that drew `region`. */
+/** The position of the cursor after the frame that drew `region`. */
 export interface LocationReply {
   kind: "place";
   region: DrawnRegion;
@@ -18,13 +18,13 @@ export interface LocationReply {
   cursorRow: number;
 }
 
-/** What a reply says: what the terminal is, or where the cursor is. */
+/** The content of a reply: the terminal's identity, or the cursor position. */
 export type TerminalReply = { kind: "device" } | LocationReply;
 
-/** Asks a terminal what has to be known of it, and keeps what it replies. */
+/** Queries a terminal for its properties, and stores its replies. */
 export class TerminalReplies {
   private device: string | undefined;
-  /** The regions whose place was asked for and not told yet; terminals reply in order. */
+  /** The regions whose position was requested and not received yet; terminals reply in order. */
   private asked: DrawnRegion[] = [];
 
   constructor(
@@ -32,12 +32,12 @@ export class TerminalReplies {
     private readonly environment: Readonly<Record<string, string | undefined>>,
   ) {}
 
-  /** Questions are unanswered, as they remain in a terminal that answers none. */
+  /** Queries are pending; in a terminal that answers none, they always are. */
   get isExpecting(): boolean {
     return this.device === undefined || this.isBehind;
   }
 
-  /** The terminal has not replied yet to a question behind a frame, and may not have read that frame. */
+  /** The terminal has not replied to a query after a frame yet, so it may not have read that frame. */
   get isBehind(): boolean {
     return this.asked.length > 0;
   }
@@ -50,15 +50,17 @@ export class TerminalReplies {
     return detectSettling(this.traits);
   }
 
-  /** What to write once when a terminal is started, in raw mode: else it would show the reply like something typed. */
+  /**
+   * Written once when a terminal is started, in raw mode: otherwise it would echo the reply like typed text.
+   */
   askForDevice(): string {
     this.asked = [];
     return DEVICE_QUERY;
   }
 
   /**
-   * What to write behind a frame: a question where the place of the region is not known and has to be, and behind finished
-   * lines, to be told that they have been read. Only for a terminal that answers.
+   * Written after a frame: a query if the position of the region is unknown and needed, and after finished
+   * lines, to learn that they were read. Only for a terminal that answers.
    */
   askForLocation(region: DrawnRegion, hasFinished: boolean): string {
     if (this.device === undefined) return "";
@@ -68,7 +70,7 @@ export class TerminalReplies {
     return PLACE_QUERY;
   }
 
-  /** Takes in a reply; undefined where the input is none. */
+  /** Handles a reply; undefined for other input. */
   read(input: string): TerminalReply | undefined {
     const device = readDevice(input);
     if (device !== undefined) {
@@ -87,15 +89,15 @@ export class TerminalReplies {
   }
 }
 
-/** Who is told what happens in a terminal. */
+/** Listeners for terminal events. */
 interface TerminalWatcher {
-  /** The size may have changed; called before whoever draws in the terminal is told. */
+  /** The size may have changed; called before the terminal's renderer is notified. */
   onResize(): void;
-  /** Input has been dealt with. */
+  /** Input was handled. */
   afterInput(): void;
 }
 
-/** A terminal that also tells somebody else what happens. */
+/** A terminal with additional listeners. */
 export class WatchedTerminal implements Terminal {
   constructor(
     private readonly terminal: Terminal,
@@ -114,7 +116,7 @@ export class WatchedTerminal implements Terminal {
     return this.terminal.kittyProtocolActive;
   }
 
-  /** It has answered what pi-tui asks when it starts: about its keyboard, and what class of terminal it is. */
+  /** It has answered pi-tui's initial queries about its keyboard and device class. */
   get hasAnswered(): boolean {
     const { terminal } = this;
     return (
@@ -167,7 +169,7 @@ export class WatchedTerminal implements Terminal {
     this.terminal.clearFromCursor();
   }
 
-  /** Would clear what the shell printed before us; nobody may. */
+  /** Clearing would remove what the shell printed before, so it is not allowed. */
   clearScreen(): void {
     throw new Error("The screen is shared with the shell and is never cleared.");
   }
@@ -182,9 +184,9 @@ export class WatchedTerminal implements Terminal {
 }
 
 /**
- * How long a change of the terminal's size is waited out before a frame is drawn for it, in milliseconds. Who drags a
- * window's edge changes the size in many steps. Drawn for one of them while the terminal is at the next, a frame would land
- * in the wrong rows; so it waits until no further step comes for `quietMs`, but no more than `longestMs` from the first on.
+ * How long to wait after a resize before drawing a frame, in milliseconds. Dragging a window's edge resizes
+ * in many steps. A frame drawn for one step while the terminal is at the next would land in the wrong rows.
+ * So it waits until no further step comes for `quietMs`, but at most `longestMs` from the first.
  */
 export interface Settling {
   readonly quietMs: number;
@@ -192,12 +194,13 @@ export interface Settling {
 }
 
 const PROMPT: Settling = { quietMs: 30, longestMs: 500 };
-// tmux changes its rows at once, but tells the program no more often than every 250 ms. Whatever is written in between, and
-// be it one word of an answer, is for a size that is gone: it is wrapped unexpectedly and lands on lines that are to stay.
+// tmux resizes its rows at once, but notifies the program at most every 250 ms. Output written in between,
+// even one word of an answer, is for the old size: it is wrapped unexpectedly and overwrites lines that
+// should stay.
 const BEHIND_TMUX: Settling = { quietMs: 280, longestMs: 5_000 };
 const TMUX = /^84;/;
 
-/** How long to wait in the terminal with these traits; its own answer counts for more than the environment. */
+/** How long to wait in a terminal with these traits; its own reply takes precedence over the environment. */
 export function detectSettling({ term = "", termProgram, device }: TerminalTraits): Settling {
   const isTmux = device === undefined ? termProgram === "tmux" || /^tmux\b/.test(term) : TMUX.test(device);
   return isTmux ? BEHIND_TMUX : PROMPT;

@@ -91,7 +91,7 @@ test("control characters that were written there are left out", async () => {
 test("an editor that fails has changed nothing, and the terminal is taken back", async () => {
   const editor = makeEditor('echo changed > "$file"', "exit 3");
   const { result, calls } = await edit("mine", { EDITOR: `'${editor}'` });
-  expect(result).toEqual({ error: `editor ${scripts} ended with code 3; the prompt is unchanged` });
+  expect(result).toEqual({ error: `editor ${scripts} exited with code 3; the prompt is unchanged` });
   expect(calls).toEqual(["lent", "returned"]);
   expect(readdirSync(place.temporary)).toEqual([]);
 });
@@ -99,7 +99,7 @@ test("an editor that fails has changed nothing, and the terminal is taken back",
 test("an editor that is killed has changed nothing", async () => {
   const editor = makeEditor("kill -9 $$");
   expect((await edit("mine", { EDITOR: `'${editor}'` })).result).toEqual({
-    error: `editor ${scripts} was ended by SIGKILL; the prompt is unchanged`,
+    error: `editor ${scripts} was killed by SIGKILL; the prompt is unchanged`,
   });
 });
 
