@@ -145,6 +145,10 @@ export interface PruningConditions {
   keepLast?: number | undefined;
   /** Nothing is shortened until this many tokens can be removed at once. */
   minimumTokens?: number | undefined;
+  /** The newest results of together this many tokens are not touched. */
+  protectTokens?: number | undefined;
+  /** Nothing is shortened while a request takes less than this share of the usable window; 0 to 1. */
+  startRatio?: number | undefined;
 }
 
 /**
@@ -158,6 +162,11 @@ export interface CompactionSettings {
   reserveTokens?: number | undefined;
   /** The newest part that stays verbatim when the older part is summarized. */
   keepRecentTokens?: number | undefined;
+  /**
+   * The usable window is the smaller of this and the model's: a fuller one costs more with every request, and models
+   * attend worse to what is in it.
+   */
+  maxContextTokens?: number | undefined;
   /** How old tool results are shortened before anything is summarised. */
   pruning?: PruningConditions | undefined;
 }

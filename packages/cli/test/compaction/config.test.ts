@@ -79,6 +79,8 @@ describe("compaction.keepRecentTokens", () => {
 });
 
 describe("compaction.pruning", () => {
+  const AT_ONCE = { minimumTokens: 1, protectTokens: 0, startRatio: 0 };
+
   /** Reads a file of 5,000 characters three times. */
   function reading(): CountingModel["answer"] {
     place.write("a.txt", "0123456789".repeat(500));
@@ -91,10 +93,10 @@ describe("compaction.pruning", () => {
 
   test.each([
     [{}, 0, 0],
-    [{ minimumTokens: 1, softTrimChars: 1_000, softTrimHead: 20, softTrimTail: 10, keepLast: 1 }, 2, 2],
-    [{ minimumTokens: 1, softTrimChars: 1_000, softTrimHead: 20, softTrimTail: 10, keepLast: 2 }, 1, 1],
-    [{ enabled: false, minimumTokens: 1, keepLast: 0 }, 0, 0],
-    [{ minimumTokens: 1, softTrimChars: 100_000 }, 0, 0],
+    [{ ...AT_ONCE, softTrimChars: 1_000, softTrimHead: 20, softTrimTail: 10, keepLast: 1 }, 2, 2],
+    [{ ...AT_ONCE, softTrimChars: 1_000, softTrimHead: 20, softTrimTail: 10, keepLast: 2 }, 1, 1],
+    [{ ...AT_ONCE, enabled: false, keepLast: 0 }, 0, 0],
+    [{ ...AT_ONCE, softTrimChars: 100_000 }, 0, 0],
   ])("%j is taken as it is", async (pruning, expectedPrunes, trimmed) => {
     await using server = await serve({ limits: undefined, compaction: { pruning } }, { answer: reading() });
     const { exitCode } = await say();

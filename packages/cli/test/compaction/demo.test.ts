@@ -42,13 +42,16 @@ const START = /⟳ Compacting context \((\d+)k tokens\)\.\.\.\r?\n/;
 const END = /Context compacted: (\d+)k → (\d+)k tokens\r?\n/;
 const REQUEST = "Refactor the config module, and keep its public names.";
 
-function summaryOf(prompts: readonly string[]): string {
+/** @param modified how many of the written files are in the summarized part; the others were only read there. */
+function summaryOf(prompts: readonly string[], modified = REFACTORED.modified.length): string {
+  const changed = REFACTORED.modified.slice(0, modified);
+  const read = [...REFACTORED.read, ...REFACTORED.modified.slice(modified)].sort();
   return [
     `[Session Summary]\n${GOOD_SUMMARY}`,
     "## User Messages\nWhat the user said in the summarized part, verbatim, oldest first.",
     ...prompts.map((prompt) => `<user-message>\n${prompt}\n</user-message>`),
-    `## Files Read\n<read-files>\n${REFACTORED.read.join("\n")}\n</read-files>`,
-    `## Files Modified\n<modified-files>\n${REFACTORED.modified.join("\n")}\n</modified-files>`,
+    `## Files Read\n<read-files>\n${read.join("\n")}\n</read-files>`,
+    `## Files Modified\n<modified-files>\n${changed.join("\n")}\n</modified-files>`,
   ].join("\n\n");
 }
 
@@ -119,7 +122,7 @@ test("gpt-4o, named in diligent.jsonc, converses, runs tools and is compacted in
   const [, before = 0, after = 0] = seenCompaction(program);
   expect(before).toBeWithin(112, 128);
   expect(after).toBeWithin(20, 60);
-  expectLastRequest(server, summaryOf(["hello", REQUEST]), "what were we working on?");
+  expectLastRequest(server, summaryOf(["hello", REQUEST], 2), "what were we working on?");
   expect(new Set(server.asked.map(({ model }) => model))).toEqual(new Set(["gpt-4o"]));
 });
 

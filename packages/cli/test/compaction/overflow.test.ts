@@ -87,7 +87,7 @@ const OTHER_WAYS: readonly [string, CountedService, Reply][] = [
   [
     "input and answer together are too long",
     ANTHROPIC,
-    errorReply(400, "invalid_request_error", `${PREFIX}: 188240 + 16384 > 200000, decrease input length`),
+    errorReply(400, "invalid_request_error", `${PREFIX}: 13300 + 16384 > 20000, decrease input length`),
   ],
   [
     "the request has too many bytes",

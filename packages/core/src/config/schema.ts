@@ -134,6 +134,15 @@ const PruningSettingsSchema = z.strictObject({
   minimumTokens: count(
     "Tokens that have to be gained before anything is shortened; by default 20000, and at most an eighth of the window.",
   ),
+  protectTokens: countOrNone(
+    "Tokens of the most recent results that are never touched; by default 40000, and at most a quarter of the window.",
+  ),
+  startRatio: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe("Share of the usable window below which nothing is shortened; by default 0.5."),
 } satisfies Record<keyof PruningConditions, z.ZodType>);
 
 /** `compaction`: what is left out depends on the model's window, see `toContextLimits`. */
@@ -144,6 +153,9 @@ export const CompactionSettingsSchema = z.strictObject({
   ),
   keepRecentTokens: count(
     "Tokens of the most recent conversation that are not summarised; by default 20000, and at most a quarter of the window.",
+  ),
+  maxContextTokens: count(
+    "Tokens of the model's window that are used, by default 200000; raise it to use more of a larger window. Long requests cost more, and models attend worse to what is in them.",
   ),
   model: z
     .string()

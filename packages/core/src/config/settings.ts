@@ -144,6 +144,7 @@ export const DEFAULT_CONFIG: Readonly<DiligentConfig> = {
   knowledge: { enabled: true, flushBeforeCompaction: true },
   compaction: {
     enabled: true,
+    maxContextTokens: 200_000,
     pruning: {
       enabled: true,
       softTrimChars: 4_000,
@@ -151,6 +152,7 @@ export const DEFAULT_CONFIG: Readonly<DiligentConfig> = {
       softTrimTail: 1_500,
       hardClearAfter: 6,
       keepLast: 2,
+      startRatio: 0.5,
     },
   },
   terminal: { title: true, notify: "auto" },

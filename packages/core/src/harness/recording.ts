@@ -76,10 +76,10 @@ function conditionsOf(
   { environment, loaded, persist }: Surroundings,
 ): NonNullable<Model["conditions"]> {
   const { compaction = {}, knowledge, maxRetries, maxTurns } = loaded.config;
-  const { enabled, reserveTokens, keepRecentTokens, pruning } = compaction;
+  const { enabled, reserveTokens, keepRecentTokens, maxContextTokens, pruning } = compaction;
   const isLearned = persist && model.provider !== "scripted";
   return {
-    compaction: { enabled, reserveTokens, keepRecentTokens, pruning } satisfies Record<
+    compaction: { enabled, reserveTokens, keepRecentTokens, maxContextTokens, pruning } satisfies Record<
       keyof CompactionSettings,
       unknown
     >,

@@ -108,6 +108,7 @@ const WORDINGS: readonly RegExp[] = [
   /request_too_large|request exceeds the maximum size/i,
   // OpenAI Responses; LiteLLM wraps it in an exception's name.
   /exceeds? the (model's )?context (window|length)/i,
+  /exceeds? the (model's )?maximum (number of )?input tokens/i,
   /ContextWindowExceeded|context[_ ](length|window)[_ ]exceeded/i,
   // OpenAI Chat, Azure, vLLM, DeepSeek, OpenRouter, LiteLLM, SGLang.
   /maximum context length/i,
@@ -181,6 +182,31 @@ const LEAST_LIMIT = 1_000;
 /** The window in tokens as the message states it; undefined where it names none. */
 export function readStatedWindow(message: string): number | undefined {
   const stated = STATED_LIMITS.map((limit) => Number(limit.exec(message)?.[1]?.replaceAll(",", "")));
+  return stated.find((tokens) => tokens >= LEAST_LIMIT);
+}
+
+/** Where the known messages state the size of the request. */
+const STATED_REQUESTS: readonly RegExp[] = [
+  // Anthropic: "prompt is too long: 215000 tokens > 200000 maximum"; "190000 + 20000 > 200000" with the answer's limit.
+  /too long: ([\d,]+) tokens/i,
+  /context limit: ([\d,]+) \+ ([\d,]+)/i,
+  // OpenAI, Azure, vLLM, OpenRouter; the total of input and answer where only that is stated.
+  /(?:messages|prompt|input) (?:resulted in|contains?|has) (?:at least )?([\d,]+) (?:input )?tokens/i,
+  /requested (?:about )?([\d,]+) tokens/i,
+  // Google, GitHub Copilot.
+  /token count (?:of )?\(?([\d,]+)\)?/i,
+  // vLLM, xAI, llama.cpp.
+  /prompt length (?:is )?\(?([\d,]+)/i,
+  /prompt contains ([\d,]+)/i,
+  /request \(([\d,]+) tokens\)/i,
+];
+
+/** The tokens of the refused request as the message states them; undefined where it does not. */
+export function readStatedRequest(message: string): number | undefined {
+  const stated = STATED_REQUESTS.map((size) => {
+    const [, input = "", answer = "0"] = size.exec(message) ?? [];
+    return Number(input.replaceAll(",", "")) + Number(answer.replaceAll(",", ""));
+  });
   return stated.find((tokens) => tokens >= LEAST_LIMIT);
 }
 
@@ -267,6 +293,7 @@ export function classifyResponse(
     statusCode: status,
     retryAfterMs: waitOf(kind, headers, facts),
     contextWindow: kind === "context_overflow" ? readStatedWindow(facts.text) : undefined,
+    requestTokens: kind === "context_overflow" ? readStatedRequest(facts.text) : undefined,
   });
 }
 

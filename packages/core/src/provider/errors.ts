@@ -53,6 +53,8 @@ export interface ProviderErrorOptions {
   statusCode?: number | undefined;
   /** Of `context_overflow`: the window in tokens, where the provider states it. */
   contextWindow?: number | undefined;
+  /** Of `context_overflow`: the tokens of the refused request, where the provider states them. */
+  requestTokens?: number | undefined;
   cause?: unknown;
 }
 
@@ -65,6 +67,8 @@ export class ProviderError extends Error {
   readonly statusCode: number | undefined;
   /** See `ProviderErrorOptions`. */
   readonly contextWindow: number | undefined;
+  /** See `ProviderErrorOptions`. */
+  readonly requestTokens: number | undefined;
 
   constructor(
     message: string,
@@ -75,6 +79,7 @@ export class ProviderError extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.statusCode = options.statusCode;
     this.contextWindow = options.contextWindow;
+    this.requestTokens = options.requestTokens;
   }
 
   /** True when the same request may succeed a little later. */

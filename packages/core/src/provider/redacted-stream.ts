@@ -130,6 +130,11 @@ class RedactedReply {
 function redactError(error: ProviderError, redactor: SecretRedactor): ProviderError {
   const message = redactor.redact(error.message);
   if (message === error.message) return error;
-  const { errorType, retryAfterMs, statusCode, contextWindow } = error;
-  return new ProviderError(message, errorType, { retryAfterMs, statusCode, contextWindow });
+  const { errorType, retryAfterMs, statusCode, contextWindow, requestTokens } = error;
+  return new ProviderError(message, errorType, {
+    retryAfterMs,
+    statusCode,
+    contextWindow,
+    requestTokens,
+  });
 }

@@ -1,6 +1,7 @@
 import { toSendableHistory } from "../history.ts";
 import { packText } from "../infrastructure/text/unicode.ts";
 import { assertNever, type Message, type ToolResultMessage } from "../types.ts";
+import { applyPrunes, collectPrunes, findCall, type PrunedForms } from "./pruned-results.ts";
 import { pathTo } from "./tree.ts";
 import type { BranchSummaryEntry, CompactionEntry, SessionEntry, SessionMessageEntry } from "./types.ts";
 
@@ -48,7 +49,7 @@ export function contextMessages(path: readonly SessionEntry[]): ContextMessage[]
   const forms = collectPrunes(path, summarized.length);
   return [
     ...(summary ? [{ entry: summary, message: summaries().toSummaryMessage(summary, summarized) }] : []),
-    ...kept.map((entry) => ({ entry, message: toMessage(entry, forms) })),
+    ...kept.map((entry, index) => ({ entry, message: toMessage(entry, { kept, index, forms }) })),
   ];
 }
 
@@ -60,8 +61,12 @@ export function messagesOf(entries: readonly SessionEntry[]): Message[] {
   });
 }
 
-function toMessage(entry: ContextEntry, forms: PrunedForms): Message {
-  return entry.type === "message" ? applyPrunes(entry, forms) : summaries().toBranchSummaryMessage(entry);
+function toMessage(
+  entry: ContextEntry,
+  { kept, index, forms }: { kept: readonly ContextEntry[]; index: number; forms: PrunedForms },
+): Message {
+  if (entry.type === "branch_summary") return summaries().toBranchSummaryMessage(entry);
+  return applyPrunes(entry, forms, () => findCall(kept, index));
 }
 
 /**
@@ -147,88 +152,6 @@ function isInContext(entry: SessionEntry): entry is ContextEntry {
 
 function changesRequests({ type }: SessionEntry): boolean {
   return type === "compaction" || type === "prune" || type === "model_change";
-}
-
-/** The default of the compaction plan, for an entry without this value. */
-const DEFAULT_TRIM_CHARS = 1_500;
-
-/** How each pruned result is shown, by the id of its entry. */
-type PrunedForms = ReadonlyMap<string, "cleared" | TrimSizes>;
-
-/**
- * Combines the prune entries of a branch: the latest sizes apply, and cleared results stay cleared. @param from the
- * position of the first relevant result: entries that prune it come after it.
- */
-function collectPrunes(path: readonly SessionEntry[], from = 0): PrunedForms {
-  const forms = new Map<string, "cleared" | TrimSizes>();
-  for (let position = from; position < path.length; position++) {
-    const entry = path[position];
-    if (entry?.type !== "prune") continue;
-    const {
-      cleared,
-      trimmed,
-      trimHead: head = DEFAULT_TRIM_CHARS,
-      trimTail: tail = DEFAULT_TRIM_CHARS,
-    } = entry;
-    for (const id of trimmed) if (forms.get(id) !== "cleared") forms.set(id, { head, tail });
-    for (const id of cleared) forms.set(id, "cleared");
-  }
-  return forms;
-}
-
-/** The entry's message as the model sees it: only results without images are ever shortened. */
-function applyPrunes({ id, message }: SessionMessageEntry, forms: PrunedForms): Message {
-  const form = forms.get(id);
-  if (form === undefined || message.role !== "tool_result" || message.images?.length) return message;
-  const output = form === "cleared" ? CLEARED_OUTPUT : trimOutput(message.output, form);
-  return output === undefined ? message : withOutput(message, output);
-}
-
-/** The text a model reads in place of a cleared result. */
-export const CLEARED_OUTPUT = "[Tool output cleared — content was processed in earlier turns]";
-
-/** Characters kept of a trimmed result. */
-interface TrimSizes {
-  head: number;
-  tail: number;
-}
-
-/**
- * Shortens a long output to its beginning and end, with a line between them that says so. Undefined if that would
- * not be shorter. No character is split.
- */
-export function trimOutput(output: string, sizes: TrimSizes): string | undefined {
-  if (sizes.head + sizes.tail >= output.length) return undefined;
-  const head = output.slice(0, isInsideCharacter(output, sizes.head) ? sizes.head - 1 : sizes.head);
-  const tailStart = output.length - sizes.tail;
-  const tail = output.slice(isInsideCharacter(output, tailStart) ? tailStart + 1 : tailStart);
-  const marker = `--- trimmed (kept ${head.length} head + ${tail.length} tail of ${output.length} chars) ---`;
-  const trimmed = `${head}\n${marker}\n${tail}`;
-  return trimmed.length < output.length ? trimmed : undefined;
-}
-
-// A context is built before every request: unchanged messages should be the same objects.
-const shortened = new WeakMap<ToolResultMessage, ToolResultMessage>();
-
-/** The result with another output; the same arguments give the same object. */
-function withOutput(result: ToolResultMessage, output: string): ToolResultMessage {
-  const before = shortened.get(result);
-  if (before?.output === output) return before;
-  const copy = { ...result, output };
-  shortened.set(result, copy);
-  return copy;
-}
-
-/** True when `position` lies between the two halves of a character. */
-function isInsideCharacter(text: string, position: number): boolean {
-  return (
-    isBetween(text.charCodeAt(position - 1), 0xd800, 0xdbff) &&
-    isBetween(text.charCodeAt(position), 0xdc00, 0xdfff)
-  );
-}
-
-function isBetween(unit: number, first: number, last: number): boolean {
-  return unit >= first && unit <= last;
 }
 
 // Shorter texts cost little, and a compressed text has an overhead.

@@ -3,6 +3,7 @@ import {
   isOverflowCode,
   isTooLargeForRate,
   matchesOverflow,
+  readStatedRequest,
   readStatedWindow,
 } from "../../src/provider/classify-error.ts";
 
@@ -14,6 +15,7 @@ describe("a request that is too long is told by", () => {
       "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length or `max_tokens` and try again",
     ],
     ["Anthropic", "Request exceeds the maximum size"],
+    ["Amazon Bedrock", "The input exceeds the model's maximum input tokens"],
     ["Amazon Bedrock", "Input is too long for requested model."],
     ["Fireworks", "The prompt is too long: 41064, model maximum context length: 32768"],
     [
@@ -153,4 +155,17 @@ test.each([
   ["prompt too long; exceeded max context length by 1200 tokens", undefined],
 ])("the window that %j states is %p", (message, tokens) => {
   expect(readStatedWindow(message)).toBe(tokens);
+});
+
+test.each([
+  ["prompt is too long: 213462 tokens > 200000 maximum", 213_462],
+  ["input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000", 209_573],
+  ["However, your messages resulted in 142931 tokens.", 142_931],
+  ["However, you requested about 1293741 tokens (1290000 of text input).", 1_293_741],
+  ["The input token count (1,200,000) exceeds the maximum number of tokens allowed (1048576).", 1_200_000],
+  ["prompt token count of 139000 exceeds the limit of 128000", 139_000],
+  ["request (9000 tokens) exceeds the available context size (8192 tokens)", 9_000],
+  ["Your input exceeds the context window of this model.", undefined],
+])("readStatedRequest() reads how long the refused request was: %s", (message, tokens) => {
+  expect(readStatedRequest(message)).toBe(tokens);
 });

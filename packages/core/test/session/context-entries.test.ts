@@ -56,14 +56,14 @@ describe("usage counts", () => {
 test("a context's messages come with the entries they are from, as they are sent", () => {
   const entries = inLine(
     entry("1", null, "old"),
-    entry("2", null, result("a", "long")),
+    entry("2", null, result("a", "x".repeat(1_000))),
     prune("p", null, { cleared: ["2"] }),
     compaction("c", null, { firstKeptEntryId: "2" }),
     branchSummary("b", null, "s"),
   );
   expect(contextMessages(entries).map(({ entry: { id }, message }) => [id, message])).toEqual([
     ["c", expect.objectContaining({ content: "[Session Summary]\nsummary of c" })],
-    ["2", result("a", "[Tool output cleared — content was processed in earlier turns]")],
+    ["2", expect.objectContaining({ output: expect.stringContaining("[Tool output cleared — ") })],
     ["b", expect.objectContaining({ content: "[Branch Summary]\ns" })],
   ]);
 });

@@ -78,6 +78,8 @@ const LIMITS = {
   hardClearAfter: 3,
   keepLast: 1,
   minimumTokens: 1,
+  protectTokens: 0,
+  startRatio: 0,
 };
 
 test("whatever a context is made of, no provider would refuse it, and a file gives the same", () => {

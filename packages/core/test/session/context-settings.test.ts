@@ -26,20 +26,35 @@ describe("the limits of a model", () => {
         hardClearAfter: 6,
         keepLast: 2,
         minimumTokens: 20_000,
+        protectTokens: 40_000,
+        startRatio: 0.5,
       },
     });
   });
 
   test("are shares of a small window, but for what is configured", () => {
     const shares = { reserveTokens: 2_000, keepRecentTokens: 2_000, maxSummaryTokens: 1_000 };
-    expect(toContextLimits(model(8_000))).toMatchObject({ ...shares, pruning: { minimumTokens: 1_000 } });
+    expect(toContextLimits(model(8_000))).toMatchObject({
+      ...shares,
+      pruning: { minimumTokens: 1_000, protectTokens: 2_000 },
+    });
     const settings = { reserveTokens: 1, keepRecentTokens: 9_999, pruning: { minimumTokens: 7 } };
     expect(toContextLimits(model(8_000), settings)).toMatchObject(settings);
   });
 
   test("follow a limit on input that is smaller than the window", () => {
-    const { contextWindow, reserveTokens } = toContextLimits(model(400_000, { maxInputTokens: 272_000 }));
+    const large = model(400_000, { maxInputTokens: 272_000 });
+    const { contextWindow, reserveTokens } = toContextLimits(large, { maxContextTokens: 400_000 });
     expect(contextWindow - reserveTokens).toBe(272_000);
+  });
+
+  test("are those of 200,000 tokens for a larger window, unless maxContextTokens says otherwise", () => {
+    expect(toContextLimits(model(1_000_000))).toEqual(toContextLimits(model(200_000)));
+    expect(toContextLimits(model(1_000_000), { maxContextTokens: 500_000 }).contextWindow).toBe(500_000);
+    expect(toContextLimits(model(100_000), { maxContextTokens: 500_000 }).contextWindow).toBe(100_000);
+    expect(toContextLimits(model(200_000), { maxContextTokens: 8_000 })).toEqual(
+      toContextLimits(model(8_000)),
+    );
   });
 });
 
@@ -52,6 +67,7 @@ describe("behind a request that was refused", () => {
       contextWindow: 80_000,
       keepRecentTokens: 20_000,
       maxPinnedTokens: 16_000,
+      pruning: { ...limits.pruning, minimumTokens: 10_000, protectTokens: 20_000 },
     });
     expect(limitsAfterRefusal(limits, { refused: 120_000 })).toEqual(limits);
   });
@@ -64,6 +80,7 @@ describe("behind a request that was refused", () => {
       keepRecentTokens: 2_000,
       maxPinnedTokens: 1_600,
       maxSummaryTokens: 1_000,
+      pruning: { ...limits.pruning, minimumTokens: 1_000, protectTokens: 2_000 },
     });
   });
 });

@@ -17,6 +17,8 @@ const LIMITS = {
   hardClearAfter: 6,
   keepLast: 2,
   minimumTokens: 20_000,
+  protectTokens: 0,
+  startRatio: 0,
 };
 const TURNS = 60;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { PruningLimits } from "../../src/session/compaction/limits.ts";
 import { planPruning } from "../../src/session/compaction/pruning.ts";
-import { CLEARED_OUTPUT, contextMessages } from "../../src/session/context-builder.ts";
+import { contextMessages } from "../../src/session/context-builder.ts";
 import type { SessionEntry, SessionMessageEntry } from "../../src/session/types.ts";
 import type { Message } from "../../src/types.ts";
 import { compaction, inLine, prune } from "../support/context-entries.ts";
@@ -16,6 +16,8 @@ const DEFAULTS: PruningLimits = {
   hardClearAfter: 6,
   keepLast: 2,
   minimumTokens: 1,
+  protectTokens: 0,
+  startRatio: 0,
 };
 
 const SIZES = { trimHead: 1_500, trimTail: 1_500 };
@@ -59,7 +61,10 @@ describe("what is shortened", () => {
   });
 
   test("an old result that is no longer than the placeholder stays as it is", () => {
-    const short = "y".repeat(CLEARED_OUTPUT.length);
+    const placeholder =
+      "[Tool output cleared — content was processed in earlier turns. It was the result of read {}: 999 characters. " +
+      'To see it again, call recall with {"entry":"r0"} or repeat the call.]';
+    const short = "y".repeat(placeholder.length);
     const path = oneEach(short, `${short}y`, ...Array.from({ length: 6 }, () => "z"));
     expect(plan(path, { minimumTokens: 0 })).toMatchObject({ cleared: ["r1"], trimmed: [] });
   });
@@ -107,6 +112,26 @@ describe("what is shortened", () => {
   });
 });
 
+describe("planPruning() spares", () => {
+  const path = oneEach(...Array.from({ length: 12 }, () => big(8_000)));
+
+  test("the newest protectTokens of results, the one that reaches over that limit included", () => {
+    expect(plan(path, { protectTokens: 8_000 })).toMatchObject({
+      cleared: ["r0", "r1", "r2", "r3", "r4", "r5"],
+      trimmed: ["r6", "r7"],
+    });
+    expect(plan(path, { protectTokens: 8_001 })).toMatchObject({ trimmed: ["r6"] });
+    expect(plan(path, { protectTokens: 24_000 })).toBeUndefined();
+  });
+
+  test("the newer of the old results once wantedTokens are gained", () => {
+    const some = planPruning(path, { ...DEFAULTS, wantedTokens: 3_000 });
+    expect(some).toMatchObject({ cleared: ["r0", "r1"], trimmed: [] });
+    const least = planPruning(path, { ...DEFAULTS, minimumTokens: 5_000, wantedTokens: 1 });
+    expect(least).toMatchObject({ cleared: ["r0", "r1", "r2"] });
+  });
+});
+
 describe("what is shortened already", () => {
   const path = oneEach(...Array.from({ length: 5 }, () => big()));
 
@@ -134,8 +159,11 @@ describe("pruning waits", () => {
   const path = oneEach(big(24_000), big(24_000), "a", "b");
 
   test("until as many tokens as it takes can go at once, at four characters each", () => {
-    // Kept of each: twice 1,500 characters, and a line of 59 with its two ends between them.
-    const gained = Math.floor((2 * (24_000 - 3_000 - 61)) / 4);
+    // Kept of each: twice 1,500 characters, and a line that says so with its two ends.
+    const marker =
+      "\n--- trimmed (kept 1500 head + 1500 tail of 24000 chars) --- result of read {}; " +
+      'to see it whole, call recall with {"entry":"r0"}\n';
+    const gained = Math.floor((2 * (24_000 - 3_000 - marker.length)) / 4);
     expect(plan(path, { minimumTokens: gained })).toMatchObject({ trimmed: ["r0", "r1"] });
     expect(plan(path, { minimumTokens: gained + 1 })).toBeUndefined();
   });

@@ -5,6 +5,7 @@ import type { Script } from "../../src/provider/scripted/script.ts";
 import { createScriptedStream, scriptedModel } from "../../src/provider/scripted.ts";
 import type { Model, StreamContext, StreamFunction } from "../../src/provider/types.ts";
 import { SessionManager, type SessionManagerConfig } from "../../src/session/manager.ts";
+import type { Tool } from "../../src/tool/types.ts";
 import type { Message } from "../../src/types.ts";
 import { noteTool, type TurnScript } from "./agent-run.ts";
 import { readJsonLines } from "./session-files.ts";
@@ -24,7 +25,11 @@ export interface SessionProject {
   /** What the model says from now on. */
   play(...turns: TurnScript[]): void;
   manager(
-    options?: Partial<SessionManagerConfig> & { model?: Partial<Model>; systemPrompt?: string },
+    options?: Partial<SessionManagerConfig> & {
+      model?: Partial<Model>;
+      systemPrompt?: string;
+      tools?: readonly Tool[];
+    },
   ): SessionManager;
   /** The lines of the session file with this id, or of the only one. */
   lines(sessionId?: string): Record<string, unknown>[];
@@ -49,14 +54,14 @@ export async function createSessionProject(...turns: TurnScript[]): Promise<Sess
     play(...next) {
       stream = toStream(next);
     },
-    manager({ model, systemPrompt = "Test.", ...options } = {}) {
+    manager({ model, systemPrompt = "Test.", tools = [noteTool({ readOnly: true })], ...options } = {}) {
       return new SessionManager({
         cwd: project,
         paths,
         agentConfig: {
           model: { ...scriptedModel("test.json", script), ...model },
           systemPrompt,
-          tools: [noteTool({ readOnly: true })],
+          tools,
           streamFunction: (asked, context: StreamContext, streamOptions) => {
             requests.push([...context.messages]);
             systemPrompts.push(context.systemPrompt);

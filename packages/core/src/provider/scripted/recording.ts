@@ -350,12 +350,14 @@ function toScriptError({
   message,
   retryAfterMs,
   contextWindow,
+  requestTokens,
 }: ProviderError): NonNullable<ScriptTurn["error"]> {
   return {
     errorType,
     message: message || errorType,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(contextWindow !== undefined && { contextWindow }),
+    ...(requestTokens !== undefined && { requestTokens }),
   };
 }
 

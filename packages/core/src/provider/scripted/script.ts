@@ -101,12 +101,15 @@ const pruningSchema = z.strictObject({
   hardClearAfter: count,
   keepLast: count,
   minimumTokens: count,
+  protectTokens: count,
+  startRatio: z.number().min(0).max(1).optional(),
 } satisfies Record<keyof PruningConditions, z.ZodType>);
 
 const compactionSchema = z.strictObject({
   enabled: z.boolean().optional(),
   reserveTokens: count,
   keepRecentTokens: count,
+  maxContextTokens: count,
   pruning: pruningSchema.optional(),
 } satisfies Record<keyof CompactionSettings, z.ZodType>);
 
@@ -188,6 +191,9 @@ const errorSchema = z.strictObject({
     .min(1)
     .optional()
     .describe("For context_overflow: the window in tokens, if the provider states it."),
+  requestTokens: tokenLimit
+    .optional()
+    .describe("For context_overflow: the tokens of the refused request, if the provider states them."),
 });
 
 const words = z.string().exactOptional();

@@ -64,7 +64,7 @@ export class ContextWindow {
   constructor(private readonly parts: ContextWindowDeps) {
     const { log, limits, calibrator } = parts;
     this.meter = new RequestMeter(log, calibrator.estimator, limits);
-    this.pruner = new Pruner(log, limits.pruning, this.meter);
+    this.pruner = new Pruner(log, this.meter);
   }
 
   /** See `PrepareContext`. @throws ProviderError of kind `context_overflow` when nothing can make the request fit. */
@@ -128,7 +128,8 @@ export class ContextWindow {
     if (pruner.pruneOld({ fixed, emit })) return true;
     if (!meter.limits.pruning.enabled || !meter.isTooLong(fixed)) return false;
     // If even summarizing everything possible would not suffice, the newest results are trimmed to head and tail.
-    return pruner.pruneNewest(() => meter.hasRoomOnceSummarized(fixed), { fixed, emit });
+    const kept = meter.findAlwaysKept();
+    return pruner.pruneToFit(() => meter.countExcessBesides(kept, fixed), { fixed, emit }, kept);
   }
 
   /** With summaries disabled, tool results are still shortened, including the newest once a request is too long. */
@@ -136,9 +137,10 @@ export class ContextWindow {
     const { meter, pruner } = this;
     if (!meter.limits.pruning.enabled) return undefined;
     const limits = overflow ? meter.learnFromRefusal(context, overflow) : meter.limits;
-    const fits = () => !meter.isTooLong(context, limits) && !(overflow && meter.mayBeTooLong(context));
+    const excess = () =>
+      overflow ? meter.countExcessAfterRefusal(context, limits) : meter.countExcess(context, limits);
     const isOldPruned = pruner.pruneOld({ fixed: context, emit });
-    const isPruned = pruner.pruneNewest(fits, { fixed: context, emit }) || isOldPruned;
+    const isPruned = pruner.pruneToFit(excess, { fixed: context, emit }) || isOldPruned;
     return isPruned ? this.prepared() : undefined;
   }
 
@@ -148,7 +150,8 @@ export class ContextWindow {
     const { attempts, meter } = this;
     let fixed: FixedPart = request.context;
     const limits = request.overflow ? meter.learnFromRefusal(fixed, request.overflow) : meter.limits;
-    const fits = () => !meter.isTooLong(fixed, limits) && !(request.overflow && meter.mayBeTooLong(fixed));
+    const excess = () =>
+      request.overflow ? meter.countExcessAfterRefusal(fixed, limits) : meter.countExcess(fixed, limits);
     let isChanged = false;
     for (let halvings = 0; halvings <= MAX_HALVINGS && !attempts.areUsedUp; halvings++) {
       const outcome = await compactor.compact({
@@ -166,12 +169,12 @@ export class ContextWindow {
       attempts.note();
       isChanged = true;
       fixed = { ...fixed, systemPrompt: outcome.systemPrompt };
-      if (fits()) return this.prepared(fixed);
+      if (excess() === 0) return this.prepared(fixed);
       // It is repeated only once, so there is no second attempt.
       if (request.overflow) break;
     }
     // Only the newest turn is left: its results are trimmed to head and tail.
-    isChanged = this.pruner.pruneNewest(fits, { fixed, emit: request.emit }) || isChanged;
+    isChanged = this.pruner.pruneToFit(excess, { fixed, emit: request.emit }) || isChanged;
     const isHopeless = request.overflow ? !isChanged : meter.countTokens(fixed) > limits.contextWindow;
     if (isHopeless) throw this.cannotFit(request, fixed);
     return isChanged ? this.prepared(fixed) : undefined;

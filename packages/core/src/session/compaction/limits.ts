@@ -12,7 +12,8 @@ export type { CompactionSettings } from "../../types.ts";
 export interface ContextLimits {
   enabled: boolean;
   /**
-   * The size of a request with its answer; smaller than the model's if the provider accepts only shorter requests.
+   * The usable size of a request with its answer: the model's window, at most `maxContextTokens`, and smaller if the
+   * provider accepts only shorter requests.
    */
   contextWindow: number;
   /** Kept free for the answer and for errors of estimation. */
@@ -30,9 +31,16 @@ export interface ContextLimits {
 const RESERVE = { tokens: 16_384, share: 1 / 4 };
 const KEEP_RECENT = { tokens: 20_000, share: 1 / 4 };
 const PRUNING_MINIMUM = { tokens: 20_000, share: 1 / 8 };
+const PRUNING_PROTECT = { tokens: 40_000, share: 1 / 4 };
 const SUMMARY = { tokens: 4_096, share: 1 / 8 };
 const PINNED_SHARE = 1 / 5;
 const FIXED_SHARE = 1 / 2;
+
+/**
+ * The window that is used of a larger one: every request costs its whole size, models attend worse to what is in the
+ * middle of a long one, and all numbers here are meant for 200,000 tokens.
+ */
+const MAX_CONTEXT_TOKENS = 200_000;
 
 // Below this share of the window an overflow means that the window is smaller than assumed.
 const EXPECTED_SHARE = 0.7;
@@ -61,13 +69,19 @@ export function narrowLimits(limits: ContextLimits, tokens: number): ContextLimi
     keepRecentTokens: Math.min(limits.keepRecentTokens, shareOf(KEEP_RECENT.share)),
     maxPinnedTokens: Math.min(limits.maxPinnedTokens, shareOf(PINNED_SHARE)),
     maxSummaryTokens: Math.min(limits.maxSummaryTokens, shareOf(SUMMARY.share)),
+    pruning: {
+      ...limits.pruning,
+      minimumTokens: Math.min(limits.pruning.minimumTokens, shareOf(PRUNING_MINIMUM.share)),
+      protectTokens: Math.min(limits.pruning.protectTokens, shareOf(PRUNING_PROTECT.share)),
+    },
   };
 }
 
 /** The limits for a model, configured or scaled to its window. */
 export function toContextLimits(model: Model, settings: CompactionSettings = {}): ContextLimits {
-  const { contextWindow, maxInputTokens = contextWindow } = model;
-  const { enabled = true, pruning = {} } = settings;
+  const { enabled = true, pruning = {}, maxContextTokens = MAX_CONTEXT_TOKENS } = settings;
+  const contextWindow = Math.min(model.contextWindow, maxContextTokens);
+  const { maxInputTokens = contextWindow } = model;
   const scale = ({ tokens, share }: typeof RESERVE) => Math.min(tokens, Math.floor(contextWindow * share));
   const reserveTokens = settings.reserveTokens ?? scale(RESERVE);
   return {
@@ -86,6 +100,8 @@ export function toContextLimits(model: Model, settings: CompactionSettings = {})
       hardClearAfter: pruning.hardClearAfter ?? 6,
       keepLast: pruning.keepLast ?? 2,
       minimumTokens: pruning.minimumTokens ?? scale(PRUNING_MINIMUM),
+      protectTokens: pruning.protectTokens ?? scale(PRUNING_PROTECT),
+      startRatio: pruning.startRatio ?? 0.5,
     },
   };
 }

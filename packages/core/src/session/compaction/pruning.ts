@@ -1,11 +1,12 @@
 import type { AgentEvent } from "../../agent/types.ts";
 import type { ToolResultMessage } from "../../types.ts";
-import { CLEARED_OUTPUT, contextMessages, trimOutput } from "../context-builder.ts";
+import { contextMessages } from "../context-builder.ts";
 import type { SessionLog } from "../log.ts";
+import { clearedOutput, findCall, type PrunableResult, trimOutput } from "../pruned-results.ts";
 import type { PruneEntry, SessionEntry } from "../types.ts";
 import type { PruningLimits } from "./limits.ts";
 import type { RequestMeter } from "./request-meter.ts";
-import type { FixedPart } from "./tokens.ts";
+import { countCharacters, type FixedPart } from "./tokens.ts";
 
 /** The request for which results are shortened, and who is notified. */
 interface PruningRequest {
@@ -17,22 +18,35 @@ interface PruningRequest {
 export class Pruner {
   constructor(
     private readonly log: SessionLog,
-    private readonly limits: PruningLimits,
     private readonly meter: RequestMeter,
   ) {}
 
-  /** Shortens the old results, once enough of them can be removed. */
+  /**
+   * Shortens old results once a request takes more than `startRatio` of the usable window: the oldest first, and only
+   * as many as it takes to remain below that share until `minimumTokens` more have been added.
+   */
   pruneOld(request: PruningRequest): boolean {
-    return this.report(request, () => this.prune(this.limits));
+    const { contextWindow, pruning } = this.meter.limits;
+    const startTokens = contextWindow * pruning.startRatio;
+    const tokens = this.meter.countTokens(request.fixed);
+    if (!pruning.enabled || tokens <= startTokens) return false;
+    const wantedTokens = tokens - startTokens + pruning.minimumTokens;
+    return this.report(request, () => this.prune({ ...pruning, wantedTokens }));
   }
 
-  /** Shortens the newest results too, however small, and none more than necessary until the request `fits`. */
-  pruneNewest(fits: () => boolean, request: PruningRequest): boolean {
+  /**
+   * Shortens whatever results it takes until `excess` is 0, the newest one last, and none more than necessary.
+   * @param excess the characters by which the request is too long.
+   * @param only the entries whose length makes a difference; all when left out.
+   */
+  pruneToFit(excess: () => number, request: PruningRequest, only?: ReadonlySet<string>): boolean {
     return this.report(request, () => {
       const entryIds: string[] = [];
-      for (const limits of LAST_RESORTS) {
-        if (fits()) break;
-        entryIds.push(...this.prune(limits));
+      for (const step of EMERGENCY_STEPS) {
+        const wantedCharacters = excess();
+        if (wantedCharacters <= 0) break;
+        const wantedTokens = wantedCharacters / CHARS_PER_TOKEN;
+        entryIds.push(...this.prune({ ...step(wantedCharacters, this.newestLength()), wantedTokens, only }));
       }
       return entryIds;
     });
@@ -52,90 +66,149 @@ export class Pruner {
   }
 
   /** The ids of the shortened results. */
-  private prune(limits: PruningLimits): string[] {
+  private prune(limits: BatchLimits): string[] {
     const plan = planPruning(this.log.path(), limits);
     if (!plan) return [];
     this.log.append((place) => ({ type: "prune", ...place, ...plan }));
     return [...plan.cleared, ...plan.trimmed];
   }
+
+  private newestLength(): number {
+    return prunableResults(this.log.path()).at(-1)?.shown.output.length ?? 0;
+  }
 }
 
-// Head and tail sizes for the newest results, in characters: the first that make a request fit are used.
+// Head and tail sizes if nothing else makes a request fit, in characters: the first that suffice are used.
 const SIZES = [1_500, 700, 300, 120, 40] as const;
 
+type EmergencyStep = (wantedCharacters: number, newestLength: number) => BatchLimits;
+
 /**
- * Ways to shorten even the newest results if nothing else makes a request fit, the mildest first. The file
- * keeps them whole, and the model can read again what it needs.
+ * Ways to shorten even the newest results, the mildest first: the older ones to the usual size, then to placeholders, then
+ * the newest to what there is room for, then all of them further. The file keeps them whole.
  */
-const LAST_RESORTS: readonly PruningLimits[] = SIZES.map((characters) => ({
-  enabled: true,
-  // Results that would save almost nothing stay.
-  softTrimChars: characters * 2 + 200,
-  softTrimHead: characters,
-  softTrimTail: characters,
-  hardClearAfter: Number.POSITIVE_INFINITY,
-  keepLast: 0,
-  minimumTokens: 1,
-}));
+const EMERGENCY_STEPS: readonly EmergencyStep[] = [
+  () => trimmedTo(SIZES[0], { keepLast: 1 }),
+  () => trimmedTo(SIZES[0], { keepLast: 1, hardClearAfter: 6 }),
+  (wanted, newestLength) => {
+    const roomInEachHalf = Math.floor((newestLength - wanted - MARKER_CHARACTERS) / 2);
+    return trimmedTo(Math.max(SIZES[0], roomInEachHalf));
+  },
+  ...SIZES.slice(1).map((size) => () => trimmedTo(size)),
+];
+
+// The most that the line between head and tail takes.
+const MARKER_CHARACTERS = 500;
+
+function trimmedTo(
+  characters: number,
+  { keepLast = 0, hardClearAfter = Number.POSITIVE_INFINITY } = {},
+): BatchLimits {
+  return {
+    enabled: true,
+    // Results that would save almost nothing stay.
+    softTrimChars: characters * 2 + 200,
+    softTrimHead: characters,
+    softTrimTail: characters,
+    hardClearAfter,
+    keepLast,
+    keepsUnseen: false,
+    protectTokens: 0,
+    minimumTokens: 1,
+    startRatio: 0,
+  };
+}
+
+/** The limits of one batch. */
+interface BatchLimits extends PruningLimits {
+  /** Enough is shortened once so many tokens are gained; everything that may be is shortened when left out. */
+  wantedTokens?: number;
+  /** Whether results that the model has not seen stay as they are; if `keepLast` is above zero when left out. */
+  keepsUnseen?: boolean;
+  /** The entries that may be shortened; all when left out. */
+  only?: ReadonlySet<string> | undefined;
+}
 
 /** The ids of the results to be cleared and trimmed, and the characters that trimming leaves at each end. */
 type PruningPlan = Pick<PruneEntry, "cleared" | "trimmed" | "trimHead" | "trimTail">;
 
-interface ShownResult {
-  id: string;
+interface ShownResult extends PrunableResult {
   /** The result as the model sees it now. */
   shown: ToolResultMessage;
   /** How many results came after it. */
   age: number;
+  /** Tokens of the results after it, as the model sees them, at four characters each. */
+  newerTokens: number;
   /** True if the model has answered since. */
   isSeen: boolean;
 }
 
+// The plan's counts are of four characters each, whatever the tokenizer really produces.
 const CHARS_PER_TOKEN = 4;
 
 /**
- * Which tool results of the context are to be shortened now. Undefined while less than `minimumTokens`, at four
- * characters each, would be gained: every pruning changes old messages and costs the provider's prompt cache, so it
- * is done rarely and in one go. Results with images are left alone, and results that the model has not seen are
- * never cleared.
+ * Which tool results of the context are to be shortened now, the oldest first. Undefined while less than
+ * `minimumTokens`, at four characters each, would be gained: every pruning changes old messages and costs the
+ * provider's prompt cache, so it is done rarely and in one batch. Results with images are left alone, and results that
+ * the model has not seen are never cleared.
  * @param path the entries of one branch from its root on.
  */
-export function planPruning(path: readonly SessionEntry[], limits: PruningLimits): PruningPlan | undefined {
+export function planPruning(path: readonly SessionEntry[], limits: BatchLimits): PruningPlan | undefined {
   if (!limits.enabled) return undefined;
+  const { minimumTokens, wantedTokens = Number.POSITIVE_INFINITY } = limits;
   const cleared: string[] = [];
   const trimmed: string[] = [];
-  let gainedChars = 0;
-  for (const result of shownResults(path)) {
-    const output = shortenedOutput(result, limits);
-    if (output === undefined) continue;
-    gainedChars += result.shown.output.length - output.length;
-    (output === CLEARED_OUTPUT ? cleared : trimmed).push(result.id);
+  let gainedTokens = 0;
+  for (const result of prunableResults(path)) {
+    if (gainedTokens >= Math.max(minimumTokens, wantedTokens)) break;
+    if (limits.only?.has(result.entryId) === false) continue;
+    const shorter = shortenedOutput(result, limits);
+    if (!shorter) continue;
+    gainedTokens += (result.shown.output.length - shorter.output.length) / CHARS_PER_TOKEN;
+    (shorter.isCleared ? cleared : trimmed).push(result.entryId);
   }
-  if (gainedChars === 0 || gainedChars / CHARS_PER_TOKEN < limits.minimumTokens) return undefined;
+  if (gainedTokens === 0 || gainedTokens < minimumTokens) return undefined;
   return { cleared, trimmed, trimHead: limits.softTrimHead, trimTail: limits.softTrimTail };
 }
 
-function shownResults(path: readonly SessionEntry[]): ShownResult[] {
+/** The results of the context, oldest first. */
+function prunableResults(path: readonly SessionEntry[]): ShownResult[] {
   const context = contextMessages(path);
+  const entries = context.map(({ entry }) => entry);
   const answeredUntil = context.findLastIndex(
     ({ message }) => message.role === "assistant" && message.content.length > 0,
   );
-  const results = context.flatMap(({ entry, message }, index) =>
-    entry.type === "message" && message.role === "tool_result"
-      ? [{ id: entry.id, shown: message, isSeen: index < answeredUntil }]
-      : [],
-  );
-  return results.map((result, index) => ({ ...result, age: results.length - 1 - index }));
+  const results: ShownResult[] = [];
+  let newerTokens = 0;
+  for (let index = context.length - 1; index >= 0; index--) {
+    const { entry, message: shown } = context[index] ?? {};
+    if (entry?.type !== "message" || entry.message.role !== "tool_result" || shown?.role !== "tool_result")
+      continue;
+    const isSeen = index < answeredUntil;
+    const call = findCall(entries, index);
+    const { id: entryId, message } = entry;
+    results.push({ entryId, message, call, shown, isSeen, age: results.length, newerTokens });
+    newerTokens += countCharacters(shown) / CHARS_PER_TOKEN;
+  }
+  return results.reverse();
 }
 
-/** The text the model sees instead; undefined if the result stays unchanged. */
-function shortenedOutput(result: ShownResult, limits: PruningLimits): string | undefined {
-  const { shown, isSeen, age } = result;
-  const { output, images } = shown;
-  const isProtected = age < limits.keepLast || (limits.keepLast > 0 && !isSeen);
-  if (isProtected || images?.length) return undefined;
-  if (isSeen && age >= limits.hardClearAfter)
-    return output.length > CLEARED_OUTPUT.length ? CLEARED_OUTPUT : undefined;
-  if (output.length <= limits.softTrimChars) return undefined;
-  return trimOutput(output, { head: limits.softTrimHead, tail: limits.softTrimTail });
+/** What the model sees instead; undefined if the result stays unchanged. */
+function shortenedOutput(
+  result: ShownResult,
+  limits: BatchLimits,
+): { output: string; isCleared: boolean } | undefined {
+  const { shown, isSeen, age, newerTokens } = result;
+  const { keepLast, protectTokens, keepsUnseen = keepLast > 0 } = limits;
+  const isProtected = age < keepLast || newerTokens < protectTokens || (keepsUnseen && !isSeen);
+  if (isProtected || shown.images?.length) return undefined;
+  if (isSeen && age >= limits.hardClearAfter) {
+    const output = clearedOutput(result);
+    return output.length < shown.output.length ? { output, isCleared: true } : undefined;
+  }
+  if (shown.output.length <= limits.softTrimChars) return undefined;
+  const output = trimOutput(result, { head: limits.softTrimHead, tail: limits.softTrimTail });
+  return output !== undefined && output.length < shown.output.length
+    ? { output, isCleared: false }
+    : undefined;
 }

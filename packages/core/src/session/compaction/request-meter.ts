@@ -1,6 +1,6 @@
 import type { ProviderError } from "../../provider/errors.ts";
 import type { Message } from "../../types.ts";
-import { contextMessages, messagesOf } from "../context-builder.ts";
+import { contextMessages } from "../context-builder.ts";
 import type { SessionLog } from "../log.ts";
 import { findCutPoint } from "./cut-point.ts";
 import { type ContextLimits, limitsAfterRefusal, narrowLimits } from "./limits.ts";
@@ -24,11 +24,17 @@ export function shouldCompact(
   return estimatedTokens > contextWindow - reserveTokens;
 }
 
+// A refusal that does not state the size of the request leaves open by how much it was too long.
+const UNSTATED_MARGIN = 1.25;
+
 // Smaller windows hardly exist any more.
 const LEAST_LEARNED_WINDOW = 4_096;
 
 /** Measures the next request of a session against the limits of its model, and learns those limits from refusals. */
 export class RequestMeter {
+  /** Tokens per character of the request that was refused last. */
+  private refusedRatio: number = MOST_TOKENS_PER_CHARACTER;
+
   constructor(
     private readonly log: SessionLog,
     private readonly estimator: TokenEstimator,
@@ -66,19 +72,31 @@ export class RequestMeter {
     return shouldCompact(tokens, contextWindow, reserveTokens);
   }
 
-  /** A refused request is larger than estimated: only the worst case is safe then. */
-  mayBeTooLong(fixed: FixedPart): boolean {
-    const characters = countFixedCharacters(fixed) + this.countConversation();
-    return this.exceedsLimit(characters * MOST_TOKENS_PER_CHARACTER);
+  /** The characters by which the request reaches into the reserve for the answer; 0 if it does not. */
+  countExcess(fixed: FixedPart, { contextWindow, reserveTokens } = this.limits): number {
+    const tokens = this.countTokens(fixed) - (contextWindow - reserveTokens);
+    return Math.max(0, Math.ceil(tokens / this.estimator.ratio));
   }
 
-  /** True if there is room once everything that can be summarized is. */
-  hasRoomOnceSummarized(fixed: FixedPart): boolean {
-    const { length } = messagesOf(findCutPoint(this.log.path(), 0).entriesToKeep);
-    const messages = this.messages();
-    const kept = messages.slice(messages.length - length);
-    const keptTokens = this.estimator.estimate(sumCharacters(kept));
-    return !this.exceedsLimit(estimateFixedTokens(fixed) + keptTokens);
+  /** The same for a request that replaces a refused one, by what the refusal says of the tokens of its characters. */
+  countExcessAfterRefusal(fixed: FixedPart, limits = this.limits): number {
+    const characters = countFixedCharacters(fixed) + this.countConversation();
+    const allowed = Math.floor((limits.contextWindow - limits.reserveTokens) / this.refusedRatio);
+    return Math.max(0, characters - allowed, this.countExcess(fixed, limits));
+  }
+
+  /** The characters that would remain too long if everything but the `kept` entries were summarized. */
+  countExcessBesides(kept: ReadonlySet<string>, fixed: FixedPart): number {
+    const messages = contextMessages(this.log.path()).filter(({ entry }) => kept.has(entry.id));
+    const keptTokens = this.estimator.estimate(sumCharacters(messages.map(({ message }) => message)));
+    const { contextWindow, reserveTokens } = this.limits;
+    const tokens = estimateFixedTokens(fixed) + keptTokens - (contextWindow - reserveTokens);
+    return Math.max(0, Math.ceil(tokens / this.estimator.ratio));
+  }
+
+  /** The entries that no summary can replace, because they belong to the newest exchange. */
+  findAlwaysKept(): ReadonlySet<string> {
+    return new Set(findCutPoint(this.log.path(), 0).entriesToKeep.map(({ id }) => id));
   }
 
   /**
@@ -87,10 +105,17 @@ export class RequestMeter {
    * temporarily.
    * @returns the limits for the request that replaces the refused one.
    */
-  learnFromRefusal(fixed: FixedPart, { contextWindow }: ProviderError): ContextLimits {
-    const refused = this.countTokens(fixed);
+  learnFromRefusal(fixed: FixedPart, { contextWindow, requestTokens }: ProviderError): ContextLimits {
+    const estimated = this.countTokens(fixed);
+    const refused = requestTokens ?? estimated;
+    const characters = countFixedCharacters(fixed) + this.countConversation();
+    const least = Math.max(estimated, contextWindow ?? 0) * UNSTATED_MARGIN;
+    this.refusedRatio = (requestTokens ?? least) / Math.max(1, characters);
     const answered = findAnsweredTokens(this.log.path());
-    const limits = limitsAfterRefusal(this.limits, { refused, answered });
+    const limits =
+      contextWindow === undefined
+        ? limitsAfterRefusal(this.limits, { refused, answered })
+        : narrowLimits(this.limits, contextWindow);
     this.knownLimits = narrowLimits(this.limits, contextWindow ?? Math.max(refused, LEAST_LEARNED_WINDOW));
     return limits;
   }

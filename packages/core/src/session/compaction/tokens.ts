@@ -217,8 +217,6 @@ export function isPlausible(ratio: number): boolean {
 
 /** The worst case: a token hardly ever has less than one character. */
 export const MOST_TOKENS_PER_CHARACTER = 1;
-// The average, with which `planPruning` estimates the gain.
-const PRUNED_TOKENS_PER_CHARACTER = 1 / 4;
 
 /**
  * True if a request is so far from every limit that no closer check is necessary: true for every request of most
@@ -228,14 +226,18 @@ export function hasRoom(context: StreamContext, limits: ContextLimits): boolean 
   const { contextWindow, reserveTokens, maxFixedTokens, pruning } = limits;
   const maxRequestTokens = contextWindow - reserveTokens;
   const fixed = countFixedCharacters(context);
+  const lastUsage = lastUsageTokens(context);
   const inMessages = context.messages.reduce((sum, message) => sum + countCharacters(message), 0);
   const isFarFromFull =
     (fixed + inMessages) * MOST_TOKENS_PER_CHARACTER <= maxRequestTokens &&
     // The provider's own count, if there is one, is more accurate.
-    lastUsageTokens(context) <= maxRequestTokens / 2;
+    lastUsage <= maxRequestTokens / 2;
   const isPromptSmall = fixed * MOST_TOKENS_PER_CHARACTER <= maxFixedTokens;
+  const startTokens = contextWindow * pruning.startRatio;
   const isNothingToPrune =
-    !pruning.enabled || inMessages * PRUNED_TOKENS_PER_CHARACTER < pruning.minimumTokens;
+    !pruning.enabled ||
+    inMessages / CHARACTERS_PER_TOKEN < pruning.minimumTokens ||
+    ((fixed + inMessages) * MOST_TOKENS_PER_CHARACTER <= startTokens && lastUsage <= startTokens / 2);
   return isFarFromFull && isPromptSmall && isNothingToPrune;
 }
 

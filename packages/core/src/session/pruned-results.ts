@@ -1,0 +1,144 @@
+import { type Message, type ToolCallBlock, type ToolResultMessage, toolCallsOf } from "../types.ts";
+import type { SessionEntry, SessionMessageEntry } from "./types.ts";
+
+/** The default of the compaction plan, for an entry without this value. */
+const DEFAULT_TRIM_CHARS = 1_500;
+
+// Enough to recognize a call by a path or a command.
+const SHOWN_ARGUMENT_CHARACTERS = 200;
+
+/** Characters kept of a trimmed result. */
+interface TrimSizes {
+  head: number;
+  tail: number;
+}
+
+/** How each pruned result is shown, by the id of its entry. */
+export type PrunedForms = ReadonlyMap<string, "cleared" | TrimSizes>;
+
+/**
+ * Combines the prune entries of a branch: the latest sizes apply, and cleared results stay cleared. @param from the
+ * position of the first relevant result: entries that prune it come after it.
+ */
+export function collectPrunes(path: readonly SessionEntry[], from = 0): PrunedForms {
+  const forms = new Map<string, "cleared" | TrimSizes>();
+  for (let position = from; position < path.length; position++) {
+    const entry = path[position];
+    if (entry?.type !== "prune") continue;
+    const {
+      cleared,
+      trimmed,
+      trimHead: head = DEFAULT_TRIM_CHARS,
+      trimTail: tail = DEFAULT_TRIM_CHARS,
+    } = entry;
+    for (const id of trimmed) if (forms.get(id) !== "cleared") forms.set(id, { head, tail });
+    for (const id of cleared) forms.set(id, "cleared");
+  }
+  return forms;
+}
+
+/** The entry's message as the model sees it: only results without images are ever shortened. */
+export function applyPrunes(
+  { id, message }: SessionMessageEntry,
+  forms: PrunedForms,
+  callOf: () => ToolCallBlock | undefined,
+): Message {
+  const form = forms.get(id);
+  if (form === undefined || message.role !== "tool_result" || message.images?.length) return message;
+  const result = { entryId: id, message, call: callOf() };
+  const output = form === "cleared" ? clearedOutput(result) : trimOutput(result, form);
+  return output === undefined ? message : withOutput(message, output);
+}
+
+/** A tool result with what its placeholder says of it. */
+export interface PrunableResult {
+  entryId: string;
+  message: ToolResultMessage;
+  call: ToolCallBlock | undefined;
+}
+
+/** The call that the result at `index` answers: one of the last reply before it. */
+export function findCall(entries: readonly SessionEntry[], index: number): ToolCallBlock | undefined {
+  const result = entries[index];
+  if (result?.type !== "message" || result.message.role !== "tool_result") return undefined;
+  const { toolCallId } = result.message;
+  for (let position = index - 1; position >= 0; position--) {
+    const entry = entries[position];
+    if (entry?.type !== "message" || entry.message.role !== "assistant") continue;
+    return toolCallsOf(entry.message).find(({ id }) => id === toolCallId);
+  }
+  return undefined;
+}
+
+// Reading the length of an output that was compressed decompresses it.
+const clearedTexts = new WeakMap<ToolResultMessage, string>();
+
+/**
+ * The text a model reads in place of a cleared result: which call it was, how long, and how to see it again. A result
+ * that is no longer than that stays.
+ */
+export function clearedOutput(result: PrunableResult): string {
+  const { message } = result;
+  let text = clearedTexts.get(message);
+  if (text === undefined) {
+    const placeholder =
+      `[Tool output cleared — content was processed in earlier turns. It was the result of ${describeCall(result)}: ` +
+      `${message.output.length} characters. To see it again, ${wayBack(result)} or repeat the call.]`;
+    text = placeholder.length < message.output.length ? placeholder : message.output;
+    clearedTexts.set(message, text);
+  }
+  return text;
+}
+
+/**
+ * Shortens a long output to its beginning and end, with a line between them that says so. Undefined if that would
+ * not be shorter. No character is split.
+ */
+export function trimOutput(result: PrunableResult, sizes: TrimSizes): string | undefined {
+  const { output } = result.message;
+  if (sizes.head + sizes.tail >= output.length) return undefined;
+  const head = output.slice(0, isInsideCharacter(output, sizes.head) ? sizes.head - 1 : sizes.head);
+  const tailStart = output.length - sizes.tail;
+  const tail = output.slice(isInsideCharacter(output, tailStart) ? tailStart + 1 : tailStart);
+  const marker =
+    `--- trimmed (kept ${head.length} head + ${tail.length} tail of ${output.length} chars) --- ` +
+    `result of ${describeCall(result)}; to see it whole, ${wayBack(result)}`;
+  const trimmed = `${head}\n${marker}\n${tail}`;
+  return trimmed.length < output.length ? trimmed : undefined;
+}
+
+function describeCall({ message, call }: PrunableResult): string {
+  if (!call) return message.toolName;
+  const text = call.invalidInput ?? JSON.stringify(call.input);
+  const isLong = text.length > SHOWN_ARGUMENT_CHARACTERS;
+  const shown = isLong ? `${text.slice(0, SHOWN_ARGUMENT_CHARACTERS).toWellFormed()}…` : text;
+  return `${call.name} ${shown}`;
+}
+
+function wayBack({ entryId }: PrunableResult): string {
+  return `call recall with {"entry":"${entryId}"}`;
+}
+
+// A context is built before every request: unchanged messages should be the same objects.
+const shortened = new WeakMap<ToolResultMessage, ToolResultMessage>();
+
+/** The result with another output; the same arguments give the same object. */
+function withOutput(result: ToolResultMessage, output: string): ToolResultMessage {
+  const before = shortened.get(result);
+  if (before?.output === output) return before;
+  const copy = { ...result, output };
+  shortened.set(result, copy);
+  return copy;
+}
+
+/** True when `position` lies between the two halves of a character. */
+function isInsideCharacter(text: string, position: number): boolean {
+  return (
+    isBetween(text.charCodeAt(position - 1), 0xd800, 0xdbff) &&
+    isBetween(text.charCodeAt(position), 0xdc00, 0xdfff)
+  );
+}
+
+function isBetween(unit: number, first: number, last: number): boolean {
+  return unit >= first && unit <= last;
+}
