@@ -37,6 +37,7 @@ export type {
 export type {
   CheckpointLimits,
   CheckpointOptions,
+  DisplacedRef,
   Move,
   MoveProgress,
   PathVersion,

@@ -71,6 +71,7 @@ export function describeRestoration(
       gatherRepositories(restored).map((each) => `  ${SIGNS[each.how]} ${path(each.path)}${each.extent}`),
     ),
     ...cut(conflicts.map((each) => `  ! ${path(each.path)}: ${each.reason}; ${left}`)),
+    ...cut(describeDisplacedRefs(restoration).map((line) => `    ${path(line)}`)),
     ...cut(failures.map((each) => `  ! ${path(each.path)}: failed: ${each.reason}`)),
     ...cut(notKept.map((each) => `  ? ${path(each.path)}: also changed, but ${whyNotKept(each)}`)),
     ...describeLeft(restoration, cutOffCommand, path),
@@ -78,6 +79,23 @@ export function describeRestoration(
     ...describeUnlike(restoration, path),
     ...describeDoubts(restoration, path),
   ];
+}
+
+/** Where somebody else has set a ref since, only the hash still leads to what it was. */
+function describeDisplacedRefs({ displacedRefs = [] }: Restoration): string[] {
+  return displacedRefs.map(({ gitDirectory, ref, hash }) => {
+    const git = gitDirectory === ".git" ? "git" : `git --git-dir=${quoteForShell(gitDirectory)}`;
+    const [way, effect] =
+      ref === "refs/stash"
+        ? [`stash apply ${hash}`, "applies it"]
+        : [`branch NAME ${hash}`, "keeps it as a branch"];
+    const name = ref.replace(/^refs\/(?:heads\/)?/, "");
+    return `${name} was at ${hash} before: ${git} ${way} ${effect}`;
+  });
+}
+
+function quoteForShell(word: string): string {
+  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Files that were restored, but not in every respect. */

@@ -53,6 +53,21 @@ describe("what came of it", () => {
     ]);
   });
 
+  test("names what a ref was that somebody else has set since, and how to keep it", () => {
+    const [main, stash] = ["a".repeat(40), "b".repeat(40)];
+    const displacedRefs = [
+      { gitDirectory: ".git", ref: "refs/heads/main", hash: main },
+      { gitDirectory: ".git", ref: "refs/stash", hash: stash },
+      { gitDirectory: "my libs/sub.git", ref: "refs/tags/v1", hash: main },
+    ];
+    expect(describeRestoration({ ...ONE, displacedRefs })).toEqual([
+      ...HEAD,
+      `    main was at ${main} before: git branch NAME ${main} keeps it as a branch`,
+      `    stash was at ${stash} before: git stash apply ${stash} applies it`,
+      `    tags/v1 was at ${main} before: git --git-dir='my libs/sub.git' branch NAME ${main} keeps it as a branch`,
+    ]);
+  });
+
   test("gathers what came back of a repository in one line", () => {
     const paths = [".git/HEAD", ".git/refs/heads/main", "sub/.git/index", "x.git", "y"];
     const restored = paths.map((path) => ({ path, how: "added" as const }));

@@ -11,6 +11,7 @@ import {
   withMoveLock,
   withOpenedSession,
 } from "./open-history.ts";
+import { findDisplacedRefs } from "./restore/displaced-refs.ts";
 import {
   type EvaluateOptions,
   type Evaluation,
@@ -38,6 +39,7 @@ import {
 } from "./timeline.ts";
 import type {
   CheckpointOptions,
+  DisplacedRef,
   Move,
   MoveOptions,
   PathVersion,
@@ -160,7 +162,10 @@ export class History {
     const paths = done?.paths;
     const undone = target ? stepsBackTo(steps, target) : [];
     const isDryRun = options.isDryRun === true;
-    return toRestoration({ move, evaluated, paths, target, undone, leftCutOff, damagedLines, isDryRun });
+    const displacedRefs = findDisplacedRefs(evaluated, session.evaluateOptions);
+    return toRestoration({
+      ...{ move, evaluated, paths, target, undone, leftCutOff, damagedLines, isDryRun, displacedRefs },
+    });
   }
 }
 
@@ -261,6 +266,7 @@ interface RestorationDeps {
   leftCutOff: readonly string[];
   damagedLines: number;
   isDryRun: boolean;
+  displacedRefs: readonly DisplacedRef[];
 }
 
 // Nobody else changes files during a shorter call.
@@ -296,6 +302,7 @@ function toRestoration(parts: RestorationDeps): Restoration {
     ...(paths && paths.unlike.length > 0 && { unlike: paths.unlike }),
     ...describeCalls(undone),
     ...describeTouched(parts),
+    ...(parts.displacedRefs.length > 0 && { displacedRefs: parts.displacedRefs }),
     ...(parts.leftCutOff.length > 0 && { leftCutOff: parts.leftCutOff }),
     ...(parts.damagedLines > 0 && { damagedLines: parts.damagedLines }),
   };
@@ -331,7 +338,14 @@ function describeTouched({ undone, target }: RestorationDeps): Pick<Restoration,
  */
 function toStoppedRestoration(move: Move, back?: Pick<RestorationDeps, "evaluated" | "paths">): Restoration {
   const { evaluated = [], paths } = back ?? {};
-  const nothing = { target: undefined, undone: [], leftCutOff: [], damagedLines: 0, isDryRun: false };
+  const nothing = {
+    target: undefined,
+    undone: [],
+    leftCutOff: [],
+    damagedLines: 0,
+    isDryRun: false,
+    displacedRefs: [],
+  };
   return { ...toRestoration({ move, evaluated, paths, ...nothing }), restored: [], isStopped: true };
 }
 

@@ -21,6 +21,16 @@ export interface RestoredPath {
   how: "added" | "removed" | "changed";
 }
 
+/** A ref that is left as somebody else has made it since. */
+export interface DisplacedRef {
+  /** As paths of a restoration are given: relative to the project, absolute outside of it. */
+  gitDirectory: string;
+  /** `refs/heads/main`, or `HEAD`. */
+  ref: string;
+  /** What it was; hexadecimal. The objects are in the repository. */
+  hash: string;
+}
+
 /** A path that was not restored in every respect. */
 export interface UnlikePath {
   path: string;
@@ -65,6 +75,8 @@ export interface Restoration {
   failures: readonly { path: string; reason: string }[];
   /** Restored, except for the listed properties. */
   unlike?: readonly UnlikePath[] | undefined;
+  /** Conflicts about refs, with their earlier hashes. */
+  displacedRefs?: readonly DisplacedRef[] | undefined;
   /** True when it was stopped and has reverted its changes; conflicts and failures are those of reverting. */
   isStopped?: boolean | undefined;
   /** True when an interrupted turn was undone: its changes are a guess. */

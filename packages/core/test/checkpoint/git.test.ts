@@ -249,6 +249,40 @@ describe("a repository that is kept", () => {
     checkpoints.close();
   });
 
+  for (const isPacked of [false, true]) {
+    const how = isPacked ? "packed refs" : "refs in files";
+    test(`that was replaced by git init since comes back, and the hashes of its ${how} are told`, async () => {
+      const { root, checkpoints } = prepare();
+      if (isPacked) git(root, "pack-refs", "--all");
+      const hashOf = (ref: string) => git(root, "rev-parse", ref).trim();
+      const [main, stash] = [hashOf("main"), hashOf("refs/stash")];
+      await runKept(checkpoints, () => rmSync(join(root, ".git"), { recursive: true }));
+      git(root, "init", "-q");
+      commitTo(root, "mine.txt", "mine");
+      writeFileSync(join(root, "mine.txt"), "to be stashed\n");
+      git(root, "stash", "-q");
+      const displacedRefs = [
+        { gitDirectory: ".git", ref: "refs/heads/main", hash: main },
+        { gitDirectory: ".git", ref: "refs/stash", hash: stash },
+      ];
+      expect(await checkpoints.undo({ isDryRun: true })).toMatchObject({ displacedRefs });
+      expect(await checkpoints.undo()).toMatchObject({ displacedRefs });
+      expect(hashOf("main")).not.toBe(main);
+      git(root, "branch", "earlier", main);
+      expect(git(root, "log", "--format=%s", "earlier")).toBe("third\nsecond\nfirst\n");
+      expect(git(root, "cat-file", "-t", stash)).toBe("commit\n");
+      git(root, "fsck", "--full", "--strict");
+      checkpoints.close();
+    });
+  }
+
+  test("tells no hash of a ref that is as it was", async () => {
+    const { root, checkpoints } = prepare();
+    await runKept(checkpoints, () => rmSync(join(root, ".git"), { recursive: true }));
+    expect(await checkpoints.undo()).not.toHaveProperty("displacedRefs");
+    checkpoints.close();
+  });
+
   test("that a command has made is never taken away", async () => {
     const top = makeTempDir();
     const root = join(top, "project");
