@@ -171,6 +171,6 @@ test("a file of knowledge that is a link is not read; the run goes on and says s
   const { stdout, stderr, exitCode } = await print(server, ["go"]);
   expect([stdout, exitCode]).toEqual(["Done.\n", 0]);
   expect(stderr).toBe(
-    `warning: The model is told nothing of earlier sessions: ${file} is not read: it is a symbolic link\n`,
+    `warning: Knowledge of earlier sessions is not used: ${file} is not read: it is a symbolic link\n`,
   );
 });

@@ -17,23 +17,23 @@ import { CONFIG_NAMES, holdsVariable, substituteVariables } from "./settings.ts"
 
 type Path = readonly (string | number)[];
 
-/** How texts with `{env:…}` are handled: filled in, left out together with their setting, or kept. */
+/** How texts with `{env:…}` are handled: replaced, left out together with their setting, or kept. */
 export type VariableUse =
   | { kind: "fill"; environment: Environment }
   | { kind: "leave_out" }
   | { kind: "keep" };
 
 /** A setting of the file: its position and its value. */
-interface Spot extends NamedLocation {
+interface SettingLocation extends NamedLocation {
   value: unknown;
 }
 
 interface NamedLocation {
-  /** The name it has in the file; differs from its place in `value` where list elements before it were left out. */
+  /** Its name in the file; differs from its path in `value` when earlier list elements were left out. */
   key: string;
-  /** Of the value. */
+  /** Offset of the value. */
   offset: number;
-  /** Of its name; that of the value for an element of a list. */
+  /** Offset of the name; that of the value for an element of a list. */
   nameOffset: number;
 }
 
@@ -41,25 +41,25 @@ interface NamedLocation {
 export interface ConfigDocument {
   source: string;
   value: unknown;
-  spots: ReadonlyMap<string, Spot>;
-  placeOf(offset: number): TextLocation;
+  locations: ReadonlyMap<string, SettingLocation>;
+  locate(offset: number): TextLocation;
   /** Names that occur twice in one object; the last one counts. */
   duplicates: readonly NamedLocation[];
   /** Settings that were left out because of an `{env:…}` in them. */
   leftOut: readonly string[];
-  /** Variables that are not set, with the settings that name them. */
+  /** Variables that are not set, with the settings that use them. */
   unset: ReadonlyMap<string, readonly string[]>;
 }
 
-/** With problems there is no document; each of them says where in the text it is. */
+/** Either a document, or problems with their locations in the text. */
 type DocumentReading = { document: ConfigDocument } | { problems: ConfigProblem[] };
 
 /** Reads a text as JSONC. `source` names it in problems. */
 export function readDocument(text: string, source: string, variables: VariableUse): DocumentReading {
-  const placeOf = createLocationFinder(text);
+  const locate = createLocationFinder(text);
   const parsed = parseText(text);
   if ("fault" in parsed) {
-    return { problems: [{ source, place: placeOf(parsed.fault.offset), message: parsed.fault.message }] };
+    return { problems: [{ source, location: locate(parsed.fault.offset), message: parsed.fault.message }] };
   }
   const reader = new NodeReader(variables);
   const value = reader.read(parsed.root, { path: [], key: [], nameOffset: parsed.root.offset });
@@ -68,17 +68,17 @@ export function readDocument(text: string, source: string, variables: VariableUs
     return {
       problems: reader.forbidden.map(({ key, nameOffset }) => ({
         source,
-        place: placeOf(nameOffset),
+        location: locate(nameOffset),
         key,
         message,
       })),
     };
   }
-  const { spots, duplicates, leftOut, unset } = reader;
-  return { document: { source, value, placeOf, spots, duplicates, leftOut, unset } };
+  const { locations, duplicates, leftOut, unset } = reader;
+  return { document: { source, value, locate, locations, duplicates, leftOut, unset } };
 }
 
-/** Where a node is: in the resulting value, and under which name in the file. */
+/** The position of a node: in the resulting value, and under its name in the file. */
 interface Position {
   path: Path;
   key: Path;
@@ -86,7 +86,7 @@ interface Position {
 }
 
 class NodeReader {
-  readonly spots = new Map<string, Spot>();
+  readonly locations = new Map<string, SettingLocation>();
   readonly duplicates: NamedLocation[] = [];
   readonly forbidden: NamedLocation[] = [];
   readonly leftOut: string[] = [];
@@ -96,7 +96,7 @@ class NodeReader {
 
   read(node: TextNode, position: Position): unknown {
     const value = this.readValue(node, position);
-    this.spots.set(formatKey(position.path), { ...toSpot(node, position), value });
+    this.locations.set(formatKey(position.path), { ...toNamedLocation(node, position), value });
     return value;
   }
 
@@ -113,8 +113,8 @@ class NodeReader {
       if (nameNode === undefined || valueNode === undefined) continue;
       const name = String(nameNode.value);
       const position = { path: [...path, name], key: [...key, name], nameOffset: nameNode.offset };
-      if (name === "__proto__") this.forbidden.push(toSpot(valueNode, position));
-      else if (members.has(name)) this.duplicates.push(toSpot(valueNode, position));
+      if (name === "__proto__") this.forbidden.push(toNamedLocation(valueNode, position));
+      else if (members.has(name)) this.duplicates.push(toNamedLocation(valueNode, position));
       members.set(name, { valueNode, position });
     }
     // Without a prototype, `constructor` and the like are ordinary names.
@@ -152,7 +152,7 @@ class NodeReader {
   }
 }
 
-function toSpot(node: TextNode, { key, nameOffset }: Position): NamedLocation {
+function toNamedLocation(node: TextNode, { key, nameOffset }: Position): NamedLocation {
   return { key: formatKey(key), offset: node.offset, nameOffset };
 }
 
@@ -172,13 +172,13 @@ function holdsVariableWithin(node: TextNode): boolean {
 /** A node of a syntax tree without faults. */
 export type TextNode = Node;
 
-/** `offset` is in UTF-16 units from the text's beginning; `message` does not name the place. */
+/** `offset` is in UTF-16 units from the start of the text; `message` does not contain the location. */
 interface TextFault {
   offset: number;
   message: string;
 }
 
-/** Deeper than any setting; the parser recurses, and a text of nothing but brackets would break it. */
+/** Deeper than any setting. The parser recurses, and a text of nothing but brackets would overflow its stack. */
 const MAX_DEPTH = 32;
 
 const FAULTS: Readonly<Record<string, string>> = {
@@ -214,7 +214,7 @@ export function parseText(text: string): { root: TextNode } | { fault: TextFault
   if (first) return { fault: { offset: first.offset, message: describeFault(first) } };
   if (root === undefined)
     return {
-      fault: { offset: 0, message: "the file is empty; {} would be a configuration without settings" },
+      fault: { offset: 0, message: "the file is empty; a configuration without settings is {}" },
     };
   if (root.type !== "object") return { fault: { offset: root.offset, message: "expected an object in { }" } };
   return { root };
@@ -240,32 +240,32 @@ function findTooDeep(text: string): number | undefined {
   return undefined;
 }
 
-/** Warnings about a file that can be used. */
-export function describeDocument({ source, duplicates, unset, placeOf }: ConfigDocument): ConfigWarning[] {
+/** Warnings about a file that is usable. */
+export function describeDocument({ source, duplicates, unset, locate }: ConfigDocument): ConfigWarning[] {
   const warnings: ConfigWarning[] = [];
   if (duplicates.length > 0) {
     const names = duplicates.map(({ key, nameOffset }) => {
-      const { line, column } = placeOf(nameOffset);
+      const { line, column } = locate(nameOffset);
       return `"${key}" (${line}:${column})`;
     });
-    const message = `${source}: set more than once, the last one counts: ${listSome(names)}`;
+    const message = `${source}: set more than once (the last value applies): ${listSome(names)}`;
     warnings.push({ code: "duplicate_key", message });
   }
   if (unset.size > 0) {
     const names = [...unset].map(([name, keys]) => `${name} (in ${listSome(keys)})`);
-    const message = `${source}: environment variables that are not set count as empty: ${listSome(names)}`;
+    const message = `${source}: unset environment variables count as empty: ${listSome(names)}`;
     warnings.push({ code: "unset_variable", message });
   }
   return warnings;
 }
 
-/** One warning for all settings that do not exist. */
+/** One warning for all unknown settings. */
 export function describeSkipped(source: string, skipped: readonly ConfigProblem[]): ConfigWarning[] {
   if (skipped.length === 0) return [];
-  const names = skipped.map(({ key, place, message }) => {
+  const names = skipped.map(({ key, location, message }) => {
     const [, nearest] = /did you mean (.*)\?$/.exec(message) ?? [];
     const hint = nearest === undefined ? "" : `, did you mean ${nearest}?`;
-    return `"${key}" (${place?.line}:${place?.column}${hint})`;
+    return `"${key}" (${location?.line}:${location?.column}${hint})`;
   });
   const message = `${source}: unknown settings were skipped: ${listSome(names)}`;
   return [{ code: "unknown_keys", message }];
@@ -273,13 +273,13 @@ export function describeSkipped(source: string, skipped: readonly ConfigProblem[
 
 const MAX_LISTED = 50;
 
-/** Names after commas; a file of nothing but faults does not fill the screen. */
+/** Joins names with commas; long lists are truncated so that one bad file does not fill the screen. */
 export function listSome(names: readonly string[]): string {
   const rest = names.length - MAX_LISTED;
   return names.slice(0, MAX_LISTED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
-/** Far above any configuration; a larger file is something else under this name. */
+/** Far above any configuration; a larger file is not a configuration. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
 /** A configuration file as it was read; `sha256` (hexadecimal) is that of its bytes. */
@@ -289,27 +289,27 @@ export interface ConfigFile {
   realPath: string;
   text: string;
   sha256: string;
-  /** Why another user could have written it. */
+  /** The reason why another user could have written it. */
   concern: string | undefined;
   isOpenToOthers: boolean;
 }
 
-/** A project's file that leads out of the project is not read at all; `reason` fits behind "is not loaded:". */
+/** A project's file outside the project is not read at all; `reason` fits after "is not loaded:". */
 type ProjectFileReading =
   | { kind: "none" }
   | { kind: "refused"; path: string; reason: string }
   | { kind: "file"; file: ConfigFile };
 
 /**
- * Reads `diligent.jsonc` or `diligent.json` in a directory; undefined where there is neither.
- * @throws ConfigError if it cannot be read, is not text or too large, and if both exist.
+ * Reads `diligent.jsonc` or `diligent.json` in a directory; undefined without either.
+ * @throws ConfigError if the file is unreadable, not text or too large, and if both exist.
  */
 export async function readConfigFile(directory: string): Promise<ConfigFile | undefined> {
   const name = findName(directory);
   return name === undefined ? undefined : toConfigFile(name, await readFile(join(directory, name)));
 }
 
-/** The same for a project, whose file may not be a link to something outside. */
+/** Reads a project's file, which must not be a link to a file outside the project. */
 export async function readProjectFile(root: string): Promise<ProjectFileReading> {
   const name = findName(root);
   if (name === undefined) return { kind: "none" };
@@ -329,7 +329,7 @@ function findName(directory: string): string | undefined {
   const found = paths.filter(({ path }) => isThereOrFail(path));
   const [first, second] = found;
   if (first && second) {
-    const message = `there is ${second.path} too; keep one of them`;
+    const message = `${second.path} exists too; keep one of them`;
     throw new ConfigError([{ source: first.path, message }]);
   }
   return first?.name;
@@ -345,7 +345,7 @@ function isThereOrFail(path: string): boolean {
 
 async function readFile(path: string): Promise<CheckedFile> {
   const reading = await readCheckedFile(path, MAX_CONFIG_BYTES + 1);
-  if (reading.kind === "missing") throw unreadable(path, "it was just deleted");
+  if (reading.kind === "missing") throw unreadable(path, "it was deleted meanwhile");
   if (reading.kind === "unreadable") throw unreadable(path, reading.reason);
   return reading.file;
 }

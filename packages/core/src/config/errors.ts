@@ -1,6 +1,6 @@
 import { revealInvisible } from "../infrastructure/text/unicode.ts";
 
-/** A place in a text; both count from 1, columns in UTF-16 units. */
+/** A location in a text; both numbers start at 1, columns are UTF-16 units. */
 export interface TextLocation {
   line: number;
   column: number;
@@ -10,14 +10,14 @@ export interface TextLocation {
 export interface ConfigProblem {
   /** The file's path, or `environment variable NAME`. */
   source: string;
-  place?: TextLocation;
+  location?: TextLocation;
   /** Such as `provider.openai.baseUrl` or `permissions[2].action`. */
   key?: string;
   /** The problem, without its location. */
   message: string;
 }
 
-/** A warning about a configuration that can be used. */
+/** A warning about a usable configuration. */
 export interface ConfigWarning {
   code: string;
   message: string;
@@ -39,9 +39,9 @@ export class ConfigError extends Error {
 }
 
 /** `FILE:LINE:COLUMN: key "x.y": what is wrong` */
-export function formatProblem({ source, place, key, message }: ConfigProblem): string {
+export function formatProblem({ source, location, key, message }: ConfigProblem): string {
   const file = revealInvisible(source);
-  const where = place === undefined ? file : `${file}:${place.line}:${place.column}`;
+  const where = location === undefined ? file : `${file}:${location.line}:${location.column}`;
   return key === undefined ? `${where}: ${message}` : `${where}: key "${key}": ${message}`;
 }
 
@@ -62,7 +62,7 @@ export function createLocationFinder(text: string): (offset: number) => TextLoca
 
 const MAX_NAME_CHARS = 60;
 
-/** The name of a setting as it is shown: `provider.compatible.local.models[0]`. */
+/** The displayed name of a setting: `provider.compatible.local.models[0]`. */
 export function formatKey(path: readonly PropertyKey[]): string {
   return path.reduce<string>((whole, part) => {
     if (typeof part === "number") return `${whole}[${part}]`;

@@ -13,11 +13,11 @@ const INSTRUCTION_FILES = ["CLAUDE.md", "AGENTS.md"] as const;
 /** A file that tells the model how to work in a project, or for a user. */
 export interface DiscoveredInstruction {
   path: string;
-  /** Its text, at most 32 KiB of it, without invisible characters. */
+  /** Its text, at most 32 KiB, without invisible characters. */
   content: string;
 }
 
-/** How instructions are looked for. */
+/** Where to search for instructions. */
 export interface DiscoverOptions {
   environment?: Environment | undefined;
   /** Receives warnings about files that were not loaded, or not completely. */
@@ -50,8 +50,8 @@ export async function discoverInstructions(
 }
 
 /**
- * The system prompt with the instructions that were found, general before specific, and further ones after them, so
- * that the most specific come last.
+ * The system prompt followed by the instructions, general before specific, and then additional ones, so that the most
+ * specific come last.
  */
 export function buildSystemPrompt(
   basePrompt: string,
@@ -65,9 +65,9 @@ export function buildSystemPrompt(
 }
 
 /**
- * The same with the knowledge of earlier sessions, before the instructions, which take precedence, and at the end
- * the request to record what is learned in this one.
- * @param knowledgeSection as `buildKnowledgeSection` makes it; empty if there is none.
+ * `buildSystemPrompt` with the knowledge of earlier sessions before the instructions, which take precedence, and with
+ * the request to record knowledge at the end.
+ * @param knowledgeSection from `buildKnowledgeSection`; empty if there is none.
  */
 export function buildSystemPromptWithKnowledge(
   basePrompt: string,
@@ -79,7 +79,7 @@ export function buildSystemPromptWithKnowledge(
   return buildSystemPrompt(told, instructions, [...additionalInstructions, KNOWLEDGE_INSTRUCTION]);
 }
 
-/** The base prompt followed by the knowledge section, if there is any. */
+/** The base prompt followed by the knowledge section, if there is one. */
 export function joinKnowledge(basePrompt: string, knowledgeSection: string): string {
   const section = knowledgeSection.trim();
   return section === "" ? basePrompt : `${basePrompt}\n\n${section}`;
@@ -96,9 +96,7 @@ function inDirectory(directory: string, boundary: string | undefined): Candidate
   return INSTRUCTION_FILES.map((name) => ({ path: join(directory, name), boundary }));
 }
 
-/**
- * True for a file, or a text, that was seen before; adds it otherwise. Line ends and outer white space are ignored.
- */
+/** True for a file or text that was seen before; adds it otherwise. Line endings and outer white space are ignored. */
 function isRepeated(
   seen: Set<string>,
   { realPath, content }: { realPath: string; content: string },
@@ -109,27 +107,29 @@ function isRepeated(
   return false;
 }
 
-/** 32 KiB, about 8k tokens: what codex-rs allows as well. */
+/** 32 KiB, about 8k tokens: the same limit as in codex-rs. */
 const MAX_INSTRUCTION_BYTES = 32_768;
 
 const CUT_MARK = "\n...(truncated)";
 
-/** A file of instructions as the prompt takes it; paths are absolute, `realPath` has no links. */
+/** An instruction file for the prompt; paths are absolute, `realPath` is resolved. */
 interface InstructionFile {
   path: string;
   realPath: string;
-  /** Without invisible characters; cut at `MAX_INSTRUCTION_BYTES`, with a mark that says so. */
+  /** Without invisible characters; truncated at `MAX_INSTRUCTION_BYTES`, with a note. */
   content: string;
 }
 
-/** An existing file that cannot be used is a warning, never an exception. */
+/** An unusable file is a warning, never an exception. */
 interface InstructionReading {
-  /** Undefined if there is no such file, if it is empty, and if it must not be used. */
+  /** Undefined if the file is missing, empty or must not be used. */
   file?: InstructionFile;
   warnings: ConfigWarning[];
 }
 
-/** Reads one file of instructions. `boundary` is the directory it may not lead out of; none for the user's own. */
+/**
+ * Reads one instruction file. `boundary` is the directory that must contain the resolved file; none for the user's own.
+ */
 async function readInstructionFile(path: string, boundary: string | undefined): Promise<InstructionReading> {
   const reading = await readCheckedFile(path, MAX_INSTRUCTION_BYTES + 1);
   if (reading.kind === "missing") return { warnings: [] };
@@ -166,10 +166,10 @@ function toInstruction({ path, realPath, content, size }: CheckedFile): Instruct
   return { file: { path, realPath, content: isCut ? visible.text + CUT_MARK : visible.text }, warnings };
 }
 
-/** The greatest end at or before `limit` that splits no character. */
+/** The largest end at or before `limit` that does not split a character. */
 function characterEnd(bytes: Uint8Array, limit: number): number {
   let end = limit;
-  // In UTF-8 every byte of a character but its first begins with the bits 10.
+  // In UTF-8 every byte of a character except the first begins with the bits 10.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
   return end;
 }

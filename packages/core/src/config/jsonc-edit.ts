@@ -11,7 +11,7 @@ import { readConfig } from "./layers.ts";
 import type { PermissionRule } from "./schema.ts";
 import { CONFIG_NAMES } from "./settings.ts";
 
-// Kinds of tokens as the scanner counts them; its enumeration exists only for the compiler.
+// Token kinds of the scanner; its enumeration only exists at compile time.
 const COMMA = 5;
 const LINE_COMMENT = 12;
 const BLOCK_COMMENT = 13;
@@ -19,12 +19,12 @@ const END = 17;
 
 const DEFAULT_UNIT = "  ";
 
-/** Text for one more child; `indent` is that of its own line, undefined where it stands on a line with others. */
+/** Creates the text of a new child; `indent` is the indentation of its line, undefined if it shares a line. */
 type ChildText = (layout: { indent: string | undefined; unit: string; lineEnd: string }) => string;
 
 /**
- * A JSONC text with one more child at the end of a list or object. Nothing else changes but for a comma in front of
- * it: comments keep their position.
+ * Appends a child to a list or object of a JSONC text. Apart from a comma before it, nothing else changes: comments
+ * keep their position.
  */
 export function appendChild(text: string, container: TextNode, child: ChildText): string {
   const { children = [] } = container;
@@ -38,16 +38,16 @@ export function appendChild(text: string, container: TextNode, child: ChildText)
     first === undefined || gap.endsInLine || text.slice(container.offset, first.offset).includes("\n");
   const indent = first && isOnOwnLine ? indentAt(text, first.offset) : outer + findUnit(text);
   const written = child({ indent: isOnOwnLine ? indent : undefined, unit: findUnit(text), lineEnd });
-  const lead = isOnOwnLine ? lineEnd + indent : " ";
+  const separator = isOnOwnLine ? lineEnd + indent : " ";
   const comma = gap.comma === undefined ? "" : ",";
-  const needsEnd = isOnOwnLine && !text.slice(gap.end, close).includes("\n");
-  const insertion = lead + written + comma + (needsEnd ? lineEnd + outer : "");
+  const needsLineEnd = isOnOwnLine && !text.slice(gap.end, close).includes("\n");
+  const insertion = separator + written + comma + (needsLineEnd ? lineEnd + outer : "");
   const edits = [{ offset: gap.end, length: 0, content: insertion }];
   if (last && gap.comma === undefined) edits.unshift({ offset: from, length: 0, content: "," });
   return applyEdits(text, edits);
 }
 
-/** A JSONC text without one child of a list or object. Comments stay, those on its own lines too. */
+/** Removes a child of a list or object from a JSONC text. Comments are kept, even those on the child's own lines. */
 export function removeChild(text: string, container: TextNode, index: number): string {
   const { children = [] } = container;
   const child = children[index];
@@ -62,7 +62,7 @@ export function removeChild(text: string, container: TextNode, index: number): s
   return applyEdits(text, edits);
 }
 
-/** The child with its lines if nothing else is on them, otherwise with adjacent white space. */
+/** The child with its lines if nothing else is on them, otherwise with the adjacent white space. */
 function cutOf(text: string, child: TextNode, ownComma: number | undefined): Edit {
   const lineStart = text.lastIndexOf("\n", child.offset - 1) + 1;
   const isCommaNext = ownComma !== undefined && text.slice(endOf(child), ownComma).trim() === "";
@@ -81,15 +81,15 @@ function cutOf(text: string, child: TextNode, ownComma: number | undefined): Edi
 }
 
 interface Gap {
-  /** Where the comma stands, if there is one. */
+  /** The offset of the comma, if there is one. */
   comma: number | undefined;
-  /** Behind the last comment or comma. */
+  /** The offset after the last comment or comma. */
   end: number;
-  /** The last thing in it is a comment that ends with its line. */
+  /** True when it ends with a line comment. */
   endsInLine: boolean;
 }
 
-/** What stands between two children, or a child and the closing bracket. */
+/** The text between two children, or between a child and the closing bracket. */
 function readGap(text: string, from: number, to: number): Gap {
   const scanner = createScanner(text.slice(0, to), false);
   scanner.setPosition(from);
@@ -108,7 +108,7 @@ function indentAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(lineStart, offset))?.[0] ?? "";
 }
 
-/** How far a step is indented: as the first line that is. */
+/** The indentation of one level: that of the first indented line. */
 function findUnit(text: string): string {
   return /^(?:\t| +)(?=\S)/m.exec(text)?.[0] ?? DEFAULT_UNIT;
 }
@@ -117,13 +117,16 @@ function endOf({ offset, length }: TextNode): number {
   return offset + length;
 }
 
-/** The rules of the user's file, in its order. `path` is where the file is, or would be created. */
+/** The rules of the user's file, in its order. `path` is the file, which may not exist yet. */
 export interface UserRules {
   path: string;
   rules: readonly PermissionRule[];
 }
 
-/** The rules of the user's file; none without one. @throws ConfigError when it is broken, Error without a home directory. */
+/**
+ * Reads the rules of the user's file; none without a file. @throws ConfigError when it is invalid, Error without a home
+ * directory.
+ */
 export async function readUserRules(environment: Environment): Promise<UserRules> {
   const { path, text } = await findUserFile(environment);
   return { path, rules: text === undefined ? [] : rulesOf({ path, text }, environment) };
@@ -141,9 +144,9 @@ export async function addUserRule(environment: Environment, rule: PermissionRule
 }
 
 /**
- * Removes a rule from the user's file. Everything else in it stays unchanged, including comments beside the rule.
- * @param index its index in `UserRules.rules`, where it must still be. @throws ConfigError if the file is invalid,
- * Error if another rule is there now; nothing was written then.
+ * Removes a rule from the user's file. Everything else in it stays unchanged, including comments next to the rule.
+ * @param index its index in `UserRules.rules`. @throws ConfigError if the file is invalid, Error if another rule is
+ * there now; nothing was written then.
  */
 export async function removeUserRule(
   environment: Environment,
@@ -154,7 +157,7 @@ export async function removeUserRule(
     const list = findList(text);
     if (!list || !isDeepStrictEqual(rules[index], rule))
       throw new Error(
-        `${path} has changed in the meantime, and the rule is no longer where it was. Nothing was written.`,
+        `${path} has changed in the meantime, and the rule is no longer at the same index. Nothing was written.`,
       );
     return { text: removeChild(text, list, index), rules: rules.toSpliced(index, 1) };
   });
@@ -193,14 +196,14 @@ async function findUserFile(environment: Environment): Promise<{ path: string; t
   return { path: file?.path ?? join(directory, CONFIG_NAMES[0]), text: file?.text };
 }
 
-/** @throws ConfigError with everything that is wrong with the file. */
+/** @throws ConfigError with all problems of the file. */
 function rulesOf(file: { path: string; text: string }, environment: Environment): PermissionRule[] {
   const { config, document } = readConfig(file, { kind: "fill", environment });
   const twice = document.duplicates.find(({ key }) => key === "permissions");
   if (twice) {
-    const place = document.placeOf(twice.nameOffset);
+    const location = document.locate(twice.nameOffset);
     throw new ConfigError([
-      { source: file.path, place, key: "permissions", message: "it is set more than once" },
+      { source: file.path, location, key: "permissions", message: "it is set more than once" },
     ]);
   }
   return config.permissions ?? [];

@@ -9,16 +9,16 @@ import type { Environment } from "../infrastructure/runtime.ts";
 import { findKnowledgeState, readTrust, type TrustedProject, updateTrust, withKnowledge } from "./trust.ts";
 
 /**
- * Whether the project's knowledge is used. `own`: written here. `once`: trusted until the program ends. `untrusted` and
- * `changed`: the model is not told what it says, and nothing is added to it. `none`: there is none yet.
+ * Whether the project's knowledge is used. `own`: written on this machine. `once`: trusted until the program ends.
+ * `untrusted` and `changed`: it is not sent to the model, and nothing is added to it. `none`: there is none yet.
  */
 export type KnowledgeTrust =
   | { state: "none" | "own" | "trusted" }
   | { state: "once"; trustedOnce: Pick<TrustedProject, "directory" | "items"> }
-  /** The message is one line for the user: why, and what to do. */
+  /** The message is one line for the user: the reason, and what to do. */
   | { state: "untrusted" | "changed"; message: string };
 
-/** The project, and what is trusted there without being remembered. */
+/** The project, and the trust that is not saved. */
 export interface KnowledgeTrustOptions {
   /** Absolute and real. */
   root: string;
@@ -26,7 +26,7 @@ export interface KnowledgeTrustOptions {
   trustedOnce?: Pick<TrustedProject, "directory" | "items"> | undefined;
 }
 
-/** Never throws: what cannot be read is not trusted. */
+/** Never throws: unreadable knowledge is not trusted. */
 export async function readKnowledgeTrust({
   root,
   environment,
@@ -43,14 +43,14 @@ export async function readKnowledgeTrust({
     if (state === "trusted") return { state };
     const isOnce = trustedOnce?.directory === root && findKnowledgeState(trustedOnce, content) === "trusted";
     if (isOnce) return { state: "once", trustedOnce };
-    return { state, message: `${path} is not used: ${explain(state, origin)}. ${WAY_OUT}` };
+    return { state, message: `${path} is not used: ${explain(state, origin)}. ${REMEDY}` };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { state: "untrusted", message: `The model is told nothing of earlier sessions: ${reason}` };
+    return { state: "untrusted", message: `Knowledge of earlier sessions is not used: ${reason}` };
   }
 }
 
-const WAY_OUT = '"diligent knowledge" lists what it says, "diligent trust" accepts it.';
+const REMEDY = '"diligent knowledge" shows its content, "diligent trust" accepts it.';
 
 function explain(state: "untrusted" | "changed", origin: "tracked" | "foreign"): string {
   if (state === "changed") return "it has changed since you trusted it";
@@ -60,9 +60,10 @@ function explain(state: "untrusted" | "changed", origin: "tracked" | "foreign"):
 }
 
 /**
- * Lets our own line be appended: to a file that begins with it, which counts as the user's own from then on, to one that
- * is, and to one that the user trusts as it is now; the trust then holds for the file with the line.
- * @throws Error, in words for the user and the model, where the file waits for trust, and where that cannot be recorded.
+ * Appends to the knowledge file: if the line's file counts as the user's own, it still does afterwards; if the user
+ * trusts it in its current state, the trust covers the new line.
+ * @throws Error with a message for the user and the model when the file is not trusted, or when the trust cannot be
+ * saved.
  */
 export async function guardKnowledgeAppend(
   { root, environment }: Pick<KnowledgeTrustOptions, "root" | "environment">,

@@ -13,7 +13,7 @@ import type { DiligentConfig, ModelSetting, PermissionRule } from "./schema.ts";
 import { flattenSettings, isPlainObject, maskSetting } from "./settings.ts";
 import { type UnknownSettings, validateDocument } from "./validate.ts";
 
-/** The user's own configuration. */
+/** The user's configuration. */
 export interface UserLayer {
   path: string;
   realPath: string;
@@ -22,8 +22,8 @@ export interface UserLayer {
 }
 
 /**
- * Reads the user's file; undefined where there is none.
- * @throws ConfigError with everything that is wrong with it.
+ * Reads the user's file; undefined without one.
+ * @throws ConfigError with all problems of the file.
  */
 export async function readUserLayer(environment: Environment): Promise<UserLayer | undefined> {
   const directory = userConfigDirectory(environment);
@@ -42,7 +42,7 @@ export async function readUserLayer(environment: Environment): Promise<UserLayer
   return { path: file.path, realPath: file.realPath, config, warnings };
 }
 
-/** True when a key itself is written there, not only the name of a variable that holds it. */
+/** True when the file contains a key itself, not only the name of a variable with the key. */
 function holdsSecret(value: unknown): boolean {
   if (!isPlainObject(value)) return false;
   return [...flattenSettings(value)].some(
@@ -54,7 +54,7 @@ function holdsSecret(value: unknown): boolean {
 interface ReadConfig {
   config: DiligentConfig;
   document: ConfigDocument;
-  /** Settings that do not exist, where those are skipped. */
+  /** Unknown settings, if those are skipped. */
   skipped: ConfigProblem[];
 }
 
@@ -64,20 +64,20 @@ export interface ProjectSettings extends ReadConfig {
   untrusted: string[];
   /** Names of models that no provider has. */
   unknownModels: UnknownModel[];
-  /** Settings that apply from no project file. */
+  /** Settings that only the user's own file may set. */
   refused: string[];
   /** Lists that contain the user's entries as well. */
   extended: string[];
 }
 
-/** The text as data, with variables unresolved, whether its settings are valid or not. @throws ConfigError */
+/** Parses the text without resolving variables, even if its settings are invalid. @throws ConfigError */
 export function readAsWritten({ text, path }: Pick<ConfigFile, "text" | "path">): ConfigDocument {
   const reading = readDocument(text, path, { kind: "keep" });
   if ("problems" in reading) throw new ConfigError(reading.problems);
   return reading.document;
 }
 
-/** @throws ConfigError with everything that is wrong with the file; with unknown settings too unless they are skipped. */
+/** @throws ConfigError with all problems of the file; unknown settings are problems unless they are skipped. */
 export function readConfig(
   { text, path }: Pick<ConfigFile, "text" | "path">,
   variables: VariableUse,
@@ -90,7 +90,7 @@ export function readConfig(
   return { config: checked.config, document: reading.document, skipped: checked.skipped };
 }
 
-/** @throws ConfigError with everything that is wrong with the file. */
+/** @throws ConfigError with all problems of the file. */
 export function interpretTrusted(
   file: ConfigFile,
   { environment, user }: { environment: Environment; user: Readonly<DiligentConfig> },
@@ -103,12 +103,12 @@ export function interpretTrusted(
   };
 }
 
-/** @throws ConfigError with everything that is wrong with the file. */
+/** @throws ConfigError with all problems of the file. */
 export function interpretUntrusted(file: ConfigFile, context: RestrictionContext): ProjectSettings {
   const { config, document, skipped } = readConfig(file, { kind: "leave_out" }, "skip");
   const own = removeUserSettings(config, context.user);
   const safe = removeUntrustedSettings(own.config, context);
-  const nameInFile = (key: string) => document.spots.get(key)?.key ?? key;
+  const nameInFile = (key: string) => document.locations.get(key)?.key ?? key;
   const leftOut = new Set(document.leftOut.filter((key) => !isUserSetting(key)));
   return {
     config: safe.config,
@@ -121,57 +121,56 @@ export function interpretUntrusted(file: ConfigFile, context: RestrictionContext
   };
 }
 
-/** What a project's configuration is restricted by. */
+/** The user's settings that restrict a project's configuration. */
 export interface RestrictionContext {
-  /** The user's own configuration: an untrusted project may ask or refuse more than it does, never less. */
+  /** The user's own configuration: an untrusted project may require more approvals than it does, never fewer. */
   user: Readonly<DiligentConfig>;
-  /** True for an id or alias of a model whose provider is Anthropic or OpenAI themselves. */
+  /** True for an id or alias of a model of Anthropic or OpenAI. */
   isKnownModel(id: string): boolean;
 }
 
-/** A setting that names a model which no provider has, and which nothing in the project's file could define. */
+/** A setting that names a model which no provider has, and which the project's file could not define. */
 export interface UnknownModel {
   key: string;
   id: string;
 }
 
-/** A project's configuration without the settings it may not make; `ignored` names the removed ones. */
+/** A project's configuration without the settings that it may not make; `ignored` names the removed ones. */
 interface RestrictedConfig {
   config: DiligentConfig;
   ignored: string[];
-  /** Lists that hold the user's own entries as well. */
+  /** Lists that contain the user's own entries as well. */
   extended: string[];
 }
 
-/** The same for a project that is not trusted. */
+/** The configuration of a project that is not trusted. */
 interface UntrustedConfig extends RestrictedConfig {
   unknownModels: UnknownModel[];
 }
 
-// Settings that no project file decides: what commands may reach on this machine, and where the newest version is
-// looked up.
+// Settings that no project file may make: what commands may access on this machine, and the address for update checks.
 const USER_SETTINGS = ["sandboxWritable", "inheritEnvironment", "updateUrl"] as const;
 
-/** True for a setting, by its full name, that applies from no project file. */
+/** True for the full name of a setting that no project file may make. */
 function isUserSetting(key: string): boolean {
   return isKey(key) || USER_SETTINGS.some((setting) => key.startsWith(setting));
 }
 
 /**
- * Removes what no project file decides, trusted or not: the settings above, keys, and disabling a sandbox that the
- * user requires.
+ * Removes settings that no project file may make, trusted or not: the settings above, keys, and disabling a sandbox
+ * that the user requires.
  */
 function removeUserSettings(
   project: Readonly<DiligentConfig>,
   user: Readonly<DiligentConfig>,
 ): RestrictedConfig {
   const { provider, sandbox, ...rest } = project;
-  const isLax = user.sandbox === "required" && sandbox !== "required";
+  const isLessStrict = user.sandbox === "required" && sandbox !== "required";
   for (const setting of USER_SETTINGS) delete rest[setting];
   const refused = {
     ...Object.fromEntries(USER_SETTINGS.map((setting) => [setting, project[setting]])),
     provider,
-    sandbox: isLax ? sandbox : undefined,
+    sandbox: isLessStrict ? sandbox : undefined,
   };
   const ignored = [...flattenSettings(refused).keys()].filter(
     (key) => !key.startsWith("provider.") || isKey(key),
@@ -179,7 +178,7 @@ function removeUserSettings(
   return {
     config: {
       ...rest,
-      ...(sandbox !== undefined && !isLax && { sandbox }),
+      ...(sandbox !== undefined && !isLessStrict && { sandbox }),
       ...(provider !== undefined && { provider: withoutKeys(provider) }),
     },
     ignored,
@@ -192,7 +191,7 @@ function isKey(name: string): boolean {
 }
 
 /**
- * Removes what a project may not decide before the user trusts it: anything that sends data elsewhere, or allows
+ * Removes settings that a project may not make before the user trusts it: anything that sends data elsewhere, or allows
  * more than the user does.
  */
 function removeUntrustedSettings(
@@ -226,26 +225,29 @@ function removeUntrustedSettings(
       config.compaction.model = summaryModel;
   }
   const rules = permissions?.filter(({ action }, index) => keep(`permissions[${index}]`, action !== "allow"));
-  // Before the user's own, so that these decide wherever both match.
+  // Placed before the user's own rules, which therefore decide when both match.
   if (rules !== undefined)
     config.permissions = [...rules, ...(user.permissions ?? [])] satisfies PermissionRule[];
   const extended = rules !== undefined && user.permissions !== undefined ? ["permissions"] : [];
   return { config, ignored, extended, unknownModels };
 }
 
-// From lax to strict, with the default if the user has set nothing: a project may choose that or something stricter.
+// From lax to strict. A project may choose the user's value, or the default, or a stricter one.
 const APPROVALS = ["auto", "accept-edits", "ask", "deny", "plan"] as const;
 const SANDBOXES = ["off", "auto", "required"] as const;
 
 function isAsStrict<T extends string>(order: readonly T[], wanted: T, user: T): boolean {
-  // Only the user may choose the laxest value.
+  // Only the user may choose the least strict value.
   return order.indexOf(wanted) >= Math.max(1, order.indexOf(user));
 }
 
-/** True when the model is certainly one of the two public providers', at the address the user has set for it. */
+/**
+ * True when the model certainly belongs to one of the two public providers, at the address that the user has set for
+ * it.
+ */
 function isPublicModel(id: string, { user, isKnownModel }: RestrictionContext): boolean {
   const name = id.replace(/^(?:anthropic|openai)\//, "");
-  // What is left of a slash could name a compatible server or a script.
+  // A name with a slash may mean a compatible server or a script.
   if (name.includes("/")) return false;
   return !isServerName(name, user) && (/^(?:claude-|gpt-|o\d)/.test(name) || isKnownModel(name));
 }
@@ -263,7 +265,7 @@ function isUnknownModel(
   return !isCalled(project) && !isCalled(context.user);
 }
 
-/** True for what the user's own settings call a model of a compatible server. */
+/** True for a model that the user's own settings assign to a compatible server. */
 function isServerName(name: string, { models = [], provider }: Readonly<DiligentConfig>): boolean {
   const listed = Object.values(provider?.compatible ?? {}).flatMap((server) => server.models ?? []);
   const aliases = listed.flatMap((model) => (typeof model === "string" ? [] : (model.aliases ?? [])));

@@ -12,12 +12,12 @@ import type { DiligentConfig } from "./schema.ts";
 import { type ConfigLayer, DEFAULT_CONFIG, mayHoldConfig, mergeLayers } from "./settings.ts";
 import type { TrustedProject, TrustState } from "./trust.ts";
 
-/** The effective configuration, and where it comes from. */
+/** The effective configuration and its sources. */
 export interface LoadedConfig {
   config: Readonly<DiligentConfig>;
   /** The files that were loaded, in order: later ones win. */
   sources: readonly string[];
-  /** Where each setting comes from, by its full name: `default`, a file's path, or `environment NAME`. */
+  /** The source of each setting, by its full name: `default`, a file's path, or `environment NAME`. */
   origins: Readonly<Record<string, string>>;
   warnings: readonly ConfigWarning[];
   /** Settings of the project's file that are ignored, by name. */
@@ -26,26 +26,26 @@ export interface LoadedConfig {
   trust: TrustState;
   /** Whether the project's knowledge is used. */
   knowledgeTrust: KnowledgeTrust;
-  /** The keys in any layer, including overridden ones, and secrets of the environment. */
+  /** The keys of all layers, including overridden ones, and secrets of the environment. */
   secrets: readonly SecretValue[];
-  /** The exact directory whose file was looked for, real. */
+  /** The exact project directory, real. */
   projectRoot: string;
 }
 
-/** What decides how a project's configuration is read. */
+/** What determines how a project's configuration is read. */
 export interface LoadOptions {
-  /** True for an id or alias of a model of Anthropic's or OpenAI's own; by default none is known, and prefixes decide. */
+  /** True for an id or alias of a model of Anthropic or OpenAI; by default prefixes decide. */
   isKnownModel?: ((id: string) => boolean) | undefined;
-  /** The model that may have been meant, for a name that no provider has. */
+  /** The nearest model name, for a name that no provider has. */
   findNearestModel?: ((id: string) => string | undefined) | undefined;
-  /** A project that is trusted only this time, with exactly this content, as returned by `describeTrust`. */
+  /** A project that is trusted only this time, with exactly this content, from `describeTrust`. */
   trustedOnce?: Pick<TrustedProject, "directory" | "items"> | undefined;
 }
 
 /**
  * Loads the configuration for a working directory: defaults < the user's file < the project's file < environment.
  * Settings that an untrusted project may not make are left out and named in a warning. Nothing is ever written.
- * @throws ConfigError with everything that is wrong with any of them.
+ * @throws ConfigError with all problems of all layers.
  */
 export async function loadDiligentConfig(
   cwd: string,
@@ -138,8 +138,8 @@ const VARIABLES: readonly Variable[] = [
 ];
 
 /**
- * The settings of the environment, one layer for each variable. Empty ones count as not set. @throws ConfigError
- * for an invalid address: the conversation would go somewhere unintended.
+ * The settings of the environment, one layer for each variable. Empty variables count as not set. @throws ConfigError
+ * for an invalid address: data would be sent to the wrong place.
  */
 function readEnvironmentLayers(environment: Environment): ConfigLayer[] {
   const set = VARIABLES.flatMap((variable) => {
@@ -158,13 +158,13 @@ function readEnvironmentLayers(environment: Environment): ConfigLayer[] {
   return set.map(({ name, value, toConfig }) => ({ origin: `environment ${name}`, config: toConfig(value) }));
 }
 
-/** Names of environment variables that announce a key or a password. */
+/** Names of environment variables that usually contain a key or a password. */
 const SECRET_NAME =
   /(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|_pass|_pwd|_auth|_pat)s?(?:_(?:id|base|base64|b64|\d+))?$/i;
 
-// Shorter values are words of everyday texts.
+// Shorter values are ordinary words.
 const MIN_CHARS = 8;
-// Letters alone, such as `postgres` and `development`, are words up to this length.
+// Values of letters only, such as `postgres` and `development`, are words up to this length.
 const MIN_LETTERS = 12;
 // Placeholders used for local servers without a key, such as `lm-studio` and `not-needed`, are not keys.
 const MIN_LOCAL_CHARS = 20;
@@ -173,7 +173,7 @@ const ADDRESS_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:([^\s/]+)@/i;
 
 type ProviderKeys = Pick<DiligentConfig, "provider">;
 
-/** The keys of the configured providers, and the values of environment variables whose names announce a secret. */
+/** The keys of the configured providers, and the values of environment variables whose names suggest a secret. */
 export function findSecretValues(configs: readonly ProviderKeys[], environment: Environment): SecretValue[] {
   return [...configs.flatMap(findProviderKeys), ...findEnvironmentSecrets(environment)];
 }

@@ -14,7 +14,7 @@ import type { DiligentConfig } from "./schema.ts";
 import type { ConfigLayer } from "./settings.ts";
 import { findTrustState, readTrust, type TrustedProject, type TrustState } from "./trust.ts";
 
-/** What the project's file adds. */
+/** The settings of the project's file. */
 export interface ProjectLayer {
   layer?: ConfigLayer;
   trust: TrustState;
@@ -23,20 +23,20 @@ export interface ProjectLayer {
   warnings: ConfigWarning[];
 }
 
-/** What decides how much of a project's file counts; `user` is undefined where the user has no file. */
+/** What determines how much of a project's file applies; `user` is undefined without a user file. */
 export interface ProjectLayerOptions {
   environment: Environment;
   user: UserLayer | undefined;
   isKnownModel: RestrictionContext["isKnownModel"];
-  /** The model that may have been meant, for a name that no provider has. */
+  /** The nearest model name, for a name that no provider has. */
   findNearestModel?: ((id: string) => string | undefined) | undefined;
-  /** Trusted without being remembered. */
+  /** Trust that is not saved. */
   trustedOnce?: Pick<TrustedProject, "directory" | "items"> | undefined;
 }
 
 /**
  * Reads the project's file as far as the user trusts it.
- * @throws ConfigError with everything that is wrong with it.
+ * @throws ConfigError with all problems of the file.
  */
 export async function readProjectLayer(root: string, options: ProjectLayerOptions): Promise<ProjectLayer> {
   const { environment, user } = options;
@@ -45,7 +45,7 @@ export async function readProjectLayer(root: string, options: ProjectLayerOption
   if (reading.kind === "none") return none;
   if (reading.kind === "refused") return { ...none, warnings: [notLoaded(reading.path, reading.reason)] };
   const { file } = reading;
-  // Started in the user's own directory, there is one file, and it is theirs.
+  // In the user's own configuration directory, both files are the same.
   if (file.realPath === user?.realPath) return none;
   const { projects, warnings } = await readTrust(environment);
   const find = (list: readonly Pick<TrustedProject, "directory" | "items">[]) =>
@@ -92,7 +92,7 @@ function interpret(
   };
 }
 
-/** Trust would not help: it is a mistake in the file. */
+/** Trust would not change it: it is a mistake in the file. */
 function describeUnknownModel(
   { key, id }: UnknownModel,
   path: string,
@@ -104,7 +104,7 @@ function describeUnknownModel(
   return { code: "unknown_model", message };
 }
 
-/** One warning, whatever was ignored and why. */
+/** One warning for all ignored settings. */
 function describeIgnored(
   { untrusted, refused }: ProjectSettings,
   path: string,
@@ -121,7 +121,7 @@ function describeIgnored(
   return parts.length === 0 ? [] : [{ code: "ignored_keys", message: `${path}: ${parts.join("; ")}` }];
 }
 
-/** What the model is told is what the user can read. */
+/** The model receives the same text that the user can read. */
 function withoutInvisible(
   config: DiligentConfig,
   path: string,

@@ -3,14 +3,14 @@ import { isHttpUrl, isLoopbackUrl } from "../infrastructure/urls.ts";
 import type { PermissionRule } from "../tool/types.ts";
 import type { CompactionSettings, PruningConditions } from "../types.ts";
 
-/** Names a model id may begin with that are not a compatible server's. */
+/** Names before the slash of a model id that cannot be compatible servers. */
 const RESERVED_NAMES: readonly string[] = ["anthropic", "openai", "scripted"];
 
 const apiKey = z
   .string()
   .optional()
   .describe(
-    "The key. Taken from your own file only; better is the environment, or a text such as {env:MY_KEY}.",
+    "The API key. Read from your own file only; prefer an environment variable, or a text such as {env:MY_KEY}.",
   );
 
 const baseUrl = z.string().refine(isHttpUrl, "must be an address such as https://host/v1");
@@ -20,20 +20,20 @@ const idleTimeoutMs = z
   .int()
   .positive()
   .optional()
-  .describe("Milliseconds without a sign of life after which an answer counts as broken off.");
+  .describe("Milliseconds without data after which an answer counts as broken off.");
 
 const price = (what: string) =>
-  z.number().nonnegative().optional().describe(`US dollars for a million tokens ${what}.`);
+  z.number().nonnegative().optional().describe(`US dollars per million tokens ${what}.`);
 
 const modelFields = {
-  id: z.string().min(1).describe("The id as the server knows it."),
-  aliases: z.array(z.string().min(1)).optional().describe("Shorter names that mean this model."),
+  id: z.string().min(1).describe("The id that the server uses."),
+  aliases: z.array(z.string().min(1)).optional().describe("Shorter names for this model."),
   contextWindow: z
     .number()
     .int()
     .positive()
     .optional()
-    .describe("Tokens of a whole request with its answer."),
+    .describe("Tokens of a whole request including its answer."),
   maxOutputTokens: z.number().int().positive().optional().describe("Tokens of one answer."),
   inputCostPer1M: price("of input"),
   outputCostPer1M: price("of output"),
@@ -42,28 +42,28 @@ const modelFields = {
   thinking: z
     .enum(["adaptive", "always", "budget", "none"])
     .optional()
-    .describe("How the model takes thinking: it decides itself, always, by a token budget, or not at all."),
+    .describe("How the model thinks: adaptively, always, with a token budget, or not at all."),
 };
 
-/** A model that is added, or corrected where its id is known already. */
+/** A model that is added, or corrected if its id is known. */
 const ModelSettingSchema = z.strictObject({
   ...modelFields,
   provider: z
     .string()
     .min(1)
     .optional()
-    .describe('"anthropic", "openai" or the name of a compatible server; by default what the id says.'),
+    .describe('"anthropic", "openai" or the name of a compatible server; by default derived from the id.'),
 });
 
 const publicProvider = (vendor: string) =>
   z
     .strictObject({
       apiKey,
-      baseUrl: baseUrl.optional().describe(`Where ${vendor}'s API is reached; if not at ${vendor} itself.`),
+      baseUrl: baseUrl.optional().describe(`The address of ${vendor}'s API, if it is not ${vendor}'s own.`),
       idleTimeoutMs,
     })
     .optional()
-    .describe(`How to reach ${vendor}.`);
+    .describe(`The connection to ${vendor}.`);
 
 const compatibleName = z
   .string()
@@ -76,16 +76,16 @@ const compatibleName = z
 const compatibleServer = z
   .strictObject({
     baseUrl: baseUrl.describe(
-      "Where the server's Chat Completions API is reached, such as http://localhost:11434/v1.",
+      "The address of the server's Chat Completions API, such as http://localhost:11434/v1.",
     ),
     apiKey,
     models: z
       .array(z.union([z.string().min(1), z.strictObject(modelFields)]))
       .optional()
-      .describe("The models it serves: ids, or objects that also say their limits and prices."),
+      .describe("The server's models: ids, or objects with limits and prices."),
     idleTimeoutMs,
   })
-  .describe("A server that speaks OpenAI's Chat Completions, such as Ollama, llama.cpp, vLLM or a gateway.");
+  .describe("A server with OpenAI's Chat Completions API, such as Ollama, llama.cpp, vLLM or a gateway.");
 
 /** `provider`: the vendors' own services, and compatible servers by name. */
 const ProviderSettingsSchema = z.strictObject({
@@ -103,36 +103,36 @@ const count = (what: string) => z.number().int().positive().optional().describe(
 
 const countOrNone = (what: string) => z.number().int().nonnegative().optional().describe(what);
 
-/** `session`: how one begins. The descriptions of keys are what editors show; so in the schemas below. */
+/** `session`: how a session starts. Editors show the descriptions, here and in the schemas below. */
 const SessionSettingsSchema = z.strictObject({
   autoResume: isOn(
-    "In a terminal, continue the project's most recent session instead of beginning a new one. A run with -p begins a new one all the same: there it is --continue.",
+    "In a terminal, continue the project's most recent session instead of starting a new one. A run with -p starts a new one regardless; use --continue there.",
   ),
 });
 
-/** `knowledge`: what is kept across sessions, and how much of it a prompt gets. */
+/** `knowledge`: what is remembered across sessions, and how much of it is in a prompt. */
 const KnowledgeSettingsSchema = z.strictObject({
   enabled: isOn("Remember things about the project across sessions."),
   nudgeInterval: count(
-    "Model replies without a record of knowledge after which the model is reminded of it; by default never.",
+    "Model replies without an add_knowledge call after which the model is reminded of it; by default never.",
   ),
   injectionBudget: count(
-    "Tokens of knowledge in the system prompt; by default 8192, and at most a tenth of the model's window.",
+    "Tokens of knowledge in the system prompt; by default 8192, at most a tenth of the model's window.",
   ),
   flushBeforeCompaction: isOn(
-    "Let the model record knowledge before a compaction, with one extra request where there is anything new; on by default.",
+    "Let the model record knowledge before a compaction, with one extra request if there is anything new; on by default.",
   ),
 });
 
 const PruningSettingsSchema = z.strictObject({
-  enabled: isOn("Shorten old tool results in what the model sees; the session file keeps them whole."),
-  softTrimChars: count("Characters above which an old result keeps only its head and tail."),
-  softTrimHead: countOrNone("Characters kept of its beginning."),
-  softTrimTail: countOrNone("Characters kept of its end."),
-  hardClearAfter: count("Results after which an older one is replaced by a placeholder."),
-  keepLast: countOrNone("Most recent results that are never touched."),
+  enabled: isOn("Shorten old tool results in the model's context; the session file keeps them complete."),
+  softTrimChars: count("Characters above which only the beginning and the end of an old result are kept."),
+  softTrimHead: countOrNone("Characters kept from the beginning."),
+  softTrimTail: countOrNone("Characters kept from the end."),
+  hardClearAfter: count("Number of newer results after which an old one is replaced by a placeholder."),
+  keepLast: countOrNone("Number of recent results that are never shortened."),
   minimumTokens: count(
-    "Tokens that have to be gained before anything is shortened; by default 20000, and at most an eighth of the window.",
+    "Tokens that pruning must free at least; by default 20000, at most an eighth of the window.",
   ),
   protectTokens: countOrNone(
     "Tokens of the most recent results that are never touched; by default 40000, and at most a quarter of the window.",
@@ -145,14 +145,16 @@ const PruningSettingsSchema = z.strictObject({
     .describe("Share of the usable window below which nothing is shortened; by default 0.5."),
 } satisfies Record<keyof PruningConditions, z.ZodType>);
 
-/** `compaction`: what is left out depends on the model's window, see `toContextLimits`. */
+/** `compaction`: defaults depend on the model's window, see `toContextLimits`. */
 export const CompactionSettingsSchema = z.strictObject({
-  enabled: isOn("Summarize the conversation when the model's window runs full; `pruning` works without it."),
+  enabled: isOn(
+    "Summarize the conversation when the model's window is nearly full; `pruning` works without it.",
+  ),
   reserveTokens: count(
-    "Tokens of the window that are kept free; by default 16384, and at most a quarter of the window.",
+    "Tokens of the window that are kept free; by default 16384, at most a quarter of the window.",
   ),
   keepRecentTokens: count(
-    "Tokens of the most recent conversation that are not summarised; by default 20000, and at most a quarter of the window.",
+    "Tokens of the most recent conversation that are not summarized; by default 20000, at most a quarter of the window.",
   ),
   maxContextTokens: count(
     "Tokens of the model's window that are used, by default 200000; raise it to use more of a larger window. Long requests cost more, and models attend worse to what is in them.",
@@ -161,29 +163,27 @@ export const CompactionSettingsSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("Id or alias of the model that writes summaries; by default the one in use."),
+    .describe("Id or alias of the model that writes summaries; by default the session's model."),
   pruning: PruningSettingsSchema.optional().describe("How old tool results are shortened."),
 } satisfies Record<keyof CompactionSettings | "model", z.ZodType>);
 
-/** `terminal`: what the screen tells beyond its own lines. */
+/** `terminal`: notifications outside the screen's own lines. */
 const TerminalSettingsSchema = z.strictObject({
   title: z
     .boolean()
     .optional()
-    .describe(
-      "Show the project in the terminal's title, with a mark while a run is active; true by default.",
-    ),
+    .describe("Show the project in the terminal's title, with a mark while a run is active; on by default."),
   notify: z
     .enum(["auto", "bell", "off"])
     .optional()
     .describe(
-      "What calls you back from another window when a long turn ends or a question waits: what the terminal is known to show, its bell, or nothing.",
+      "How to notify you in another window when a long turn ends or a question is waiting: with the terminal's own notification, with its bell, or not at all.",
     ),
 });
 
 /**
- * True for an address that may be asked for the newest version: https, or http on this machine, without a user's name or
- * a password in it.
+ * True for an address that may be used for update checks: https, or http on this machine, without a user name or
+ * password.
  */
 export function isUpdateUrl(text: string): boolean {
   const url = isHttpUrl(text) ? URL.parse(text) : null;
@@ -194,16 +194,16 @@ export function isUpdateUrl(text: string): boolean {
 export type { PermissionRule };
 
 const PermissionRuleSchema = z.strictObject({
-  permission: z.enum(["read", "write", "execute"]).describe("What the rule is about."),
+  permission: z.enum(["read", "write", "execute"]).describe("The permission that the rule is about."),
   pattern: z
     .string()
     .min(1)
     .describe("A glob over the path from the project root, or over a command's words joined by one space."),
-  action: z.enum(["allow", "deny", "ask"]).describe("What happens."),
+  action: z.enum(["allow", "deny", "ask"]).describe("The decision."),
 }) satisfies z.ZodType<PermissionRule>;
 
-/** Absolute, or from the home directory; a relative one would mean another place in every project. */
-const placePath = z
+/** Absolute, or relative to the home directory; a relative path would mean a different one in every project. */
+const absolutePath = z
   .string()
   .refine((path) => /^(?:\/|~(?:\/|$))/.test(path), "must be an absolute path, or begin with ~/");
 
@@ -211,7 +211,7 @@ const variableName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable");
 
-/** Everything a configuration file may hold. Whatever is not named here is an error, so that no typo passes unnoticed. */
+/** All settings of a configuration file. Unknown names are errors, so that no typo goes unnoticed. */
 export const DiligentConfigSchema = z.strictObject({
   $schema: z.string().optional().describe("The address of this schema, for editors."),
   model: z
@@ -222,12 +222,9 @@ export const DiligentConfigSchema = z.strictObject({
   effort: z
     .enum(["off", "low", "medium", "high", "xhigh", "max"])
     .optional()
-    .describe("How hard the model thinks before it answers."),
+    .describe("How much the model thinks before it answers."),
   provider: ProviderSettingsSchema.optional().describe("Keys and addresses of the providers."),
-  models: z
-    .array(ModelSettingSchema)
-    .optional()
-    .describe("Models that are added to the known ones, or corrected."),
+  models: z.array(ModelSettingSchema).optional().describe("Models to add to the known ones, or to correct."),
   maxTurns: z
     .number()
     .int()
@@ -239,38 +236,38 @@ export const DiligentConfigSchema = z.strictObject({
     .int()
     .nonnegative()
     .optional()
-    .describe("Attempts after the first when a request fails for a reason that passes."),
+    .describe("Retries after a request fails for a temporary reason."),
   systemPrompt: z.string().optional().describe("Replaces diligent's own system prompt."),
   instructions: z
     .array(z.string())
     .optional()
-    .describe("Further instructions for the model. Those of all files count, one after the other."),
+    .describe("Additional instructions for the model. The instructions of all files apply, in order."),
   session: SessionSettingsSchema.optional().describe("How sessions begin."),
   knowledge: KnowledgeSettingsSchema.optional().describe("What is remembered across sessions."),
   compaction: CompactionSettingsSchema.optional().describe("How long conversations are shortened."),
-  terminal: TerminalSettingsSchema.optional().describe("What the interactive screen does around itself."),
+  terminal: TerminalSettingsSchema.optional().describe("Notifications and title of the interactive screen."),
   approval: z
     .enum(["ask", "accept-edits", "plan", "auto", "deny"])
     .optional()
     .describe(
-      "What happens with what needs asking: you are asked; accept-edits also passes commands that only edit files of the project; plan offers only what reads; auto allows it; deny refuses it.",
+      "What happens to requests that need approval: ask asks you; accept-edits also allows commands that only edit files of the project; plan allows only reading; auto allows them; deny refuses them.",
     ),
   permissions: z
     .array(PermissionRuleSchema)
     .optional()
-    .describe("Rules that refine what needs asking; the last one that matches counts."),
+    .describe("Rules for what needs approval; the last matching rule applies."),
   sandbox: z
     .enum(["auto", "required", "off"])
     .optional()
-    .describe("Run shell commands in a box: where the system has one, always, or never."),
+    .describe("Run shell commands in a sandbox: if the system has one, always, or never."),
   sandboxWritable: z
-    .array(placePath)
+    .array(absolutePath)
     .optional()
-    .describe("Further directories that boxed commands may write to. Taken from your own file only."),
+    .describe("Additional directories that sandboxed commands may write to. Read from your own file only."),
   inheritEnvironment: z
     .array(variableName)
     .optional()
-    .describe("Further environment variables that commands get from yours. Taken from your own file only."),
+    .describe("Additional environment variables that commands inherit. Read from your own file only."),
   updateUrl: z
     .string()
     .refine(
@@ -279,22 +276,22 @@ export const DiligentConfigSchema = z.strictObject({
     )
     .optional()
     .describe(
-      'Where the screen and the line prompt ask once a day for the newest version: JSON with a "version". Nothing is asked without it. Taken from your own file only.',
+      'Address that the screen and the line prompt query once a day for the newest version: JSON with a "version". Without it, nothing is queried. Read from your own file only.',
     ),
 });
 
-/** A configuration, or one layer of it. What is left out is not set there. */
+/** A configuration, or one layer of it. Missing settings are not set there. */
 export type DiligentConfig = z.infer<typeof DiligentConfigSchema>;
 
 /** A model that the user adds or corrects. */
 export type ModelSetting = z.infer<typeof ModelSettingSchema>;
 
-/** How providers are reached: keys, base URLs, and patience in milliseconds. */
+/** The connections to the providers: keys, base URLs, and timeouts in milliseconds. */
 export type ProviderSettings = z.infer<typeof ProviderSettingsSchema>;
 
 /**
- * The JSON Schema of a configuration file, for editors. `allowTrailingCommas` is Visual Studio Code's own keyword: our
- * files may have them.
+ * The JSON Schema of a configuration file, for editors. `allowTrailingCommas` is a keyword of Visual Studio Code: our
+ * files may contain them.
  */
 export function configJsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(DiligentConfigSchema, { io: "input" });

@@ -5,8 +5,8 @@ import { formatKey } from "./errors.ts";
 import type { DiligentConfig } from "./schema.ts";
 
 /**
- * The settings of a configuration by their full names, such as `session.autoResume`, in the order they have there.
- * Lists are one setting; objects without members are none.
+ * The settings of a configuration by their full names, such as `session.autoResume`, in file order. A list is one
+ * setting; an empty object is none.
  */
 export function flattenSettings(config: object, path: readonly string[] = []): Map<string, unknown> {
   const settings = new Map<string, unknown>();
@@ -21,14 +21,16 @@ export function flattenSettings(config: object, path: readonly string[] = []): M
   return settings;
 }
 
-/** True for what is written in braces: an object that is neither null nor a list. */
+/** True for a plain object: neither null nor a list. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 const MASK = "********";
 
-/** A setting's value as it may be shown: keys and what addresses hold besides the place are replaced by asterisks. */
+/**
+ * A setting's value for display: keys, and the parts of addresses that may contain secrets, are replaced by asterisks.
+ */
 export function maskSetting(key: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((element) => maskSetting("", element));
   if (isPlainObject(value)) {
@@ -46,14 +48,14 @@ function maskAddress(address: string): string {
 
 const VARIABLE = /\{env:([^{}]+)\}/g;
 
-/** True when an `{env:NAME}` stands in the text. */
+/** True when the text contains an `{env:NAME}`. */
 export function holdsVariable(text: string): boolean {
   return text.search(VARIABLE) !== -1;
 }
 
 /**
- * Puts the values of environment variables in place of `{env:NAME}`. One that is not set becomes empty and is handed to
- * `onUnset`. Values are taken as they are: an `{env:…}` in one of them stays.
+ * Replaces `{env:NAME}` by the values of environment variables. An unset variable becomes empty and is passed to
+ * `onUnset`. Values are not expanded again: an `{env:…}` in one of them stays.
  */
 export function substituteVariables(
   text: string,
@@ -68,7 +70,7 @@ export function substituteVariables(
   });
 }
 
-/** What a configuration file may be called. */
+/** The names of a configuration file. */
 export const CONFIG_NAMES = ["diligent.jsonc", "diligent.json"] as const;
 
 /** True unless it is certain that a directory holds no configuration. */
@@ -77,12 +79,12 @@ export function mayHoldConfig(directory: string | undefined): boolean {
   try {
     return CONFIG_NAMES.some((name) => isThere(join(directory, name)));
   } catch {
-    // The reader of the directory reports the error.
+    // Reading the directory reports the error.
     return true;
   }
 }
 
-/** One layer of the configuration. `origin` says where it comes from: `default`, a path, `environment NAME`. */
+/** One layer of the configuration. `origin` is its source: `default`, a path, `environment NAME`. */
 export interface ConfigLayer {
   origin: string;
   config: Readonly<DiligentConfig>;
@@ -91,8 +93,8 @@ export interface ConfigLayer {
 }
 
 /**
- * A new configuration in which `override` wins: objects are merged to any depth, `instructions` of both are kept without
- * repeats, anything else is replaced.
+ * A new configuration in which `override` takes precedence: objects are merged at any depth, `instructions` of both are
+ * kept without repeats, anything else is replaced.
  */
 export function mergeConfig(
   base: Readonly<DiligentConfig>,
@@ -103,7 +105,7 @@ export function mergeConfig(
   return instructions.length === 0 ? merged : { ...merged, instructions };
 }
 
-/** All layers, later ones winning, and for each setting where its value comes from. */
+/** All layers merged, later ones taking precedence, with the source of each setting. */
 export function mergeLayers(layers: readonly ConfigLayer[]): {
   config: DiligentConfig;
   origins: Record<string, string>;
@@ -120,7 +122,7 @@ export function mergeLayers(layers: readonly ConfigLayer[]): {
   return { config, origins };
 }
 
-/** A new object throughout: nothing in it is shared with `base` or `override`. */
+/** A new object at every depth: nothing in it is shared with `base` or `override`. */
 function mergeObjects<T extends object>(base: T, override: T): T {
   const before = new Map<string, unknown>(Object.entries(base));
   const changes = Object.entries(override).flatMap(([name, value]: [string, unknown]) => {
@@ -133,9 +135,9 @@ function mergeObjects<T extends object>(base: T, override: T): T {
 }
 
 /**
- * What holds where nothing is set. Numbers that depend on the model's window are not here: they are scaled by whoever
- * knows the window, while a configured number is taken as it is. Nor is `approval`, which depends on whether somebody
- * is there to be asked. The numbers of `pruning` are those of the compaction plan.
+ * The defaults. Numbers that depend on the model's window are not here: they are scaled when the window is known, while
+ * a configured number is used as it is. `approval` is missing too, because it depends on whether a user is present to
+ * be asked. The numbers of `pruning` are those of the compaction plan.
  */
 export const DEFAULT_CONFIG: Readonly<DiligentConfig> = {
   // The provider's DEFAULT_MODEL, which this folder may not import; a test keeps the two equal.

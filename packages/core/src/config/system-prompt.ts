@@ -14,11 +14,11 @@ export const BASE_SYSTEM_PROMPT: string = basePrompt;
 export interface EnvironmentFacts {
   cwd: string;
   projectRoot: string;
-  /** As Node names it, such as `linux`. */
+  /** Node's name of the platform, such as `linux`. */
   platform: string;
   /** `YYYY-MM-DD`, UTC. */
   date: string;
-  /** The branch that is checked out, if there is one. */
+  /** The current branch, if there is one. */
   gitBranch?: string | undefined;
 }
 
@@ -26,11 +26,11 @@ export interface EnvironmentFacts {
 export interface SystemPromptSections {
   base?: string | undefined;
   facts: EnvironmentFacts;
-  /** How commands run: a section of its own. */
+  /** How commands run, as a separate section. */
   sandbox?: string | undefined;
-  /** As `discoverInstructions` lists them: the most particular first. */
+  /** In the order of `discoverInstructions`: the most specific first. */
   instructions?: readonly DiscoveredInstruction[] | undefined;
-  /** Further instructions, in order; each stands alone. */
+  /** Additional instructions, in order, each in a separate section. */
   additional?: readonly string[] | undefined;
   /** When left out, there is no knowledge section and no request to record knowledge. */
   knowledge?: PromptKnowledge | undefined;
@@ -38,13 +38,13 @@ export interface SystemPromptSections {
 
 /** The parts of the system prompt about earlier sessions. */
 export interface PromptKnowledge {
-  /** As `buildKnowledgeSection` makes it; empty if there is none. */
+  /** From `buildKnowledgeSection`; empty if there is none. */
   section: string;
-  /** True: the model has the tool to record more, and is told when to use it. */
+  /** True when the model has the tool to record knowledge; the prompt then says when to use it. */
   isRecorded: boolean;
 }
 
-/** The system prompt of a session, in the order general to particular. */
+/** The system prompt of a session, from general to specific. */
 export function composeSystemPrompt({
   base = BASE_SYSTEM_PROMPT,
   facts,
@@ -54,11 +54,15 @@ export function composeSystemPrompt({
   knowledge,
 }: SystemPromptSections): string {
   const sections = [base.trim(), formatEnvironmentFacts(facts), ...(sandbox === undefined ? [] : [sandbox])];
-  const withFacts = sections.join("\n\n");
+  const promptWithFacts = sections.join("\n\n");
   if (knowledge?.isRecorded) {
-    return buildSystemPromptWithKnowledge(withFacts, instructions, knowledge.section, additional);
+    return buildSystemPromptWithKnowledge(promptWithFacts, instructions, knowledge.section, additional);
   }
-  return buildSystemPrompt(joinKnowledge(withFacts, knowledge?.section ?? ""), instructions, additional);
+  return buildSystemPrompt(
+    joinKnowledge(promptWithFacts, knowledge?.section ?? ""),
+    instructions,
+    additional,
+  );
 }
 
 function formatEnvironmentFacts({ cwd, projectRoot, platform, date, gitBranch }: EnvironmentFacts): string {
@@ -69,17 +73,17 @@ function formatEnvironmentFacts({ cwd, projectRoot, platform, date, gitBranch }:
   return `# Environment\n${lines.join("\n")}`;
 }
 
-/** The number of characters of each part of a system prompt; together they are all of it. */
+/** The number of characters of each part of a system prompt; they add up to its length. */
 export interface PromptShares {
-  /** The base prompt and the facts about the environment. */
+  /** The base prompt and the environment facts. */
   base: number;
-  /** Those of files, of the configuration and of the command line. */
+  /** The instructions of files, of the configuration and of the command line. */
   instructions: number;
   /** The knowledge of earlier sessions, with the request to record more. */
   knowledge: number;
 }
 
-/** @param parts those that `composeSystemPrompt` made the prompt of. */
+/** @param parts those passed to `composeSystemPrompt`. */
 export function measureSystemPrompt(parts: SystemPromptSections): PromptShares {
   const withoutInstructions = { ...parts, instructions: [], additional: [] };
   const all = composeSystemPrompt(parts).length;

@@ -13,13 +13,10 @@ import type { ConfigWarning } from "./errors.ts";
 import { interpretTrusted, interpretUntrusted, readAsWritten, readUserLayer } from "./layers.ts";
 import { flattenSettings, isPlainObject, maskSetting } from "./settings.ts";
 
-/**
- * The trust state of a project. `changed`: it was trusted, and has different content now. `none`: there is nothing
- * to trust.
- */
+/** The trust state of a project. `changed`: it was trusted with other content. `none`: there is nothing to trust. */
 export type TrustState = "none" | "untrusted" | "changed" | "trusted";
 
-/** A setting as text to show: keys are masked, variables not filled in. */
+/** A setting as text for display: keys are masked, variables not replaced. */
 export interface ShownSetting {
   key: string;
   value: string;
@@ -38,30 +35,30 @@ export interface ChangedSetting {
 export interface TrustDescription {
   /** The exact directory, real. */
   directory: string;
-  /** True for a git worktree, which is trusted on its own: neither the repository nor its other worktrees. */
+  /** True for a git worktree, which is trusted separately from the repository and its other worktrees. */
   isWorktree: boolean;
   state: TrustState;
-  /** The configuration file, where there is one that could be loaded. */
+  /** The configuration file, if one could be loaded. */
   path?: string;
-  /** What is ignored without trust and becomes active with it. */
+  /** The settings that trust activates. */
   activates: ShownSetting[];
-  /** What stays ignored even with trust. */
+  /** The settings that stay ignored even with trust. */
   refused: string[];
-  /** Against what was trusted before; empty unless `state` is `changed`. */
+  /** Changes since the project was trusted; empty unless `state` is `changed`. */
   changes: ChangedSetting[];
-  /** What is recorded. */
+  /** The content that trust is saved for. */
   items: TrustedItem[];
   warnings: ConfigWarning[];
 }
 
-/** What decides which settings need trust. */
+/** What determines which settings need trust. */
 export interface TrustOptions {
-  /** True for an id or alias of a model of Anthropic's or OpenAI's own. Left out: ids with a prefix of theirs only. */
+  /** True for an id or alias of a model of Anthropic or OpenAI; by default only ids with one of their prefixes. */
   isKnownModel?: ((id: string) => boolean) | undefined;
 }
 
 /**
- * Describes what trusting the project around `cwd` would make active. Nothing is changed.
+ * Describes what trusting the project around `cwd` would activate. Nothing is changed.
  * @throws ConfigError when the project's or the user's configuration is invalid.
  */
 export async function describeTrust(
@@ -91,12 +88,12 @@ export async function describeTrust(
   };
 }
 
-/** What one file of a project has to do with trust. */
+/** The contribution of one file to the description. */
 type TrustPart = Pick<TrustDescription, "state" | "path" | "activates" | "refused" | "changes" | "items">;
 
 const NO_PART: TrustPart = { state: "none", activates: [], refused: [], changes: [], items: [] };
 
-/** The project that is described; `warnings` is added to. */
+/** The project to describe; `warnings` is appended to. */
 interface DescribedProject {
   directory: string;
   record: TrustedProject | undefined;
@@ -139,7 +136,7 @@ function describeKnowledgeTrust(
   try {
     const content = readKnowledgeContent(directory);
     const { lineCount } = content;
-    const value = `${lineCount} ${lineCount === 1 ? "line" : "lines"}, told to the model in every session`;
+    const value = `${lineCount} ${lineCount === 1 ? "line" : "lines"}, sent to the model in every session`;
     return {
       ...NO_PART,
       state: findKnowledgeState(record, content),
@@ -156,7 +153,7 @@ function describeKnowledgeTrust(
   }
 }
 
-/** Trust in knowledge holds for its exact content, and for what we append to it ourselves. */
+/** Trust in knowledge applies to its exact content, and to the entries that diligent appends. */
 export function findKnowledgeState(
   record: Pick<TrustedProject, "items"> | undefined,
   { sha256 }: Pick<KnowledgeContent, "sha256">,
@@ -166,7 +163,7 @@ export function findKnowledgeState(
   return item.sha256 === sha256 ? "trusted" : "changed";
 }
 
-/** The record with the knowledge as it is now in place of what was trusted before. */
+/** The record with the current knowledge in place of the trusted one. */
 export function withKnowledge(project: TrustedProject, content: KnowledgeContent): TrustedProject {
   const others = project.items.filter(({ kind }) => kind !== "knowledge");
   return { ...project, items: [...others, toKnowledgeItem(content)] };
@@ -177,8 +174,8 @@ function toKnowledgeItem({ sha256 }: KnowledgeContent): TrustedItem {
 }
 
 /**
- * Records that the user trusts the content in `description`, for this directory and this content.
- * @throws Error when it cannot be recorded: without a home directory, or where the file that is there is damaged.
+ * Saves the user's trust in the content of `description`, for this directory and this content.
+ * @throws Error when it cannot be saved: without a home directory, or when the existing file is damaged.
  */
 export async function trustProject(
   { directory, items }: Pick<TrustDescription, "directory" | "items">,
@@ -192,9 +189,9 @@ export async function trustProject(
 }
 
 /**
- * Forgets the trust in the project around `cwd`, in whatever state its files are.
+ * Revokes the trust in the project around `cwd`, whatever the state of its files.
  * @returns the directory, and whether it had been trusted.
- * @throws Error when it cannot be recorded: without a home directory, or where the file that is there is damaged.
+ * @throws Error when it cannot be saved: without a home directory, or when the existing file is damaged.
  */
 export async function untrustProject(
   cwd: string,
@@ -209,7 +206,7 @@ export async function untrustProject(
   return { directory, wasTrusted: true };
 }
 
-/** Trust holds for the exact content of the file that was shown. */
+/** Trust applies to the exact content of the file that was shown. */
 export function findTrustState(
   record: Pick<TrustedProject, "items"> | undefined,
   { name, sha256 }: Pick<ConfigFile, "name" | "sha256">,
@@ -229,11 +226,11 @@ async function describeEffect(
   { environment, isKnownModel }: { environment: Environment; isKnownModel: (id: string) => boolean },
 ): Promise<Pick<TrustDescription, "activates" | "refused">> {
   const user = (await readUserLayer(environment))?.config ?? {};
-  // Read as it would be once it is trusted, so that errors are reported now.
+  // Read as a trusted file, so that errors are reported now.
   const { config, refused } = interpretTrusted(file, { environment, user });
   const { untrusted } = interpretUntrusted(file, { user, isKnownModel });
-  const { spots } = readAsWritten(file);
-  const activates = untrusted.map((key) => ({ key, value: showValue(key, spots.get(key)?.value) }));
+  const { locations } = readAsWritten(file);
+  const activates = untrusted.map((key) => ({ key, value: showValue(key, locations.get(key)?.value) }));
   if (config.permissions !== undefined && user.permissions !== undefined) {
     activates.push({ key: "permissions", value: "the whole list, replacing your own rules" });
   }
@@ -267,13 +264,15 @@ const VERSION = 1;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 const TrustedItemSchema = z.looseObject({
-  /** `config` is the project's configuration file, `knowledge` its knowledge file; other kinds may be there from later versions. */
+  /**
+   * `config` is the project's configuration file, `knowledge` its knowledge file; later versions may add other kinds.
+   */
   kind: z.string(),
-  /** From the project root. */
+  /** Relative to the project root. */
   path: z.string(),
   /** Of the whole content, hexadecimal. */
   sha256: z.string(),
-  /** What it said when it was trusted, as it was shown. */
+  /** The settings when it was trusted, as they were shown. */
   settings: z.record(z.string(), z.string()).optional(),
 });
 
@@ -289,21 +288,21 @@ const TrustFileSchema = z.looseObject({
   projects: z.array(TrustedProjectSchema),
 });
 
-/** A setting that was trusted, by its key and its value. */
+/** A file that was trusted, with its hash and settings. */
 export type TrustedItem = z.infer<typeof TrustedItemSchema>;
-/** A directory whose configuration was trusted, with the content that was. */
+/** A trusted directory with the trusted content. */
 export type TrustedProject = z.infer<typeof TrustedProjectSchema>;
 type TrustFile = z.infer<typeof TrustFileSchema>;
 
-/** Where trust is remembered: `trust.json` in the user's state directory; undefined without a home directory. */
+/** `trust.json` in the user's state directory; undefined without a home directory. */
 function findTrustFile(environment: Environment): string | undefined {
   const directory = userStateDirectory(environment);
   return directory === undefined ? undefined : join(directory, "trust.json");
 }
 
 /**
- * Every trusted project. A file that cannot be read, is damaged or could be another user's counts as empty, with a
- * warning.
+ * Reads all trusted projects. A file that is unreadable, damaged or possibly written by another user counts as empty,
+ * with a warning.
  */
 export async function readTrust(
   environment: Environment,
@@ -322,7 +321,7 @@ export async function readTrust(
 }
 
 /**
- * Changes the list of trusted projects, whole or not at all, without losing concurrent changes by other processes.
+ * Changes the list of trusted projects atomically, without losing concurrent changes by other processes.
  * @throws Error if there is no home directory, or if the existing file is damaged; it is unchanged then.
  */
 export async function updateTrust(
@@ -333,7 +332,7 @@ export async function updateTrust(
   if (path === undefined) throw new Error("Trust cannot be saved: there is no home directory.");
   const reading = await readCheckedFile(path, MAX_BYTES + 1);
   try {
-    // A file that another user may have written must not become the user's own by rewriting it.
+    // Rewriting a file that another user may have written would make it the user's own.
     if (reading.kind !== "missing") parseReading(reading);
     await updatePrivateFile(path, (content) => {
       const file = content === undefined ? { version: VERSION, projects: [] } : parseTrustFile(content);
@@ -348,7 +347,7 @@ export async function updateTrust(
   }
 }
 
-/** The file cannot be used; `message` says why. */
+/** The file is unusable; `message` is the reason. */
 class TrustFileError extends Error {
   override name = "TrustFileError";
 }

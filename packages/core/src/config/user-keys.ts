@@ -10,7 +10,7 @@ import { readConfig } from "./layers.ts";
 import type { DiligentConfig } from "./schema.ts";
 import { CONFIG_NAMES } from "./settings.ts";
 
-/** A change of the user's file: its path, and whether there was a key for the provider before. */
+/** A change of the user's file: its path, and whether the provider had a key before. */
 export interface KeyChange {
   path: string;
   hadKey: boolean;
@@ -27,7 +27,7 @@ export async function storeUserKey(environment: Environment, name: string, key: 
   return changeKey(environment, name, key);
 }
 
-/** Removes the key of a provider from the user's file. @throws as `storeUserKey`. */
+/** Removes the key of a provider from the user's file. @throws like `storeUserKey`. */
 export async function removeUserKey(environment: Environment, name: string): Promise<KeyChange> {
   return changeKey(environment, name, undefined);
 }
@@ -69,7 +69,7 @@ interface UserFile {
   environment: Environment;
 }
 
-/** @throws ConfigError with everything that is wrong with the file. */
+/** @throws ConfigError with all problems of the file. */
 function read({ path, text, environment }: UserFile): DiligentConfig {
   return readConfig({ path, text }, { kind: "fill", environment }).config;
 }
@@ -107,7 +107,7 @@ function withKey(config: DiligentConfig, name: string, apiKey: string | undefine
 }
 
 interface Member {
-  /** The object that holds it. */
+  /** The object that contains it. */
   container: TextNode;
   index: number;
   value: TextNode;
@@ -148,7 +148,7 @@ function withoutMember(text: string, path: readonly string[]): string {
   return member ? removeChild(text, member.container, member.index) : text;
 }
 
-/** For a name that is set twice, the last one, which is the one that applies. */
+/** If a name is set twice, the last one, which is the one that applies. */
 function findMember(container: TextNode, name: string): Member | undefined {
   const { children = [] } = container;
   const index = children.findLastIndex((child) => child.children?.[0]?.value === name);

@@ -8,17 +8,17 @@ import { formatKey, formatProblem } from "./errors.ts";
 
 const MAX_BYTES = 256 * 1024;
 
-/** The members of the object that a file of the user's holds. */
+/** The members of the object in one of the user's files. */
 export interface UserSettings {
   path: string;
   values: ReadonlyMap<string, unknown>;
   /** `FILE:LINE:COLUMN: key "NAME": MESSAGE` for a member, or for an element of its list. */
   formatProblem(name: string, message: string, element?: number): string;
-  /** Members that are there twice (the last one counts), and who else could have written the file. */
+  /** Duplicate members (the last one applies), and other users who could have written the file. */
   warnings: readonly string[];
 }
 
-/** `problem` says what is wrong and where. */
+/** `problem` is the error with its location. */
 export type UserSettingsReading =
   | { kind: "none" }
   | { kind: "broken"; problem: string }
@@ -48,7 +48,7 @@ async function readText(
   path: string,
   concerns: readonly string[],
 ): Promise<UserSettingsReading> {
-  // The JSONC reader takes longer to load than everything else here, and most users have no such file.
+  // The JSONC reader is slow to load, and most users have no such file.
   const { readDocument } = await import("./document.ts");
   const reading = readDocument(text, path, { kind: "keep" });
   if ("problems" in reading)
@@ -57,10 +57,10 @@ async function readText(
 }
 
 function toSettings(document: ConfigDocument, path: string, concerns: readonly string[]): UserSettings {
-  const { value, spots, placeOf, duplicates } = document;
+  const { value, locations, locate, duplicates } = document;
   const values = new Map<string, unknown>(Object.entries(Object(value)));
   const describe = (offset: number | undefined, key: string, message: string) =>
-    formatProblem({ source: path, ...(offset !== undefined && { place: placeOf(offset) }), key, message });
+    formatProblem({ source: path, ...(offset !== undefined && { location: locate(offset) }), key, message });
   const nameOf = (key: string) => [...values.keys()].find((name) => formatKey([name]) === key) ?? key;
   return {
     path,
@@ -72,8 +72,8 @@ function toSettings(document: ConfigDocument, path: string, concerns: readonly s
       ),
     ],
     formatProblem(name, message, element) {
-      if (element === undefined) return describe(spots.get(formatKey([name]))?.nameOffset, name, message);
-      return describe(spots.get(formatKey([name, element]))?.offset, name, message);
+      if (element === undefined) return describe(locations.get(formatKey([name]))?.nameOffset, name, message);
+      return describe(locations.get(formatKey([name, element]))?.offset, name, message);
     },
   };
 }

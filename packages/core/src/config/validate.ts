@@ -8,12 +8,12 @@ import { isPlainObject } from "./settings.ts";
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** A problem of one setting; `isName` if its name is wrong, not its value. */
+/** A problem of one setting; `isName` if its name is invalid, not its value. */
 interface Finding {
   path: Path;
   message: string;
   isName: boolean;
-  /** True if there is no such setting. */
+  /** True if the setting does not exist. */
   isUnknown?: boolean;
 }
 
@@ -21,8 +21,8 @@ interface Finding {
 export type UnknownSettings = "refuse" | "skip";
 
 /**
- * Checks a document against the schema: the configuration with the unknown settings that were skipped, or all that is wrong
- * with it; both in the order of the text.
+ * Validates a document against the schema: returns the configuration with the unknown settings that were skipped, or
+ * all problems; both in the order of the text.
  */
 export function validateDocument(
   document: ConfigDocument,
@@ -46,13 +46,13 @@ function toProblems(findings: readonly Finding[], document: ConfigDocument): Con
     .sort((left, right) => left.offset - right.offset)
     .map(({ key, offset, message }) => ({
       source: document.source,
-      place: document.placeOf(offset),
+      location: document.locate(offset),
       key,
       message,
     }));
 }
 
-/** A copy without the setting. A rule that allows becomes one that asks: the unknown part could have narrowed it. */
+/** A copy without the setting. A rule that allows becomes one that asks: the unknown part could have restricted it. */
 function withoutSetting(value: unknown, [part, ...rest]: Path): unknown {
   if (part === undefined || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
@@ -73,11 +73,11 @@ function withoutSetting(value: unknown, [part, ...rest]: Path): unknown {
   );
 }
 
-function locate({ path, message, isName }: Finding, { spots }: ConfigDocument) {
-  const spot = spots.get(formatKey(path));
-  if (spot) return { key: spot.key, offset: isName ? spot.nameOffset : spot.offset, message };
+function locate({ path, message, isName }: Finding, { locations }: ConfigDocument) {
+  const location = locations.get(formatKey(path));
+  if (location) return { key: location.key, offset: isName ? location.nameOffset : location.offset, message };
   // A missing setting is reported where it should be.
-  const parent = spots.get(formatKey(path.slice(0, -1)));
+  const parent = locations.get(formatKey(path.slice(0, -1)));
   const last = formatKey(path.slice(-1));
   const key = parent === undefined || parent.key === "" ? formatKey(path) : `${parent.key}.${last}`;
   return { key, offset: parent?.offset ?? 0, message };
@@ -96,7 +96,7 @@ function describeIssue(issue: Issue, document: ConfigDocument): Finding[] {
     case "invalid_union":
       return describeUnion(issue, document);
     case "invalid_key":
-      return [{ path, message: issue.issues[0]?.message ?? "cannot be named so", isName: true }];
+      return [{ path, message: issue.issues[0]?.message ?? "this name is not allowed", isName: true }];
     case "invalid_type":
       return [{ path, message: describeType(issue, document), isName: false }];
     case "invalid_value":
@@ -118,10 +118,10 @@ function describeUnknown(name: string, path: Path): string {
   if (elsewhere.length > 0) {
     return `there is no such setting here; did you mean ${elsewhere.map((key) => `"${key}"`).join(" or ")}?`;
   }
-  return `there is no such setting; known here are ${known.filter((key) => key !== "$schema").join(", ")}`;
+  return `there is no such setting; known settings here: ${known.filter((key) => key !== "$schema").join(", ")}`;
 }
 
-/** A union is a string or an object: an error within the object is more useful than that it is not a string. */
+/** A union of a string and an object: an error inside the object is more useful than "must be a string". */
 function describeUnion(
   issue: Extract<Issue, { code: "invalid_union" }>,
   document: ConfigDocument,
@@ -145,13 +145,16 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   record: "an object in { }",
 };
 
-function describeType(issue: Extract<Issue, { code: "invalid_type" }>, { spots }: ConfigDocument): string {
-  if (!spots.has(formatKey(issue.path))) return "is missing";
+function describeType(
+  issue: Extract<Issue, { code: "invalid_type" }>,
+  { locations }: ConfigDocument,
+): string {
+  if (!locations.has(formatKey(issue.path))) return "is missing";
   return `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
 }
 
 function describeChoice(issue: Extract<Issue, { code: "invalid_value" }>, document: ConfigDocument): string {
-  if (!document.spots.has(formatKey(issue.path))) return "is missing";
+  if (!document.locations.has(formatKey(issue.path))) return "is missing";
   const choices = issue.values.map(String);
   const written = valueAt(document.value, issue.path);
   const nearest = typeof written === "string" ? nearestName(written, choices) : undefined;
@@ -171,7 +174,7 @@ function valueAt(value: unknown, path: Path): unknown {
   }, value);
 }
 
-/** Made once, and only when something is wrong. */
+/** Created on the first problem. */
 let knownSettings: { schema: unknown; keys: readonly string[] } | undefined;
 
 function getKnownSettings(): { schema: unknown; keys: readonly string[] } {
@@ -182,12 +185,12 @@ function getKnownSettings(): { schema: unknown; keys: readonly string[] } {
   return knownSettings;
 }
 
-/** The names that the object at `path` may have; empty where any name will do. */
+/** The names that the object at `path` may have; empty if any name is allowed. */
 export function findKnownNames(path: readonly PropertyKey[]): string[] {
   return Object.keys(propertiesOf(path.reduce(step, getKnownSettings().schema)));
 }
 
-/** The full names of all settings that end in this name, case aside; for a setting that stands in the wrong place. */
+/** The full names of all settings that end in this name, ignoring case; for a setting in the wrong place. */
 function findSettingsNamed(name: string): string[] {
   const wanted = name.toLowerCase();
   return getKnownSettings().keys.filter((key) => key.toLowerCase().endsWith(`.${wanted}`));

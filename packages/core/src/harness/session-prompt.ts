@@ -126,7 +126,7 @@ async function notifyKnowledge(
     const findChangedFile = createStaleCheck(projectRoot);
     return buildKnowledgeSection(await readKnowledge(knowledge), injectionBudget, { findChangedFile });
   } catch (error) {
-    const message = `The model is told nothing of earlier sessions: ${describeError(error)}`;
+    const message = `Knowledge of earlier sessions is not used: ${describeError(error)}`;
     notices.push({ level: "warning", code: "knowledge_not_loaded", message });
     return "";
   }

@@ -54,7 +54,7 @@ describe("a file that cannot be read is refused by name:", () => {
       put(path, "{}");
       put(path.replace(/c$/, ""), "{}");
     });
-    expect(complaint).toBe("F: there is DIR/diligent.json too; keep one of them");
+    expect(complaint).toBe("F: DIR/diligent.json exists too; keep one of them");
   });
 
   testUnless(ROOT_CAN_ANYWAY)("one that may not be read", async () => {
@@ -80,7 +80,7 @@ describe("warnings about files", () => {
     put(place.userFile, '{"maxTurns": 1,\n "maxTurns": 2}');
     const { config, warnings } = await load(place);
     expect(config.maxTurns).toBe(2);
-    const message = `${place.userFile}: set more than once, the last one counts: "maxTurns" (2:2)`;
+    const message = `${place.userFile}: set more than once (the last value applies): "maxTurns" (2:2)`;
     expect(warnings).toEqual([{ code: "duplicate_key", message }]);
   });
 

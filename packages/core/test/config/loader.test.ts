@@ -146,7 +146,7 @@ describe("{env:NAME}", () => {
     expect(warnings).toEqual([
       {
         code: "unset_variable",
-        message: `${place.userFile}: environment variables that are not set count as empty: NO_KEY (in provider.openai.apiKey, instructions[1]), NO_TEXT (in instructions[0]), constructor (in instructions[1])`,
+        message: `${place.userFile}: unset environment variables count as empty: NO_KEY (in provider.openai.apiKey, instructions[1]), NO_TEXT (in instructions[0]), constructor (in instructions[1])`,
       },
     ]);
   });

@@ -3,8 +3,8 @@ import { complaintAbout } from "../support/config-complaint.ts";
 
 describe("a broken file is refused with the place:", () => {
   test.each([
-    ["", "F:1:1: the file is empty; {} would be a configuration without settings"],
-    [" // nothing\n", "F:1:1: the file is empty; {} would be a configuration without settings"],
+    ["", "F:1:1: the file is empty; a configuration without settings is {}"],
+    [" // nothing\n", "F:1:1: the file is empty; a configuration without settings is {}"],
     ['{\n  "model": "a"\n  "maxTurns": 3\n}', "F:3:3: expected a comma"],
     ['{"model": }', "F:1:11: expected a value"],
     ['{"model" "a"}', "F:1:10: expected a colon"],
@@ -36,7 +36,7 @@ describe("a wrong setting is refused with its place, its name and what is wrong:
     ],
     [
       '{"session": {"zzzzzz": 1}}',
-      'F:1:14: key "session.zzzzzz": there is no such setting; known here are autoResume',
+      'F:1:14: key "session.zzzzzz": there is no such setting; known settings here: autoResume',
     ],
     ['{"maxTurns": "3"}', 'F:1:14: key "maxTurns": must be a number'],
     ['{"maxTurns": 1.5}', 'F:1:14: key "maxTurns": must be a whole number'],

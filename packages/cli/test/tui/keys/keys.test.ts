@@ -147,7 +147,7 @@ describe("keybindings.json", () => {
 
   for (const [name, content, problem] of [
     ["a broken one", '{ "app.exit": }', "FILE:1:15: expected a value"],
-    ["an empty one", "", "FILE:1:1: the file is empty; {} would be a configuration without settings"],
+    ["an empty one", "", "FILE:1:1: the file is empty; a configuration without settings is {}"],
     ["a list", "[]", "FILE:1:1: expected an object in { }"],
     ["one of other bytes", "\xff\xfe{}", undefined],
   ] as const)
