@@ -32,7 +32,7 @@ interface PromptOptions {
   /** Of the model the prompt is for, in tokens: how much room there is for knowledge depends on it. */
   contextWindow: number;
   /** How commands run. */
-  sandbox: Pick<SessionSandbox, "isExpected" | "setting">;
+  sandbox: Pick<SessionSandbox, "isExpected" | "setting" | "sharesProcesses">;
   /** What the model has: it is asked to record knowledge only where it can. */
   tools: readonly Pick<Tool, "name">[];
 }
@@ -86,7 +86,7 @@ async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
   const parts: SystemPromptSections = {
     base: config.systemPrompt ?? BASE_SYSTEM_PROMPT,
     facts: { cwd, projectRoot, platform: platformName(), date: utcDate(), gitBranch },
-    sandbox: isBoxed ? describeSandbox({ mayLeave: options.sandbox.setting !== "required" }) : undefined,
+    sandbox: isBoxed ? describeSandbox(toSandboxView(options.sandbox)) : undefined,
     instructions,
     additional: [
       ...(config.instructions ?? []),
@@ -99,6 +99,10 @@ async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
     },
   };
   return { systemPrompt: composeSystemPrompt(parts), parts, notices };
+}
+
+function toSandboxView({ setting, sharesProcesses }: PromptOptions["sandbox"]) {
+  return { mayLeave: setting !== "required", sharesProcesses };
 }
 
 /** What a person is told about a warning of the library. */

@@ -71,6 +71,11 @@ export function processAccount(): { home: string | undefined; isAdministrator: b
   }
 }
 
+/** The numbers of the user and the group as which this process runs; 0 where the system has none. */
+export function processOwner(): { userId: number; groupId: number } {
+  return { userId: process.getuid?.() ?? 0, groupId: process.getgid?.() ?? 0 };
+}
+
 /** What `TMPDIR` names, or the system: shared with others, and perhaps a link. */
 export function temporaryDirectory(): string {
   return tmpdir();

@@ -2,9 +2,20 @@ export { type SandboxOptions, SessionSandbox } from "./session-sandbox.ts";
 
 /**
  * Describes the sandbox to the model: what it allows, and how to get beyond it. Short, since it is part of every
- * request. @param mayLeave false if no command may request to run outside.
+ * request.
+ * @param options.mayLeave false if no command may request to run outside.
+ * @param options.sharesProcesses false where each command has processes and a network of its own.
  */
-export function describeSandbox({ mayLeave }: { mayLeave: boolean }): string {
+export function describeSandbox({
+  mayLeave,
+  sharesProcesses = true,
+}: {
+  mayLeave: boolean;
+  sharesProcesses?: boolean;
+}): string {
+  const shared = sharesProcesses
+    ? "All commands share one localhost, one process list and one /tmp."
+    : SEPARATE;
   const further = mayLeave
     ? "For more, such as packages or a push, pass outside_sandbox and a reason: the user is asked."
     : "Nothing runs outside it.";
@@ -12,6 +23,10 @@ export function describeSandbox({ mayLeave }: { mayLeave: boolean }): string {
     "# Sandbox",
     "",
     "bash runs sandboxed: commands write to the project and $TMPDIR (/tmp too) only, not to files that steer other " +
-      `programs (.git/config, hooks, .env, CI: use write and edit); no network; secret files (.env, keys) are unreadable. ${further}`,
+      "programs (.git/config, hooks, .env, CI: use write and edit); no network; secret files (.env, keys) are unreadable. " +
+      `${shared} ${further}`,
   ].join("\n");
 }
+
+const SEPARATE =
+  "Each command has processes and a localhost of its own: use a server in the same command that starts it.";

@@ -11,6 +11,7 @@ import { runCommand } from "../infrastructure/process/run.ts";
 import { homeDirectory, now, temporaryDirectory } from "../infrastructure/runtime.ts";
 import { createProjectFinder, findOwnHomes, findSecretPaths } from "./box/hidden-paths.ts";
 import { type Hardening, SandboxedShell } from "./box/sandboxed-command.ts";
+import { SessionNamespace } from "./box/session-namespace.ts";
 import { explainFailure, type SandboxProgram } from "./detect.ts";
 import type { SandboxOptions } from "./session-sandbox.ts";
 
@@ -58,10 +59,13 @@ export async function openBox(
         `The sandbox keeps ${path} read-only although "sandboxWritable" names it, because it contains ${held}.`,
       );
   const [best, ...lesser] = HARDENINGS;
-  const first = await tryBox(program, options, best);
+  const shared = await tryShared(program, options, best);
+  if ("box" in shared) return shared;
+  const firstNote = shared.problem && `${SEPARATE} (${shared.problem})`;
+  const first = await tryBox(program, options, { hardening: best, firstNote });
   if (first.box) return { box: first.box };
   for (const hardening of first.mayDiffer && program.kind === "bubblewrap" ? lesser : []) {
-    const { box } = await tryBox(program, options, hardening);
+    const { box } = await tryBox(program, options, { hardening, firstNote });
     if (box) return { box };
   }
   return { problem: first.problem };
@@ -82,22 +86,52 @@ interface Trial {
   mayDiffer: boolean;
 }
 
-async function tryBox(
+const SEPARATE =
+  "each command has processes and a localhost of its own on this system, so a server answers only within the command that starts it";
+
+/**
+ * The sandbox whose commands share the namespaces of the session, or why there is none where it was expected. A command
+ * that could make namespaces of its own would leave the mount namespace by which its processes are known.
+ */
+async function tryShared(
   program: SandboxProgram,
   options: OpenBoxOptions,
   hardening: Hardening,
+): Promise<{ box: SandboxedShell } | { problem: string | undefined }> {
+  const find = (name: string) =>
+    resolveExecutable(name, { environment: options.environment, outside: options.root });
+  const [nsenter, shell] = [find("nsenter"), find("sh")];
+  if (program.kind !== "bubblewrap" || nsenter === undefined || shell === undefined)
+    return { problem: undefined };
+  let namespace: SessionNamespace | undefined;
+  try {
+    namespace = await SessionNamespace.open({ bubblewrap: program.path, nsenter, shell });
+  } catch (error) {
+    // A sandbox without them may be allowed all the same.
+    return { problem: explainFailure(error instanceof Error ? error.message : String(error)) };
+  }
+  const { box, problem } = await tryBox(program, options, { hardening, namespace });
+  if (box) return { box };
+  await namespace.end(problem);
+  return { problem };
+}
+
+async function tryBox(
+  program: SandboxProgram,
+  options: OpenBoxOptions,
+  setup: { hardening: Hardening; namespace?: SessionNamespace; firstNote?: string | undefined },
 ): Promise<Trial> {
   const { root, environment } = options;
   const shell = resolveExecutable("sh", { environment, outside: root });
   if (shell === undefined) return { problem: "sh not found in PATH", mayDiffer: false };
   try {
-    const box = new SandboxedShell({ ...toBoxOptions(program, options), hardening });
+    const box = new SandboxedShell({ ...toBoxOptions(program, options), ...setup });
     for (let attempt = 1; ; attempt++) {
-      const { end, said, isFailure } = await runTrial(box, shell, root);
+      const { end, said, failure } = await runTrial(box, shell, root);
       if (end.exitCode === 0) return { box, problem: "", mayDiffer: false };
       if (end.cause === "timeout") return { problem: TOO_SLOW, mayDiffer: false };
       // A place that was to be hidden may have gone away meanwhile.
-      if (attempt === MAX_ATTEMPTS || end.hasBegun || !isFailure(said.trimEnd()))
+      if (attempt === MAX_ATTEMPTS || end.hasBegun || failure !== "mounts")
         return { problem: explainFailure(said), mayDiffer: true };
     }
   } catch (error) {
@@ -117,7 +151,7 @@ async function runTrial(box: SandboxedShell, shell: string, cwd: string) {
       said += new TextDecoder().decode(chunk);
     },
   });
-  return { end, said, isFailure: trial.isFailure };
+  return { end, said, failure: trial.findFailure(said.trimEnd()) };
 }
 
 /** Half a sentence if files hidden from commands lie in a directory that they may write to. */

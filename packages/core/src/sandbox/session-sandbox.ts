@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { protectedFileJournalDirectory } from "../infrastructure/paths/user.ts";
+import { resolveExecutable } from "../infrastructure/process/environment.ts";
 import type { SandboxState } from "../infrastructure/process/shell-wrapper.ts";
 import { type Environment, now } from "../infrastructure/runtime.ts";
 import { findSandboxProgram, type SandboxProgram } from "./detect.ts";
@@ -28,6 +29,7 @@ export class SessionSandbox {
   private opening: Promise<OpenedBox> | undefined;
   private recovering: Promise<void> | undefined;
   private readonly sessionStart = now();
+  private tried: { sharesProcesses: boolean } | undefined;
 
   constructor(private readonly options: SandboxOptions) {
     this.found = options.setting === "off" ? undefined : findSandboxProgram(options);
@@ -45,6 +47,14 @@ export class SessionSandbox {
   /** True unless it is already known that commands will not be sandboxed. */
   get isExpected(): boolean {
     return this.found !== undefined && "path" in this.found;
+  }
+
+  /** True where commands see each other's processes and servers: by what is installed, until the first one has run. */
+  get sharesProcesses(): boolean {
+    if (this.tried !== undefined) return this.tried.sharesProcesses;
+    if (this.found === undefined || !("path" in this.found) || this.found.kind !== "bubblewrap") return false;
+    const { environment, root } = this.options;
+    return resolveExecutable("nsenter", { environment, outside: root }) !== undefined;
   }
 
   /** The notice for the user at the start if a sandbox was requested and there is none. Undefined otherwise. */
@@ -96,6 +106,7 @@ export class SessionSandbox {
     const opened = await openBox(this.found, { ...this.options, mayLeave, sessionStart: this.sessionStart });
     if ("box" in opened) {
       const { box } = opened;
+      this.tried = box;
       return { state: { kind: "boxed", wrapper: box, mayLeave }, close: () => box.close() };
     }
     this.options.notify?.(describe(opened.problem, this.options));

@@ -9,8 +9,8 @@ test.skipIf(!hasProcessTable())("a process is found by its mark, and so is what 
   try {
     const { value } = await shell.stdout.getReader().read();
     const sleeper = Number(new TextDecoder().decode(value));
-    const { processes } = findProcessTree(new Set(), MARK);
-    expect(processes.sort()).toEqual([shell.pid, sleeper].sort());
+    const { processes } = findProcessTree({ groups: [], mark: MARK });
+    expect(processes.map(({ pid }) => pid).sort()).toEqual([shell.pid, sleeper].sort());
     process.kill(sleeper);
   } finally {
     shell.kill();
@@ -22,7 +22,7 @@ test.skipIf(!hasProcessTable())(
   async () => {
     const stranger = Bun.spawn(["sleep", "30"], { env: {} });
     try {
-      expect(findProcessTree(new Set(), MARK)).toEqual({ processes: [], isCertain: false });
+      expect(findProcessTree({ groups: [], mark: MARK })).toEqual({ processes: [], isCertain: false });
     } finally {
       stranger.kill();
       await stranger.exited;

@@ -106,7 +106,7 @@ describe.skipIf(problem !== undefined)("a link in the place of what git keeps re
 describe.skipIf(problem !== undefined)("between the look at a project and the making of a box", () => {
   /** Runs a command for which everything was planned when `exchange` is called. */
   async function runAfter(place: BoxedProject, exchange: () => void, command: string) {
-    const enclosed = place.box.wrapCommand({
+    const enclosed = await place.box.wrapCommand({
       argv: ["/bin/sh", "-c", command],
       cwd: place.root,
       environment: { PATH: process.env.PATH ?? "", HOME: place.home },
@@ -146,8 +146,8 @@ describe.skipIf(problem !== undefined)("between the look at a project and the ma
     const [root, aside] = [place.root, `${place.root}-before`];
     renameSync(root, aside);
     symlinkSync(place.home, root);
-    const enclose = () => place.box.wrapCommand({ argv: ["/bin/sh"], cwd: root, environment: {} });
-    expect(enclose).toThrow(`${root} is now a link, or is reached through one`);
+    const enclosing = place.box.wrapCommand({ argv: ["/bin/sh"], cwd: root, environment: {} });
+    await expect(enclosing).rejects.toThrow(`${root} is now a link, or is reached through one`);
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createSocket, type Socket } from "node:dgram";
 import { createServer, type Server } from "node:net";
 import { dirname } from "node:path";
@@ -6,8 +6,6 @@ import { endAllProcesses } from "../../src/infrastructure/process/all-processes.
 import { findBoxProblem, makeBoxedProject } from "../support/boxed-project.ts";
 
 const problem = await findBoxProblem();
-
-afterEach(endAllProcesses);
 
 /** A listener that names its socket from where it works. */
 const LISTEN = 'require("node:net").createServer().listen("relative.sock", () => console.log("listening"))';
@@ -53,7 +51,8 @@ beforeAll(async () => {
   await listen(createServer(count), `\0diligent-test-${process.pid}`);
 });
 
-afterAll(() => {
+afterAll(async () => {
+  await endAllProcesses();
   relative?.kill();
   for (const server of servers) server.close();
   udp?.close();
@@ -115,7 +114,7 @@ describe.skipIf(problem !== undefined)("a boxed command reaches no listener", ()
   test("and is told that there is no network, and how to ask for it", async () => {
     const { output } = await run("curl -sS http://example.org/");
     expect(output).toContain(
-      "it ran in a sandbox: there is no network and no access to services on this machine. ",
+      "it ran in a sandbox: there is no network but this session's own localhost, and no access to services outside it. ",
     );
     expect(output).toContain("call bash again with outside_sandbox and a reason; the user will be asked");
   });

@@ -41,6 +41,8 @@ describe("the table of a box", () => {
       forbidsNamespaces: true,
       isFiltered: true,
       isAdministrator: false,
+      isJoining: false,
+      owner: { userId: 1000, groupId: 1000 },
       cwd: "/w/app/src",
     };
     const words = toBubblewrapArguments(options);

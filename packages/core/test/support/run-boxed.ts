@@ -14,7 +14,7 @@ const sandbox = new SessionSandbox({
 });
 const state = await sandbox.sandboxState();
 if (state.kind !== "boxed") throw new Error("There is no box.");
-const enclosed = state.wrapper.wrapCommand({
+const enclosed = await state.wrapper.wrapCommand({
   argv: ["/bin/sh", "-c", command],
   cwd: root,
   environment: { PATH: process.env.PATH ?? "" },

@@ -15,7 +15,7 @@ const REPORTS = 'echo begun >&3; "$@"; echo "$? 0" >&3; exit 0';
 function createBoxes(failures: number) {
   const boxes = { made: 0, finished: 0, abandoned: 0 };
   const box: ShellWrapper = {
-    wrapCommand({ argv, environment }): WrappedCommand {
+    async wrapCommand({ argv, environment }): Promise<WrappedCommand> {
       boxes.made += 1;
       const isFailing = boxes.made <= failures;
       return {
@@ -23,9 +23,9 @@ function createBoxes(failures: number) {
           ? ["/bin/sh", "-c", `echo "${FAILURE}" >&2; exit 1`]
           : ["/bin/sh", "-c", REPORTS, "box", ...argv],
         environment,
-        reportsEnd: true,
+        report: "staying_shell",
         inheritedFiles: [],
-        isFailure: (output) => output === FAILURE,
+        findFailure: (output) => (output === FAILURE ? "mounts" : undefined),
         explain: () => undefined,
         finish: () => {
           boxes.finished += 1;

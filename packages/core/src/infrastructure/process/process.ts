@@ -1,6 +1,8 @@
 import { closeSync, openSync, statSync } from "node:fs";
 import { systemErrorText } from "../system-error.ts";
 import { registerEnding } from "./all-processes.ts";
+import { CommandReport, type ReportFormat } from "./command-report.ts";
+import { isMountNamespaceUsed } from "./mount-namespace.ts";
 import { hasUnreadBytes, type OutputPipe, openOutputPipe } from "./output-pipe.ts";
 import {
   endTree,
@@ -8,6 +10,7 @@ import {
   isGroupAlive,
   isTreeAlive,
   type ProcessGroup,
+  type ProcessRole,
   type ProcessTree,
 } from "./tree.ts";
 
@@ -20,8 +23,12 @@ export interface ProcessOptions {
   environment: Readonly<Record<string, string>>;
   /** Where the pipe for the output comes from; without one, sockets take its place. */
   openPipe?: () => Promise<OutputPipe | undefined>;
-  /** True for a program that stays while something it started runs, and reports the end of the foreground; see `EndReport`. */
-  reportsEnd?: boolean;
+  /** What it reports about the command that it runs; left out for a program that is the command itself. */
+  report?: ReportFormat | undefined;
+  /** Where the processes of a command are seen that has a mount namespace to itself, and shares that of processes. */
+  processTable?: string | undefined;
+  /** What it is for when everything is ended; `worker` when left out, `keeper` where it reports. */
+  role?: ProcessRole | undefined;
   /** Files that it finds open for reading as its descriptors from 4 on. */
   inheritedFiles?: readonly string[];
 }
@@ -44,13 +51,19 @@ export interface ChildProcess {
   closeOutputs(): void;
   /** Resolves when the program, or the foreground that it reports about, has ended. */
   exited: Promise<ProcessExit>;
-  /** Resolves when the program itself has ended. */
+  /** Resolves when nothing of it runs any more. */
   gone: Promise<unknown>;
+  /** What it reports about the command that it runs, where it does. */
+  report: CommandReport | undefined;
   /**
    * Ends the process and everything that descends from it: TERM, and KILL after a second. Resolves when all of it is gone,
    * or after two seconds with false when something could not be ended.
    */
   end(): Promise<boolean>;
+  /** Kills the process itself, at once. */
+  kill(): void;
+  /** From now on it keeps this program no longer alive. */
+  release(): void;
   /** After `exited`: false for a program that reports what it does and has not begun with what it was given. */
   hasBegun(): boolean;
   /** After `exited`: true while something it started in the background still runs. `isClosed` is false where outputs have not ended. */
@@ -75,7 +88,7 @@ export async function startProcess(options: ProcessOptions): Promise<ChildProces
   const { mark, marked } = markEnvironment(environment);
   const pipe = await openPipe();
   const target = pipe?.writeEnd ?? "pipe";
-  const report = options.reportsEnd ? await openPipe() : undefined;
+  const report = options.report ? await openPipe() : undefined;
   const inherited: number[] = [];
   try {
     for (const path of options.inheritedFiles ?? []) inherited.push(openSync(path, "r"));
@@ -85,7 +98,13 @@ export async function startProcess(options: ProcessOptions): Promise<ChildProces
       stdio: ["ignore", target, target, report?.writeEnd ?? null, ...inherited],
       detached: true,
     });
-    return toChildProcess(child, { mark, readEnd: pipe?.readEnd, report: report && readEndReport(report) });
+    return toChildProcess(child, {
+      mark,
+      readEnd: pipe?.readEnd,
+      report: report && options.report && new CommandReport(options.report, report.readEnd),
+      role: options.role ?? (report ? "keeper" : "worker"),
+      processTable: options.processTable,
+    });
   } catch (error) {
     for (const opened of [pipe, report]) if (opened) closeSync(opened.readEnd);
     throw new Error(startFailure(argv[0] ?? "", cwd, error));
@@ -117,37 +136,59 @@ function endAllProcessesNow(): void {
 /** Every group that was not seen empty, and every process that carries this process's mark. */
 function everything(): ProcessTree {
   for (const group of processRegistry) if (!isGroupAlive(group)) processRegistry.delete(group);
-  const groups = [...processRegistry];
-  return { groups: groups.map(({ leader }) => leader), mark: `/${ownMark}/`, keepers: findKeepers(groups) };
+  return toTree([...processRegistry], `/${ownMark}/`);
 }
 
-function findKeepers(groups: readonly ProcessGroup[]): number[] {
-  return groups.filter(({ isKeeper }) => isKeeper).map(({ leader }) => leader);
+function toTree(groups: readonly ProcessGroup[], mark: string): ProcessTree {
+  const leadersOf = (role: ProcessRole) =>
+    groups.filter((group) => group.role === role).map(({ leader }) => leader);
+  return {
+    groups: groups.map(({ leader }) => leader),
+    mark,
+    keepers: leadersOf("keeper"),
+    holders: leadersOf("holder"),
+  };
 }
 
-interface ChildDeps {
+interface ChildDeps extends Pick<ProcessOptions, "processTable"> {
   mark: string;
   readEnd: number | undefined;
-  report: Promise<EndReport> | undefined;
+  report: CommandReport | undefined;
+  role: ProcessRole;
 }
 
-function toChildProcess(child: Bun.Subprocess, { mark, readEnd, report }: ChildDeps): ChildProcess {
-  const group: ProcessGroup = { leader: child.pid, isKeeper: report !== undefined, leaderExited: false };
-  const tree = () => ({
-    groups: isGroupAlive(group) ? [group.leader] : [],
-    mark,
-    keepers: findKeepers([group]),
-  });
+function toChildProcess(
+  child: Bun.Subprocess,
+  { mark, readEnd, report, role, processTable }: ChildDeps,
+): ChildProcess {
+  const group: ProcessGroup = { leader: child.pid, role, leaderExited: false };
   processRegistry.add(group);
-  let reported: EndReport | undefined;
-  const gone = child.exited.then((): ProcessExit => {
+  let isGone = false;
+  const tree = () => ({
+    ...toTree(isGroupAlive(group) ? [group] : [], mark),
+    // Once nothing lives in it, its number may be another's.
+    mountNamespace: isGone ? undefined : report?.mountNamespace,
+  });
+  const ended = child.exited.then((): ProcessExit => {
     group.leaderExited = true;
     if (!isGroupAlive(group)) processRegistry.delete(group);
     return { exitCode: child.exitCode, signal: child.signalCode === null ? null : String(child.signalCode) };
   });
-  const foreground = report?.then((said): ProcessExit | Promise<ProcessExit> => {
-    reported = said;
-    return said.end ? { exitCode: said.end.exitCode, signal: null } : gone;
+  // Its background keeps a staying shell, but not what joins a namespace that others keep.
+  const exited = report?.ended.then((): ProcessExit | Promise<ProcessExit> => {
+    const { exitCode } = report;
+    return exitCode === undefined || processTable !== undefined ? ended : { exitCode, signal: null };
+  });
+  const isRunning = ({ isUrgent = true } = {}) => {
+    const id = report?.mountNamespace;
+    if (processTable === undefined) return isGroupAlive(group) && isTreeAlive(tree());
+    return id !== undefined && isMountNamespaceUsed(id, processTable, { isUrgent });
+  };
+  const gone = ended.then(async () => {
+    // A staying shell has ended with the last of them.
+    if (report !== undefined && processTable === undefined) return;
+    for (let isUrgent = true; isRunning({ isUrgent }); isUrgent = false) await pauseUnnoticed();
+    isGone = true;
   });
   return {
     pid: child.pid,
@@ -156,13 +197,26 @@ function toChildProcess(child: Bun.Subprocess, { mark, readEnd, report }: ChildD
     closeOutputs: () => {
       if (readEnd !== undefined) closeSync(readEnd);
     },
-    exited: foreground ?? gone,
+    exited: exited ?? ended,
     gone,
+    report,
     end: () => endTree(tree),
-    hasBegun: () => report === undefined || reported?.hasBegun === true,
-    hasSurvivors: (isClosed = true) =>
-      reported?.end ? reported.end.runsOn : !isClosed || (isGroupAlive(group) && isTreeAlive(tree())),
+    kill: () => child.kill("SIGKILL"),
+    release: () => child.unref(),
+    // What was ended by a signal did not say what had become of it.
+    hasBegun: () => report === undefined || report.hasBegun || child.signalCode !== null,
+    hasSurvivors: (isClosed = true) => {
+      if (processTable !== undefined) return isRunning();
+      return report?.leftRunning ?? (!isClosed || isRunning());
+    },
   };
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+/** Keeps no program alive that has nothing else to do. */
+function pauseUnnoticed(): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, LOOK_EVERY_MS).unref());
 }
 
 function streamsOf({ stdout, stderr }: Bun.Subprocess): ReadableStream<Uint8Array>[] {
@@ -174,42 +228,4 @@ function startFailure(program: string, cwd: string, error: unknown): string {
     return `The working directory ${cwd} no longer exists, so no command can run in it.`;
   }
   return `${program} could not be started: ${systemErrorText(error)}.`;
-}
-
-/**
- * What a program that stays for its background says on its descriptor 3: the line `begun` before it runs what it was
- * given, and when that has ended a line with its exit code, a space, and 1 where something runs on, else 0.
- */
-interface EndReport {
-  hasBegun: boolean;
-  /** Undefined from a program that ended without. */
-  end?: { exitCode: number; runsOn: boolean };
-}
-
-const BEGUN = "begun\n";
-const REPORT = /^begun\n(\d{1,3}) ([01])\n/;
-// What is longer is no report.
-const MAX_CHARACTERS = 64;
-
-/** The report, once it is whole or the program has ended. The opener of the pipe closes its write end. */
-async function readEndReport({ readEnd }: Pick<OutputPipe, "readEnd">): Promise<EndReport> {
-  const reader = Bun.file(readEnd).stream().pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  try {
-    while (!REPORT.test(text) && text.length <= MAX_CHARACTERS) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      text += value;
-    }
-  } catch {
-    // Then the end of the program itself counts.
-  } finally {
-    await reader.cancel().catch(() => undefined);
-    closeSync(readEnd);
-  }
-  const [, exitCode, runsOn] = REPORT.exec(text) ?? [];
-  const hasBegun = text.startsWith(BEGUN);
-  return exitCode === undefined
-    ? { hasBegun }
-    : { hasBegun, end: { exitCode: Number(exitCode), runsOn: runsOn === "1" } };
 }

@@ -8,6 +8,8 @@ interface CommandOptions extends ProcessOptions {
   signal: AbortSignal;
   /** Called with stdout and stderr as they come, until the command has returned. */
   onOutput(chunk: Uint8Array): void;
+  /** Ends it where ending its processes one by one has failed; see `WrappedCommand`. */
+  endSession?: ((reason: string) => Promise<void>) | undefined;
 }
 
 /** How a command came back; what it left running may outlive this. */
@@ -34,7 +36,7 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
   const reader = new OutputReader(child, options.onOutput);
   const cause = await waitForEnd(child, options);
   try {
-    if (cause !== "exit" && !(await endWithPatience(child, cause))) {
+    if (cause !== "exit" && !(await endWithPatience(endChild(child, options), cause))) {
       return {
         cause,
         exitCode: null,
@@ -53,8 +55,14 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
   }
 }
 
-async function endWithPatience(child: ChildProcess, cause: CommandEnd["cause"]): Promise<boolean> {
-  const ending = child.end();
+async function endChild(child: ChildProcess, { endSession }: CommandOptions): Promise<boolean> {
+  const hasEnded = await child.end();
+  if (hasEnded || endSession === undefined) return hasEnded;
+  await endSession("a command could not be ended without them");
+  return true;
+}
+
+async function endWithPatience(ending: Promise<boolean>, cause: CommandEnd["cause"]): Promise<boolean> {
   if (cause !== "abort") return ending;
   const done = new AbortController();
   const ended = await Promise.race([ending, sleep(ABORT_PATIENCE_MS, done.signal).then(() => false)]);

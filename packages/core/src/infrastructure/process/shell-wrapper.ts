@@ -13,12 +13,22 @@ export interface ShellCommand {
 export interface WrappedCommand {
   argv: readonly string[];
   environment: Readonly<Record<string, string>>;
-  /** True where the program stays while something that the command started runs, and reports the command's own end. */
-  reportsEnd: boolean;
+  /** How the program reports the command's end, see `ReportFormat`; left out where it is the command itself. */
+  report?: "staying_shell" | "bubblewrap" | undefined;
+  /** Where the command's processes are seen, if they share a process namespace with others of the session. */
+  processTable?: string | undefined;
   /** Absolute paths of files that the program finds open for reading, as its descriptors from 4 on. */
   inheritedFiles: readonly string[];
-  /** True when this is all that came of it: the box could not be made, and nothing of the command was run. */
-  isFailure(output: string): boolean;
+  /**
+   * What could not be made where this is all that came of it, so that nothing of the command was run. `mounts`: a path has
+   * just gone away. `processes`: there is no room for another one in the session.
+   */
+  findFailure(output: string): "mounts" | "processes" | undefined;
+  /**
+   * Ends everything that runs in the session's sandbox, and lets the next command say why: for a command that could not
+   * be started for want of processes, or not be ended. Left out where commands share nothing.
+   */
+  endSession?: ((reason: string) => Promise<void>) | undefined;
   /**
    * What the box is about, in a line for the model that follows a failure by which it was met; undefined otherwise.
    * @param hasFailed false where the command says that it went well: left out, it has not.
@@ -34,14 +44,14 @@ export interface WrappedCommand {
 export interface CommandReturn {
   /** True when something of it runs on, as far as it says so itself. */
   survivors: boolean;
-  /** Resolves when the program that was started has ended. */
+  /** Resolves when nothing of it runs any more, as far as that can be seen. */
   gone: Promise<unknown>;
 }
 
 /** Where shell commands run that may touch little. */
 export interface ShellWrapper {
   /** @throws Error when the command cannot be enclosed now: it is not run then. */
-  wrapCommand(command: ShellCommand): WrappedCommand;
+  wrapCommand(command: ShellCommand): Promise<WrappedCommand>;
   /**
    * To be called before a command runs outside; what it returns, after: what has come about between may stay, unless something of the box
    * ran meanwhile. Then it is taken away, and a line says so for each.

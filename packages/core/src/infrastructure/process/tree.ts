@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { monotonicMs, sleep } from "../runtime.ts";
 import { systemErrorCode } from "../system-error.ts";
+import { readMountNamespace } from "./mount-namespace.ts";
 
 interface ProcessRow {
   pid: number;
@@ -19,8 +20,7 @@ export function hasProcessTable(): boolean {
 
 /** What was found of a tree. */
 interface FoundTree {
-  /** Their numbers. */
-  processes: number[];
+  processes: FoundProcess[];
   /**
    * False where something was on the move just then that may be a part of it: it ended, and may have left something behind,
    * or was becoming another program, when nothing tells whose it is.
@@ -28,21 +28,32 @@ interface FoundTree {
   isCertain: boolean;
 }
 
+/** Process and group by their numbers. */
+type FoundProcess = Pick<ProcessRow, "pid" | "group">;
+
 /**
- * The living processes that belong to a tree: members of the given groups (or of sessions of that number), processes
- * whose environment contains `mark`, and whatever descends from any of these. Zombies, threads of the kernel and this
- * process are left out. A process that left its group, dropped its environment and lost its parent cannot be found.
+ * The living processes that belong to a tree: members of its groups (or of sessions of that number), processes whose
+ * environment contains its mark, those in its mount namespace, and whatever descends from any of these. Zombies, threads
+ * of the kernel and this process are left out. Without a mount namespace, a process that left its group, dropped its
+ * environment and lost its parent cannot be found.
  */
-export function findProcessTree(groups: ReadonlySet<number>, mark: string): FoundTree {
+export function findProcessTree({
+  groups,
+  mark,
+  mountNamespace,
+}: Pick<ProcessTree, "groups" | "mark" | "mountNamespace">): FoundTree {
   const reader = new ProcessReader();
   const rows = reader.readTable();
   const found = new Set<number>();
+  const isInside = (pid: number) =>
+    mountNamespace !== undefined && readMountNamespace(pid) === mountNamespace;
   for (const { pid, group, session } of rows) {
-    if (groups.has(group) || groups.has(session) || reader.hasMark(pid, mark)) found.add(pid);
+    const isMember = groups.includes(group) || groups.includes(session);
+    if (isMember || reader.hasMark(pid, mark) || isInside(pid)) found.add(pid);
   }
   addDescendants(rows, found);
   found.delete(process.pid);
-  return { processes: [...found], isCertain: reader.isCertain };
+  return { processes: rows.filter(({ pid }) => found.has(pid)), isCertain: reader.isCertain };
 }
 
 function addDescendants(rows: readonly ProcessRow[], found: Set<number>): void {
@@ -97,15 +108,21 @@ function toRow(pid: number, stat = ""): ProcessRow | undefined {
 export interface ProcessTree {
   groups: readonly number[];
   mark: string;
-  /** Of the processes, those that end by themselves once the others have: they are killed, never asked to end. */
+  /** The mount namespace that it has to itself. */
+  mountNamespace?: string | undefined;
+  /** Of the groups, those that end by themselves once the others have: they are killed, never asked to end. */
   keepers?: readonly number[] | undefined;
+  /** Of the groups, those that hold what the others need: they are killed once nothing else is left. */
+  holders?: readonly number[] | undefined;
 }
+
+/** What a process group is for: see `ProcessTree`. */
+export type ProcessRole = "worker" | "keeper" | "holder";
 
 /** A process group, by the process that leads it. */
 export interface ProcessGroup {
   leader: number;
-  /** True where the leader keeps the others and ends with the last of them; see `ProcessTree.keepers`. */
-  isKeeper: boolean;
+  role: ProcessRole;
   /** True once the leader has ended and was waited for; its number is then free as soon as the group is empty. */
   leaderExited: boolean;
 }
@@ -126,12 +143,11 @@ const EMPTY_LOOKS = 2;
  */
 export async function endTree(find: () => ProcessTree): Promise<boolean> {
   const begin = monotonicMs();
-  const tree = find();
-  const first = look(tree);
+  const first = look(find());
   if (first.targets.length === 0 && first.isCertain) return true;
   let left = first.targets;
-  for (const target of left) {
-    if (tree.keepers?.includes(target)) continue;
+  for (const { target, role } of left) {
+    if (role !== "worker") continue;
     signalProcess(target, "SIGTERM");
     // A stopped process acts on TERM only once it continues.
     signalProcess(target, "SIGCONT");
@@ -140,13 +156,18 @@ export async function endTree(find: () => ProcessTree): Promise<boolean> {
   for (let pauseMs = FIRST_PAUSE_MS; emptyLooks < EMPTY_LOOKS; pauseMs = nextPause(pauseMs, emptyLooks)) {
     const elapsedMs = monotonicMs() - begin;
     if (elapsedMs >= LIMIT_MS) return false;
-    if (elapsedMs >= TERM_GRACE_MS) for (const target of left) signalProcess(target, "SIGKILL");
+    const isLast = left.every(({ role }) => role === "holder");
+    if (isLast || elapsedMs >= TERM_GRACE_MS) killAll(left);
     const boundaryMs = elapsedMs < TERM_GRACE_MS ? TERM_GRACE_MS : LIMIT_MS;
     await sleep(Math.min(pauseMs, Math.max(1, boundaryMs - elapsedMs)));
     left = look(find()).targets;
     emptyLooks = left.length === 0 ? emptyLooks + 1 : 0;
   }
   return true;
+}
+
+function killAll(targets: readonly Target[]): void {
+  for (const { target } of targets) signalProcess(target, "SIGKILL");
 }
 
 function nextPause(pauseMs: number, emptyLooks: number): number {
@@ -158,7 +179,7 @@ export function endTreeNow(find: () => ProcessTree): void {
   for (let round = 0; round < LAST_ROUNDS; round++) {
     const { targets } = look(find());
     if (targets.length === 0) return;
-    for (const target of targets) signalProcess(target, "SIGKILL");
+    killAll(targets);
   }
 }
 
@@ -175,20 +196,28 @@ export function isTreeAlive(tree: ProcessTree): boolean {
 }
 
 interface Look {
-  /** What to signal: processes, or, as negative numbers, whole groups where single processes cannot be listed. */
-  targets: number[];
+  targets: Target[];
   /** Nothing of the tree can have escaped it. */
   isCertain: boolean;
 }
 
-function look({ groups, mark }: ProcessTree): Look {
-  if (!hasProcessTable())
-    return {
-      targets: groups.map((group) => -group).filter((group) => signalProcess(group, 0)),
-      isCertain: true,
-    };
-  const { processes, isCertain } = findProcessTree(new Set(groups), mark);
-  return { targets: processes, isCertain };
+/** What to signal: a process, or, as a negative number, a whole group where single processes cannot be listed. */
+interface Target {
+  target: number;
+  role: ProcessRole;
+}
+
+function look(tree: ProcessTree): Look {
+  const roleOf = (group: number): ProcessRole => {
+    if (tree.holders?.includes(group)) return "holder";
+    return tree.keepers?.includes(group) ? "keeper" : "worker";
+  };
+  if (!hasProcessTable()) {
+    const alive = tree.groups.filter((group) => signalProcess(-group, 0));
+    return { targets: alive.map((group) => ({ target: -group, role: roleOf(group) })), isCertain: true };
+  }
+  const { processes, isCertain } = findProcessTree(tree);
+  return { targets: processes.map(({ pid, group }) => ({ target: pid, role: roleOf(group) })), isCertain };
 }
 
 /** Sends a signal (0 only asks); false when there is no such process or it is not ours to signal. */

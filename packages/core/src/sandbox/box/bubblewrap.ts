@@ -15,13 +15,18 @@ interface BubblewrapOptions {
   /** True: it finds a filter for system calls as its descriptor 4. */
   isFiltered: boolean;
   isAdministrator: boolean;
+  /** True for a command that has joined the session's namespaces; otherwise it gets namespaces of its own. */
+  isJoining: boolean;
+  /** Of the user as whom commands run, outside. */
+  owner: { userId: number; groupId: number };
   cwd: string;
 }
 
 /**
  * The bubblewrap arguments for running a command in the sandbox, without the command itself: separate namespaces
- * for processes, network, sockets, users; no privileges; the file system read-only except for the given paths.
- * Later mounts cover earlier ones. The sandbox and everything in it die with the process that started it.
+ * for processes, network, sockets, users, unless it shares those of its session; no privileges; the file system
+ * read-only except for the given paths. Later mounts cover earlier ones. The sandbox dies with the process that
+ * started it.
  */
 export function toBubblewrapArguments({ places, ...options }: BubblewrapOptions): string[] {
   const { temporary } = places;
@@ -30,14 +35,16 @@ export function toBubblewrapArguments({ places, ...options }: BubblewrapOptions)
   const own = [...new Set([...places.writable, ...places.fixed])].sort();
   const covers = temporary ? findCovers([...own, temporary.directory], options.sharedTemporary) : [];
   return [
-    ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"],
-    "--unshare-cgroup-try",
+    ...(options.isJoining ? toJoiningArguments(options) : OWN_NAMESPACES),
+    ...["--unshare-uts", "--unshare-cgroup-try"],
     ...(options.forbidsNamespaces ? ["--disable-userns"] : []),
     ...(options.isFiltered ? ["--seccomp", "4"] : []),
     ...["--cap-drop", "ALL", "--new-session", "--die-with-parent"],
-    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    ...["--ro-bind", "/", "/", "--dev", "/dev"],
+    // One that could be written to would let an administrator change the kernel's settings.
+    ...(options.isJoining ? ["--ro-bind", "/proc", "/proc"] : ["--proc", "/proc"]),
     // The files belong to root, inside and outside.
-    ...(options.isAdministrator ? ["--remount-ro", "/proc"] : []),
+    ...(options.isAdministrator && !options.isJoining ? ["--remount-ro", "/proc"] : []),
     ...places.homes.flatMap(toHomeArguments),
     ...options.runtimeDirectories.flatMap((path) => ["--tmpfs", path]),
     ...options.sharedTemporary.flatMap((path) =>
@@ -58,6 +65,16 @@ export function toBubblewrapArguments({ places, ...options }: BubblewrapOptions)
     ]),
     ...["--chdir", options.cwd],
   ];
+}
+
+const OWN_NAMESPACES: readonly string[] = [
+  ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net"],
+];
+
+/** In the session's namespaces everybody is root: the command is the user again, in a namespace of its own for that. */
+function toJoiningArguments({ owner: { userId, groupId } }: Pick<BubblewrapOptions, "owner">): string[] {
+  const user = ["--unshare-user", "--uid", String(userId), "--gid", String(groupId)];
+  return [...user, "--json-status-fd", "3"];
 }
 
 function toHomeArguments({ directory, shown, links }: HomeView): string[] {

@@ -147,11 +147,20 @@ const SIGNS: readonly { pattern: RegExp; rule: "write" | "network" | "privilege"
 /** What a rule says, and how to get beyond it; undefined if the output shows no sign of one. */
 export function explainOutput(
   output: string,
-  { mayLeave, temporary }: { mayLeave: boolean; temporary: PrivateTemporary | undefined },
+  {
+    mayLeave,
+    temporary,
+    hasLocalhost = false,
+  }: {
+    mayLeave: boolean;
+    temporary: PrivateTemporary | undefined;
+    /** True where commands of the session reach what others of it serve. */
+    hasLocalhost?: boolean;
+  },
 ): string | undefined {
   const rule = SIGNS.find(({ pattern }) => pattern.test(output))?.rule;
   if (rule === undefined) return undefined;
-  return `it ran in a sandbox: ${describeRule(rule, temporary)}. ${describeExit(mayLeave)}`;
+  return `it ran in a sandbox: ${describeRule(rule, { temporary, hasLocalhost })}. ${describeExit(mayLeave)}`;
 }
 
 function describeExit(mayLeave: boolean): string {
@@ -160,12 +169,17 @@ function describeExit(mayLeave: boolean): string {
     : "The user's settings do not allow commands outside the sandbox";
 }
 
-function describeRule(rule: (typeof SIGNS)[number]["rule"], temporary: PrivateTemporary | undefined): string {
+function describeRule(
+  rule: (typeof SIGNS)[number]["rule"],
+  { temporary, hasLocalhost }: { temporary: PrivateTemporary | undefined; hasLocalhost: boolean },
+): string {
   switch (rule) {
     case "write":
       return `only the project and ${temporary?.files ?? "/tmp"} can be written to, except files that control other programs (.git/config, .git/hooks, .env, CLAUDE.md, CI files and the like)`;
     case "network":
-      return "there is no network and no access to services on this machine";
+      return hasLocalhost
+        ? "there is no network but this session's own localhost, and no access to services outside it"
+        : "there is no network and no access to services on this machine";
     case "privilege":
       return "no program gets more privileges, and keys cannot be used";
   }

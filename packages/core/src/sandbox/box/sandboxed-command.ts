@@ -6,6 +6,7 @@ import type {
   ShellWrapper,
   WrappedCommand,
 } from "../../infrastructure/process/shell-wrapper.ts";
+import { processOwner } from "../../infrastructure/runtime.ts";
 import { isAdministrator, type SandboxProgram } from "../detect.ts";
 import { ProtectedFileGuard } from "../protected-files/guard.ts";
 import { ProtectedFileJournal } from "../protected-files/journal.ts";
@@ -24,6 +25,7 @@ import { findSockets } from "./hidden-paths.ts";
 import { findShownDirectories, planMounts, type SandboxMounts } from "./mounts.ts";
 import { ProjectSecrets } from "./project-secrets.ts";
 import { preparePrivateTemporary } from "./seccomp.ts";
+import type { SessionNamespace } from "./session-namespace.ts";
 
 interface SandboxedShellOptions {
   program: SandboxProgram;
@@ -46,6 +48,10 @@ interface SandboxedShellOptions {
   sharedTemporary: readonly string[];
   /** What bubblewrap can do here beside the box itself. */
   hardening: Hardening;
+  /** The namespaces that commands share; undefined where each has its own. */
+  namespace?: SessionNamespace | undefined;
+  /** A line for the model with the first result: what it was told about the sandbox and does not hold. */
+  firstNote?: string | undefined;
   /** When the session began, in milliseconds since the epoch. */
   sessionStart: number;
   /** False if no command may request to run outside. */
@@ -65,14 +71,21 @@ export interface Hardening {
 const FIRST_DESCRIPTOR = 4;
 
 // How bubblewrap ends when it cannot set up one of the mounts.
-const BUBBLEWRAP_FAILURE = /^bwrap: Can't .+$/;
+const MOUNT_FAILURE = /^bwrap: Can't .+$/;
+// How both programs end that make a command join the session, as soon as one of them cannot continue.
+const JOIN_FAILURE = /^(?:bwrap|nsenter): .+$/;
 
-/** The sandbox of one session: each command gets a new one, built from the state when it starts. */
+type BubblewrapStart = Pick<WrappedCommand, "argv" | "inheritedFiles" | "report" | "processTable">;
+
+interface SandboxStart extends BubblewrapStart, Pick<SandboxMounts, "temporary" | "unreadableFiles"> {}
+
+/** The sandbox of one session: each command gets its own mounts, built from the state when it starts. */
 export class SandboxedShell implements ShellWrapper {
   private readonly roots: readonly string[];
   private readonly linkedGitDirectories: readonly string[];
   private readonly keeper: ProtectedFileGuard;
   private readonly projectSecrets: ProjectSecrets;
+  private hasGivenFirstNote = false;
 
   constructor(private readonly options: SandboxedShellOptions) {
     const { root, writable, quarantine, journalDirectory, notify } = options;
@@ -94,10 +107,11 @@ export class SandboxedShell implements ShellWrapper {
     });
   }
 
-  wrapCommand(command: ShellCommand): WrappedCommand {
+  async wrapCommand(command: ShellCommand): Promise<WrappedCommand> {
+    const lost = await this.renewNamespace();
     const before = this.keeper.begin(command.writtenFiles ?? (() => []));
     try {
-      return this.toEnclosed(command, before);
+      return this.toEnclosed(command, before, lost);
     } catch (error) {
       this.keeper.abandon();
       throw error;
@@ -109,29 +123,58 @@ export class SandboxedShell implements ShellWrapper {
    * `wrapCommand`.
    */
   encloseTrial(command: ShellCommand): WrappedCommand {
-    return this.toEnclosed(command, this.keeper.snapshot());
+    return this.toEnclosed(command, this.keeper.snapshot(), []);
   }
 
-  private toEnclosed(command: ShellCommand, before: ProtectedFileScan): WrappedCommand {
+  /** Lines for the model where the processes of the session had ended. */
+  private async renewNamespace(): Promise<string[]> {
+    const { firstNote } = this.options;
+    if (firstNote !== undefined && !this.hasGivenFirstNote) {
+      this.hasGivenFirstNote = true;
+      return [firstNote];
+    }
+    try {
+      const reason = await this.options.namespace?.renew();
+      return reason === undefined ? [] : [`all processes of this session had ended: ${reason}`];
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      return [
+        `this command ran alone, since the processes of this session have ended and there can be no new ones: ${problem}`,
+      ];
+    }
+  }
+
+  private toEnclosed(
+    command: ShellCommand,
+    before: ProtectedFileScan,
+    notesBefore: readonly string[],
+  ): WrappedCommand {
     const { temporary, unreadableFiles, ...start } = this.findStart(command, before);
-    const { mayLeave } = this.options;
+    const { mayLeave, namespace } = this.options;
     const line = command.argv.at(-1) ?? "";
     const movedBefore = this.keeper.movedPaths.length;
+    const isJoining = start.processTable !== undefined;
     return {
       ...start,
       environment: toBoxEnvironment(command.environment, temporary),
-      isFailure: (output) => BUBBLEWRAP_FAILURE.test(output),
+      findFailure: (output) => {
+        if (MOUNT_FAILURE.test(output)) return "mounts";
+        return isJoining && JOIN_FAILURE.test(output) ? "processes" : undefined;
+      },
+      ...(isJoining && { endSession: (reason: string) => namespace?.end(reason) ?? Promise.resolve() }),
       explain: (output, hasFailed = true) => {
         const unwritten = findUnwrittenFiles(output, line);
         if (unwritten.length > 0) return explainCheckout(unwritten, mayLeave);
         return (
           explainUnreadable(output, { mayLeave, unreadableFiles }) ??
-          (hasFailed ? explainOutput(output, { mayLeave, temporary }) : explainSettings(output))
+          (hasFailed
+            ? explainOutput(output, { mayLeave, temporary, hasLocalhost: isJoining })
+            : explainSettings(output))
         );
       },
       abandon: () => this.keeper.abandon(),
       finish: (end) => {
-        const notes = this.keeper.finish(this.findEnd(end));
+        const notes = [...notesBefore, ...this.keeper.finish(this.findEnd(end))];
         const moved = this.keeper.movedPaths.slice(movedBefore);
         return { notes: [...notes, ...explainMoved(moved, { root: this.options.root, mayLeave })] };
       },
@@ -139,7 +182,7 @@ export class SandboxedShell implements ShellWrapper {
   }
 
   /** How a command is started, and where its temporary files go. */
-  private findStart(command: ShellCommand, look: ProtectedFileScan) {
+  private findStart(command: ShellCommand, look: ProtectedFileScan): SandboxStart {
     const { program, findSecrets, homes, sharedTemporary, runtimeDirectories } = this.options;
     const directory = this.options.directory();
     const temporary = directory === undefined ? undefined : preparePrivateTemporary(directory);
@@ -159,7 +202,7 @@ export class SandboxedShell implements ShellWrapper {
     const start = isBubblewrap
       ? this.toBubblewrap(command, places)
       : { argv: this.toSeatbelt(command, places), inheritedFiles: [] };
-    return { ...start, reportsEnd: isBubblewrap, temporary, unreadableFiles: places.unreadableFiles };
+    return { ...start, temporary, unreadableFiles: places.unreadableFiles };
   }
 
   /**
@@ -176,14 +219,20 @@ export class SandboxedShell implements ShellWrapper {
     return () => this.keeper.accept();
   }
 
+  /** False where each command has processes and a network of its own. */
+  get sharesProcesses(): boolean {
+    return this.options.namespace !== undefined;
+  }
+
   /** Call this when nothing runs any more: moves away files left by background processes. */
   async close(): Promise<void> {
     await this.keeper.close();
   }
 
-  private toBubblewrap({ argv, cwd, environment }: ShellCommand, places: SandboxMounts) {
+  private toBubblewrap({ argv, cwd, environment }: ShellCommand, places: SandboxMounts): BubblewrapStart {
     const { program, runtimeDirectories, sharedTemporary, hardening } = this.options;
     const { temporary } = places;
+    const namespace = this.options.namespace?.isAlive ? this.options.namespace : undefined;
     const filter = hardening.filtersCalls ? temporary?.filterFile : undefined;
     const filters = filter === undefined ? [] : [filter];
     const own = toBubblewrapArguments({
@@ -194,14 +243,18 @@ export class SandboxedShell implements ShellWrapper {
       forbidsNamespaces: hardening.forbidsNamespaces,
       isFiltered: filter !== undefined,
       isAdministrator: isAdministrator(),
+      isJoining: namespace !== undefined,
+      owner: processOwner(),
       cwd,
     });
     const descriptor = FIRST_DESCRIPTOR + filters.length;
     const packed = packArguments(own, { directory: temporary?.directory, descriptor });
-    return {
-      argv: [program.path, ...packed.argv, "--", ...toStayingShell(argv)],
-      inheritedFiles: [...filters, ...(packed.file === undefined ? [] : [packed.file])],
-    };
+    const inheritedFiles = [...filters, ...(packed.file === undefined ? [] : [packed.file])];
+    const enclose = (inner: readonly string[]) => [program.path, ...packed.argv, "--", ...inner];
+    if (namespace === undefined)
+      return { argv: enclose(toStayingShell(argv)), inheritedFiles, report: "staying_shell" };
+    const { processTable } = namespace;
+    return { argv: namespace.toJoining(enclose(argv)), inheritedFiles, report: "bubblewrap", processTable };
   }
 
   private toSeatbelt({ argv }: ShellCommand, places: SandboxMounts): string[] {

@@ -37,10 +37,10 @@ export async function runShell(
     if (boxed === undefined) return runOutside(run);
     const { end, output, durationMs } = await runInBox({ ...run, boxed });
     const text = output.finish().trimEnd();
-    // A path that was to be held or hidden disappeared while the sandbox was set up.
-    const isToRepeat = attempt < MAX_ATTEMPTS && !end.hasBegun && boxed.isFailure(text);
-    if (!isToRepeat || context.signal.aborted)
+    const failure = attempt < MAX_ATTEMPTS && !end.hasBegun ? boxed.findFailure(text) : undefined;
+    if (failure === undefined || context.signal.aborted)
       return toResult({ ...run, end, output, durationMs, text, boxed, notes });
+    if (failure === "processes") await boxed.endSession?.(`there was no room for one more (${text})`);
     // Protected files removed from background processes are reported in any case.
     notes.push(...boxed.finish(end).notes);
   }

@@ -1,0 +1,146 @@
+import { type ChildProcess, startProcess } from "../../infrastructure/process/process.ts";
+import { isProcessAlive } from "../../infrastructure/process/tree.ts";
+import { sleep } from "../../infrastructure/runtime.ts";
+
+/** Programs by their absolute paths. */
+export interface NamespacePrograms {
+  bubblewrap: string;
+  /** Of util-linux: starts a program in the namespaces of another. */
+  nsenter: string;
+  shell: string;
+}
+
+/**
+ * Of the first process in there, which no signal from in there ends: it waits for the processes that have lost their
+ * parent, so that none is left as a zombie. One of them may end its `sleep`.
+ */
+const SCRIPT = `echo ready
+exec >/dev/null 2>&1
+while :; do sleep 2147483647 & wait; done`;
+
+const READY = "ready\n";
+const MAX_MESSAGE_CHARACTERS = 2_000;
+const START_LIMIT_MS = 2_000;
+const END_LIMIT_MS = 2_000;
+const LOOK_EVERY_MS = 5;
+
+/**
+ * The user, network, process and IPC namespaces that all commands of a session share, so that one reaches what another
+ * serves and sees what another runs. A process holds them, and everything in them ends with it; it ends with this
+ * program, however that ends. Each command joins them and makes its own mounts.
+ */
+export class SessionNamespace {
+  private holder: ChildProcess | undefined;
+  private holderProcessId = 0;
+  private opening: Promise<void> | undefined;
+  /** Why the last one was ended on purpose. */
+  private endReason: string | undefined;
+
+  private constructor(private readonly programs: NamespacePrograms) {}
+
+  /** @throws Error with what the program said when the system does not allow it. */
+  static async open(programs: NamespacePrograms): Promise<SessionNamespace> {
+    const namespace = new SessionNamespace(programs);
+    await namespace.start();
+    return namespace;
+  }
+
+  get isAlive(): boolean {
+    return this.holder !== undefined;
+  }
+
+  /** Where the kernel shows the processes in there, by the numbers that they have there. */
+  get processTable(): string {
+    return `/proc/${this.holderProcessId}/root/proc`;
+  }
+
+  /**
+   * Makes new namespaces where the last ones have ended, and returns why they had, a clause for the model; otherwise
+   * does nothing. @throws like `open`.
+   */
+  async renew(): Promise<string | undefined> {
+    if (this.holder !== undefined) return undefined;
+    const reason = this.endReason ?? "the process that held its namespaces was killed";
+    // One of several commands that begin at once says so.
+    const isFirst = this.opening === undefined;
+    this.opening ??= this.start().finally(() => {
+      this.opening = undefined;
+    });
+    await this.opening;
+    this.endReason = undefined;
+    return isFirst ? reason : undefined;
+  }
+
+  /** The command line that runs another one in there. */
+  toJoining(argv: readonly string[]): string[] {
+    const target = ["--target", String(this.holderProcessId)];
+    const namespaces = ["--user", "--preserve-credentials", "--net", "--ipc", "--pid", "--mount"];
+    return [this.programs.nsenter, ...target, ...namespaces, "--", ...argv];
+  }
+
+  /** Ends everything in there. @param reason a clause for the model, for the next `renew`. */
+  async end(reason: string): Promise<void> {
+    const { holder, holderProcessId } = this;
+    if (holder === undefined) return;
+    this.endReason = reason;
+    this.holder = undefined;
+    holder.kill();
+    for (let waitedMs = 0; waitedMs < END_LIMIT_MS; waitedMs += LOOK_EVERY_MS) {
+      if (!isProcessAlive({ pid: holderProcessId })) break;
+      await sleep(LOOK_EVERY_MS);
+    }
+    await holder.gone;
+  }
+
+  private async start(): Promise<void> {
+    const { bubblewrap, shell } = this.programs;
+    const holder = await startProcess({
+      argv: [bubblewrap, ...HOLDER_ARGUMENTS, "--", shell, "-c", SCRIPT],
+      cwd: "/",
+      environment: { PATH: "/usr/bin:/bin" },
+      report: "bubblewrap",
+      role: "holder",
+    });
+    const said = await readUntilReady(holder);
+    const processId = holder.report?.childProcessId;
+    // What still reads keeps this program alive, as the holder itself does until then.
+    await holder.report?.stop();
+    holder.release();
+    if (!said.endsWith(READY) || processId === undefined) {
+      await holder.end();
+      throw new Error(said.trim() || "bubblewrap failed without a message");
+    }
+    this.holder = holder;
+    this.holderProcessId = processId;
+    void holder.exited.then(() => {
+      if (this.holder === holder) this.holder = undefined;
+    });
+  }
+}
+
+/** What it says until it is ready, has ended, or took too long. */
+async function readUntilReady(holder: ChildProcess): Promise<string> {
+  const reader = holder.outputs[0]?.getReader();
+  const decoder = new TextDecoder();
+  const limit = new AbortController();
+  const late = sleep(START_LIMIT_MS, limit.signal).then(() => undefined);
+  let said = "";
+  while (said.length < MAX_MESSAGE_CHARACTERS && !said.endsWith(READY)) {
+    const part = await Promise.race([reader?.read(), late]);
+    if (part === undefined || part.done) break;
+    said += decoder.decode(part.value, { stream: true });
+  }
+  if (said.endsWith(READY)) await Promise.race([holder.report?.started, late]);
+  limit.abort();
+  await reader?.cancel();
+  holder.closeOutputs();
+  return said;
+}
+
+/** Not its own `/tmp`: each command mounts the session's directory there. */
+const HOLDER_ARGUMENTS: readonly string[] = [
+  ...["--unshare-user", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--uid", "0", "--gid", "0"],
+  // Devices could not be mounted from one that is bound without them.
+  ...["--bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+  ...["--cap-drop", "ALL", "--as-pid-1", "--die-with-parent", "--json-status-fd", "3"],
+];
