@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { findGitDirectory } from "./paths/git.ts";
+import { findTrackedState } from "./paths/git-index.ts";
 import { systemErrorCode } from "./system-error.ts";
 
 /** Where a project's own data lives; absolute paths. */
@@ -149,103 +149,4 @@ function makePrivate(directory: string): void {
   } catch {
     // On a read-only file system it stays as it is; whoever writes there says that nothing is saved.
   }
-}
-
-// Signature, version and number of entries.
-const HEADER_BYTES = 12;
-// Of an entry before its path; the last two bytes are flags that hold the length of the path.
-const ENTRY_BYTES = 62;
-const HASH_BYTES = 20;
-const MAX_FLAG_LENGTH = 0xfff;
-// From this version on paths are compressed by what they have in common with the one before.
-const COMPRESSED_VERSION = 4;
-
-/**
- * Whether git tracks a file, or files in a directory, as far as the index can be read without running git, which would run what the repository
- * configures: `unknown` for an index with compressed paths, a split one, and one that cannot be read.
- * @param projectRoot the directory that has `.git`, a worktree's or a submodule's included.
- * @param path from there, with slashes.
- */
-export function findTrackedState(projectRoot: string, path: string): "tracked" | "untracked" | "unknown" {
-  const index = readIndex(projectRoot);
-  if (typeof index === "string") return index;
-  if (findHashes(index, Buffer.from(path)).length > 0 || hasEntryBelow(index, path)) return "tracked";
-  // The name of the extension by which most entries are in another file.
-  return index.includes("link", HEADER_BYTES) ? "unknown" : "untracked";
-}
-
-/**
- * True for a file whose content, as it is now, is that of its entry in the index. Whoever made the entry knew the content:
- * an entry for a file that cannot be read does not make this true.
- */
-export function hasTrackedContent(projectRoot: string, path: string): boolean {
-  return createTrackedCheck(projectRoot)(path);
-}
-
-/** The same for many files of a project: the index is read once. */
-export function createTrackedCheck(projectRoot: string): (path: string) => boolean {
-  const index = readIndex(projectRoot);
-  if (typeof index === "string") return () => false;
-  return (path) => isTrackedContent({ projectRoot, index }, path);
-}
-
-function isTrackedContent(
-  { projectRoot, index }: { projectRoot: string; index: Buffer },
-  path: string,
-): boolean {
-  const hashes = findHashes(index, Buffer.from(path));
-  if (hashes.length === 0) return false;
-  try {
-    const content = readFileSync(join(projectRoot, path));
-    const hash = new Bun.CryptoHasher("sha1").update(`blob ${content.length}\0`).update(content).digest();
-    return hashes.some((each) => each.equals(hash));
-  } catch {
-    return false; // Gone, or not for this user.
-  }
-}
-
-function readIndex(projectRoot: string): Buffer | "untracked" | "unknown" {
-  try {
-    const gitDirectory = findGitDirectory(join(projectRoot, ".git"), projectRoot);
-    if (gitDirectory === undefined) return "untracked";
-    const index = readFileSync(join(gitDirectory, "index"));
-    return index.length < HEADER_BYTES || index.readUInt32BE(4) >= COMPRESSED_VERSION ? "unknown" : index;
-  } catch (error) {
-    return systemErrorCode(error) === "ENOENT" ? "untracked" : "unknown";
-  }
-}
-
-function hasEntryBelow(index: Buffer, directory: string): boolean {
-  const needle = Buffer.from(`${directory}/`);
-  for (
-    let at = index.indexOf(needle, HEADER_BYTES + ENTRY_BYTES);
-    at >= 0;
-    at = index.indexOf(needle, at + 1)
-  ) {
-    const length = Math.min(index.indexOf(0, at) - at, MAX_FLAG_LENGTH);
-    if (findFlags(index, at, length) !== undefined) return true;
-  }
-  return false;
-}
-
-/** How far before the path of an entry its flags are, where one of such a length begins here. */
-function findFlags(index: Buffer, at: number, length: number): number | undefined {
-  // Version 3 has two more bytes of flags behind those with the length.
-  return [2, 4].find((before) => (index.readUInt16BE(at - before) & MAX_FLAG_LENGTH) === length);
-}
-
-/** The hashes of the entries for a path; several while a conflict is open. */
-function findHashes(index: Buffer, path: Buffer): Buffer[] {
-  const needle = Buffer.concat([path, Buffer.of(0)]);
-  const length = Math.min(path.length, MAX_FLAG_LENGTH);
-  const hashes: Buffer[] = [];
-  for (
-    let at = index.indexOf(needle, HEADER_BYTES + ENTRY_BYTES);
-    at >= 0;
-    at = index.indexOf(needle, at + 1)
-  ) {
-    const flags = findFlags(index, at, length);
-    if (flags !== undefined) hashes.push(index.subarray(at - flags - HASH_BYTES, at - flags));
-  }
-  return hashes;
 }

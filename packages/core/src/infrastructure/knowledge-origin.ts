@@ -1,8 +1,9 @@
 import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findTrackedState, resolvePaths } from "./diligent-dir.ts";
+import { resolvePaths } from "./diligent-dir.ts";
 import { type FileTail, readOwnHead, readOwnTail } from "./fs/read.ts";
 import { KNOWLEDGE_PATH_IN_PROJECT, type KnowledgeContent, knowledgeFilePath } from "./knowledge-file.ts";
+import { findTrackedState } from "./paths/git-index.ts";
 import { userStateDirectory } from "./paths/user.ts";
 import type { Environment } from "./runtime.ts";
 import { systemErrorCode, systemErrorText } from "./system-error.ts";

@@ -1,9 +1,9 @@
 import { accessSync, constants, lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { hasTrackedContent } from "../../infrastructure/diligent-dir.ts";
 import { isOwn } from "../../infrastructure/fs/directory.ts";
 import { readRecentInputs } from "../../infrastructure/fs/input-history.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
+import { hasTrackedContent } from "../../infrastructure/paths/git-index.ts";
 import { findProjectRoot } from "../../infrastructure/paths/project.ts";
 import { isSecretFile, SECRET_HOME_PLACES } from "../../infrastructure/paths/secret-files.ts";
 import { userConfigDirectory, userStateDirectory } from "../../infrastructure/paths/user.ts";

@@ -1,6 +1,6 @@
 import { type Dirent, lstatSync, readdirSync } from "node:fs";
-import { createTrackedCheck } from "../../infrastructure/diligent-dir.ts";
 import { readSmallText } from "../../infrastructure/fs/read.ts";
+import { createTrackedCheck } from "../../infrastructure/paths/git-index.ts";
 import { isSecretFile } from "../../infrastructure/paths/secret-files.ts";
 
 // Each is a mount. Nearer to the top they are more likely to be the project's own.

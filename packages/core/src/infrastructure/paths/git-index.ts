@@ -1,0 +1,207 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { systemErrorCode } from "../system-error.ts";
+import { findGitDirectory } from "./git.ts";
+
+/** `unknown`: the index cannot be read. */
+export type TrackedState = "tracked" | "untracked" | "unknown";
+
+/**
+ * Whether git tracks a file, or files in a directory, as its index says. Git itself is not run: it would run what the repository configures.
+ * @param projectRoot the directory that has `.git`, a worktree's or a submodule's included.
+ * @param path from there, with slashes.
+ */
+export function findTrackedState(projectRoot: string, path: string): TrackedState {
+  return createTrackedTest(projectRoot)(path);
+}
+
+/** The same for many files of a project: the index is read once. */
+export function createTrackedTest(projectRoot: string): (path: string) => TrackedState {
+  const index = readIndex(projectRoot);
+  if (typeof index === "string") return () => index;
+  return (path) => {
+    if (index.findHashes(path).length > 0 || index.hasEntryBelow(path)) return "tracked";
+    return index.isWhole ? "untracked" : "unknown";
+  };
+}
+
+/**
+ * True for a file whose content, as it is now, is that of its entry in the index. Whoever made the entry knew the content:
+ * an entry for a file that cannot be read does not make this true.
+ */
+export function hasTrackedContent(projectRoot: string, path: string): boolean {
+  return createTrackedCheck(projectRoot)(path);
+}
+
+/** The same for many files of a project: the index is read once. */
+export function createTrackedCheck(projectRoot: string): (path: string) => boolean {
+  const index = readIndex(projectRoot);
+  if (typeof index === "string") return () => false;
+  return (path) => isTrackedContent({ projectRoot, index }, path);
+}
+
+function isTrackedContent(
+  { projectRoot, index }: { projectRoot: string; index: GitIndex },
+  path: string,
+): boolean {
+  const hashes = index.findHashes(path);
+  if (hashes.length === 0) return false;
+  try {
+    const content = readFileSync(join(projectRoot, path));
+    const hash = new Bun.CryptoHasher("sha1").update(`blob ${content.length}\0`).update(content).digest();
+    return hashes.some((each) => each.equals(hash));
+  } catch {
+    return false; // Gone, or not for this user.
+  }
+}
+
+/** The entries of an index: of one that is split, those of both files. */
+interface GitIndex {
+  /** False where a part of it could not be read. */
+  isWhole: boolean;
+  /** The hashes of the entries for a path; several while a conflict is open. */
+  findHashes(path: string): Buffer[];
+  hasEntryBelow(directory: string): boolean;
+}
+
+function readIndex(projectRoot: string): GitIndex | "untracked" | "unknown" {
+  try {
+    const gitDirectory = findGitDirectory(join(projectRoot, ".git"), projectRoot);
+    if (gitDirectory === undefined) return "untracked";
+    return toIndex(readFileSync(join(gitDirectory, "index")), gitDirectory);
+  } catch (error) {
+    return systemErrorCode(error) === "ENOENT" ? "untracked" : "unknown";
+  }
+}
+
+// Signature, version and number of entries.
+const HEADER_BYTES = 12;
+// Of an entry before its path; the last two bytes are flags that hold the length of the path.
+const ENTRY_BYTES = 62;
+const HASH_BYTES = 20;
+const MAX_FLAG_LENGTH = 0xfff;
+// Two more bytes of flags follow.
+const EXTENDED_FLAG = 0x4000;
+// From this version on a path is written as what it has in common with the one before, and its own end.
+const COMPRESSED_VERSION = 4;
+// The extension of an index of which most entries are in another file, named after this hash.
+const LINK = "link";
+
+function toIndex(content: Buffer, gitDirectory: string): GitIndex | "unknown" {
+  if (content.length < HEADER_BYTES || content.toString("latin1", 0, 4) !== "DIRC") return "unknown";
+  const isPlain = content.readUInt32BE(4) < COMPRESSED_VERSION && !content.includes(LINK, HEADER_BYTES);
+  // Looking for one path in a large index takes much less time than reading all of them.
+  if (isPlain) {
+    return {
+      isWhole: true,
+      findHashes: (path) => findHashes(content, Buffer.from(path)),
+      hasEntryBelow: (directory) => hasEntryBelow(content, directory),
+    };
+  }
+  const own = readEntries(content);
+  if (own === undefined) return "unknown";
+  const shared = own.sharedHash === undefined ? undefined : readShared(own.sharedHash, gitDirectory);
+  return {
+    isWhole: own.sharedHash === undefined || shared !== undefined,
+    findHashes: (path) => [...(own.hashes.get(path) ?? []), ...(shared?.hashes.get(path) ?? [])],
+    hasEntryBelow: (directory) =>
+      [own, shared].some((entries) => entries?.hashes.keys().some((path) => path.startsWith(`${directory}/`))),
+  };
+}
+
+function readShared(hash: string, gitDirectory: string): IndexEntries | undefined {
+  try {
+    return readEntries(readFileSync(join(gitDirectory, `sharedindex.${hash}`)));
+  } catch {
+    return undefined; // Gone: what git makes of that is not known here.
+  }
+}
+
+function findHashes(index: Buffer, path: Buffer): Buffer[] {
+  const needle = Buffer.concat([path, Buffer.of(0)]);
+  const length = Math.min(path.length, MAX_FLAG_LENGTH);
+  const hashes: Buffer[] = [];
+  for (
+    let at = index.indexOf(needle, HEADER_BYTES + ENTRY_BYTES);
+    at >= 0;
+    at = index.indexOf(needle, at + 1)
+  ) {
+    const flags = findFlags(index, at, length);
+    if (flags !== undefined) hashes.push(index.subarray(at - flags - HASH_BYTES, at - flags));
+  }
+  return hashes;
+}
+
+function hasEntryBelow(index: Buffer, directory: string): boolean {
+  const needle = Buffer.from(`${directory}/`);
+  for (
+    let at = index.indexOf(needle, HEADER_BYTES + ENTRY_BYTES);
+    at >= 0;
+    at = index.indexOf(needle, at + 1)
+  ) {
+    const length = Math.min(index.indexOf(0, at) - at, MAX_FLAG_LENGTH);
+    if (findFlags(index, at, length) !== undefined) return true;
+  }
+  return false;
+}
+
+/** How far before the path of an entry its flags are, where one of such a length begins here. */
+function findFlags(index: Buffer, at: number, length: number): number | undefined {
+  // Version 3 has two more bytes of flags behind those with the length.
+  return [2, 4].find((before) => (index.readUInt16BE(at - before) & MAX_FLAG_LENGTH) === length);
+}
+
+interface IndexEntries {
+  /** By path. */
+  hashes: ReadonlyMap<string, Buffer[]>;
+  /** Of a split index: which file has the other entries. */
+  sharedHash: string | undefined;
+}
+
+/** Undefined for what does not have the form of an index. */
+function readEntries(index: Buffer): IndexEntries | undefined {
+  const isCompressed = index.readUInt32BE(4) >= COMPRESSED_VERSION;
+  const count = index.readUInt32BE(8);
+  const hashes = new Map<string, Buffer[]>();
+  let at = HEADER_BYTES;
+  let before: Buffer = Buffer.alloc(0);
+  for (let number = 0; number < count; number++) {
+    const flagsAt = at + ENTRY_BYTES - 2;
+    if (flagsAt + 2 > index.length - HASH_BYTES) return undefined;
+    const hasMoreFlags = (index.readUInt16BE(flagsAt) & EXTENDED_FLAG) !== 0;
+    const start = at + ENTRY_BYTES + (hasMoreFlags ? 2 : 0);
+    const prefix = isCompressed ? readPrefix(index, start, before) : { path: Buffer.alloc(0), end: start };
+    if (prefix === undefined) return undefined;
+    const end = index.indexOf(0, prefix.end);
+    if (end < 0) return undefined;
+    before = Buffer.concat([prefix.path, index.subarray(prefix.end, end)]);
+    const path = before.toString();
+    const hash = index.subarray(flagsAt - HASH_BYTES, flagsAt);
+    hashes.set(path, [...(hashes.get(path) ?? []), hash]);
+    // Uncompressed entries are filled up with one to eight zeros, to a multiple of eight bytes.
+    at = isCompressed ? end + 1 : at + (Math.floor((end - at) / 8) + 1) * 8;
+  }
+  return { hashes, sharedHash: findSharedHash(index, at) };
+}
+
+/** What a compressed path has in common with the one before: a number says how many bytes of that are left out. */
+function readPrefix(index: Buffer, start: number, before: Buffer): { path: Buffer; end: number } | undefined {
+  let at = start;
+  let byte = index[at++] ?? 0;
+  let left = byte & 0x7f;
+  while ((byte & 0x80) !== 0) {
+    byte = index[at++] ?? 0;
+    left = (left + 1) * 0x80 + (byte & 0x7f);
+    if (left > before.length) return undefined;
+  }
+  return left > before.length ? undefined : { path: before.subarray(0, before.length - left), end: at };
+}
+
+/** Extensions follow the entries: a name of four letters, a length, and as many bytes. */
+function findSharedHash(index: Buffer, from: number): string | undefined {
+  for (let at = from; at + 8 <= index.length - HASH_BYTES; at += 8 + index.readUInt32BE(at + 4)) {
+    if (index.toString("latin1", at, at + 4) === LINK)
+      return index.toString("hex", at + 8, at + 8 + HASH_BYTES);
+  }
+  return undefined;
+}
