@@ -108,7 +108,8 @@ describe("sessions to go on with", () => {
   });
 
   for (const option of ["-c", "--continue", "-r", "--resume"]) {
-    const list = option === "-r" || option === "--resume" ? { opensList: true as const } : {};
+    const isResume = option === "-r" || option === "--resume";
+    const list = isResume ? { opensList: true as const } : {};
 
     test(`${option} takes a number of the list or a session id; any other word may be a name`, () => {
       expect(parse(option)).toEqual(run({ resumption: { ...resumption(), ...list } }));
@@ -119,11 +120,16 @@ describe("sessions to go on with", () => {
         "20260225103000-",
         "20260225103000-a1b2c3",
         "2@0011aabb",
+        "2@before-refactoring",
       ]) {
         expect(parse(option, reference)).toEqual(run({ resumption: resumption(reference) }));
       }
       for (const word of ["1234", "2026-02-25", "fix 2 bugs", "a1b2c3d4", "20260225-XYZ", "1234567"]) {
-        const named = { ...resumption(), ...list, word };
+        const named = {
+          ...resumption(),
+          ...list,
+          word: { text: word, option: isResume ? "--resume" : "--continue" },
+        };
         expect(parse(option, word)).toEqual(run({ resumption: named }));
         expect(parse("-p", "go", option, word, "on")).toEqual(
           run({ isPrint: true, resumption: named, prompt: "go on" }),
@@ -155,7 +161,7 @@ describe("sessions to go on with", () => {
   test("--fork takes a reference too", () => {
     expect(parse("--fork", "3")).toEqual(run({ resumption: resumption("3", "fork") }));
     expect(parse("--fork", "try it")).toEqual(
-      run({ resumption: { ...resumption(undefined, "fork"), word: "try it" } }),
+      run({ resumption: { ...resumption(undefined, "fork"), word: { text: "try it", option: "--fork" } } }),
     );
   });
 

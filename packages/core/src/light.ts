@@ -9,6 +9,7 @@ export type {
   SessionChange,
 } from "./checkpoint/types.ts";
 export { describeInterruptedRestore } from "./checkpoint/types.ts";
+export { readSecretValues } from "./config/secret-values.ts";
 export { describeError, orUsageError, UsageError } from "./harness/errors.ts";
 export {
   findNamedSession,
@@ -25,6 +26,7 @@ export { nearestName, nearestNames } from "./infrastructure/nearest-name.ts";
 export { findProjectRoot } from "./infrastructure/paths/project.ts";
 export { userStateDirectory } from "./infrastructure/paths/user.ts";
 export { type Environment, homeDirectory, now, processEnvironment } from "./infrastructure/runtime.ts";
+export { SecretRedactor } from "./infrastructure/text/secret-redactor.ts";
 
 /**
  * The part of the library that loads almost nothing: no schema library, no provider, no session reader.

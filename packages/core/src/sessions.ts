@@ -9,6 +9,7 @@ export {
   removeSession,
   renameSession,
 } from "./session/edit-session.ts";
+export { findEntryId } from "./session/find-entry.ts";
 export { findInSession, type SessionMatch } from "./session/find-in-session.ts";
 export {
   listUnreadableSessions,
@@ -28,4 +29,5 @@ export {
   type SessionFile,
   SessionFileError,
 } from "./session/persistence.ts";
+export type { SessionReadOptions } from "./session/read-file.ts";
 export type { SessionInfo } from "./session/types.ts";

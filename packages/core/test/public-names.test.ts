@@ -12,7 +12,7 @@ const NAMES = `
   createAddKnowledgeTool createAgent createAnthropicStream createCompatibleStream createHarness createModelCatalog createOpenAIStream
   createScriptedStream createSessionFile createStaleCheck createTools decideApproval describeConfig
   describeSandbox describeTrust discoverInstructions endAllProcesses ensureDiligentDir estimateTokens
-  extractFileOperations findCutPoint findInSession findKnownModel findLeafId findProjectRoot findSuperseded
+  extractFileOperations findCutPoint findEntryId findInSession findKnownModel findLeafId findProjectRoot findSuperseded
   formatFileOperations generateEntryId generateSessionId generateSummary inferProvider isRefusal
   knowledgeFilePath labelSessionEntry listSessions listUnreadableSessions loadDiligentConfig mergeConfig
   messageText notifySession openRequestLog parseScript pathTo promptText rankKnowledge rankWithScores

@@ -125,7 +125,7 @@ const TYPES = `
   RunStopReason SandboxOptions SandboxState SandboxSummary ScopedGrant Script ScriptTurn ScriptedOptions
   SecretValue SerializableError SessionBranches SessionChange SessionCheckpoints SessionCheckpointsOptions
   SessionChoices SessionContext SessionEntry SessionFile SessionFileLine SessionHeader SessionInfo
-  SessionInfoEntry SessionManagerConfig SessionMatch SessionMessageEntry SessionReference SessionSettings
+  SessionInfoEntry SessionManagerConfig SessionMatch SessionMessageEntry SessionReadOptions SessionReference SessionSettings
   SessionStart SessionTextOptions SessionTreeNode SessionWording SettingsEntry ShellCommand ShellWrapper
   ShownSetting SteeredMessage StopReason StreamContext StreamFunction StreamOptions Summarizer
   SummaryValidation SystemPromptSections TextBlock TextLocation ThinkingBlock ThinkingSupport Tool

@@ -40,9 +40,9 @@ export async function removeRule(
 }
 
 /** Revokes a grant. @throws Error if the file cannot be changed. */
-export async function removeGrant({ grant }: ScopedGrant, { grants }: Changeable): Promise<string> {
+export async function removeGrant({ grant, text }: ListedGrant, { grants }: Changeable): Promise<string> {
   await grants.remove(grant);
-  return `Revoked: ${describeKept(grant)}. You will be asked again.`;
+  return `Revoked: ${text}. You will be asked again.`;
 }
 
 /** The model learns at the start of a conversation which tools exist. */
@@ -62,9 +62,15 @@ export interface ListedRule {
   userIndex: number | undefined;
 }
 
+/** A stored grant. */
+export interface ListedGrant extends ScopedGrant {
+  /** What it allows, in words for a person, without secrets. */
+  text: string;
+}
+
 /** Stored grants, and the rules in order of precedence. */
 export interface Permissions {
-  grants: readonly ScopedGrant[];
+  grants: readonly ListedGrant[];
   rules: readonly ListedRule[];
   /** Problems with their files, one sentence each. */
   problems: readonly string[];
@@ -72,7 +78,7 @@ export interface Permissions {
 
 /** A file that is broken by now becomes one of the `problems` instead of an exception. */
 export async function listPermissions(
-  opened: Pick<HarnessSession, "approval" | "grants" | "loaded" | "workspace">,
+  opened: Pick<HarnessSession, "approval" | "grants" | "loaded" | "redactor" | "workspace">,
 ): Promise<Permissions> {
   const [grants, problem, user] = await Promise.all([
     opened.grants.listByScope(),
@@ -80,7 +86,8 @@ export async function listPermissions(
     readOwnRules(opened),
   ]);
   const problems = [problem, user.problem].filter((text) => text !== undefined);
-  return { grants, rules: toListedRules(user, opened), problems };
+  const listed = grants.map((each) => ({ ...each, text: opened.redactor.redact(describeKept(each.grant)) }));
+  return { grants: listed, rules: toListedRules(user, opened), problems };
 }
 
 /** Includes the text itself where the description of a grant omits it. */
@@ -92,7 +99,7 @@ export function describeKept(grant: Grant): string {
 
 /** All of them as lines, numbered: `grants` first, then `rules`. */
 function formatPermissions({ grants, rules }: Permissions): string[] {
-  const kept = grants.map(({ grant, scope }) => `allowed: ${describeKept(grant)} (for this ${scope})`);
+  const kept = grants.map(({ text, scope }) => `allowed: ${text} (for this ${scope})`);
   const listed = rules.map(
     ({ rule, detail }) => `rule: ${describeRule(rule)} (${toSingleLine(detail, MAX_TEXT_COLUMNS)})`,
   );

@@ -20,10 +20,13 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 /** Which earlier session a run continues; without `reference` the most recent one. */
 export interface Resumption {
   how: "continue" | "fork";
-  /** For a copy, `@` and the id of its last entry may follow. */
+  /** For a copy, `@` and the id or label of its last entry may follow. */
   reference?: string;
-  /** The word after the option; only the session names tell whether it is one of them: see `resolveResumption`. */
-  word?: string;
+  /**
+   * The word after the option, such as `--continue`; only the session names tell whether it is one of them: see
+   * `resolveResumption`.
+   */
+  word?: { text: string; option: string };
   /** Without a reference the user chooses from the list, if there is a terminal. */
   opensList?: true;
 }
@@ -80,9 +83,9 @@ export type Command =
   | { kind: "version" };
 
 /**
- * True for a number of `--list` (1 to 3 digits) and for a session id or id prefix; `@` and an entry's 8 hexadecimal
- * digits may follow.
+ * True for a number of `--list` (1 to 3 digits) and for a session id or id prefix; `@` and the id or label of an entry may
+ * follow.
  */
 export function isSessionReference(word: string): boolean {
-  return /^([0-9]{1,3}|[0-9]{8,14}(-[0-9a-f]*)?)(@[0-9a-f]{8})?$/.test(word);
+  return /^([0-9]{1,3}|[0-9]{8,14}(-[0-9a-f]*)?)(@[^\s@]+)?$/.test(word);
 }

@@ -110,7 +110,7 @@ function toResumption(given: SplitArguments["options"], word: string | undefined
   return {
     how: name === "fork" ? "fork" : "continue",
     ...(typeof reference === "string" && { reference }),
-    ...(word !== undefined && { word }),
+    ...(word !== undefined && { word: { text: word, option: `--${name}` } }),
     ...(name === "resume" && reference === true && { opensList: true }),
   };
 }

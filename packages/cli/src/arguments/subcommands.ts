@@ -117,7 +117,7 @@ const PAGES = {
     notes: [
       REF,
       "Continuing an archived session unarchives it. Your projects are those in the input history.",
-      "diligent --fork REF@ENTRY starts a copy of the branch up to that entry.",
+      "diligent --fork REF@ENTRY starts a copy of the branch up to that entry. ENTRY is the id (8 hexadecimal digits) or the label that show REF --entries lists.",
     ],
     isOfProject: true,
   },

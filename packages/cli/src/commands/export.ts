@@ -31,12 +31,12 @@ export async function runExport(rest: readonly string[], io: CliIo, directory?: 
   const format = readFormat(values.get("format")) ?? findFormat(file) ?? "md";
   const cwd = resolveDirectory(directory, io.cwd);
   const sessionsDir = projectSessionsDir(cwd, io);
-  const sessions = await listSessions(sessionsDir);
-  const session = findSession(sessions, reference, {
+  const redactor = await openSavedRedactor(cwd, io.environment);
+  const sessions = await listSessions(sessionsDir, { redactor });
+  const session = findSession(sessions, redactor.redact(reference), {
     listUnreadable: () => listUnreadableSessions(sessionsDir),
     wording: SESSION_WORDING,
   });
-  const redactor = await openSavedRedactor(cwd, io.environment);
   const text = await orUsageError(() => readDocument(session, { format, redactor }), SessionFileError);
   if (file === undefined) writeOut(text, io);
   else {
@@ -58,8 +58,8 @@ function readDocument(
   { path, name }: SessionInfo,
   { format, redactor }: { format: ExportFormat; redactor: SecretRedactor },
 ): string {
-  const { header, entries } = readSessionFile(path);
-  return toDocument(format, redactor.redact({ header, path: pathTo(entries, findLeafId(entries)), name }));
+  const { header, entries } = readSessionFile(path, { redactor });
+  return toDocument(format, { header, path: pathTo(entries, findLeafId(entries)), name });
 }
 
 /** A file gets the raw text; a terminal would interpret parts of it. */

@@ -5,10 +5,17 @@ import {
   withArchivedLast,
   withoutArchived,
 } from "@diligent/core/light";
-import { findInSession, listSessions, type SessionInfo, type SessionMatch } from "@diligent/core/sessions";
+import {
+  findInSession,
+  listSessions,
+  type SessionInfo,
+  type SessionMatch,
+  type SessionReadOptions,
+} from "@diligent/core/sessions";
 import { EXIT_SUCCESS, UsageError } from "../errors.ts";
 import type { CliIo } from "../io/io.ts";
 import { openSavedRedactor } from "../session/saved-secrets.ts";
+import { sessionMarks } from "../session/session-wording.ts";
 import { formatLocalMinute, toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
 
@@ -41,16 +48,18 @@ export async function findSessions(wishes: FindOptions, io: CliIo): Promise<numb
   const { text, isJson, isEverywhere } = wishes;
   if (text === "") throw new UsageError('sessions find needs a text: diligent sessions find "some text"');
   const found: FoundSession[] = [];
-  for (const project of await listProjects(wishes, io)) {
-    const all = await listSessions(resolvePaths(project).sessions);
-    const sessions = wishes.areArchivedShown ? withArchivedLast(all) : withoutArchived(all);
-    for (const info of sessions) found.push({ info, project, matches: search(info, text) });
-  }
   const redactor = await openSavedRedactor(wishes.cwd, io.environment);
-  const hits = redactor.redact(found.filter(({ matches }) => matches.length > 0));
-  if (isJson) io.stdout.write(toJsonText(hits.flatMap(toRows)));
-  else if (hits.length === 0) io.stdout.write("Nothing found.\n");
-  else for (const hit of hits) io.stdout.write(sanitizeTerminalText(formatHit(hit, isEverywhere)));
+  for (const project of await listProjects(wishes, io)) {
+    const all = await listSessions(resolvePaths(project).sessions, { redactor });
+    const sessions = wishes.areArchivedShown ? withArchivedLast(all) : withoutArchived(all);
+    for (const info of sessions) {
+      const matches = search(info, redactor.redact(text), { redactor });
+      if (matches.length > 0) found.push({ info, project, matches });
+    }
+  }
+  if (isJson) io.stdout.write(toJsonText(found.flatMap(toRows)));
+  else if (found.length === 0) io.stdout.write("Nothing found.\n");
+  else for (const hit of found) io.stdout.write(sanitizeTerminalText(formatHit(hit, isEverywhere)));
   return EXIT_SUCCESS;
 }
 
@@ -64,9 +73,9 @@ async function listProjects({ cwd, isEverywhere }: FindOptions, { environment }:
   return [...new Set([own, ...others])];
 }
 
-function search({ path }: SessionInfo, text: string): SessionMatch[] {
+function search({ path }: SessionInfo, text: string, options: SessionReadOptions): SessionMatch[] {
   try {
-    return findInSession(path, text);
+    return findInSession(path, text, options);
   } catch {
     // Removed since it was listed.
     return [];
@@ -74,7 +83,7 @@ function search({ path }: SessionInfo, text: string): SessionMatch[] {
 }
 
 function toRows({ info, project, matches }: FoundSession) {
-  const { id, path, name, modified, archived } = info;
+  const { id, path, name, modified, archived, tracked } = info;
   return matches.map((match) => ({
     id,
     ...match,
@@ -83,17 +92,14 @@ function toRows({ info, project, matches }: FoundSession) {
     project,
     path,
     ...(archived && { archived }),
+    ...(tracked && { tracked }),
   }));
 }
 
 function formatHit({ info, project, matches }: FoundSession, isEverywhere: boolean): string {
-  const { id, modified, name, firstUserMessage = "", archived } = info;
+  const { id, modified, name, firstUserMessage = "" } = info;
   const title = `${id} [${formatLocalMinute(modified)}] ${toSingleLine(name ?? firstUserMessage, NAME_COLUMNS)}`;
-  const heading = [
-    title.trimEnd(),
-    ...(archived ? ["(archived)"] : []),
-    ...(isEverywhere ? [`in ${project}`] : []),
-  ];
+  const heading = [title.trimEnd(), ...sessionMarks(info), ...(isEverywhere ? [`in ${project}`] : [])];
   const lines = matches.map(({ entryId, kind, text }) => `  ${entryId} ${kind}: ${text}`);
   return [heading.join(" "), ...lines].map((line) => `${line}\n`).join("");
 }

@@ -11,6 +11,7 @@ import { isSubcommandWord, type SubcommandWord } from "../arguments/subcommands.
 import { EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
 import { type CliIo, writeLine } from "../io/io.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
+import { openSavedRedactor } from "../session/saved-secrets.ts";
 import { formatAge, formatLocalMinute, toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
 import { readSubcommandArguments, unknownAction } from "./arguments.ts";
@@ -262,7 +263,8 @@ export async function openKnowledgeStore(
   const root = findProjectRoot(cwd, homeDirectory(environment));
   const { knowledge: path } = resolvePaths(root);
   const library = await loadKnowledge();
-  const entries = await orUsageError(() => library.readKnowledge(path));
+  const redactor = await openSavedRedactor(root, environment);
+  const entries = redactor.redact(await orUsageError(() => library.readKnowledge(path)));
   const { readKnowledgeTrust } = await loadKnowledgeTrust();
   const trust = await readKnowledgeTrust({ root, environment });
   return { library, path, root, environment, entries, ...("message" in trust && { unused: trust.message }) };
@@ -286,7 +288,7 @@ export interface OpenKnowledge {
   environment: CliIo["environment"];
   /** Why it is not shared with the model, in one line; undefined if it is. */
   unused?: string | undefined;
-  /** In file order, including superseded ones. */
+  /** In file order, including superseded ones; without the secrets that the file may hold. */
   entries: readonly KnowledgeEntry[];
 }
 

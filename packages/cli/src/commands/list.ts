@@ -9,6 +9,8 @@ import { readSessionDirectory, type SessionInfo, type UnreadableSession } from "
 import { EXIT_SUCCESS } from "../errors.ts";
 import { type CliIo, writeLine } from "../io/io.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
+import { openSavedRedactor } from "../session/saved-secrets.ts";
+import { sessionMarks } from "../session/session-wording.ts";
 import { formatLocalMinute, formatMessageCount, toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
 
@@ -21,13 +23,17 @@ interface ListOptions {
   areArchivedShown?: boolean;
 }
 
-/** Lists this project's sessions, the most recently changed first. Reads no configuration. */
+/**
+ * Lists this project's sessions, the most recently changed first. No setting changes what it does: of the configuration
+ * only keys are read, so that they can be masked.
+ */
 export async function runList(
   { directory, isJson, areArchivedShown = false }: ListOptions,
   io: CliIo,
 ): Promise<number> {
-  const sessionsDir = projectSessionsDir(resolveDirectory(directory, io.cwd), io);
-  const { sessions: all, unreadable } = readSessionDirectory(sessionsDir);
+  const cwd = resolveDirectory(directory, io.cwd);
+  const redactor = await openSavedRedactor(cwd, io.environment);
+  const { sessions: all, unreadable } = readSessionDirectory(projectSessionsDir(cwd, io), { redactor });
   const sessions = areArchivedShown ? withArchivedLast(all) : withoutArchived(all);
   if (!isJson && all.length === 0 && unreadable.length > 0) {
     io.stdout.write(formatUnreadable(unreadable));
@@ -59,8 +65,9 @@ function formatUnreadable(sessions: readonly UnreadableSession[]): string {
   return `No readable sessions:\n${lines.join("")}`;
 }
 
-function formatSession({ modified, name, firstUserMessage, messageCount, archived }: SessionInfo): string {
+function formatSession(session: SessionInfo): string {
+  const { modified, name, firstUserMessage, messageCount } = session;
   const preview = toSingleLine(name ?? firstUserMessage ?? "(no messages)", PREVIEW_COLUMNS);
-  const mark = archived ? " (archived)" : "";
-  return `[${formatLocalMinute(modified)}] ${preview} (${formatMessageCount(messageCount)})${mark}`;
+  const facts = `[${formatLocalMinute(modified)}] ${preview} (${formatMessageCount(messageCount)})`;
+  return [facts, ...sessionMarks(session)].join(" ");
 }

@@ -23,6 +23,7 @@ import {
 } from "@diligent/core/run";
 import {
   archiveSession,
+  findEntryId,
   labelSessionEntry,
   listSessions,
   listUnreadableSessions,
@@ -64,9 +65,10 @@ export async function runSessions(rest: readonly string[], io: CliIo, directory?
   if (reference === undefined)
     throw new UsageError(`sessions ${action} needs a REF, such as 1 (see diligent --list)`);
   const sessionsDir = projectSessionsDir(cwd, io);
-  const sessions = await listSessions(sessionsDir);
+  const redactor = await openSavedRedactor(cwd, io.environment);
+  const sessions = await listSessions(sessionsDir, { redactor });
   const find = (wanted: string) =>
-    findSession(sessions, wanted, {
+    findSession(sessions, redactor.redact(wanted), {
       listUnreadable: () => listUnreadableSessions(sessionsDir),
       areArchivedNumbered: true,
       wording: SESSION_WORDING,
@@ -74,7 +76,6 @@ export async function runSessions(rest: readonly string[], io: CliIo, directory?
   switch (action) {
     case "show": {
       const shown = { isFull: switches.has("full"), isOutline: switches.has("entries"), isJson };
-      const redactor = await openSavedRedactor(cwd, io.environment);
       return showSession(find(reference), { ...shown, redactor }, io);
     }
     case "compact": {
@@ -84,17 +85,19 @@ export async function runSessions(rest: readonly string[], io: CliIo, directory?
       return compactSession({ reference: id, focus, isJson, model: values.get("model"), directory }, io);
     }
     case "name":
-      return nameSession(find(reference), more.join(" ").trim(), io);
+      return nameSession(find(reference), { name: more.join(" ").trim(), redactor }, io);
     case "archive":
     case "unarchive":
       return moveToArchive(find(reference), action === "archive", io);
     case "label": {
-      const { reference: wanted, entryId } = splitEntry(reference);
-      if (entryId === undefined)
+      const { reference: wanted, entry } = splitEntry(reference, sessions);
+      if (entry === undefined)
         throw new UsageError(
-          `sessions label ${reference}: needs REF@ENTRY (see diligent sessions show REF --entries)`,
+          `sessions label ${redactor.redact(reference)}: needs REF@ENTRY; ENTRY is an id of 8 hexadecimal digits or a label: see diligent sessions show REF --entries`,
         );
-      return labelEntry(find(wanted), { entryId, label: more.join(" ").trim() }, io);
+      const session = find(wanted);
+      const entryId = await orUsageError(() => findEntryId(readSessionFile(session.path), entry));
+      return labelEntry(session, { entryId, label: more.join(" ").trim(), redactor }, io);
     }
     case "rm": {
       const session = find(reference);
@@ -114,10 +117,14 @@ function write(io: CliIo, text: string): number {
   return EXIT_SUCCESS;
 }
 
-async function nameSession(session: SessionInfo, name: string, io: CliIo): Promise<number> {
+async function nameSession(
+  session: SessionInfo,
+  { name, redactor }: { name: string; redactor: SecretRedactor },
+  io: CliIo,
+): Promise<number> {
   if (name === "") throw new UsageError(`sessions name ${session.id} needs a name`);
-  await orUsageError(() => renameSession(session, name));
-  return write(io, `${session.id} renamed to ${toSingleLine(name, 60)}\n`);
+  await orUsageError(() => renameSession(session, name, { redactor }));
+  return write(io, `${session.id} renamed to ${toSingleLine(redactor.redact(name), 60)}\n`);
 }
 
 async function moveToArchive(session: SessionInfo, isArchived: boolean, io: CliIo): Promise<number> {
@@ -130,13 +137,15 @@ async function moveToArchive(session: SessionInfo, isArchived: boolean, io: CliI
 
 async function labelEntry(
   session: SessionInfo,
-  { entryId, label }: { entryId: string; label: string },
+  { entryId, label, redactor }: { entryId: string; label: string; redactor: SecretRedactor },
   io: CliIo,
 ): Promise<number> {
-  await orUsageError(() => labelSessionEntry(session, entryId, label));
+  await orUsageError(() => labelSessionEntry(session, entryId, label, { redactor }));
   const what = `${entryId} of ${session.id}`;
   const said =
-    label === "" ? `${what} has no label now` : `${what} is now labelled ${toSingleLine(label, 60)}`;
+    label === ""
+      ? `${what} has no label now`
+      : `${what} is now labelled ${toSingleLine(redactor.redact(label), 60)}`;
   return write(io, `${said}\n`);
 }
 
@@ -175,7 +184,7 @@ function showSession(
   { isFull, isOutline, isJson, redactor }: ShowOptions,
   io: CliIo,
 ): number {
-  const file = redactor.redact(readSessionFile(path));
+  const file = readSessionFile(path, { redactor });
   if (isOutline) {
     const outline = outlineOf(file);
     // JSON escapes control characters itself.

@@ -9,6 +9,7 @@ import {
   openCheckpoints,
   type Restoration,
   resolvePaths,
+  type SecretRedactor,
 } from "@diligent/core/light";
 import {
   listSessions,
@@ -19,6 +20,7 @@ import {
 import { describeError, EXIT_FAILURE, EXIT_SUCCESS, SIGNAL_EXIT_CODES, UsageError } from "../errors.ts";
 import { type CliIo, type SignalName, writeFailure, writeLine } from "../io/io.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
+import { openSavedRedactor } from "../session/saved-secrets.ts";
 import { SESSION_WORDING } from "../session/session-wording.ts";
 import { toJsonText } from "../text/format.ts";
 import {
@@ -66,12 +68,13 @@ export async function runUndo(rest: readonly string[], io: CliIo, directory?: st
     isJson: switches.has("json"),
     isAgreed: switches.has("yes"),
   };
-  const sessions = await listSessions(resolvePaths(root).sessions);
+  const redactor = await openSavedRedactor(root, io.environment);
+  const sessions = await listSessions(resolvePaths(root).sessions, { redactor });
   const reference = values.get("session");
   const sessionId =
     reference === undefined
       ? await findLastChanged(wishes.move, { root, environment: io.environment })
-      : findSession(sessions, reference, {
+      : findSession(sessions, redactor.redact(reference), {
           listUnreadable: () => listUnreadableSessions(resolvePaths(root).sessions),
           wording: SESSION_WORDING,
         }).id;
@@ -79,12 +82,8 @@ export async function runUndo(rest: readonly string[], io: CliIo, directory?: st
   const moved: Moved = sessionId === undefined ? {} : await move(wishes, options, io);
   if (moved.isDeclined) return EXIT_SUCCESS;
   const { restoration, stoppedBy } = moved;
-  if (restoration)
-    notify(
-      restoration,
-      sessions.find(({ id }) => id === sessionId),
-      io,
-    );
+  const session = sessions.find(({ id }) => id === sessionId);
+  if (restoration && session) notify(restoration, { session, redactor }, io);
   const code = report(restoration, wishes, { io, sessionId });
   return restoration?.isStopped && stoppedBy ? SIGNAL_EXIT_CODES[stoppedBy] : code;
 }
@@ -154,11 +153,15 @@ async function plan(
 }
 
 /** With the session's next prompt, if its file still exists. */
-function notify(restoration: Restoration, session: SessionInfo | undefined, io: CliIo): void {
+function notify(
+  restoration: Restoration,
+  { session, redactor }: { session: SessionInfo; redactor: SecretRedactor },
+  io: CliIo,
+): void {
   const told = describeForModel(restoration);
-  if (told === undefined || !session) return;
+  if (told === undefined) return;
   try {
-    notifySession(session, told);
+    notifySession(session, told, { redactor });
   } catch (error) {
     const reason = describeError(error);
     writeFailure(io.stderr, `the session could not be notified: ${reason}`);

@@ -1,12 +1,17 @@
-import { loadConfig } from "@diligent/core/harness";
-import { type Environment, SecretRedactor } from "@diligent/core/run";
+import {
+  type Environment,
+  findProjectRoot,
+  homeDirectory,
+  readSecretValues,
+  SecretRedactor,
+} from "@diligent/core/light";
 
 /**
- * Masks what a session file may still hold from before secrets were kept out of it: the keys that are configured now, and the
- * secrets of the environment.
- * @throws UsageError when a configuration file is broken: its keys could not be masked.
+ * Masks the keys that are configured now and the secrets of the environment where there is no session that does: in what
+ * was saved before they were kept out of it, and in what is saved from the command line. A broken configuration does not
+ * keep it from working.
  */
 export async function openSavedRedactor(cwd: string, environment: Environment): Promise<SecretRedactor> {
-  const { secrets } = await loadConfig(cwd, environment);
-  return new SecretRedactor(secrets);
+  const root = findProjectRoot(cwd, homeDirectory(environment));
+  return new SecretRedactor(await readSecretValues(root, environment));
 }

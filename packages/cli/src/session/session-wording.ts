@@ -1,4 +1,5 @@
 import type { SessionWording } from "@diligent/core/light";
+import type { SessionInfo } from "@diligent/core/sessions";
 import { formatLocalMinute } from "../text/format.ts";
 import { toSingleLine } from "../text/terminal-text.ts";
 
@@ -8,3 +9,8 @@ export const SESSION_WORDING: SessionWording = {
   session: ({ id, modified, name, firstUserMessage }) =>
     `${id} [${formatLocalMinute(modified)}] ${toSingleLine(name ?? firstUserMessage ?? "", 40)}`.trimEnd(),
 };
+
+/** What lists say behind a session, for instance that it is archived. */
+export function sessionMarks({ archived, tracked }: SessionInfo): string[] {
+  return [...(archived ? ["(archived)"] : []), ...(tracked ? ["(from the repository)"] : [])];
+}

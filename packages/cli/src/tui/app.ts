@@ -120,13 +120,15 @@ class App {
     io.onExit(() => display.guard.leave());
     display.guard.hold();
     // After the first frame: nobody has typed or asked anything before.
-    setTimeout(() => this.prepare(), 0);
+    const prepared = new Promise<void>((resolve) => setTimeout(() => resolve(this.prepare()), 0));
     let isOpen = false;
     let code: number | undefined;
     try {
       const opened = await Promise.race([holder.session, leaving.code]);
       if (typeof opened === "number") return opened;
       isOpen = true;
+      // From the moment the session is shown, Up brings back earlier prompts.
+      await prepared;
       showOpening(opened, display.painter);
       showSession(opened, display.painter);
       void this.begin(opened).catch(interaction.fail);
@@ -137,7 +139,7 @@ class App {
       display.painter.stop();
       const { unsaved } = interaction.lines;
       if (unsaved.length > 0) prompt.editor.setText([...unsaved, prompt.editor.text].join("\n\n").trimEnd());
-      prompt.keepDraft();
+      await prompt.keepDraft();
       // A prompt field that was never usable is not left on the screen.
       await display.guard.leave({ isErased: !isOpen });
       const { unfinishedMove } = driver;
@@ -213,10 +215,10 @@ class App {
     return hasChosen;
   }
 
-  private prepare(): void {
+  private async prepare(): Promise<void> {
     const { context, fail } = this.interaction;
-    assistEditor(this.prompt.editor, this.io, context);
     void loadMarkdown().then(() => this.display.screen.requestRender(), fail);
+    await assistEditor(this.prompt.editor, this.io, context);
   }
 }
 
@@ -279,7 +281,7 @@ class Interaction {
       tell: (text) => this.context.show(notice("info", text)),
       onOpened(opened) {
         display.attendTo(opened);
-        if (prompt.openSession(opened.session))
+        if (prompt.openSession(opened))
           change((view) => ({ ...view, hint: "Press Up to restore your unsent draft" }));
       },
     });

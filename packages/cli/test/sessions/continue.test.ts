@@ -128,17 +128,21 @@ describe("--continue", () => {
       ]);
     });
 
-    test.each([[["-c", "zz", "go on"]], [["-c", "fix", "the", "bug"]], [["2024", "-c", "zz"]]])(
-      "a word that is none, beside a prompt, is refused: %p",
-      async (args) => {
-        const { stdout, stderr, exitCode } = await print(...args);
-        expect([stdout, exitCode]).toEqual(["", 2]);
-        expect(stderr).toStartWith(
-          `diligent: the word after --continue must be a session if a prompt follows (quote a prompt of several words): no session ${args[args.indexOf("-c") + 1]}; there are: `,
-        );
-        expect(stderr.trimEnd().split("\n")).toHaveLength(1);
-      },
-    );
+    test.each([
+      [["-c", "zz", "go on"], "--continue", "zz"],
+      [["-c", "fix", "the", "bug"], "--continue", "fix"],
+      [["2024", "-c", "zz"], "--continue", "zz"],
+      [["-r", "zz", "hi"], "--resume", "zz"],
+      [["--fork", "zz", "hi"], "--fork", "zz"],
+    ])("a word that is none, beside a prompt, is refused: %p", async (args, option, word) => {
+      const { stdout, stderr, exitCode } = await print(...args);
+      expect([stdout, exitCode]).toEqual(["", 2]);
+      expect(stderr).toStartWith(`diligent: no session ${word}; there are: `);
+      expect(stderr).toEndWith(
+        `. A prompt follows, so the word after ${option} must be a session; if it belongs to the prompt, quote the whole prompt\n`,
+      );
+      expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    });
   });
 
   test("without any session says so", async () => {

@@ -176,16 +176,19 @@ describe("entries", () => {
   });
 
   test.each([
-    [["label", "2"], "sessions label 2: needs REF@ENTRY (see diligent sessions show REF --entries)"],
-    [["label", "2@0000000f", "x"], "This session has no entry 0000000f."],
     [
-      ["label", "2@zz", "x"],
-      "sessions label 2@zz: needs REF@ENTRY (see diligent sessions show REF --entries)",
+      ["label", "2"],
+      "sessions label 2: needs REF@ENTRY; ENTRY is an id of 8 hexadecimal digits or a label: see diligent sessions show REF --entries",
     ],
+    [["label", "2@0000000f", "x"], noEntry("0000000f")],
+    [["label", "2@zz", "x"], noEntry("zz")],
   ])("that are none are refused: %p", async (args, message) => {
     expect(await sessions(...args)).toEqual({ stdout: "", stderr: `diligent: ${message}\n`, exitCode: 2 });
   });
 });
+
+const noEntry = (entry: string) =>
+  `session ${OLD} has no entry ${entry}; ENTRY is an id of 8 hexadecimal digits or a label: see diligent sessions show ${OLD} --entries`;
 
 describe("--fork REF@ENTRY", () => {
   const fork = (...args: string[]) => {
@@ -216,11 +219,34 @@ describe("--fork REF@ENTRY", () => {
     expect(said(savedMessages(place, copy))[0]).toBe("user: hello");
   });
 
+  test.each([[["--fork", "2@before"]], [["--fork=2@before"]]])(
+    "takes a label in place of the id: %p",
+    async (args) => {
+      await sessions("label", "2@00000001", "before");
+      expect((await fork(...args, "another way")).exitCode).toBe(0);
+      const copy = sessionIds(place).find((id) => id !== OLD && id !== NEW) ?? "";
+      expect(said(savedMessages(place, copy)).slice(1, 3)).toEqual([
+        "assistant: in the haystack",
+        "user: another way",
+      ]);
+    },
+  );
+
+  test("refuses a label that two entries have, and takes a session's name that holds an @", async () => {
+    for (const entry of ["00000000", "00000001"]) await sessions("label", `2@${entry}`, "twice");
+    const { stderr, exitCode } = await fork("--fork", "2@twice", "go");
+    expect([stderr, exitCode]).toEqual([
+      `diligent: 2 entries have the label twice; name one by its id: see diligent sessions show ${OLD} --entries\n`,
+      2,
+    ]);
+    await sessions("name", "2", "mail@home");
+    expect((await fork("--fork", "mail@home", "go")).exitCode).toBe(0);
+  });
+
   test.each([
-    [
-      ["--fork", "2@0000000f"],
-      `session ${OLD} has no entry 0000000f (see diligent sessions show ${OLD} --entries)`,
-    ],
+    [["--fork", "2@0000000f"], noEntry("0000000f")],
+    [["--fork", "2@good state"], noEntry("good state")],
+    [["--fork=2@wip"], noEntry("wip")],
     [
       ["-c", "2@00000001"],
       "2@00000001 names an entry: use --fork 2@00000001 to continue in a copy that ends there",

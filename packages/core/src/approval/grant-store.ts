@@ -60,6 +60,11 @@ export class GrantStore {
     return project.problem ?? session.problem;
   }
 
+  /** Applies until the program ends; written nowhere. */
+  addUntilEnd(grants: readonly Grant[]): void {
+    this.session.push(...grants);
+  }
+
   /**
    * Applies from now on and when the session is resumed. @throws Error if it cannot be written; it then applies until
    * the program ends.

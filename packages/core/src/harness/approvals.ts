@@ -5,6 +5,7 @@ import type { LoadedConfig } from "../config/loader.ts";
 import type { PermissionRule } from "../config/schema.ts";
 import type { SessionTempDir } from "../infrastructure/fs/state-files.ts";
 import { type Environment, homeDirectory } from "../infrastructure/runtime.ts";
+import { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import { type AskPerson, createApprove } from "./approve.ts";
 import type { HarnessExtension } from "./extension.ts";
@@ -75,7 +76,8 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
       return temporaryDirectory.existing;
     },
   };
-  const decide = createApprove({ context, grants, extensions, ask, warn });
+  const redactor = new SecretRedactor(loaded.secrets);
+  const decide = createApprove({ context, grants, redactor, extensions, ask, warn });
   const approve: Approve = async (request, asking) => {
     if (sandbox.isWanted && request.permission === "execute") await options.makeUndoReady?.();
     return decide(request, asking);

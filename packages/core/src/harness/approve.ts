@@ -2,7 +2,13 @@ import type { Approve, Asking } from "../agent/types.ts";
 import type { GrantStore } from "../approval/grant-store.ts";
 import { decideApproval } from "../approval/policy.ts";
 import { type ApprovalContext, type ApprovalVerdict, strictest } from "../approval/types.ts";
-import type { ApprovalDecision, ApprovalRequest, ApprovalResponse, RevisedCall } from "../tool/types.ts";
+import type {
+  ApprovalDecision,
+  ApprovalRequest,
+  ApprovalResponse,
+  Redactor,
+  RevisedCall,
+} from "../tool/types.ts";
 import { describeError } from "./errors.ts";
 import type { GateDecision, HarnessExtension } from "./extension.ts";
 
@@ -48,6 +54,8 @@ export interface ApproveOptions {
   context: ApprovalContext;
   /** Stored grants, and where new ones are saved. */
   grants: GrantStore;
+  /** Finds the secrets in grants, which are not saved then. */
+  redactor?: Redactor | undefined;
   /** Their gates can make a verdict stricter. */
   extensions?: readonly HarnessExtension[] | undefined;
   /** Omitted when there is no one to ask. */
@@ -248,8 +256,13 @@ async function findRuns(
 async function remember(
   { grants: allowed = [] }: ApprovalVerdict,
   scope: PersonAnswer["scope"],
-  { grants, warn }: ApproveOptions,
+  { grants, redactor, warn }: ApproveOptions,
 ): Promise<void> {
+  if (redactor && redactor.redact(allowed) !== allowed) {
+    grants.addUntilEnd(allowed);
+    warn?.("Saved only until the program ends: what was allowed contains a key.");
+    return;
+  }
   try {
     if (scope === "project") await grants.addForProject(allowed);
     else await grants.addForSession(allowed);

@@ -128,7 +128,8 @@ export async function composeSession(
   const { cwd, environment, loaded } = options;
   const { config, projectRoot: root } = loaded;
   const paths = resolvePaths(root);
-  const earlier = await findEarlier(paths.sessions, options);
+  const redactor = new SecretRedactor(loaded.secrets);
+  const earlier = await findEarlier(paths.sessions, { ...options, redactor });
   const { model: chosen, streamFunction, fallback } = await openSessionModel(options, earlier);
   const model = options.recording || chosen.conditions ? await underConditions(chosen, options) : chosen;
   assertPriced(model, options.maxCost);
@@ -137,7 +138,6 @@ export async function composeSession(
   let opened: SessionManager | undefined;
   const currentEntryId = () => opened?.leafId ?? undefined;
   const { isSaved } = place;
-  const redactor = new SecretRedactor(loaded.secrets);
   const tools = createSessionTools(options, {
     redactor,
     sessionId,
@@ -215,11 +215,11 @@ async function changeModelAndPrompt(
 /** The code that reads an earlier session is loaded only where there may be one to continue. */
 async function findEarlier(
   sessionsDirectory: string,
-  { start, wording }: SessionOptions,
+  { start, wording, redactor }: SessionOptions & { redactor: SecretRedactor },
 ): Promise<EarlierSession | undefined> {
   if ("fresh" in start) return undefined;
   const { findEarlierSession } = await import("./earlier-session.ts");
-  return findEarlierSession(sessionsDirectory, start, wording);
+  return findEarlierSession(sessionsDirectory, start, { wording, redactor });
 }
 
 function openSessionModel(

@@ -1,17 +1,27 @@
+import type { Redactor } from "../agent/types.ts";
 import { readSessionSettings } from "../session/custom-entries.ts";
+import { findEntryId } from "../session/find-entry.ts";
 import { type Conversation, readConversation } from "../session/find-session.ts";
 import { listUnreadableSessions } from "../session/list.ts";
 import { listSessions, readSessionFile, type SessionFile, SessionFileError } from "../session/persistence.ts";
 import { pathTo } from "../session/tree.ts";
 import type { SessionInfo, SettingsEntry } from "../session/types.ts";
-import { UsageError } from "./errors.ts";
-import { findSession, type SessionWording, splitEntry, withoutArchived } from "./find-session.ts";
+import { orUsageError, UsageError } from "./errors.ts";
+import {
+  findMostRecent,
+  findSession,
+  type SessionWording,
+  splitEntry,
+  withoutArchived,
+} from "./find-session.ts";
 
 /** An earlier session, read and ready to continue. */
 export interface EarlierSession extends Pick<Conversation, "lastModelId" | "path"> {
   how: "continue" | "fork";
   /** Absent for a session of this process. */
   info?: SessionInfo;
+  /** The last changed session, if it was not taken because git tracks it. */
+  skipped?: SessionInfo | undefined;
   file: SessionFile;
   /** Where it continues, unless after its last message. */
   leafId?: string | null;
@@ -27,7 +37,7 @@ export interface HeldSession {
 
 /**
  * Which earlier session is meant: what a person calls it (a number of the list, an id or the beginning of one, a name; for a
- * copy, `@` and the id of its last entry may follow), the most recent one, or one of this process.
+ * copy, `@` and the id or label of its last entry may follow), the most recent one, or one of this process.
  */
 export type SessionReference = string | { latest: true } | HeldSession;
 
@@ -41,6 +51,13 @@ export type SessionStart =
   | { fork: SessionReference }
   | { automatic: true };
 
+interface SearchOptions {
+  /** How messages show sessions. */
+  wording?: SessionWording | undefined;
+  /** Redacts what lists and messages say about sessions. */
+  redactor?: Redactor | undefined;
+}
+
 /**
  * The session to continue; undefined for a new one.
  * @throws UsageError when the reference means no session, or one that cannot be opened.
@@ -48,12 +65,15 @@ export type SessionStart =
 export async function findEarlierSession(
   sessionsDir: string,
   start: SessionStart,
-  wording?: SessionWording,
+  { wording, redactor }: SearchOptions = {},
 ): Promise<EarlierSession | undefined> {
   if ("fresh" in start) return undefined;
   if ("automatic" in start) {
-    const [mostRecent] = withoutArchived(await listSessions(sessionsDir));
-    return mostRecent && readEarlierSession(mostRecent, "continue");
+    const sessions = await listSessions(sessionsDir, { redactor });
+    const mostRecent = findMostRecent(sessions);
+    if (!mostRecent) return undefined;
+    const earlier = await readEarlierSession(mostRecent, "continue");
+    return { ...earlier, skipped: findSkipped(sessions, mostRecent) };
   }
   const [how, wanted] =
     "fork" in start ? (["fork", start.fork] as const) : (["continue", start.resume] as const);
@@ -62,44 +82,41 @@ export async function findEarlierSession(
     const path = pathTo(entries, wanted.leafId);
     return { ...wanted, how, path, settings: readSessionSettings(entries) };
   }
-  const sessions = await listSessions(sessionsDir);
-  const { reference, entryId } = typeof wanted === "string" ? splitReference(how, wanted) : {};
+  const sessions = await listSessions(sessionsDir, { redactor });
+  const { reference, entry } = typeof wanted === "string" ? splitReference(how, wanted, sessions) : {};
   const listUnreadable = () => listUnreadableSessions(sessionsDir);
-  return readEarlierSession(findSession(sessions, reference, { listUnreadable, wording }), how, entryId);
+  const info = findSession(sessions, reference, { listUnreadable, wording });
+  const skipped = reference === undefined ? findSkipped(sessions, info) : undefined;
+  return { ...(await readEarlierSession(info, how, entry)), skipped };
 }
 
-function splitReference(how: EarlierSession["how"], reference: string): ReturnType<typeof splitEntry> {
-  const split = splitEntry(reference);
-  if (how === "fork" || split.entryId === undefined) return split;
+function splitReference(
+  how: EarlierSession["how"],
+  reference: string,
+  sessions: readonly SessionInfo[],
+): ReturnType<typeof splitEntry> {
+  const split = splitEntry(reference, sessions);
+  if (how === "fork" || split.entry === undefined) return split;
   throw new UsageError(
     `${reference} names an entry: use --fork ${reference} to continue in a copy that ends there`,
   );
 }
 
-function readEarlierSession(
+/** The session that would have been taken if git did not track it. */
+function findSkipped(sessions: readonly SessionInfo[], taken: SessionInfo): SessionInfo | undefined {
+  const [first] = withoutArchived(sessions);
+  return first === taken ? undefined : first;
+}
+
+/** @param entry the id or label of the entry at which it ends. */
+async function readEarlierSession(
   info: SessionInfo,
   how: EarlierSession["how"],
-  entryId?: string | undefined,
-): EarlierSession {
-  try {
-    const file = readSessionFile(info.path);
-    if (entryId !== undefined && !file.entries.some(({ id }) => id === entryId))
-      throw new UsageError(
-        `session ${info.id} has no entry ${entryId} (see diligent sessions show ${info.id} --entries)`,
-      );
-    const { lastModelId, path } = readConversation(file, entryId);
-    const settings = readSessionSettings(file.entries);
-    return {
-      how,
-      info,
-      file,
-      lastModelId,
-      path,
-      settings,
-      ...(entryId !== undefined && { leafId: entryId }),
-    };
-  } catch (error) {
-    if (error instanceof SessionFileError) throw new UsageError(error.message);
-    throw error;
-  }
+  entry?: string | undefined,
+): Promise<EarlierSession> {
+  const file = await orUsageError(() => readSessionFile(info.path), SessionFileError);
+  const leafId = entry === undefined ? undefined : await orUsageError(() => findEntryId(file, entry));
+  const { lastModelId, path } = readConversation(file, leafId);
+  const settings = readSessionSettings(file.entries);
+  return { how, info, file, lastModelId, path, settings, ...(leafId !== undefined && { leafId }) };
 }

@@ -3,7 +3,7 @@ import type { SessionInfo } from "../session/types.ts";
 import { UsageError } from "./errors.ts";
 
 const MAX_CANDIDATES = 5;
-const ENTRY = /@([0-9a-f]{8})$/;
+const ENTRY = /@([^@]+)$/;
 
 /** How a session is searched. */
 interface FindOptions {
@@ -27,7 +27,7 @@ const PLAIN_WORDING: SessionWording = { word: (text) => text, session: ({ id }) 
 
 /**
  * Resolves a REF: a number of the list, an id, a unique name, or a unique id prefix. Without REF the most recent
- * session; archived sessions are found by id and name only.
+ * session that git does not track; archived sessions are found by id and name only.
  * @param sessions the most recently changed first, including archived ones.
  * @throws UsageError with the candidates if there is none or more than one.
  */
@@ -38,13 +38,14 @@ export function findSession(
 ): SessionInfo {
   const numbered = areArchivedNumbered ? withArchivedLast(sessions) : withoutArchived(sessions);
   const found =
-    reference === undefined ? numbered[0] : findByReference(sessions, reference, { numbered, wording });
+    reference === undefined
+      ? findMostRecent(sessions)
+      : findByReference(sessions, reference, { numbered, wording });
   if (found) return found;
   const unreadable = listUnreadable().find(({ id }) => isMeant(id, reference));
   if (unreadable) throw new UsageError(unreadable.reason);
   if (sessions.length === 0) throw new UsageError("no sessions in this project yet");
-  if (reference === undefined)
-    throw new UsageError("every session of this project is archived: diligent sessions list --archived");
+  if (reference === undefined) throw new UsageError(explainNoMostRecent(sessions));
   throw new UsageError(`no session ${showWord(reference, wording)}; ${listCandidates(sessions, wording)}`);
 }
 
@@ -65,12 +66,30 @@ export function findNamedSession(
   );
 }
 
-/** Splits `REF@ENTRY`; ENTRY has 8 hexadecimal digits. */
-export function splitEntry(reference: string): { reference: string; entryId: string | undefined } {
-  const entryId = ENTRY.exec(reference)?.[1];
-  return entryId === undefined
-    ? { reference, entryId }
-    : { reference: reference.slice(0, -entryId.length - 1), entryId };
+/**
+ * Splits `REF@ENTRY`; ENTRY is the id of an entry, or a label. A session's name may hold an `@` itself.
+ * @throws UsageError if several sessions have the name.
+ */
+export function splitEntry(
+  reference: string,
+  sessions: readonly SessionInfo[],
+): { reference: string; entry: string | undefined } {
+  const entry = ENTRY.exec(reference)?.[1];
+  return entry === undefined || findNamedSession(sessions, reference)
+    ? { reference, entry: undefined }
+    : { reference: reference.slice(0, -entry.length - 1), entry };
+}
+
+/** The session that is continued when none is named: the last changed one that is neither archived nor tracked by git. */
+export function findMostRecent(sessions: readonly SessionInfo[]): SessionInfo | undefined {
+  return withoutArchived(sessions).find(({ tracked }) => !tracked);
+}
+
+function explainNoMostRecent(sessions: readonly SessionInfo[]): string {
+  const [first] = withoutArchived(sessions);
+  if (first === undefined)
+    return "every session of this project is archived: diligent sessions list --archived";
+  return `git tracks every session here, so others may have written them; to continue one, name it: diligent --continue ${first.id}`;
 }
 
 /** The sessions that lists show by default. */

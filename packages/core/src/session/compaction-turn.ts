@@ -94,7 +94,7 @@ type AdoptionRule = "always" | "compaction";
 function adoptEntries({ log, writer }: Pick<LiveSession, "log" | "writer">, rule: AdoptionRule): boolean {
   const path = writer?.path;
   if (!writer || !path || !writer.hasGrown || log.leafId === null) return false;
-  const { entries, size } = readSessionFile(path);
+  const { entries, size } = readSessionFile(path, { redactor: log.redactor });
   const added = entries.filter(({ id }) => !log.has(id));
   const leafId = findLeafBehind(log.leafId, added, rule);
   if (leafId === undefined) return false;

@@ -4,16 +4,23 @@ import { now } from "../infrastructure/runtime.ts";
 import type { UserMessage } from "../types.ts";
 import { labelEntry } from "./log.ts";
 import { continueSession, flushSession, type LiveSession } from "./open.ts";
-import { readSessionFile } from "./read-file.ts";
+import { readSessionFile, type SessionReadOptions } from "./read-file.ts";
 import type { SteeringQueue } from "./run.ts";
 import type { SessionInfo } from "./types.ts";
 
 /**
- * Gives a session a name for lists. If it is open elsewhere, that process continues undisturbed.
+ * Gives a session a name for lists. If it is open elsewhere, that process continues undisturbed. This and the functions
+ * below redact what they write.
  * @throws SessionFileError when it cannot be read, the file system's error when it cannot be written.
  */
-export function renameSession(place: Pick<SessionInfo, "path" | "cwd">, name: string): void {
-  editSession(place, ({ log }) => log.annotate((entry) => ({ type: "session_info", ...entry, name })));
+export function renameSession(
+  place: Pick<SessionInfo, "path" | "cwd">,
+  name: string,
+  options?: SessionReadOptions,
+): void {
+  const rename = ({ log }: LiveSession) =>
+    log.annotate((entry) => ({ type: "session_info", ...entry, name }));
+  editSession(place, rename, options);
 }
 
 /**
@@ -36,8 +43,9 @@ export function labelSessionEntry(
   place: Pick<SessionInfo, "path" | "cwd">,
   entryId: string,
   label: string,
+  options?: SessionReadOptions,
 ): void {
-  editSession(place, ({ log }) => labelEntry(log, entryId, label));
+  editSession(place, ({ log }) => labelEntry(log, entryId, label), options);
 }
 
 /**
@@ -45,9 +53,14 @@ export function labelSessionEntry(
  * undisturbed.
  * @throws SessionFileError when it cannot be read, the file system's error when it cannot be written.
  */
-export function notifySession(place: Pick<SessionInfo, "path" | "cwd">, text: string): void {
+export function notifySession(
+  place: Pick<SessionInfo, "path" | "cwd">,
+  text: string,
+  options?: SessionReadOptions,
+): void {
   const message = { role: "user" as const, content: text, timestamp: now() };
-  editSession(place, ({ log }) => log.append((entry) => ({ type: "message", ...entry, message })));
+  const add = ({ log }: LiveSession) => log.append((entry) => ({ type: "message", ...entry, message }));
+  editSession(place, add, options);
 }
 
 /**
@@ -61,8 +74,9 @@ export function removeSession({ path }: Pick<SessionInfo, "path">): void {
 function editSession(
   { path, cwd }: Pick<SessionInfo, "path" | "cwd">,
   edit: (session: LiveSession) => void,
+  { redactor }: SessionReadOptions = {},
 ): void {
-  const session = continueSession({ cwd, sessionsDir: dirname(path) }, readSessionFile(path));
+  const session = continueSession({ cwd, sessionsDir: dirname(path), redactor }, readSessionFile(path));
   try {
     edit(session);
     session.writer?.sync();

@@ -1,6 +1,7 @@
 import { readLines } from "../infrastructure/fs/line-reader.ts";
 import { messageText } from "../types.ts";
 import { parseSessionLine } from "./parse-line.ts";
+import type { SessionReadOptions } from "./read-file.ts";
 import type { SessionEntry } from "./types.ts";
 
 /** A match of a text search in a session. */
@@ -26,14 +27,19 @@ const SEARCHED_PLACE = 400;
  * calls and thinking are not searched. Case and the amount of white space between words are ignored.
  * @throws the file system's error when the file cannot be read.
  */
-export function findInSession(path: string, text: string): SessionMatch[] {
+export function findInSession(
+  path: string,
+  text: string,
+  { redactor }: SessionReadOptions = {},
+): SessionMatch[] {
   const pattern = toPattern(text);
   if (pattern === undefined) return [];
   const said: SessionMatch[] = [];
   let name: SessionMatch | undefined;
   const labels = new Map<string, SessionMatch>();
   for (const line of readLines(path, { isBeginningEnough: (beginning) => !isSearched(beginning) })) {
-    const entry = isSearched(line.text) ? readEntry(line.text) : undefined;
+    const read = isSearched(line.text) ? readEntry(line.text) : undefined;
+    const entry = redactor?.redact(read) ?? read;
     if (entry?.type === "message") said.push(...matchMessage(entry, pattern));
     if (entry?.type === "session_info")
       name = match(entry.id, entry, { kind: "name", text: entry.name }, pattern);

@@ -1,13 +1,13 @@
 import type { DiligentPaths } from "../infrastructure/diligent-dir.ts";
 import { buildSessionContext, type SessionContext } from "./context-builder.ts";
-import type { SessionFile } from "./read-file.ts";
+import type { SessionFile, SessionReadOptions } from "./read-file.ts";
 import { findLastModelId, findLeafId, pathTo } from "./tree.ts";
 import type { SessionEntry, SessionInfo } from "./types.ts";
 
 // A new session reads no earlier one: the code for that is loaded on demand.
 
 /**
- * Which session to continue: one that was read, else one by its id, else the last one.
+ * Which session to continue: one that was read, else one by its id, else the last one that git does not track.
  */
 export interface ResumeSessionOptions {
   sessionId?: string | undefined;
@@ -32,10 +32,13 @@ export async function findAndReadSession(
 }
 
 /** The sessions of a project, the last changed first; none if nothing is saved. */
-export async function listProjectSessions(paths: DiligentPaths | undefined): Promise<SessionInfo[]> {
+export async function listProjectSessions(
+  paths: DiligentPaths | undefined,
+  options: SessionReadOptions,
+): Promise<SessionInfo[]> {
   if (!paths) return [];
   const { listSessions } = await import("./list.ts");
-  return listSessions(paths.sessions);
+  return listSessions(paths.sessions, options);
 }
 
 /** The conversation that would be continued. */

@@ -1,8 +1,10 @@
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { modificationTime, readDirectory } from "../infrastructure/fs/directory.ts";
 import { type FileLine, readLines } from "../infrastructure/fs/line-reader.ts";
+import { createTrackedTest } from "../infrastructure/paths/git-index.ts";
 import { messageText, promptText } from "../types.ts";
 import { type ParsedLine, parseDamagedLine, parseSessionLine } from "./parse-line.ts";
+import type { SessionReadOptions } from "./read-file.ts";
 import { MAX_LINES_OF_NO_SESSION, readHeader, recoverHeader, SessionFileError } from "./session-header.ts";
 import type { SessionEntry, SessionHeader, SessionInfo } from "./types.ts";
 
@@ -21,23 +23,33 @@ export interface UnreadableSession {
  * is parsed, so that memory does not grow with a file: only the beginning of a line of more than 256 KB is read.
  * Files that are not sessions, or cannot be opened, are left out.
  */
-export async function listSessions(sessionsDir: string): Promise<SessionInfo[]> {
-  return readSessionDirectory(sessionsDir).sessions;
+export async function listSessions(
+  sessionsDir: string,
+  options?: SessionReadOptions,
+): Promise<SessionInfo[]> {
+  return readSessionDirectory(sessionsDir, options).sessions;
 }
 
 /** The results of `listSessions` and `listUnreadableSessions`, from one pass over the files. */
-export function readSessionDirectory(sessionsDir: string): {
+export function readSessionDirectory(
+  sessionsDir: string,
+  options: SessionReadOptions = {},
+): {
   sessions: SessionInfo[];
   unreadable: UnreadableSession[];
 } {
   const sessions: SessionInfo[] = [];
   const unreadable: UnreadableSession[] = [];
-  for (const name of sessionFileNames(sessionsDir)) {
+  const names = sessionFileNames(sessionsDir);
+  const isTracked = names.length === 0 ? () => false : createTrackedFilter(sessionsDir);
+  for (const name of names) {
     const path = join(sessionsDir, name);
-    const summary = readSummary(path);
+    const summary = readSummary(path, options);
     if (summary instanceof Error)
       unreadable.push({ id: name.slice(0, -EXTENSION.length), reason: summary.message });
-    else sessions.push(...toInfo(summary, path));
+    else
+      for (const info of toInfo(summary, path))
+        sessions.push({ ...info, ...(isTracked(name) && { tracked: true }) });
   }
   sessions.sort(
     (left, right) => right.modified.getTime() - left.modified.getTime() || (left.path < right.path ? 1 : -1),
@@ -46,14 +58,25 @@ export function readSessionDirectory(sessionsDir: string): {
 }
 
 /**
- * The path of the session with this id, or of the last changed one without an id; undefined when there is none. A
- * file of that name is returned even if it cannot be opened, so that the caller learns why.
+ * True for the name of a file that git tracks. @param sessionsDir `.diligent/sessions` in the root of a project; of
+ * another directory no file is tracked.
+ */
+function createTrackedFilter(sessionsDir: string): (name: string) => boolean {
+  const diligent = dirname(sessionsDir);
+  const folder = `${basename(diligent)}/${basename(sessionsDir)}`;
+  const trackedState = createTrackedTest(dirname(diligent));
+  return (name) => trackedState(`${folder}/${name}`) === "tracked";
+}
+
+/**
+ * The path of the session with this id, or of the last changed one without an id that git does not track; undefined
+ * when there is none. A file of that name is returned even if it cannot be opened, so that the caller learns why.
  */
 export async function findSessionFile(sessionsDir: string, id?: string): Promise<string | undefined> {
   const name = `${id}${EXTENSION}`;
   if (id !== undefined && sessionFileNames(sessionsDir).includes(name)) return join(sessionsDir, name);
   const sessions = await listSessions(sessionsDir);
-  return sessions.find((session) => id === undefined || session.id === id)?.path;
+  return sessions.find((session) => (id === undefined ? !session.tracked : session.id === id))?.path;
 }
 
 /** The session files of a directory that `listSessions` leaves out because they cannot be opened. */
@@ -63,7 +86,7 @@ export function listUnreadableSessions(sessionsDir: string): UnreadableSession[]
 
 /** Undefined when the file is not a session, or cannot be opened. */
 export function summarizeSession(path: string): SessionInfo | undefined {
-  const summary = readSummary(path);
+  const summary = readSummary(path, {});
   return summary instanceof Error ? undefined : toInfo(summary, path)[0];
 }
 
@@ -84,8 +107,8 @@ function sessionFileNames(sessionsDir: string): string[] {
   }
 }
 
-function readSummary(path: string): SessionSummary | Error | undefined {
-  const summary = new SessionSummary(path);
+function readSummary(path: string, options: SessionReadOptions): SessionSummary | Error | undefined {
+  const summary = new SessionSummary(path, options);
   try {
     const isBeginningEnough = (beginning: string) => summary.isBeginningEnough(beginning);
     for (const line of readLines(path, { isBeginningEnough })) {
@@ -111,7 +134,10 @@ class SessionSummary {
   private readonly tally = new EntryTally();
   private lines = 0;
 
-  constructor(private readonly path: string) {}
+  constructor(
+    private readonly path: string,
+    private readonly options: SessionReadOptions,
+  ) {}
 
   /** True after so many lines without a session that the file must be something else. */
   get isNoSession(): boolean {
@@ -173,7 +199,7 @@ class SessionSummary {
     if (entry.type === "archive") this.isArchived = entry.archived;
     // Metadata about a session does not change it: it keeps its number in the list.
     if (entry.type === "archive" || entry.type === "label") return;
-    if (entry.type === "session_info") this.name = entry.name?.trim() ? entry.name : undefined;
+    if (entry.type === "session_info") this.name = entry.name?.trim() ? this.redact(entry.name) : undefined;
     if (entry.type !== "message") {
       this.tally.addChange(entry.timestamp);
       return;
@@ -182,7 +208,11 @@ class SessionSummary {
     this.countMessage(entry);
     if (entry.message.role !== "user" || this.firstUserMessage !== undefined) return;
     const text = promptText(entry.message).trim();
-    if (text !== "") this.firstUserMessage = shorten(text);
+    if (text !== "") this.firstUserMessage = shorten(this.redact(text));
+  }
+
+  private redact(text: string): string {
+    return this.options.redactor?.redact(text) ?? text;
   }
 
   /** A continued session is no longer archived. */

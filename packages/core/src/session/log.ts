@@ -23,7 +23,7 @@ export class SessionLog {
     private readonly writer: DeferredWriter | undefined,
     entries: readonly SessionEntry[] = [],
     /** Redacts secrets in every added entry. */
-    private readonly redactor?: Redactor | undefined,
+    readonly redactor?: Redactor | undefined,
   ) {
     this.entries = [...entries];
     this.ids = new Set(entries.map(({ id }) => id));

@@ -94,7 +94,7 @@ export class SessionManager {
 
   /** The sessions of this project, the last changed first. */
   async list(): Promise<SessionInfo[]> {
-    return listProjectSessions(this.config.paths);
+    return listProjectSessions(this.config.paths, { redactor: this.config.agentConfig.redactor });
   }
 
   /**

@@ -43,13 +43,15 @@ export function createSession(place: SessionLocation, options: NewSessionOptions
   return toLiveSession(place, { header, writer, log: new SessionLog(writer, [], place.redactor) });
 }
 
-/** Continues a file that was read. */
+/** Continues a file that was read; what it holds from before secrets were redacted is redacted here. */
 export function continueSession(place: SessionLocation, file: SessionFile): LiveSession {
-  const writer = createWriter(place, { file });
+  const { redactor } = place;
+  const entries = redactor ? file.entries.map((entry) => redactor.redact(entry)) : file.entries;
+  const writer = createWriter(place, { file: { ...file, entries } });
   return toLiveSession(place, {
     header: file.header,
     writer,
-    log: new SessionLog(writer, file.entries, place.redactor),
+    log: new SessionLog(writer, entries, redactor),
   });
 }
 

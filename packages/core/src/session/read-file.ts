@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import type { Redactor } from "../agent/types.ts";
 import { readLines } from "../infrastructure/fs/line-reader.ts";
 import { type ParsedLine, parseDamagedLine, parseSessionLine } from "./parse-line.ts";
 import { MAX_LINES_OF_NO_SESSION, readHeader, recoverHeader, SessionFileError } from "./session-header.ts";
@@ -17,12 +18,18 @@ export interface SessionFile {
   size: number;
 }
 
+/** How session files are read. */
+export interface SessionReadOptions {
+  /** Redacts secrets in what is returned: a file from before secrets were kept out of it may hold some. */
+  redactor?: Redactor | undefined;
+}
+
 /**
  * Reads a session file line by line. Damaged lines are counted and skipped: they never make a session unreadable. A
  * damaged header is reconstructed. @throws SessionFileError if the file contains nothing of a session, or is from a
  * newer version.
  */
-export function readSessionFile(path: string): SessionFile {
+export function readSessionFile(path: string, { redactor }: SessionReadOptions = {}): SessionFile {
   const { size } = statSync(path);
   const contents = new SessionContents(path);
   for (const { text } of readLines(path)) {
@@ -33,7 +40,13 @@ export function readSessionFile(path: string): SessionFile {
   const header = contents.header ?? recoverHeader(entries, path);
   if (!header)
     throw new SessionFileError(`${path} is not a session file: it has neither a header nor messages.`);
-  return { path, header, entries, skippedLines, size };
+  return {
+    path,
+    header: redactor?.redact(header) ?? header,
+    entries: redactor ? entries.map((entry) => redactor.redact(entry)) : entries,
+    skippedLines,
+    size,
+  };
 }
 
 class SessionContents {

@@ -169,6 +169,8 @@ export interface SessionInfo {
   parentSession?: string;
   /** True if it is archived; left out otherwise. */
   archived?: true;
+  /** True if git tracks the file, so it came, or may have come, with the repository; left out otherwise. */
+  tracked?: true;
 }
 
 /** The file representation of a header or an entry: an unknown entry is written back unchanged. */

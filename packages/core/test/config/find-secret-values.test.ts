@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findSecretValues } from "../../src/config/loader.ts";
+import { findSecretValues } from "../../src/config/secret-values.ts";
 
 const found = (...args: Parameters<typeof findSecretValues>) =>
   findSecretValues(...args).map(({ value, placeholder }) => [placeholder, value]);

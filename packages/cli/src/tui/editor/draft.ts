@@ -1,3 +1,7 @@
+import type { SecretRedactor } from "@diligent/core/run";
+
+type Redactor = Pick<SecretRedactor, "redact">;
+
 /** Where a draft survives the program, such as core's `DraftFile`. */
 export interface DraftStore {
   takeOver(): string | undefined;
@@ -11,12 +15,20 @@ export interface DraftedSession {
   readonly leafId: string | null;
 }
 
+interface DraftOptions {
+  /** The store for the drafts of a session, or of new sessions. */
+  createStore(sessionId: string | undefined): DraftStore;
+  /** Masks secrets while there is no session that does. Called once, for the first text to be saved. */
+  loadRedactor(): Promise<Redactor>;
+  pauseMs?: number;
+}
+
 // The most that a killed program may lose of it.
 const PAUSE_MS = 300;
 
 /**
- * Saves the prompt being typed: at once, then at most every 300 ms. A draft belongs to its session. A session
- * without messages cannot be resumed, so its draft is for the next new session.
+ * Saves the prompt being typed, without its secrets: at once, then at most every 300 ms. A draft belongs to its session.
+ * A session without messages cannot be resumed, so its draft is for the next new session.
  */
 export class DraftSaver {
   private readonly stores = new Map<string | undefined, DraftStore>();
@@ -25,22 +37,26 @@ export class DraftSaver {
   private written: DraftStore | undefined;
   private latest: string | undefined;
   private pause: Timer | undefined;
+  private redactor: Redactor | undefined;
+  private loading: Promise<void> | undefined;
 
-  /** @param createStore the store for the drafts of a session, or of new sessions. */
-  constructor(
-    private readonly createStore: (sessionId: string | undefined) => DraftStore,
-    private readonly pauseMs = PAUSE_MS,
-  ) {}
+  constructor(private readonly options: DraftOptions) {}
 
   /**
    * From now on, prompts are typed for this session.
+   * @param redactor that of the session.
    * @returns the draft that an earlier process left for it; it is kept until something is typed or sent.
    */
-  open(session: DraftedSession): string | undefined {
+  open(session: DraftedSession, redactor: Redactor): string | undefined {
     const before = this.key;
     const wasOpen = this.session !== undefined;
     this.session = session;
-    return wasOpen && this.key === before ? undefined : this.store.takeOver();
+    this.redactor = redactor;
+    if (wasOpen && this.key === before) return undefined;
+    const left = this.store.takeOver();
+    const masked = redactor.redact(left);
+    if (masked !== undefined && masked !== left) this.store.write(masked);
+    return masked;
   }
 
   change(text: string): void {
@@ -48,11 +64,12 @@ export class DraftSaver {
     if (this.pause === undefined) this.save();
   }
 
-  /** Call it when the program ends, so that the last change is saved too. */
-  flush(): void {
+  /** Call it when the program ends: it resolves once the last change is saved too. */
+  async flush(): Promise<void> {
     this.stop();
-    if (this.latest !== undefined) this.write(this.latest);
-    this.latest = undefined;
+    if (this.latest !== undefined && this.redactor === undefined) await this.loadRedactor();
+    this.save();
+    this.stop();
   }
 
   /** The prompt was sent, so there is nothing to save. */
@@ -69,7 +86,7 @@ export class DraftSaver {
 
   private get store(): DraftStore {
     const { key } = this;
-    const store = this.stores.get(key) ?? this.createStore(key);
+    const store = this.stores.get(key) ?? this.options.createStore(key);
     this.stores.set(key, store);
     return store;
   }
@@ -83,13 +100,24 @@ export class DraftSaver {
   }
 
   private save(): void {
-    const text = this.latest;
-    this.latest = undefined;
+    const { latest, redactor } = this;
     this.pause = undefined;
-    if (text === undefined) return;
-    this.write(text);
-    this.pause = setTimeout(() => this.save(), this.pauseMs);
+    if (latest === undefined) return;
+    if (redactor === undefined) {
+      void this.loadRedactor().then(() => this.save());
+      return;
+    }
+    this.latest = undefined;
+    this.write(redactor.redact(latest));
+    this.pause = setTimeout(() => this.save(), this.options.pauseMs ?? PAUSE_MS);
     this.pause.unref();
+  }
+
+  private async loadRedactor(): Promise<void> {
+    this.loading ??= this.options.loadRedactor().then((loaded) => {
+      this.redactor ??= loaded;
+    });
+    await this.loading;
   }
 
   private stop(): void {

@@ -9,8 +9,9 @@ const MAX_PROMPTS = 2_000;
 
 /** Earlier prompts, those of this project first; undefined if there are none. */
 export async function historyPicker(context: CommandContext): Promise<Picker | undefined> {
-  const { loaded } = await context.session();
-  const entries = readRecentInputs(context.environment, { root: loaded.projectRoot, limit: MAX_PROMPTS });
+  const { loaded, redactor } = await context.session();
+  const place = { root: loaded.projectRoot, limit: MAX_PROMPTS };
+  const entries = redactor.redact(readRecentInputs(context.environment, place));
   if (entries.length === 0) return undefined;
   return {
     dialog: createPickerDialog({ name: "history", title: "Earlier prompts", items: historyItems(entries) }),

@@ -1,7 +1,6 @@
 import type { HarnessSession } from "@diligent/core/harness";
 import {
   addRule,
-  describeKept,
   describeRule,
   type ListedRule,
   listPermissions,
@@ -67,7 +66,7 @@ class PermissionsPicker implements Picker {
     const { grant, rule } = this.find(id);
     if (rule && rule.userIndex === undefined)
       this.hint(`This rule is not from your own configuration; edit it in ${toSingleLine(rule.detail, 200)}`);
-    else if (grant) this.ask(`Revoke this: ${describeKept(grant.grant)}?`);
+    else if (grant) this.ask(`Revoke this: ${grant.text}?`);
     else if (rule) this.ask(`Remove this rule of yours: ${describeRule(rule.rule)}?`);
   }
 
@@ -123,8 +122,8 @@ function withInput(dialog: PickerDialog, text: string): PickerDialog {
 
 /** In the order of their numbers, followed by the item that adds a rule. */
 function toItems({ grants, rules }: Permissions): PickerItem[] {
-  const kept = grants.map(({ grant, scope }) => ({
-    label: `allowed: ${describeKept(grant)}`,
+  const kept = grants.map(({ text, scope }) => ({
+    label: `allowed: ${text}`,
     detail: `for this ${scope}`,
   }));
   const listed = rules.map(({ rule, detail }, index) => ({

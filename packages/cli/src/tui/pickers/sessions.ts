@@ -104,9 +104,10 @@ class SessionsPicker implements Picker {
     const info = this.list.find(id);
     if (!info) return;
     const name = text.trim();
-    if (info.id === this.currentId) (await this.context.session()).session.rename(name);
-    else renameSession(info, name);
-    this.list.rename(info, name);
+    const { session, redactor } = await this.context.session();
+    if (info.id === this.currentId) session.rename(name);
+    else renameSession(info, name, { redactor });
+    this.list.rename(info, redactor.redact(name));
     this.refresh();
   }
 
@@ -200,12 +201,13 @@ interface ItemContext {
 
 /** A session as the list shows it, found by its id and by its messages. */
 function toListedSession(info: SessionInfo, { isCurrent, size, now, text }: ItemContext): ListedSession {
-  const { id, firstUserMessage = "", messageCount, modified, parentSession } = info;
+  const { id, firstUserMessage = "", messageCount, modified, parentSession, tracked } = info;
   const facts = [
     formatAge(now - modified.getTime()),
     formatMessageCount(messageCount),
     formatSize(size),
     ...(parentSession === undefined ? [] : [`fork of ${parentSession}`]),
+    ...(tracked ? ["from the repository"] : []),
   ];
   const item = {
     id,

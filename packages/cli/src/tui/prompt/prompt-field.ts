@@ -1,9 +1,10 @@
+import type { HarnessSession } from "@diligent/core/harness";
 import { DraftFile, readRecentInputs } from "@diligent/core/interactive";
 import { now } from "@diligent/core/light";
-import { type Environment, findProjectRoot, homeDirectory } from "@diligent/core/run";
+import { type Environment, findProjectRoot, homeDirectory, type SecretRedactor } from "@diligent/core/run";
 import type { CommandContext, SlashCommand } from "../commands/types.ts";
 import { createCompletion } from "../editor/completion.ts";
-import { type DraftedSession, DraftSaver, type DraftStore } from "../editor/draft.ts";
+import { DraftSaver, type DraftStore } from "../editor/draft.ts";
 import { createFileIndex } from "../editor/file-index.ts";
 import { PromptEditor, type PromptEditorOptions } from "../editor/prompt-editor.ts";
 import type { InlineScreen } from "../screen/inline-screen.ts";
@@ -58,15 +59,15 @@ export class PromptField {
    * From now on, prompts are typed for this session. Up first brings an unsent draft of it.
    * @returns true if there is such a draft.
    */
-  openSession(session: DraftedSession): boolean {
-    const draft = this.parts.draft.open(session);
+  openSession({ session, redactor }: Pick<HarnessSession, "session" | "redactor">): boolean {
+    const draft = this.parts.draft.open(session, redactor);
     if (draft !== undefined) this.editor.offer(draft);
     return draft !== undefined;
   }
 
-  /** Call it when the program ends: unsent text is saved. */
-  keepDraft(): void {
-    this.parts.draft.flush();
+  /** Call it when the program ends: it resolves once unsent text is saved. */
+  keepDraft(): Promise<void> {
+    return this.parts.draft.flush();
   }
 }
 
@@ -79,20 +80,23 @@ interface Place {
   environment: Environment;
 }
 
-/** Gives the editor earlier prompts and completion, which the first words do not need. */
-export function assistEditor(
+/** Gives the editor completion and earlier prompts, which the first words do not need. */
+export async function assistEditor(
   editor: PromptEditor,
   { cwd, environment }: Place,
   context: CommandContext,
-): void {
+): Promise<void> {
   const root = findProjectRoot(cwd, homeDirectory(environment));
-  editor.setHistory(readRecentInputs(environment, { root, limit: MAX_HISTORY }).map(({ text }) => text));
   editor.setCompletion(
     createCompletion({
       commands: context.commands.map((command) => toCompletable(command, context)),
       files: createFileIndex({ cwd, root, environment }),
     }),
   );
+  // Prompts from before secrets were kept out of the history may hold some.
+  const redactor = await loadRedactor(root, environment);
+  const inputs = redactor.redact(readRecentInputs(environment, { root, limit: MAX_HISTORY }));
+  editor.setHistory(inputs.map(({ text }) => text));
 }
 
 /**
@@ -101,7 +105,14 @@ export function assistEditor(
  */
 export function openDraft({ cwd, environment }: Place, { isSaved }: { isSaved: boolean }): DraftSaver {
   const root = findProjectRoot(cwd, homeDirectory(environment));
-  return new DraftSaver((sessionId) => (isSaved ? new DraftFile(environment, { root, sessionId }) : NOWHERE));
+  return new DraftSaver({
+    createStore: (sessionId) => (isSaved ? new DraftFile(environment, { root, sessionId }) : NOWHERE),
+    loadRedactor: () => loadRedactor(root, environment),
+  });
+}
+
+async function loadRedactor(root: string, environment: Environment): Promise<SecretRedactor> {
+  return (await import("../../session/saved-secrets.ts")).openSavedRedactor(root, environment);
 }
 
 function toCompletable(command: SlashCommand, context: CommandContext) {

@@ -105,7 +105,9 @@ function toIndex(content: Buffer, gitDirectory: string): GitIndex | "unknown" {
     isWhole: own.sharedHash === undefined || shared !== undefined,
     findHashes: (path) => [...(own.hashes.get(path) ?? []), ...(shared?.hashes.get(path) ?? [])],
     hasEntryBelow: (directory) =>
-      [own, shared].some((entries) => entries?.hashes.keys().some((path) => path.startsWith(`${directory}/`))),
+      [own, shared].some((entries) =>
+        entries?.hashes.keys().some((path) => path.startsWith(`${directory}/`)),
+      ),
   };
 }
 

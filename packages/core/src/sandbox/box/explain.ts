@@ -1,7 +1,7 @@
 import { basename, dirname, relative } from "node:path";
-import { findTrackedState } from "../../infrastructure/diligent-dir.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
 import { findStats, toSystemPath } from "../../infrastructure/fs/stat.ts";
+import { findTrackedState } from "../../infrastructure/paths/git-index.ts";
 import type { PrivateTemporary } from "./seccomp.ts";
 
 /** Git commands that write the files of a commit into the tree. */

@@ -1,0 +1,81 @@
+import { userConfigDirectory } from "../infrastructure/paths/user.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
+import type { SecretValue } from "../infrastructure/text/secret-redactor.ts";
+import { isLoopbackUrl } from "../infrastructure/urls.ts";
+import { toEnvironmentLayers } from "./environment-layer.ts";
+import { mayHoldConfig } from "./settings.ts";
+import { type ProviderKeys, readWrittenKeys } from "./written-keys.ts";
+
+/**
+ * What `findSecretValues` returns for the configuration of a project, without judging the files: what is broken or not
+ * trusted counts as well. Never throws.
+ * @param root the project's root.
+ */
+export async function readSecretValues(root: string, environment: Environment): Promise<SecretValue[]> {
+  const layers = toEnvironmentLayers(environment).map(({ config }) => config);
+  const directories = [userConfigDirectory(environment), root].flatMap((directory) =>
+    directory !== undefined && mayHoldConfig(directory) ? [directory] : [],
+  );
+  const written = await Promise.all(directories.map((directory) => readWrittenKeys(directory, environment)));
+  return findSecretValues([...layers, ...written.flat()], environment);
+}
+
+/** Names of environment variables that usually contain a key or a password. */
+const SECRET_NAME =
+  /(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|_pass|_pwd|_auth|_pat)s?(?:_(?:id|base|base64|b64|\d+))?$/i;
+
+// Shorter values are ordinary words.
+const MIN_CHARS = 8;
+// Values of letters only, such as `postgres` and `development`, are words up to this length.
+const MIN_LETTERS = 12;
+// Placeholders used for local servers without a key, such as `lm-studio` and `not-needed`, are not keys.
+const MIN_LOCAL_CHARS = 20;
+
+const ADDRESS_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:([^\s/]+)@/i;
+
+/** The keys of the configured providers, and the values of environment variables whose names suggest a secret. */
+export function findSecretValues(configs: readonly ProviderKeys[], environment: Environment): SecretValue[] {
+  return [...configs.flatMap(findProviderKeys), ...findEnvironmentSecrets(environment)];
+}
+
+function findProviderKeys({ provider = {} }: ProviderKeys): SecretValue[] {
+  const { compatible = {}, ...vendors } = provider;
+  const ofVendors = Object.entries(vendors).flatMap(([name, access]) => toKeys(name, access ?? {}));
+  const ofServers = Object.entries(compatible).flatMap(([name, { apiKey, baseUrl }]) =>
+    isLoopbackUrl(baseUrl) && apiKey !== undefined && isPlaceholderKey(apiKey)
+      ? toKeys(name, { baseUrl })
+      : toKeys(name, { apiKey, baseUrl }),
+  );
+  return [...ofVendors, ...ofServers];
+}
+
+function toKeys(
+  name: string,
+  { apiKey, baseUrl }: { apiKey?: string | undefined; baseUrl?: string | undefined },
+): SecretValue[] {
+  const values = [apiKey?.trim(), passwordIn(baseUrl)];
+  return values
+    .flatMap((value) => (value !== undefined && value.length >= MIN_CHARS ? [value] : []))
+    .map((value) => ({ value, placeholder: `[key of ${name}]` }));
+}
+
+function isPlaceholderKey(key: string): boolean {
+  return key.length < MIN_LOCAL_CHARS && !/\d/.test(key);
+}
+
+function findEnvironmentSecrets(environment: Environment): SecretValue[] {
+  return Object.entries(environment).flatMap(([name, text]) => {
+    const value = SECRET_NAME.test(name) ? text?.trim() : passwordIn(text);
+    return value !== undefined && isDistinctive(value) ? [{ value, placeholder: `[value of ${name}]` }] : [];
+  });
+}
+
+/** False for words, numbers and paths, which appear in texts for other reasons. */
+function isDistinctive(value: string): boolean {
+  if (value.length < MIN_CHARS || /^(?:\.{0,2}|~)\//.test(value)) return false;
+  return value.length >= MIN_LETTERS || !/^(?:[a-z]+|\d+)$/i.test(value);
+}
+
+function passwordIn(address: string | undefined): string | undefined {
+  return address === undefined ? undefined : ADDRESS_WITH_PASSWORD.exec(address)?.[1];
+}
