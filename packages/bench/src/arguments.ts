@@ -1,15 +1,15 @@
-/** What was asked for on the command line. */
+/** The command line of `bench`. */
 export interface BenchArguments {
-  /** Names of benchmarks; none means all. */
+  /** Names of benchmarks; empty means all. */
   names: string[];
   isJson: boolean;
   /** Exceeded budgets make the exit code 1. */
   isCheck: boolean;
-  /** Measures the programs that users could pick instead, and nothing else. */
+  /** Measures only the programs that users could choose instead. */
   isPeers: boolean;
   /** How often each quantity is measured. */
   runs?: number;
-  /** How long is looked on where nothing happens. */
+  /** How long an idle program is observed. */
   seconds?: number;
 }
 
@@ -19,7 +19,7 @@ const FLAGS = {
   "--peers": "isPeers",
 } as const;
 
-/** @throws Error, in one line for the user, for what is not known. */
+/** @throws Error, with a line for the user, for anything unknown. */
 export function parseBenchArguments(argv: readonly string[], known: readonly string[]): BenchArguments {
   const result: BenchArguments = {
     names: [],
@@ -33,7 +33,7 @@ export function parseBenchArguments(argv: readonly string[], known: readonly str
     else if (word === "--runs") result.runs = parseCount(word, words.next().value);
     else if (word === "--seconds") result.seconds = parseCount(word, words.next().value);
     else if (known.includes(word)) result.names.push(word);
-    else throw new Error(`${word}: not known. Benchmarks: ${known.join(", ")}. Options: --help.`);
+    else throw new Error(`${word}: unknown. Benchmarks: ${known.join(", ")}. Options: --help.`);
   }
   return result;
 }
@@ -44,11 +44,11 @@ function isFlag(word: string): word is keyof typeof FLAGS {
 
 function parseCount(option: string, text: string | undefined): number {
   const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new Error(`${option} takes a number from 1 on.`);
+  if (!Number.isInteger(count) || count < 1) throw new Error(`${option} needs a number of at least 1.`);
   return count;
 }
 
-/** What there is to choose from, as a help page lists it. */
+/** A choice as a help page lists it. */
 interface NamedChoice {
   name: string;
   /** One line. */
@@ -57,14 +57,14 @@ interface NamedChoice {
 
 /** What `--help` of one of these programs shows. */
 interface HelpPage {
-  /** The ways to call it. */
+  /** The forms of the command line. */
   usage: readonly string[];
   choices: readonly NamedChoice[];
-  /** What to know, a line each. */
+  /** Notes, a line each. */
   notes: readonly string[];
 }
 
-/** The help page of a command of this package, as text without a line feed at its end. */
+/** The help page of a command of this package, as text without a final line feed. */
 export function formatHelpPage({ usage, choices, notes }: HelpPage): string {
   const width = Math.max(0, ...choices.map(({ name }) => name.length));
   const rows = choices.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`);
@@ -72,19 +72,19 @@ export function formatHelpPage({ usage, choices, notes }: HelpPage): string {
   return parts.map((lines) => lines.join("\n")).join("\n\n");
 }
 
-/** For what could not be done at all; 1 is for what was found. */
+/** For a command that could not be carried out; exit code 1 is for problems found. */
 const EXIT_NOT_DONE = 2;
 
 /** A command of this package. */
 interface BenchScript {
   name: string;
-  /** Printed for `--help` and `-h`, in place of everything else. */
+  /** Printed for `--help` and `-h`, instead of everything else. */
   help: HelpPage;
   /** @param argv without the program. @returns the exit code. */
   main(argv: readonly string[]): Promise<number>;
 }
 
-/** Runs a command, whose exit code is that of this process; an error is told in a line, with code 2. */
+/** Runs a command and exits with its code; an error is printed as one line, with code 2. */
 export async function runBenchScript({ name, help, main }: BenchScript): Promise<void> {
   const argv = process.argv.slice(2);
   if (argv.includes("--help") || argv.includes("-h")) {
@@ -104,28 +104,28 @@ function describeError(error: unknown): string {
   return error.cause === undefined ? error.message : `${error.message} ${describeError(error.cause)}`;
 }
 
-/** How much chance to try, so that it can be tried again. */
+/** How many random values to try, and the seed to repeat them. */
 interface SeededRuns {
   runs: number;
-  /** The same seed gives the same row of random numbers. */
+  /** The same seed gives the same sequence of random numbers. */
   seed: number;
 }
 
 const MAX_SEED = 2 ** 31;
 
 /**
- * Takes `--runs N` and `--seed N`; without a seed, the time is one.
- * @param usualRuns when nothing is said.
- * @throws Error, in one line for the user, for anything else.
+ * Parses `--runs N` and `--seed N`; the default seed is the time.
+ * @param usualRuns the default for `--runs`.
+ * @throws Error, with a line for the user, for anything else.
  */
 export function parseSeededRuns(argv: readonly string[], usualRuns: number): SeededRuns {
   const result: SeededRuns = { runs: usualRuns, seed: Date.now() % MAX_SEED };
   const words = argv.values();
   for (const word of words) {
     if (word !== "--runs" && word !== "--seed")
-      throw new Error(`${word}: not known. Options: --runs N, --seed N.`);
+      throw new Error(`${word}: unknown. Options: --runs N, --seed N.`);
     const value = Number(words.next().value);
-    if (!Number.isInteger(value) || value < 1) throw new Error(`${word} takes a number from 1 on.`);
+    if (!Number.isInteger(value) || value < 1) throw new Error(`${word} needs a number of at least 1.`);
     if (word === "--runs") result.runs = value;
     else result.seed = value;
   }

@@ -2,8 +2,9 @@ import { runBenchScript } from "./arguments.ts";
 import { FAULT_TRIALS } from "./faults/trials/index.ts";
 import { createProgress, parseFaultArguments, tryFaults } from "./faults/try-faults.ts";
 
-// Disturbs the real program, and parts of the library, in every way there is a trial for, and counts, for each promise to
-// users, how often each was tried and how often it was broken. Exit code 1 when one was broken, 2 when a trial itself failed.
+// Disturbs the real program, and parts of the library, with every trial, and counts for each promise to users
+// how often it was tried and how often it was broken. Exit code 1 if one was broken, 2 if a trial itself
+// failed.
 
 await runBenchScript({
   name: "faults",
@@ -11,7 +12,7 @@ await runBenchScript({
     usage: ["bun run faults [NAME…] [--long | --runs N] [--seed N]"],
     choices: FAULT_TRIALS,
     notes: [
-      "--runs N tries each N times, 10 when left out; --long for longer. A seed repeats the disturbances.",
+      "--runs N tries each N times (default 10); --long tries longer. A seed repeats the disturbances.",
       "Exit code 1: a promise was broken; 2: a trial itself failed.",
     ],
   },

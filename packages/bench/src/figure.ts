@@ -1,45 +1,45 @@
 import { median, relativeSpread } from "./measure/statistics.ts";
 import type { Stage } from "./stage/stage.ts";
 
-/** `MB` of 1,048,576 bytes, `KB` of 1,024; `/s` is how often in a second. */
+/** `MB` of 1,048,576 bytes, `KB` of 1,024; `/s` is per second. */
 type Unit = "ms" | "s" | "MB" | "KB" | "%" | "/s";
 
 /**
- * How a figure becomes the one number that is judged: a multiple of its reference, what one of `items` costs beyond the
- * reference, or the measured amount itself.
+ * How a figure becomes the number compared with the budget: a multiple of its reference, the cost of one of
+ * `items` in addition to the reference, or the measured amount itself.
  */
 type Rule = { kind: "ratio" } | { kind: "per_item"; items: number } | { kind: "amount" };
 
-/** Something that was measured, with what it was measured against in the same run. */
+/** A measured quantity, with its reference from the same run. */
 export interface Figure {
   name: string;
   unit: Unit;
   rule: Rule;
-  /** One value a run, in `unit`. */
+  /** One value per run, in `unit`. */
   measured: readonly number[];
-  /** What it is compared with, or what is taken off it; its values alternated with those of `measured`. */
+  /** What it is compared with, or what is subtracted; its values alternate with those of `measured`. */
   reference?: { name: string; values: readonly number[] };
-  /** The most the judged number may be; a figure without one is for information. */
+  /** The maximum of the compared number; a figure without one is for information. */
   budget?: number;
 }
 
-/** A figure in medians, judged; what `--json` prints. */
+/** A figure as medians with its verdict; what `--json` prints. */
 export interface Verdict {
   name: string;
   unit: Unit;
   measured: number;
-  /** Half the distance between the quartiles of `measured`, of its median: 0.05 is ±5 %. */
+  /** Half the interquartile range of `measured`, relative to its median: 0.05 is ±5 %. */
   spread: number;
   reference?: { name: string; value: number };
   rule: Rule["kind"];
-  /** A multiple for `ratio`, else an amount in `unit`. */
+  /** A multiple for `ratio`, otherwise an amount in `unit`. */
   result: number;
   budget?: number;
   isOver: boolean;
   runs: number;
 }
 
-/** @throws when the rule needs a reference and there is none, or nothing was measured. */
+/** @throws if the rule needs a reference and there is none, or nothing was measured. */
 export function evaluateFigure({ name, unit, rule, measured, reference, budget }: Figure): Verdict {
   const value = median(measured);
   const against = reference && { name: reference.name, value: median(reference.values) };
@@ -60,13 +60,13 @@ export function evaluateFigure({ name, unit, rule, measured, reference, budget }
 
 function applyRule(rule: Rule, measured: number, reference: number | undefined): number {
   if (rule.kind === "amount") return measured;
-  if (reference === undefined) throw new Error(`A figure judged by ${rule.kind} needs a reference.`);
+  if (reference === undefined) throw new Error(`A figure of kind ${rule.kind} needs a reference.`);
   return rule.kind === "ratio" ? measured / reference : (measured - reference) / rule.items;
 }
 
 /** A question about speed or size that one or more figures answer. */
 export interface Benchmark {
-  /** As it is asked for on the command line. */
+  /** Its name on the command line. */
   name: string;
   /** One line for `--help`. */
   about: string;
@@ -75,7 +75,7 @@ export interface Benchmark {
 
 const HEADINGS = ["name", "measured", "reference", "result", "budget", ""];
 
-/** The verdicts as lines of aligned columns: the first to the left, numbers to the right. */
+/** The verdicts as lines with aligned columns: the first to the left, numbers to the right. */
 export function formatTable(verdicts: readonly Verdict[]): string {
   const rows = [HEADINGS, ...verdicts.map(toCells)];
   const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
@@ -103,7 +103,7 @@ function formatAmount(value: number, unit: Unit): string {
   return `${formatNumber(value)} ${unit}`;
 }
 
-/** Three digits that count: more would be noise. */
+/** Three significant digits: more would be noise. */
 function formatNumber(value: number): string {
   return String(Number(value.toPrecision(3)));
 }

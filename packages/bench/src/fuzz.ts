@@ -2,8 +2,8 @@ import { runBenchScript } from "./arguments.ts";
 import { formatOutcomes, parseFuzzArguments, type TriedTarget } from "./fuzz/target.ts";
 import { FUZZ_TARGETS } from "./fuzz/targets/index.ts";
 
-// Makes values by chance, thousands for each promise that has to hold for all of them, and looks for one that breaks it.
-// Exit code 1 when one was found.
+// Generates thousands of random values for each property that must always hold, and looks for one that breaks
+// it. Exit code 1 if one was found.
 
 await runBenchScript({
   name: "fuzz",
@@ -11,8 +11,8 @@ await runBenchScript({
     usage: ["bun run fuzz [NAME…] [--runs N] [--seed N]", "bun run fuzz NAME --seed N --path PATH"],
     choices: FUZZ_TARGETS,
     notes: [
-      "--runs N tries N values of each, its own number when left out. --path repeats one that was found.",
-      "Exit code 1: a value was found that breaks a promise.",
+      "--runs N tries N values of each target (default: its own number). --path repeats a value that was found.",
+      "Exit code 1: a value was found that breaks a property.",
     ],
   },
   main,

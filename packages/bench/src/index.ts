@@ -13,11 +13,11 @@ await runBenchScript({
   help: {
     usage: [
       "bun run bench [NAME…] [--json] [--check] [--runs N] [--seconds N]",
-      "bun run bench --peers [--runs N]   installs other programs from npm into a temporary place and compares",
+      "bun run bench --peers [--runs N]   compares with other programs, installed from npm into a temporary directory",
     ],
     choices: BENCHMARKS,
     notes: [
-      "--check ends with exit code 1 when a budget is exceeded; 2 means that something could not be measured.",
+      "--check exits with code 1 if a budget is exceeded; 2 means that something could not be measured.",
     ],
   },
   main: run,

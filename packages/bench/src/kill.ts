@@ -5,10 +5,10 @@ import { completed, created, item, messageItem, textPart } from "../../core/test
 import { startSseServer } from "../../core/test/support/sse-server.ts";
 import { SOURCE_FILES, sourcePath } from "./stage/stage.ts";
 
-/** A JSON object of a line of the output. */
+/** A JSON object from a line of the output. */
 export type PrintedLine = Readonly<Record<string, unknown>>;
 
-/** The messages that a run had shown as finished and that are not in its file, in words. */
+/** Descriptions of the messages that a run showed as finished and that are missing in its file. */
 export function findLost(printed: readonly PrintedLine[], entries: readonly SessionEntry[]): string[] {
   const messages = entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
   const saved = new Set(messages.map((message) => JSON.stringify(message)));
@@ -37,7 +37,7 @@ function toKey(toolCallId: unknown, output: unknown): string {
   return JSON.stringify([toolCallId, output]);
 }
 
-// The server refuses what the real services refuse, so these are the tests' own.
+// The tests' own server, which refuses what the real services refuse.
 
 const SERVICES = {
   anthropic: { model: "claude-sonnet-5", events: textAnswer("Going on.") },
@@ -47,7 +47,7 @@ const SERVICES = {
   },
 } as const;
 
-/** Which of the services that check requests is asked. */
+/** Which of the services that check requests is used. */
 type Service = keyof typeof SERVICES;
 
 interface NextRequestOptions {
@@ -58,7 +58,7 @@ interface NextRequestOptions {
   service: Service;
 }
 
-/** Goes on with a session on a service that checks the request; returns what is wrong with that, in words. */
+/** Continues a session on a service that checks the request; returns a description of its problem. */
 export async function findInvalidRequest(options: NextRequestOptions): Promise<string[]> {
   const { program, cwd, environment, sessionId, service } = options;
   const { model, events } = SERVICES[service];
@@ -86,12 +86,13 @@ export async function findInvalidRequest(options: NextRequestOptions): Promise<s
     : [`exit code ${child.exitCode}, ${server.requests.length} requests: ${stderr.trim()}`];
 }
 
-/** Far more than any run gets through before it is killed. */
+/** Far more than any run completes before it is killed. */
 const TURNS = 300;
 
 /**
- * A script in which everything takes a little while: thinking and text in chunks, calls one by one and side by side,
- * and now and then an answer that ends the run. No two calls are alike, so that no run is taken for a loop.
+ * A script in which everything takes a little while: thinking and text in chunks, calls one by one and in
+ * parallel, and now and then an answer that ends the run. No two calls are alike, so that no run looks like a
+ * loop.
  */
 export function createRandomScript(random: () => number): { version: 1; turns: ScriptTurn[] } {
   return { version: 1, turns: Array.from({ length: TURNS }, (_, index) => createTurn(index, random)) };

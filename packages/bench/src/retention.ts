@@ -4,8 +4,9 @@ import { parseSeededRuns, runBenchScript } from "./arguments.ts";
 import { chooseMisbehaviours, evaluateRetention } from "./retention/evaluate.ts";
 import { Scratch } from "./stage/stage.ts";
 
-// Plants facts and constraints in sessions that are compacted three times by a summarizer that behaves badly, and looks at
-// what is left of them in the requests. Exit code 1 when something that the user said, or a file, was lost.
+// Plants facts and constraints in sessions that are compacted three times by a summarizer that misbehaves,
+// and checks what is left of them in the requests. Exit code 1 if something that the user said, or a file,
+// was lost.
 
 const USUAL_RUNS = 12;
 const SHOWN_PROBLEMS = 20;
@@ -16,8 +17,8 @@ await runBenchScript({
     usage: ["bun run retention [--runs N] [--seed N]"],
     choices: [],
     notes: [
-      `--runs N holds N sessions, ${USUAL_RUNS} when left out.`,
-      "Exit code 1: something was lost that has to stay.",
+      `--runs N runs N sessions (default ${USUAL_RUNS}).`,
+      "Exit code 1: something was lost that must stay.",
     ],
   },
   main,
@@ -36,7 +37,7 @@ async function main(argv: readonly string[]): Promise<number> {
       misbehaviours: chooseMisbehaviours(run, random),
     });
     reports.push(report);
-    process.stderr.write(`\r${run + 1} of ${runs} sessions held `);
+    process.stderr.write(`\r${run + 1} of ${runs} sessions done `);
   }
   const { lines, problems } = evaluateRetention(reports);
   console.log(`\nseed ${seed}: ${lines.join("\n")}`);

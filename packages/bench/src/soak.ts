@@ -10,9 +10,9 @@ import { evaluateIdle, evaluateProcess, formatSoaks, isBroken, type NamedSoak } 
 import { soakIdlePrint, soakIdleScreen, soakPrint, soakScreen, soakSession } from "./soak/soaks.ts";
 import { Stage } from "./stage/stage.ts";
 
-// Holds very long sessions, in this process with a small window and in the real program with large results, and looks at
-// the real program while it waits: whether they reach their end, stay within the window, and get neither slower nor
-// larger. Exit code 1 when one of them is not so.
+// Runs very long sessions, in this process with a small window and in the real program with large results,
+// and observes the real program while it waits: whether they reach their end, stay within the window, and
+// become neither slower nor larger. Exit code 1 if one of them fails.
 
 const SESSION_TURNS = 2_000;
 const PROGRAM_TURNS = 1_000;
@@ -23,9 +23,9 @@ await runBenchScript({
     usage: ["bun run soak [NAME…] [--turns N] [--seconds N | --long] [--seed N] [--window TOKENS]"],
     choices: SOAKS,
     notes: [
-      `--turns N: ${SESSION_TURNS} of prompts and calls, ${PROGRAM_TURNS} of screen and print when left out, which take ${LEAST_PROGRAM_TURNS} at least.`,
-      "--seconds N is how long idle looks on; --long: ten minutes. --seed and --window are for prompts and calls.",
-      "Exit code 1: one of them did not hold.",
+      `--turns N: default ${SESSION_TURNS} for prompts and calls, ${PROGRAM_TURNS} for screen and print, which need at least ${LEAST_PROGRAM_TURNS}.`,
+      "--seconds N is how long idle observes; --long: ten minutes. --seed and --window are for prompts and calls.",
+      "Exit code 1: one of them failed.",
     ],
   },
   main,
@@ -43,9 +43,9 @@ async function main(argv: readonly string[]): Promise<number> {
   return soaks.some(({ verdict }) => isBroken(verdict)) ? 1 : 0;
 }
 
-/** One that ended early leaves the others their lines. */
+/** The others keep their lines if one ended early. */
 function toFailure(kind: SoakKind, error: unknown): NamedSoak {
-  const row = { what: "held to its end", found: "no", budget: "yes", isBroken: true };
+  const row = { what: "reached its end", found: "no", budget: "yes", isBroken: true };
   return { title: kind, verdict: { rows: [row], details: [String(error)] } };
 }
 
@@ -62,11 +62,11 @@ async function soak(kind: SoakKind, args: SoakArguments, stage: Stage): Promise<
   return [{ title: `${kind}, ${turns} turns of 50 KB`, verdict: evaluateProcess(found) }];
 }
 
-/** All at the same time: none of them does anything. */
+/** All at the same time, because none of them does anything. */
 async function soakIdle(stage: Stage, seconds: number): Promise<readonly NamedSoak[]> {
   const waiting = {
     "screen, idle": soakIdleScreen(stage, seconds, { isHidden: false }),
-    "screen, idle, not in sight": soakIdleScreen(stage, seconds, { isHidden: true }),
+    "screen, idle, hidden": soakIdleScreen(stage, seconds, { isHidden: true }),
     "print, waiting for a command": soakIdlePrint(stage, seconds),
   };
   await Promise.all(Object.values(waiting));

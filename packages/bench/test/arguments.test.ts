@@ -5,28 +5,28 @@ const KNOWN = ["version", "grep"];
 const NOTHING = { names: [], isJson: false, isCheck: false, isPeers: false };
 
 describe("parseArguments", () => {
-  test("nothing asked for means everything, as a table", () => {
+  test("without arguments selects every benchmark, as a table", () => {
     expect(parseBenchArguments([], KNOWN)).toEqual(NOTHING);
   });
 
-  test("names and options stand in any order", () => {
+  test("accepts names and options in any order", () => {
     const args = parseBenchArguments(["--json", "grep", "--runs", "5", "version", "--check"], KNOWN);
     expect(args).toEqual({ ...NOTHING, names: ["grep", "version"], isJson: true, isCheck: true, runs: 5 });
   });
 
   test.each([["gerp"], ["--jsn"], ["constructor"], [""]])(
-    "%p is refused, with the names there are",
+    "refuses %p and lists the possible names",
     (word) => {
       expect(() => parseBenchArguments([word], KNOWN)).toThrow(
-        `${word}: not known. Benchmarks: version, grep.`,
+        `${word}: unknown. Benchmarks: version, grep.`,
       );
     },
   );
 
   test.each([[["--runs"]], [["--runs", "0"]], [["--runs", "1.5"]], [["--runs", "many"]]])(
-    "%p is no number of runs",
+    "refuses %p as a number of runs",
     (argv) => {
-      expect(() => parseBenchArguments(argv, KNOWN)).toThrow("--runs takes a number from 1 on.");
+      expect(() => parseBenchArguments(argv, KNOWN)).toThrow("--runs needs a number of at least 1.");
     },
   );
 });

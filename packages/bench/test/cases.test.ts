@@ -8,7 +8,7 @@ import { SOAK_KINDS } from "../src/soak/arguments.ts";
 
 const PACKAGES = join(import.meta.dir, "..", "..");
 
-/** How many cases there are of each group that could be held by now. */
+/** The number of cases of each group. */
 const COUNTS = { SEC: 35, BOX: 11, REL: 46, PRO: 19 };
 const MOST_WORDS = 6;
 
@@ -41,7 +41,7 @@ const RUNS: Record<string, readonly string[]> = {
   soak: SOAK_KINDS,
 };
 
-/** What is wrong with something that is said to hold a case. */
+/** The problem with something that CASES.md says checks a case. */
 function findFault({ name, title }: Case["held"][number]): string | undefined {
   const [command = "", run] = name.split(" ");
   if (run !== undefined) return RUNS[command]?.includes(run) ? undefined : `there is no ${name}`;
@@ -53,8 +53,8 @@ function findFault({ name, title }: Case["held"][number]): string | undefined {
   return title === undefined || source.includes(title) ? undefined : `${name} has no “${title}”`;
 }
 
-describe("the table of cases", () => {
-  test("names no case twice, and leaves none out", () => {
+describe("CASES.md", () => {
+  test("names no case twice and omits none", () => {
     const ids = CASES.map(({ id }) => id);
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
     const counts = Object.keys(COUNTS).map((group) => [
@@ -64,7 +64,7 @@ describe("the table of cases", () => {
     expect(Object.fromEntries(counts)).toEqual(COUNTS);
   });
 
-  test("names only what there is", () => {
+  test("names only existing tests, trials, targets, sessions and benchmarks", () => {
     const faults = CASES.flatMap(({ id, held }) =>
       held.flatMap((each) => {
         const fault = findFault(each);
@@ -74,7 +74,7 @@ describe("the table of cases", () => {
     expect(faults).toEqual([]);
   });
 
-  test("names something for each case, in a few words", () => {
+  test("names at least one check for each case, and describes the case in a few words", () => {
     expect(CASES.filter(({ held }) => held.length === 0).map(({ id }) => id)).toEqual([]);
     expect(CASES.filter(({ situation }) => situation.split(" ").length > MOST_WORDS)).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { buildSessionContext, resolvePaths } from "@diligent/core/run";
 import { readSessionFile } from "@diligent/core/sessions";
 import { writeCompactedSession } from "../src/stage/session-files.ts";
 
-test("writeCompactedSession writes as many entries, compactions and characters as are asked for", () => {
+test("writeCompactedSession() writes the requested number of entries, compactions and characters", () => {
   const project = mkdtempSync(join(tmpdir(), "diligent-bench-test-"));
   try {
     writeCompactedSession(project, { entries: 400, compactions: 3, stretchTokens: 5_000 });

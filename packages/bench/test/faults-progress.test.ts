@@ -11,10 +11,10 @@ function record(isTTY?: boolean): string {
   return text;
 }
 
-test("progress is one line of a terminal that is written over", () => {
+test("progress overwrites one line of a terminal", () => {
   expect(record(true)).toBe("\r1 of 2: edits\r2 of 2: log  \n");
 });
 
-test("a file or a pipe gets no progress", () => {
+test("progress writes nothing to a file or a pipe", () => {
   expect([record(), record(false)]).toEqual(["", ""]);
 });

@@ -6,7 +6,7 @@ import { KILL } from "../src/faults/trials/process.ts";
 import { parseFaultArguments, Tally, tryFaults } from "../src/faults/try-faults.ts";
 
 const SEED = 20;
-// A run that hangs is ended by the trial itself before.
+// The trial itself ends a hanging run before this.
 const LIMIT_MS = 120_000;
 
 for (const [title, subject] of [
@@ -32,7 +32,7 @@ for (const [title, subject] of [
 describe("tryFaults", () => {
   const plan = { runs: () => 3, seed: 1 };
 
-  test("counts what was tried and what was broken, and goes on after a trial that fails itself", async () => {
+  test("counts what was tried and broken, and continues after a trial that fails itself", async () => {
     const { tally, failures, skipped } = await tryFaults({
       ...plan,
       trials: [
@@ -73,7 +73,7 @@ describe("tryFaults", () => {
     expect(skipped).toEqual(["elsewhere: it is too warm", "partly: snow"]);
   });
 
-  test("a seed repeats the row of chances", async () => {
+  test("repeats the same random numbers for the same seed", async () => {
     const rows: number[][] = [[], []];
     for (const row of rows) {
       const run = async ({ random }: { random(): number }) => void row.push(random(), random());
@@ -84,18 +84,18 @@ describe("tryFaults", () => {
   });
 });
 
-test("promises that nothing has tried are in the table, too", () => {
+test("lists promises that no trial has tried, too", () => {
   const lines = new Tally().format().split("\n");
   expect(lines).toHaveLength(Object.keys(PROMISES).length + 1);
   expect(lines.slice(1).every((line) => / +0 +0 +0$/.test(line))).toBe(true);
 });
 
-describe("arguments", () => {
+describe("arguments of faults", () => {
   const known = ["kill", "slow"];
   const runsOf = (argv: string[], longRuns?: number) =>
     parseFaultArguments(argv, known).runs(longRuns === undefined ? {} : { longRuns });
 
-  test("name trials, runs and a seed", () => {
+  test("select trials, runs and a seed", () => {
     const { names, seed } = parseFaultArguments(["slow", "--runs", "3", "--seed", "4"], known);
     expect([names, seed, runsOf(["--runs", "3"]), runsOf([]), runsOf([], 334)]).toEqual([
       ["slow"],
@@ -106,16 +106,18 @@ describe("arguments", () => {
     ]);
   });
 
-  test("may ask for the long form, in which a trial has its own number", () => {
+  test("select the long form, in which a trial has its own number of runs", () => {
     expect([runsOf(["--long"]), runsOf(["slow", "--long"], 334)]).toEqual([30, 334]);
   });
 
-  test("that are anything else are refused with what there is", () => {
+  test("are refused with the possible values if they are anything else", () => {
     expect(() => parseFaultArguments(["fast"], known)).toThrow("Trials: kill, slow.");
-    expect(() => parseFaultArguments(["--long", "--runs", "3"], known)).toThrow("so does --runs");
+    expect(() => parseFaultArguments(["--long", "--runs", "3"], known)).toThrow(
+      "--long and --runs both set the number of runs",
+    );
   });
 });
 
-test("the long form kills a thousand runs", () => {
+test("select a thousand kills in the long form", () => {
   expect(3 * (KILL.longRuns ?? 0)).toBeGreaterThanOrEqual(1_000);
 });

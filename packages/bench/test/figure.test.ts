@@ -10,8 +10,8 @@ const figure: Figure = {
   budget: 3,
 };
 
-describe("judgeFigure", () => {
-  test("a ratio is that of the two medians", () => {
+describe("evaluateFigure()", () => {
+  test("divides the two medians for a ratio", () => {
     expect(evaluateFigure(figure)).toEqual({
       name: "start",
       unit: "ms",
@@ -26,31 +26,31 @@ describe("judgeFigure", () => {
     });
   });
 
-  test("a cost per item is what comes on top of the reference, divided", () => {
+  test("divides the cost in addition to the reference by the number of items", () => {
     const { result, isOver } = evaluateFigure({ ...figure, rule: { kind: "per_item", items: 5 } });
     expect({ result, isOver }).toEqual({ result: 3, isOver: false });
   });
 
-  test("an amount is judged by itself, with or without a reference", () => {
+  test("compares an amount with its budget, with or without a reference", () => {
     const { reference: _, ...alone } = figure;
     const amount = { kind: "amount" } as const;
     expect(evaluateFigure({ ...figure, rule: amount }).result).toBe(25);
     expect(evaluateFigure({ ...alone, rule: amount }).result).toBe(25);
   });
 
-  test("the budget itself is still within the budget, a little more is not", () => {
+  test("accepts a value equal to the budget and rejects a slightly larger one", () => {
     expect(evaluateFigure({ ...figure, budget: 2.5 }).isOver).toBe(false);
     expect(evaluateFigure({ ...figure, budget: 2.49 }).isOver).toBe(true);
   });
 
-  test("without a budget nothing is over", () => {
+  test("rejects nothing without a budget", () => {
     const { budget: _, ...free } = figure;
     const { isOver, ...verdict } = evaluateFigure(free);
     expect(isOver).toBe(false);
     expect("budget" in verdict).toBe(false);
   });
 
-  test("a ratio without a reference is a mistake", () => {
+  test("throws for a ratio without a reference", () => {
     const { reference: _, ...alone } = figure;
     expect(() => evaluateFigure(alone)).toThrow("needs a reference");
   });

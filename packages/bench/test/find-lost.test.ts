@@ -15,11 +15,11 @@ const messageEnd = { type: "message_end", message: reply?.type === "message" && 
 const toolEnd = { type: "tool_end", toolCallId: "toolu_0", output: "output" };
 
 describe("findLost", () => {
-  test("finds nothing where everything that was finished is in the file", () => {
+  test("finds nothing if the file contains everything that was finished", () => {
     expect(findLost([{ type: "tool_start" }, messageEnd, toolEnd], entries)).toEqual([]);
   });
 
-  test("finds a message, a result and a prompt that are not", () => {
+  test("finds a message, a result and a prompt that are missing in the file", () => {
     expect(findLost([messageEnd], entries.slice(0, 1))).toEqual([JSON.stringify(messageEnd)]);
     expect(findLost([toolEnd], entries.slice(0, 2))).toEqual([JSON.stringify(toolEnd)]);
     expect(findLost([{ ...toolEnd, output: "other" }], entries)).toHaveLength(1);
@@ -27,7 +27,7 @@ describe("findLost", () => {
     expect(findLost([messageEnd], [])).toHaveLength(1);
   });
 
-  test("a run that had finished nothing has lost nothing", () => {
+  test("finds nothing for a run that had finished nothing", () => {
     expect(findLost([{ type: "session" }, { type: "message_delta" }], [])).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ const target = createTarget({ name: "leaving", about: "", runs: { usual: 1, shor
 console.log((await target.search({ runs: 1, seed: 1 })).problem);
 `;
 
-describe("for a few values by chance", () => {
+describe("fuzzing with a few random values", () => {
   test.each(FUZZ_TARGETS)(
     "$about",
     async (target) => {
@@ -28,12 +28,12 @@ describe("for a few values by chance", () => {
   );
 });
 
-describe("a target", () => {
+describe("a fuzz target", () => {
   const named = { about: "", runs: { usual: 100, short: 10 } };
   const values = fc.nat(1_000);
   const search = { runs: 100, seed: 1 };
 
-  test("tells the smallest value that breaks it, and how to see it again", async () => {
+  test("reports the smallest value that breaks it, and how to reproduce it", async () => {
     const target = createTarget({
       ...named,
       name: "small",
@@ -48,7 +48,7 @@ describe("a target", () => {
     expect(await target.search({ ...search, path })).toEqual({ tried: 1, problem });
   });
 
-  test("takes what is thrown for a problem", async () => {
+  test("reports an exception as a problem", async () => {
     const target = createTarget({
       ...named,
       name: "throwing",
@@ -60,16 +60,16 @@ describe("a target", () => {
     expect((await target.search(search)).problem).toStartWith("no such file\n");
   });
 
-  test("takes a promise that is left rejected for one", async () => {
-    // In a process of its own: here such a promise is the test's.
+  test("reports an unhandled rejection as a problem", async () => {
+    // In a separate process: here, the test runner would catch such a rejection.
     const child = Bun.spawn([process.execPath, "-e", LEAVING_TARGET], {
       cwd: import.meta.dir,
       stdout: "pipe",
     });
-    expect(await child.stdout.text()).toStartWith("a promise was left rejected: Error: lost\n");
+    expect(await child.stdout.text()).toStartWith("unhandled rejection: Error: lost\n");
   });
 
-  test("that holds says how many values were tried, and leaves no directory", async () => {
+  test("that holds reports how many values were tried, and leaves no directory", async () => {
     const made: string[] = [];
     const target = createTarget({
       ...named,
@@ -86,23 +86,23 @@ describe("a target", () => {
   });
 });
 
-test("each target's outcome is a line of the table", () => {
+test("has a line in the table for its result", () => {
   const target = { name: "edits", about: "only what was asked for" };
   const rows = formatOutcomes([
     { target, outcome: { tried: 12 }, tookMs: 1_234 },
     { target: { name: "x", about: "y" }, outcome: { tried: 3, problem: "no" }, tookMs: 0 },
   ]);
   expect(rows.split("\n")).toEqual([
-    "target  tried  broken   took  what has to hold",
+    "target  tried  broken   took  property",
     "edits      12       0  1.2 s  only what was asked for",
     "x           3       1  0.0 s  y",
   ]);
 });
 
-describe("arguments", () => {
+describe("arguments of fuzz", () => {
   const known = ["edits", "config"];
 
-  test("name targets, runs, a seed and a path", () => {
+  test("select targets, runs, a seed and a path", () => {
     expect(parseFuzzArguments(["edits", "--runs", "3", "--seed", "4", "--path", "7:0:1"], known)).toEqual({
       names: ["edits"],
       runs: 3,
@@ -113,16 +113,16 @@ describe("arguments", () => {
   });
 
   test.each([
-    [["edit"], "edit: not known. Options: --runs N, --seed N. Targets: edits, config."],
-    [["edits", "--seed", "1", "--path"], "--path takes what was told with a problem"],
-    [["--seed", "1", "--path", "1:2"], "--path belongs to one target"],
-    [["edits", "--path", "1:2"], "--path belongs to one target and to a --seed."],
+    [["edit"], "edit: unknown. Options: --runs N, --seed N. Targets: edits, config."],
+    [["edits", "--seed", "1", "--path"], "--path needs the path reported with a problem"],
+    [["--seed", "1", "--path", "1:2"], "--path needs exactly one target"],
+    [["edits", "--path", "1:2"], "--path needs exactly one target and --seed."],
   ])("%p are refused", (argv, message) => {
     expect(() => parseFuzzArguments(argv, known)).toThrow(message);
   });
 });
 
-test("damage spares the bytes that are to be kept", () => {
+test("damage leaves the bytes to keep unchanged", () => {
   const whole = Buffer.from("head and the rest");
   const bytes = Buffer.from("X");
   const damages = (["cut", "overwrite", "insert", "remove", "zeros", "repeat"] as const).map((kind) =>
@@ -141,7 +141,7 @@ test("damage spares the bytes that are to be kept", () => {
 describe("findForeign", () => {
   const allowed = { lineFeeds: true, styles: true };
 
-  test.each(["a\n\x1b[1;31mb\x1b[0m", "日本 👩‍👩‍👧 ❤️ é", ""])("passes over %j", (text) => {
+  test.each(["a\n\x1b[1;31mb\x1b[0m", "日本 👩‍👩‍👧 ❤️ é", ""])("finds nothing in %j", (text) => {
     expect(findForeign(text, allowed)).toBeUndefined();
   });
 
@@ -153,12 +153,12 @@ describe("findForeign", () => {
     ["a\u{e0041}", "at 1: \\u{e0041}"],
     ["\ud800", "at 0: \\u{d800}"],
     ["\x9b1m", "at 0: \\u{9b}1m"],
-  ])("finds what is in %j", (text, found) => {
+  ])("finds the control sequence in %j", (text, found) => {
     expect(findForeign(text, allowed)).toBe(found);
   });
 });
 
-test("the events of a stream are wrapped in what the format allows", () => {
+test("the events of a stream are wrapped in everything that the format allows", () => {
   const wrapping = { lineEnd: "\r\n", hasSpaceBehindColon: false, hasSplitData: true } as const;
   const body = 'event: a\ndata: {"b":1}\n\ndata: [DONE]\n\n';
   expect(wrapEvents(body, { ...wrapping, comments: true, unknownFields: true }).split("\r\n")).toEqual([

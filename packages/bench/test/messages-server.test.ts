@@ -7,7 +7,7 @@ function post(server: MessagesServer, body: unknown): Promise<Response> {
 }
 
 describe("MessagesServer", () => {
-  test("an answer in pieces holds what the same answer at once holds", async () => {
+  test("sends the same content in pieces as at once", async () => {
     using server = new MessagesServer();
     server.begin([textAnswer("word"), streamedAnswer(["word"])]);
     const atOnce = await (await post(server, {})).text();
@@ -16,7 +16,7 @@ describe("MessagesServer", () => {
     expect(atOnce).toContain('"text_delta","text":"word"');
   });
 
-  test("a request beyond the last answer is refused", async () => {
+  test("refuses a request after the last answer", async () => {
     using server = new MessagesServer();
     server.begin([]);
     expect((await post(server, {})).status).toBe(400);
@@ -34,16 +34,16 @@ describe("assertAllSucceeded", () => {
     return server;
   }
 
-  test("one call with one good result passes", async () => {
+  test("accepts one call with one successful result", async () => {
     using server = await serve([result]);
     expect(() => assertAllSucceeded(server, 1)).not.toThrow();
   });
 
-  test("a result that is an error, one that is missing and a request too few are told apart", async () => {
+  test("distinguishes an error result, a missing result and a missing request", async () => {
     using failed = await serve([{ ...result, content: "no such file", is_error: true }]);
     using unanswered = await serve([]);
     expect(() => assertAllSucceeded(failed, 1)).toThrow("no such file");
-    expect(() => assertAllSucceeded(unanswered, 1)).toThrow("0 calls were answered, not 1.");
-    expect(() => assertAllSucceeded(unanswered, 2)).toThrow("2 requests came, not 3.");
+    expect(() => assertAllSucceeded(unanswered, 1)).toThrow("Expected 1 answered calls, got 0.");
+    expect(() => assertAllSucceeded(unanswered, 2)).toThrow("Expected 3 requests, got 2.");
   });
 });

@@ -10,24 +10,24 @@ function run(script: string, timeLimitMs = 10_000) {
 }
 
 describe("runProcess", () => {
-  test("the whole process is measured, and what it says is returned", async () => {
+  test("measures the whole process, and returns its output", async () => {
     const { wallMs, cpuMs, stdout } = await run("echo out; sleep 0.1");
     expect(stdout).toBe("out\n");
     expect(wallMs).toBeGreaterThan(100);
     expect(cpuMs).toBeLessThan(wallMs);
   });
 
-  test("the CPU time of what it waited for counts", async () => {
+  test("includes the CPU time of children that the process waited for", async () => {
     const idle = await run("sleep 0.1");
     const busy = await run("sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'");
     expect(busy.cpuMs).toBeGreaterThan(idle.cpuMs + 10);
   });
 
-  test("a failure is told with the end of what it said", async () => {
+  test("reports a failure with the end of the process's output", async () => {
     await expect(run("echo because >&2; exit 3")).rejects.toThrow(/ended with exit code 3:\nbecause$/);
   });
 
-  test("a process that takes too long is ended with its children", async () => {
+  test("kills a process that takes too long with its children", async () => {
     const begin = performance.now();
     await expect(run("sleep 60 & wait", 100)).rejects.toThrow("SIGTERM");
     expect(performance.now() - begin).toBeLessThan(3_000 + BUSY_MS);

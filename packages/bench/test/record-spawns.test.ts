@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { recordSpawns } from "../src/measure/process-run.ts";
 
 describe("recordSpawns", () => {
-  test("a command is recorded as it was started, and still runs", async () => {
+  test("records a command as it was started and still runs it", async () => {
     let output = "";
     const commands = await recordSpawns(async () => {
       const child = Bun.spawn(["/bin/sh", "-c", 'echo "$NAME"'], { cwd: "/", env: { NAME: "value" } });
@@ -14,7 +14,7 @@ describe("recordSpawns", () => {
     ]);
   });
 
-  test("nothing is recorded any more once the work is over, even when it failed", async () => {
+  test("records nothing after the work has ended, even if it failed", async () => {
     const original = Bun.spawn;
     await expect(recordSpawns(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(Bun.spawn).toBe(original);

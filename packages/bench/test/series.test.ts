@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Series, takeTurns } from "../src/measure/statistics.ts";
 
 describe("takeTurns", () => {
-  test("the series alternate, and their first round does not count", async () => {
+  test("alternates between the series and ignores the first round", async () => {
     const order: string[] = [];
     const create = (name: string) =>
       new Series(async () => {

@@ -35,30 +35,30 @@ function findings({ report, ...fields }: Partial<Omit<SoakFindings, "report">> &
   return evaluateSoak(all);
 }
 
-/** What is not as it has to be. */
+/** Descriptions of what is wrong. */
 const brokenOf = ({ rows }: SoakVerdict) => rows.filter((row) => row.isBroken).map(({ what }) => what);
 
-describe("judgeSoak", () => {
-  test("a session that reached its end, and grew by no more than its log, is right", () => {
+describe("evaluateSoak()", () => {
+  test("accepts a session that reached its end and grew by no more than its log", () => {
     const { rows, details } = findings();
     expect(rows).toEqual([
       { what: "errors, and runs that did not reach their end", found: "0", budget: "0", isBroken: false },
       { what: "requests that a service would refuse", found: "0 of 2051", budget: "0", isBroken: false },
       { what: "largest request", found: "17000 tokens", budget: "≤ 20000", isBroken: false },
       {
-        what: "CPU time a request, first quarter to last",
+        what: "CPU time per request, first quarter to last",
         found: "1.00 → 1.50 ms, 1.5x",
         budget: "≤ 2x",
         isBroken: false,
       },
-      { what: "heap beside the log", found: "28.0 → 30.0 MB", budget: "4 MB more", isBroken: false },
-      { what: "compactions, summaries by program, prunings", found: "40, 0, 3" },
-      { what: "refused for their length and mended", found: "1" },
+      { what: "heap in addition to the log", found: "28.0 → 30.0 MB", budget: "4 MB more", isBroken: false },
+      { what: "compactions, fallback summaries, prunings", found: "40, 0, 3" },
+      { what: "refused for their length and shortened", found: "1" },
     ]);
     expect(details).toEqual([]);
   });
 
-  test("one that failed, was refused, slowed down or grew is not", () => {
+  test("rejects a session that failed, was refused, slowed down or grew", () => {
     const asked = { requests: 1, mostTokens: 20_001, tooLong: 0, faults: ["messages: none"], spentMs: 0 };
     const verdict = findings({
       report: { asked, failures: ["too long"], requestMs: [1, 1, 2, 2.1] },
@@ -71,20 +71,20 @@ describe("judgeSoak", () => {
       "errors, and runs that did not reach their end",
       "requests that a service would refuse",
       "largest request",
-      "CPU time a request, first quarter to last",
-      "heap beside the log",
+      "CPU time per request, first quarter to last",
+      "heap in addition to the log",
     ]);
-    expect(verdict.details).toEqual(["not reached its end: too long", "invalid: messages: none"]);
+    expect(verdict.details).toEqual(["did not reach its end: too long", "invalid: messages: none"]);
     expect([isBroken(verdict), isBroken(findings())]).toEqual([true, false]);
   });
 });
 
 const AT_REST = { megabytes: 80, files: 12, children: 0 };
 
-describe("judgeProcess", () => {
+describe("evaluateProcess() and evaluateIdle()", () => {
   const turnMs = [90, 90, 10, 12, 11, 19, 20];
 
-  test("a program that takes no longer and holds no more is right, whatever its first turns took", () => {
+  test("accepts a program that is no slower and no larger, whatever its first turns took", () => {
     const late = { ...AT_REST, megabytes: 130, files: 11 };
     expect(evaluateProcess({ early: AT_REST, late, turnMs, warm: 2 }).rows).toEqual([
       {
@@ -99,7 +99,7 @@ describe("judgeProcess", () => {
     ]);
   });
 
-  test("one that grew, slowed down, or left files and children open is not", () => {
+  test("rejects a program that grew, slowed down, or left files and children open", () => {
     const late = { megabytes: 131, files: 13, children: 2 };
     const verdict = evaluateProcess({ early: AT_REST, late, turnMs: [...turnMs, 60, 60], warm: 2 });
     expect(brokenOf(verdict)).toEqual([
@@ -111,7 +111,7 @@ describe("judgeProcess", () => {
   });
 });
 
-test("a program that waits takes one percent of a core at most", () => {
+test("allows an idle program one percent of a core", () => {
   const quiet = { seconds: 20, cpuSeconds: 0.2, wakes: 50, before: AT_REST, after: AT_REST };
   expect(brokenOf(evaluateIdle(quiet))).toEqual([]);
   expect(evaluateIdle(quiet).rows.map(({ found }) => found)).toEqual([
@@ -124,14 +124,14 @@ test("a program that waits takes one percent of a core at most", () => {
   expect(brokenOf(evaluateIdle({ ...quiet, cpuSeconds: 0.21 }))).toEqual(["CPU over 20 s"]);
 });
 
-test("each session is told in a table, and what is wrong with it below", () => {
+test("each soak session is a table, with the details of problems below", () => {
   const rows = [
     { what: "errors", found: "1", budget: "0", isBroken: true },
     { what: "compactions", found: "40" },
   ];
   const calm = { rows: [{ what: "CPU", found: "0.02 %", budget: "≤ 1 %", isBroken: false }] };
   const soaks = [
-    { title: "calls", verdict: { rows, details: ["not reached its end: because"] } },
+    { title: "calls", verdict: { rows, details: ["did not reach its end: because"] } },
     { title: "idle", verdict: calm },
   ];
   expect(formatSoaks(soaks).split("\n")).toEqual([
@@ -140,11 +140,11 @@ test("each session is told in a table, and what is wrong with it below", () => {
     "         compactions  40",
     "idle     CPU          0.02 %  ≤ 1 %   ok",
     "",
-    "calls: not reached its end: because",
+    "calls: did not reach its end: because",
   ]);
 });
 
-test("what this process has open and has started is counted", async () => {
+test("the open files and children of this process are counted", async () => {
   const before = sampleProcess(process.pid);
   const child = Bun.spawn(["sleep", "5"]);
   const file = openSync(import.meta.path, "r");
@@ -158,38 +158,38 @@ test("what this process has open and has started is counted", async () => {
 });
 
 describe("parseSoakArguments", () => {
-  test("nothing said means all of them, each as long as is usual", () => {
+  test("selects all sessions with their default length without arguments", () => {
     const kinds = ["prompts", "calls", "screen", "print", "idle"] as const;
     const usual = { kinds, turns: undefined, seed: 1, contextWindow: 20_000, seconds: 20 };
     expect(parseSoakArguments([])).toEqual(usual);
   });
 
-  test("fewer turns than can be compared are refused for the real program", () => {
+  test("refuses fewer turns of the real program than can be compared", () => {
     expect(parseSoakArguments(["calls", "--turns", "3"])).toMatchObject({ kinds: ["calls"], turns: 3 });
     expect(parseSoakArguments(["print", "--turns", "300"])).toMatchObject({ turns: 300 });
     expect(() => parseSoakArguments(["print", "--turns", "299"])).toThrow(
-      "--turns 299: too few for print, 300 at least",
+      "--turns 299: too few for print; at least 300",
     );
     expect(() => parseSoakArguments(["--turns", "150"])).toThrow("too few for screen and print");
   });
 
-  test("takes one of them and numbers", () => {
+  test("parses one session and its numbers", () => {
     const argv = ["calls", "idle", "--turns", "300", "--seed", "7", "--window", "8000", "--seconds", "600"];
     const asked = { turns: 300, seed: 7, contextWindow: 8_000, seconds: 600 };
     expect(parseSoakArguments(argv)).toEqual({ ...asked, kinds: ["calls", "idle"] });
   });
 
-  test("ten minutes are a word", () => {
+  test("accepts --long for ten minutes", () => {
     expect(parseSoakArguments(["idle", "--long"])).toMatchObject({ kinds: ["idle"], seconds: 600 });
   });
 
-  test.each([[["--turns"]], [["--seed", "0"]], [["--window", "1.5"]]])("%p is no number", (argv) => {
-    expect(() => parseSoakArguments(argv)).toThrow("takes a number from 1 on");
+  test.each([[["--turns"]], [["--seed", "0"]], [["--window", "1.5"]]])("refuses %p as a number", (argv) => {
+    expect(() => parseSoakArguments(argv)).toThrow("needs a number of at least 1");
   });
 
-  test.each([["--turn"], ["toString"], [""]])("%p is refused", (word) => {
+  test.each([["--turn"], ["toString"], [""]])("refuses %p", (word) => {
     expect(() => parseSoakArguments([word])).toThrow(
-      `${word}: not known. Sessions: prompts, calls, screen, print, idle.`,
+      `${word}: unknown. Sessions: prompts, calls, screen, print, idle.`,
     );
   });
 });

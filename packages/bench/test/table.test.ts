@@ -39,7 +39,7 @@ const perItem: Verdict = {
 };
 
 describe("formatTable", () => {
-  test("names stand to the left, numbers to the right, three digits each", () => {
+  test("aligns names to the left and numbers to the right, with three digits each", () => {
     expect(formatTable([ratio, amount, perItem]).split("\n")).toEqual([
       "name               measured               reference      result   budget",
       "start           123 ms ±4 %  5.43 ms (empty script)       22.7x    ≤ 20x  over",
@@ -48,7 +48,7 @@ describe("formatTable", () => {
     ]);
   });
 
-  test("without a figure there are only the headings", () => {
+  test("shows only the headings without a figure", () => {
     expect(formatTable([])).toBe("name  measured  reference  result  budget");
   });
 });

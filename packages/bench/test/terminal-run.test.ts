@@ -9,13 +9,13 @@ function run(script: string, timeLimitMs = 10_000): TerminalRun {
   return new TerminalRun({ argv: ["/bin/sh", "-c", script], cwd: tmpdir(), environment, timeLimitMs });
 }
 
-/** True also for what waits only to be taken note of by whoever adopted it. */
+/** True also for an ended process that its parent has not waited for yet. */
 function isGone(pid: number): boolean {
   const path = `/proc/${pid}/stat`;
   return !existsSync(path) || readFileSync(path, "utf8").includes(") Z ");
 }
 
-test("what a program writes is seen, with the time at which it came", async () => {
+test("the output of a program in the terminal is seen with its arrival time", async () => {
   await using terminal = run("sleep 0.1; printf on; printf e; sleep 5");
   const cameAt = await terminal.nextOutput("one");
   expect(cameAt - terminal.startedAt).toBeGreaterThan(90);
@@ -30,13 +30,13 @@ test("each key is timed by its echo", async () => {
   expect(Math.max(...times)).toBeLessThan(1_000);
 });
 
-test("a program that ends before it shows what is waited for is told with its last rows", async () => {
+test("a program that ends before the expected text is reported with its last rows", async () => {
   await using terminal = run("echo because; exit 3");
   await expect(terminal.nextOutput("one")).rejects.toThrow(/ended before it wrote "one".*\nbecause/);
   await expect(terminal.waitForScreen("one")).rejects.toThrow("ended before it showed one");
 });
 
-test("the program is ended with its children, also where it ignores that it is asked to", async () => {
+test("the program is killed with its children, even if it ignores TERM", async () => {
   const terminal = run("trap '' TERM HUP; sleep 60 & echo $!; wait; wait");
   await terminal.waitForScreen(/\d+/);
   const child = Number(terminal.screen.screen()[0]);
@@ -46,7 +46,7 @@ test("the program is ended with its children, also where it ignores that it is a
   expect(isGone(child)).toBe(true);
 });
 
-test("a program that takes too long is ended", async () => {
+test("a program that takes too long is killed", async () => {
   await using terminal = run("sleep 60", 100);
   expect((await terminal.ended) - terminal.startedAt).toBeLessThan(3_000);
 });

@@ -1,18 +1,18 @@
 import { UsageError } from "../src/errors.ts";
 
-/** A platform that an executable can be made for. */
+/** A platform that an executable can be built for. */
 export interface BuildTarget {
-  /** As users say it, and as the file is called after. */
+  /** Its name for users, and in the name of the file. */
   name: string;
-  /** As Bun says it. */
+  /** Bun's name for it. */
   bun: Bun.Build.CompileTarget;
-  /** As Node says it, which is how ripgrep's packages are called. */
+  /** Node's name for it, which ripgrep's packages use. */
   platform: "linux" | "darwin";
   arch: "x64" | "arm64";
   isMusl?: true;
 }
 
-/** Windows is none of them: there diligent runs in WSL. */
+/** Windows is not included: there diligent runs in WSL. */
 export const BUILD_TARGETS: readonly BuildTarget[] = [
   { name: "linux-x64", bun: "bun-linux-x64", platform: "linux", arch: "x64" },
   { name: "linux-arm64", bun: "bun-linux-arm64", platform: "linux", arch: "arm64" },
@@ -22,7 +22,7 @@ export const BUILD_TARGETS: readonly BuildTarget[] = [
   { name: "darwin-arm64", bun: "bun-darwin-arm64", platform: "darwin", arch: "arm64" },
 ];
 
-/** Where the program runs that builds. */
+/** The machine that builds. */
 export interface Host {
   platform: string;
   arch: string;
@@ -31,15 +31,17 @@ export interface Host {
 }
 
 /**
- * The targets that a word names: one of theirs, `host` for the machine that builds, or `all`.
- * @throws UsageError for anything else, with what there is.
+ * The targets that a word stands for: a target's name, `host` for this machine, or `all`.
+ * @throws UsageError for anything else, with the possible words.
  */
 export function chooseTargets(word: string, host: Host): BuildTarget[] {
   if (word === "all") return [...BUILD_TARGETS];
   const target = BUILD_TARGETS.find(({ name }) => name === word) ?? (word === "host" && findHostTarget(host));
   if (target) return [target];
   const names = BUILD_TARGETS.map(({ name }) => name).join(", ");
-  throw new UsageError(`There is no target ${word} on ${host.platform} ${host.arch}: host, all, ${names}.`);
+  throw new UsageError(
+    `Unknown target ${word} on ${host.platform} ${host.arch}; choose host, all, ${names}.`,
+  );
 }
 
 export function findHostTarget({ platform, arch, isMusl }: Host): BuildTarget | undefined {

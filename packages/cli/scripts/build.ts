@@ -13,8 +13,8 @@ import { DEFAULT_OUTPUT, PROGRAM_SETTINGS } from "./shipped-program.ts";
 import { writeThirdParty } from "./third-party.ts";
 
 /**
- * Makes the program one file that needs no Bun: `diligent` for the machine that builds, `diligent-TARGET` for others.
- * Bun for another target is fetched by the bundler, ripgrep by `provideRipgrep`.
+ * Builds the program as one file that needs no Bun: `diligent` for this machine, `diligent-TARGET` for
+ * others. For another target, the bundler downloads Bun, and `provideRipgrep` downloads ripgrep.
  * @returns its path.
  */
 export async function buildExecutable(target: BuildTarget, outdir: string): Promise<string> {
@@ -22,7 +22,7 @@ export async function buildExecutable(target: BuildTarget, outdir: string): Prom
   const outfile = join(outdir, isHost ? "diligent" : `diligent-${target.name}`);
   using ripgrep = provideRipgrep(target);
   mkdirSync(outdir, { recursive: true });
-  // What runs while it is built anew goes on with the old file.
+  // Processes that run the old file during the build keep running it.
   const stage = mkdtempSync(join(outdir, ".build-"));
   try {
     const draft = join(stage, "diligent");
@@ -33,7 +33,7 @@ export async function buildExecutable(target: BuildTarget, outdir: string): Prom
       compile: {
         ...(!isHost && { target: target.bun }),
         outfile: draft,
-        // What a directory holds is somebody else's: nothing of it is loaded.
+        // The working directory may be untrusted: no configuration is loaded from it.
         autoloadDotenv: false,
         autoloadBunfig: false,
         autoloadTsconfig: false,
@@ -48,7 +48,7 @@ export async function buildExecutable(target: BuildTarget, outdir: string): Prom
   }
 }
 
-/** This machine. Alpine and its like are known by the loader of their C library. */
+/** This machine. Alpine and similar systems are recognised by the loader of their C library. */
 export function currentHost(): Host {
   const isMusl = existsSync("/lib") && readdirSync("/lib").some((name) => name.startsWith("ld-musl-"));
   return { platform: process.platform, arch: process.arch, isMusl };
@@ -59,8 +59,8 @@ if (import.meta.main) {
     name: "build",
     usage: [
       "bun run build [--target TARGET] [--out DIR]",
-      `TARGET: host, all, ${BUILD_TARGETS.map(({ name }) => name).join(", ")}; host when left out.`,
-      `DIR: where the executables go; ${DEFAULT_OUTPUT} when left out.`,
+      `TARGET: host, all, ${BUILD_TARGETS.map(({ name }) => name).join(", ")}; default: host.`,
+      `DIR: where the executables go; default: ${DEFAULT_OUTPUT}.`,
     ],
     options: { target: "host", out: DEFAULT_OUTPUT },
     async main({ target: word, out }: { target: string; out: string }) {

@@ -1,8 +1,8 @@
 import { readCheckoutCommit } from "../src/version.ts";
 
 /**
- * What a build says it was made from, such as `1a2b3c4`, or `1a2b3c4, changed` where the checkout has more than that
- * commit; empty where the sources are no checkout.
+ * The commit that a build comes from, such as `1a2b3c4`, or `1a2b3c4, changed` if the checkout has further
+ * changes; empty if the sources are not in a checkout.
  * @param checkout absolute.
  */
 export async function describeBuiltCommit(checkout: string): Promise<string> {
@@ -11,7 +11,10 @@ export async function describeBuiltCommit(checkout: string): Promise<string> {
   return (await isChanged(checkout)) ? `${commit}, changed` : commit;
 }
 
-/** Whether git knows of changes; what it cannot tell is not said. Who builds runs what the checkout brings in any case. */
+/**
+ * Whether git reports changes; if it fails, none are reported. Building runs the checkout's code in any case,
+ * so running git is acceptable here.
+ */
 async function isChanged(checkout: string): Promise<boolean> {
   const git = Bun.which("git");
   if (git === null) return false;

@@ -4,8 +4,8 @@ import { runBuildScript } from "./run-build-script.ts";
 import { BUNDLE_FILES, bundleProgram, DEFAULT_OUTPUT } from "./shipped-program.ts";
 
 /**
- * Builds the program as files, in place of those of an earlier bundle. What else is in the directory stays: executables and
- * packages are made into the same one.
+ * Builds the program as files, replacing an earlier bundle. Other files in the directory stay: executables
+ * and packages are built into the same one.
  */
 export async function renewBundle(directory: string): Promise<Bun.BuildOutput> {
   for (const name of Object.values(BUNDLE_FILES))

@@ -8,28 +8,29 @@ import { type Cell, readCells, replaceText } from "./screen-cells.ts";
 import { type Palette, toSvg } from "./screen-svg.ts";
 
 /**
- * Draws the screen of the documentation: the real program in a pseudo-terminal, with a scripted model, mends the sample
- * project; what its screen shows at the end becomes `docs/screen.svg`. The same picture on every machine and every day.
+ * Draws the screen for the documentation: the real program in a pseudo-terminal, with a scripted model, fixes
+ * the sample project; its final screen becomes `docs/screen.svg`. The picture is the same on every machine
+ * and every day.
  */
 
 const COLUMNS = 96;
-// All of it is wanted, so nothing is above the screen.
+// Tall enough that nothing scrolls off the screen.
 const ROWS = 60;
 const TITLE = "diligent";
 const SCRIPT = "demo.json";
-const PROMPT = "The shares of a bill do not add up. Find out why, and mend it.";
+const PROMPT = "The shares of a bill do not add up. Find out why, and fix it.";
 const END = "10.01";
 const PICTURE = join(import.meta.dir, "..", "docs", "screen.svg");
 
-/** What differs from run to run. */
+/** Text that differs from run to run. */
 const MASKS: readonly [RegExp, string][] = [
   [/(?<=Thought for )[\d.]+ s/g, "2 s"],
   [/\[\d+(?:\.\d+)?m?s\]/g, "[5ms]"],
-  // Only a slow machine takes so long that it is shown.
+  // Only shown on a slow machine.
   [/(?<=^[✓✗] .*) · \d+(?:\.\d+)? s$/g, ""],
 ];
 
-/** After the colours of GitHub's pages, where the picture is shown. */
+/** Similar to the colours of GitHub's pages, where the picture is shown. */
 const DARK: Palette = {
   foreground: "#e6edf3",
   background: "#0d1117",
@@ -53,9 +54,9 @@ try {
   rmSync(top, { recursive: true, force: true });
 }
 
-/** Runs the conversation below `top`; resolves with the rows of the screen at its end. */
+/** Runs the conversation below `top`; resolves with the final rows of the screen. */
 async function capture(top: string): Promise<Cell[][]> {
-  // Longer than what the status line shows of a place, which is then the same everywhere.
+  // Longer than the part of a path that the status line shows, which is therefore the same everywhere.
   const project = join(top, "x".repeat(40), SAMPLE_NAME);
   const [home, temporary] = [join(top, "home"), join(top, "tmp")];
   for (const directory of [home, temporary]) mkdirSync(directory);
@@ -80,7 +81,7 @@ async function capture(top: string): Promise<Cell[][]> {
   return readScreen(program.bytes);
 }
 
-/** What the bytes of a program leave on a screen, with their looks. */
+/** The screen that a program's output produces, with its styles. */
 async function readScreen(bytes: string): Promise<Cell[][]> {
   const terminal = new Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true });
   await new Promise<void>((resolve) => terminal.write(bytes, resolve));

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { LIBRARY_SOURCE, REPOSITORY } from "./shipped-program.ts";
 
 /**
- * Writes the declarations of the library; what no face leads to is taken away again.
+ * Writes the declarations of the library; files that no entry point needs are deleted again.
  * @param faces the declarations of the files that the package exports, absolute.
- * @throws Error when the compiler refuses the sources.
+ * @throws Error if the compiler reports errors.
  */
 export function declareTypes(outdir: string, faces: readonly string[]): void {
   const project = join(outdir, "declarations.json");
@@ -28,7 +28,10 @@ export function declareTypes(outdir: string, faces: readonly string[]): void {
     if (!reachable.has(file)) rmSync(file);
 }
 
-/** Follows the imports of a declaration, which are made to name what is there: `./types.js` stands for `types.d.ts`. */
+/**
+ * Follows the imports of a declaration and rewrites them to existing files: `./types.js` stands for
+ * `types.d.ts`.
+ */
 function reachDeclaration(path: string, reachable: Set<string>): void {
   if (reachable.has(path)) return;
   reachable.add(path);
@@ -36,7 +39,7 @@ function reachDeclaration(path: string, reachable: Set<string>): void {
   const imports = /((?:from |import\()")(\.{1,2}\/[^"]+)\.ts"/g;
   for (const [, , specifier = ""] of text.matchAll(imports)) {
     const target = join(path, "..", `${specifier}.d.ts`);
-    if (!existsSync(target)) throw new Error(`${path} needs ${target}, which was not made.`);
+    if (!existsSync(target)) throw new Error(`${path} needs ${target}, which does not exist.`);
     reachDeclaration(target, reachable);
   }
   writeFileSync(path, text.replace(imports, '$1$2.js"'));

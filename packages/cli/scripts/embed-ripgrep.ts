@@ -7,7 +7,7 @@ import { CLI_PACKAGE, RIPGREP } from "./shipped-program.ts";
 
 const PLACE_RIPGREP = join(CLI_PACKAGE, "src", "executable", "place-ripgrep.ts");
 
-/** A ripgrep for a target, and what takes it away where it was fetched. */
+/** A ripgrep for a target, and what removes it if it was downloaded. */
 export interface TargetRipgrep extends Disposable {
   /** The directory of its package. */
   directory: string;
@@ -15,8 +15,9 @@ export interface TargetRipgrep extends Disposable {
 }
 
 /**
- * The ripgrep of a target: that of this installation, else its package is installed into a temporary directory.
- * @throws Error when it cannot be had.
+ * The ripgrep of a target: that of this installation, otherwise its package is installed into a temporary
+ * directory.
+ * @throws Error if it is not available.
  */
 export function provideRipgrep({ platform, arch }: BuildTarget): TargetRipgrep {
   const name = `${RIPGREP}-${platform}-${arch}`;
@@ -40,7 +41,7 @@ function placesIn(directory: string): { directory: string; binary: string } {
   return { directory, binary: join(directory, "bin", "rg") };
 }
 
-/** Puts a ripgrep into an executable, in the place of the package that would look for it beside itself. */
+/** Embeds ripgrep into an executable, replacing the package that would look for it next to itself. */
 export function embedRipgrep(binary: string): Bun.BunPlugin {
   const sha256 = new Bun.CryptoHasher("sha256").update(readFileSync(binary)).digest("hex");
   const contents = `

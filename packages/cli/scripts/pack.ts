@@ -10,7 +10,7 @@ export const PACKAGES = { diligent: stageProgram, core: stageLibrary } as const;
 
 /**
  * Packs the program and the library into a .tgz each.
- * @param outdir where they go; it is made where it is missing.
+ * @param outdir the output directory, created if missing.
  * @returns their paths.
  */
 export async function packAll(
@@ -42,7 +42,7 @@ function packDirectory(directory: string, outdir: string): string {
 if (import.meta.main) {
   const script = {
     name: "pack",
-    usage: ["bun run pack [--out DIR]", `DIR: where the packages go; ${DEFAULT_OUTPUT} when left out.`],
+    usage: ["bun run pack [--out DIR]", `DIR: where the packages go; default: ${DEFAULT_OUTPUT}.`],
     options: { out: DEFAULT_OUTPUT },
     async main({ out }: { out: string }) {
       for (const path of await packAll(resolve(out)))

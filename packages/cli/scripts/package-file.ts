@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { REPOSITORY } from "./shipped-program.ts";
 
-/** What is read of a package.json. */
+/** The fields of a package.json that are used. */
 export interface PackageFile {
   name: string;
   version: string;
@@ -10,13 +10,13 @@ export interface PackageFile {
   license?: string;
   dependencies?: Record<string, string>;
   engines?: Record<string, string>;
-  /** The faces of a library: their names and their files. */
+  /** The entry points of a library: their names and their files. */
   exports?: Record<string, string>;
 }
 
 const VERSION = /^\d+\.\d+\.\d+$/;
 
-/** What the packages run on, as the repository says it. */
+/** The runtime that the packages need, as stated by the repository. */
 export function readEngines(): Record<string, string> {
   const { engines = {} }: Partial<PackageFile> = JSON.parse(
     readFileSync(join(REPOSITORY, "package.json"), "utf8"),
@@ -24,17 +24,18 @@ export function readEngines(): Record<string, string> {
   return engines;
 }
 
-/** @throws Error when it is missing, is no JSON or does not name a package. */
+/** @throws Error if it is missing, is not JSON or does not name a package. */
 export function readPackageFile(directory: string): PackageFile {
   const path = join(directory, "package.json");
   const file: PackageFile = JSON.parse(readFileSync(path, "utf8"));
-  if (!file.name || !file.version) throw new Error(`${path} names no package and version.`);
+  if (!file.name || !file.version) throw new Error(`${path} has no name and version.`);
   return file;
 }
 
 /**
- * The versions of some of a package's dependencies, as they are pinned.
- * @throws Error for one that is missing or is not an exact version: what is tested is what is installed.
+ * The pinned versions of some of a package's dependencies.
+ * @throws Error for a missing dependency or one without an exact version: what is installed must be what was
+ * tested.
  */
 export function pinnedDependencies(
   { name, dependencies = {} }: PackageFile,

@@ -1,21 +1,21 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "../src/errors.ts";
 
-/** A script that is called with options and nothing else; each of them takes a value. */
+/** A script that takes only options, each with a value. */
 export interface BuildScript<Name extends string> {
   name: string;
-  /** The ways to call it, and what to know, a line each. */
+  /** The forms of its command line, and notes, a line each. */
   usage: readonly string[];
-  /** What counts for an option that is left out. */
+  /** The default of an option. */
   options: Readonly<Record<Name, string>>;
-  /** @throws UsageError for a value that cannot be meant. */
+  /** @throws UsageError for an invalid value. */
   main(values: Readonly<Record<Name, string>>): Promise<void>;
 }
 
 /**
- * Runs a script: `--help` and `-h` print how it is called, and a call that cannot be meant is told so in two lines.
+ * Runs a script: `--help` and `-h` print its usage, and an invalid call prints two lines.
  * @param argv without the program.
- * @returns the exit code: 2 for such a call. What goes wrong in the work itself is thrown.
+ * @returns the exit code: 2 for such a call. Errors of the work itself are thrown.
  */
 export async function runBuildScript<Name extends string>(
   { name, usage, options, main }: BuildScript<Name>,
@@ -53,7 +53,7 @@ function parseValues(argv: readonly string[], options: Record<string, { type: "s
   try {
     return parseArgs({ args: [...argv], options }).values;
   } catch (error) {
-    // Its message names the word; what it advises behind that is for programs that take words.
+    // Its message names the word; the advice after that is for programs that take words.
     throw new UsageError(error instanceof Error ? (error.message.split(". ", 1)[0] ?? "") : String(error));
   }
 }

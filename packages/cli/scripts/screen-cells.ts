@@ -1,6 +1,6 @@
 import type { IBufferCell, IBufferLine, Terminal } from "@xterm/headless";
 
-/** Colours are the numbers of the terminal's own sixteen; undefined where it is the one of text, or of the ground. */
+/** Colours are numbers of the terminal's sixteen; undefined for the default foreground or background. */
 export interface Look {
   foreground?: number;
   background?: number;
@@ -19,7 +19,7 @@ export interface Cell {
   look: Look;
 }
 
-/** All rows of a terminal, those above its screen first, without empty ones at the end. */
+/** All rows of a terminal, starting with those above its screen, without empty ones at the end. */
 export function readCells({ buffer: { active } }: Terminal): Cell[][] {
   const rows = Array.from({ length: active.length }, (_, row) => readLine(active.getLine(row)));
   return rows.slice(0, rows.findLastIndex((row) => textOf(row).trim() !== "") + 1);
@@ -29,7 +29,7 @@ function readLine(line: IBufferLine | undefined): Cell[] {
   const cells: Cell[] = [];
   for (let column = 0; column < (line?.length ?? 0); column++) {
     const cell = line?.getCell(column);
-    // The second column of a wide character has none of its own.
+    // The second column of a wide character is empty.
     const columns = cell?.getWidth() ?? 0;
     if (cell && columns > 0) cells.push({ text: cell.getChars() || " ", columns, look: readLook(cell) });
   }
@@ -53,9 +53,9 @@ export function textOf(row: readonly Cell[]): string {
   return row.map(({ text }) => text).join("");
 }
 
-/** The row with `replacement` in the place of each match, in the look that the match begins with. */
+/** The row with each match replaced by `replacement`, in the style at the start of the match. */
 export function replaceText(row: readonly Cell[], pattern: RegExp, replacement: string): Cell[] {
-  // Places in the text are those of cells only where each is one character.
+  // Offsets in the text are those of cells only if each cell is one character.
   if (row.some(({ text }) => text.length !== 1)) return [...row];
   const cells: Cell[] = [];
   let end = 0;

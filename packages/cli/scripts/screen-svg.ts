@@ -2,7 +2,7 @@ import type { Cell, Look } from "./screen-cells.ts";
 
 /** The colours of a terminal as `#rrggbb`. */
 export interface Palette {
-  /** Of text, of the ground, and of the frame around the screen. */
+  /** The colours of text, of the background, and of the frame around the screen. */
   foreground: string;
   background: string;
   border: string;
@@ -12,14 +12,14 @@ export interface Palette {
 
 export interface SvgOptions {
   title: string;
-  /** Columns of the screen. */
+  /** The columns of the screen. */
   columns: number;
   palette: Palette;
-  /** Where the reader's page is light. */
+  /** The palette for readers with a light page. */
   lightPalette?: Palette;
 }
 
-// Columns are 0.6 em wide in nearly every monospaced font; `textLength` holds the others to the grid.
+// Columns are 0.6 em wide in nearly every monospaced font; `textLength` fits the others to the grid.
 const FONT_SIZE = 14;
 const COLUMN = 8.4;
 const ROW = 19;
@@ -27,7 +27,7 @@ const BASELINE = 14;
 const MARGIN = 16;
 const TITLE_HEIGHT = 36;
 const FONTS = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace";
-/** How much is left of the colour of dim text. */
+/** The opacity of dim text. */
 const DIM = 0.65;
 
 /** A screen as a picture that needs no other file: text as text, in a window. */
@@ -64,7 +64,7 @@ function rowToSvg(row: readonly Cell[], top: number): string {
     .join("");
 }
 
-/** Neighbours that look alike. */
+/** Neighbouring cells with the same style. */
 interface Run extends Cell {
   column: number;
 }
@@ -74,7 +74,7 @@ function toRuns(row: readonly Cell[]): Run[] {
   let column = 0;
   for (const { text, columns, look } of row) {
     const last = runs.at(-1);
-    // A wide character stands by itself: fonts do not agree that it is two columns wide.
+    // A wide character is drawn separately: fonts do not agree that it is two columns wide.
     const isNarrow = columns === 1 && last !== undefined && last.columns === last.text.length;
     if (isNarrow && Bun.deepEquals(last.look, look)) {
       last.text += text;
@@ -85,7 +85,7 @@ function toRuns(row: readonly Cell[]): Run[] {
   return runs.map(trimEnd).filter(({ text, look }) => text !== "" || groundClass(look) !== undefined);
 }
 
-/** Nobody sees blanks at the end of text that has no ground. */
+/** Trailing blanks without a background are invisible. */
 function trimEnd(run: Run): Run {
   if (groundClass(run.look) !== undefined) return run;
   const text = run.text.trimEnd();

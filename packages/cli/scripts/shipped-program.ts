@@ -7,10 +7,13 @@ export const REPOSITORY = join(CLI_PACKAGE, "..", "..");
 export const LIBRARY_SOURCE = join(CORE_PACKAGE, "src");
 export const DEFAULT_OUTPUT = join(CLI_PACKAGE, "dist");
 
-/** Finds its binary beside its own package, so it has to stay a package. */
+/** Finds its binary next to its own package, so it must remain a package. */
 export const RIPGREP = "@vscode/ripgrep";
 
-/** How the program is built, whatever it is packed into: minified, and split so that `--version` loads next to nothing. */
+/**
+ * The build options of the program for every form of packaging: minified, and split so that `--version` loads
+ * almost nothing.
+ */
 export const PROGRAM_SETTINGS = {
   entrypoints: [join(CLI_PACKAGE, "src", "index.ts")],
   target: "bun",
@@ -21,10 +24,10 @@ export const PROGRAM_SETTINGS = {
   define: { BUILD_COMMIT: JSON.stringify(await describeBuiltCommit(REPOSITORY)) },
 } as const satisfies Bun.BuildConfig;
 
-/** Everything that a bundle is made of: a file, and two directories. */
+/** Everything that a bundle consists of: a file, and two directories. */
 export const BUNDLE_FILES = { entry: "diligent.js", chunks: "chunks", assets: "assets" } as const;
 
-/** The program as files: what `bun run bundle` makes and what is in the package. */
+/** The program as files: the output of `bun run bundle` and the content of the package. */
 export function bundleProgram(outdir: string): Promise<Bun.BuildOutput> {
   const { entry, chunks, assets } = BUNDLE_FILES;
   return Bun.build({

@@ -5,9 +5,9 @@ import { pinnedDependencies, readEngines, readPackageFile } from "./package-file
 import { CORE_PACKAGE, LIBRARY_SOURCE, REPOSITORY } from "./shipped-program.ts";
 import { writeThirdParty } from "./third-party.ts";
 
-// Its WebAssembly has to lie where the code looks for it: both go into the library.
+// Its WebAssembly must be where the code looks for it, so both go into the library.
 const BUNDLED = "web-tree-sitter";
-/** The other faces are the program's own, cut for a quick start. */
+/** The other entry points are for the program only, cut for a quick start. */
 const PUBLISHED: ReadonlySet<string> = new Set([
   ".",
   "./anthropic",
@@ -16,7 +16,10 @@ const PUBLISHED: ReadonlySet<string> = new Set([
   "./scripted",
 ]);
 
-/** Puts into a new directory what the package `@diligent/core` is made of: JavaScript, and declarations for TypeScript. */
+/**
+ * Writes the content of the package `@diligent/core` into a new directory: JavaScript, and declarations for
+ * TypeScript.
+ */
 export async function stageLibrary(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
   const source = readPackageFile(CORE_PACKAGE);
@@ -53,7 +56,7 @@ export async function stageLibrary(directory: string): Promise<void> {
   writeThirdParty(directory, metafile);
 }
 
-/** `./src/provider/openai.ts` becomes what stands for it in the package. */
+/** The path in the package that stands for `./src/provider/openai.ts`. */
 function publishedFace(file: string): { types: string; default: string } {
   const stem = file.replace(/^\.\/src\//, "./dist/").replace(/\.ts$/, "");
   return { types: `${stem}.d.ts`, default: `${stem}.js` };

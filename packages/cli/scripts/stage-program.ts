@@ -5,7 +5,10 @@ import { formatPackageReadme } from "./package-readme.ts";
 import { bundleProgram, CLI_PACKAGE, REPOSITORY, RIPGREP } from "./shipped-program.ts";
 import { writeThirdParty } from "./third-party.ts";
 
-/** Puts into a new directory what the package `diligent` is made of: everything but ripgrep is in its bundle. */
+/**
+ * Writes the content of the package `diligent` into a new directory: everything except ripgrep is in its
+ * bundle.
+ */
 export async function stageProgram(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
   const { metafile } = await bundleProgram(directory);

@@ -2,32 +2,32 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readPackageFile } from "./package-file.ts";
 
-// The innermost package a file belongs to: a store of packages has several `node_modules` in a path.
+// The innermost package of a file: in a package store, a path has several `node_modules`.
 const PACKAGE_DIRECTORY = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//;
 const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i;
 
 /**
- * Says beside a build, in THIRD-PARTY.md, what of others is in it.
- * @param more directories of packages that came into it in another way.
+ * Writes THIRD-PARTY.md next to a build: the third-party work that it contains.
+ * @param more directories of packages that were included in another way.
  */
 export function writeThirdParty(
   directory: string,
   metafile: Bun.BuildMetafile | undefined,
   more: readonly string[] = [],
 ): void {
-  if (!metafile) throw new Error("The bundler did not tell what is in the bundle.");
+  if (!metafile) throw new Error("The bundler did not report what the bundle contains.");
   const packages = [...bundledPackages(metafile), ...more];
   writeFileSync(join(directory, "THIRD-PARTY.md"), formatThirdParty(packages, process.cwd()));
 }
 
-/** The directories of the packages that have become part of a build, by name. */
+/** The directories of the packages that became part of a build, by name. */
 function bundledPackages({ inputs }: Pick<Bun.BuildMetafile, "inputs">): string[] {
   const directories = Object.keys(inputs).flatMap((path) => PACKAGE_DIRECTORY.exec(path)?.[1] ?? []);
   return [...new Set(directories)].sort();
 }
 
 /**
- * What the licences of bundled packages want to be told: whose work is in a build, and on what terms.
+ * What the licences of bundled packages require: whose work a build contains, and on what terms.
  * @param directories relative to `base`, or absolute.
  */
 function formatThirdParty(directories: readonly string[], base: string): string {

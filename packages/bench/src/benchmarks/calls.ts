@@ -34,7 +34,7 @@ const BUDGET_MS = 5;
 interface Calls {
   name: string;
   kind: CallKind;
-  /** Where commands run in a sandbox, if there is one: its own cost is judged by the benchmark of that. */
+  /** Where commands run in a sandbox, if there is one. Another benchmark has the budget for the sandbox. */
   isSandboxed?: boolean;
   budget?: number;
 }
@@ -44,14 +44,14 @@ const CALLS: readonly Calls[] = [
   { name: "bash in the sandbox", kind: "bash", isSandboxed: true },
   { name: "read", kind: "read", budget: BUDGET_MS },
   { name: "mixed", kind: "mixed", budget: BUDGET_MS },
-  // Of a search most is ripgrep's own time, which the benchmark of grep takes apart.
+  // Most of a search is ripgrep's own time; the benchmark `grep` separates the two.
   { name: "grep", kind: "grep" },
 ];
 
-/** What one of 50 calls in a row costs all told: request, answer, tool, session file. */
+/** The total cost of one of 50 consecutive calls: request, answer, tool, session file. */
 export const toolCalls: Benchmark = {
   name: "tool-calls",
-  about: "50 tool calls in a row against a local server, per call",
+  about: "50 consecutive tool calls against a local server, per call",
   async measure(stage) {
     using server = new MessagesServer();
     const unboxed = createUnsandboxedHome(stage.scratch);
@@ -73,7 +73,7 @@ export const toolCalls: Benchmark = {
         rule: { kind: "per_item", items: COUNT },
         measured: series.values,
         reference: { name: "no call", values: none.values },
-        // Judged as it ships; the sources load what they need in many more pieces.
+        // The budget is for the bundle; the sources load their modules in many more files.
         ...(budget !== undefined && program !== stage.checkout && { budget }),
       }),
     );
@@ -87,7 +87,7 @@ interface CallsOptions {
   home: string | undefined;
 }
 
-/** A whole run with so many calls, in ms. */
+/** A complete run with this many calls, in ms. */
 function callsInARow(
   stage: Stage,
   server: MessagesServer,
@@ -108,7 +108,7 @@ function callsInARow(
 const STREAMING_RUNS = 9;
 const CHUNK = "word ";
 
-/** Chunks of a long answer: enough that their cost stands out from that of starting. */
+/** Chunks of a long answer: enough for their cost to exceed that of starting the program. */
 const MANY_CHUNKS = 5_000;
 const BUDGET_SECONDS = 0.25;
 
@@ -120,7 +120,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
   "HTTP, stream-json": (stage, server, count) => fromServer(stage, server, { count, format: "stream-json" }),
 };
 
-/** The CPU time of a run whose answer comes in 5,000 chunks: all of the process, start included. */
+/** The CPU time of a run whose answer arrives in 5,000 chunks, for the whole process including its start. */
 export const streaming: Benchmark = {
   name: "streaming",
   about: "CPU time of an answer of 5,000 chunks in print mode",
@@ -187,13 +187,13 @@ const CONVERSATIONS: Readonly<Record<string, Answer[]>> = {
   "5,000 chunks": [streamedAnswer(Array.from({ length: MANY_CHUNKS }, () => "word "))],
 };
 
-/** The most memory a `-p` run holds at any moment. */
+/** The peak memory of a `-p` run. */
 export const memory: Benchmark = {
   name: "memory",
   about: "peak resident memory of -p",
   async measure(stage) {
     using server = new MessagesServer();
-    // An empty script is gone before it can be looked at.
+    // An empty script would end before it could be measured.
     const idleScript = writeScript(stage.scratch.makeDirectory("idle"), "await Bun.sleep(50);\n");
     const idle = peakOf((onStart) =>
       runProcess({
@@ -242,7 +242,7 @@ function peakOf(run: (onStart: (pid: number) => void) => Promise<unknown>): Seri
     } finally {
       peak?.stop();
     }
-    if (!peak?.megabytes) throw new Error("The kernel shows no memory figures (/proc) here.");
+    if (!peak?.megabytes) throw new Error("This system has no memory figures (/proc).");
     return peak.megabytes;
   });
 }
@@ -257,10 +257,12 @@ const SEARCHES: Readonly<Record<string, Record<string, unknown>>> = {
   "a line of every file": { pattern: "^export function first", output_mode: "content" },
 };
 
-/** How long the grep tool takes over 10,000 files, as a multiple of ripgrep alone with the same arguments. */
+/**
+ * The duration of the grep tool over 10,000 files, as a multiple of ripgrep alone with the same arguments.
+ */
 export const grep: Benchmark = {
   name: "grep",
-  about: "the grep tool over 10,000 files, against ripgrep alone",
+  about: "the grep tool over 10,000 files, compared with ripgrep alone",
   async measure(stage) {
     const tool = createGrepTool(stage, createManyFiles(stage));
     const figures: Figure[] = [];
@@ -293,7 +295,7 @@ async function measureSearch(stage: Stage, { name, args, tool }: Search): Promis
   };
 }
 
-/** Every thousandth file holds the rare word. */
+/** Every thousandth file contains the rare word. */
 function createManyFiles(stage: Stage): string {
   const root = stage.scratch.makeDirectory("many-files");
   for (let directory = 0; directory < DIRECTORIES; directory++) {
@@ -348,5 +350,5 @@ async function runAlone({ argv, cwd, environment }: SpawnedCommand): Promise<voi
     timeout: 60_000,
   });
   for await (const _ of child.stdout);
-  if ((await child.exited) !== 0) throw new Error(`${argv.join(" ")} ended with ${child.exitCode}.`);
+  if ((await child.exited) !== 0) throw new Error(`${argv.join(" ")} exited with ${child.exitCode}.`);
 }

@@ -8,13 +8,17 @@ const COMPACTION_RUNS = 7;
 const COMPACTION_BUDGET_MS = 100;
 const COMPACTION_ENTRIES = 20_000;
 const CONTEXT_TOKENS = 170_000;
-/** Sessions of a probe: the first one finds nothing compiled. */
+/** Sessions of a probe; in the first one, no code is compiled yet. */
 const SESSIONS = 3;
 const COMPACTION_PROBE = join(import.meta.dir, "..", "probes", "compaction.ts");
 
 const SIZES: Readonly<Record<string, CompactedSessionSize>> = {
-  "20 earlier ones": { entries: COMPACTION_ENTRIES, compactions: 20, stretchTokens: CONTEXT_TOKENS - 11_000 },
-  "none before": { entries: COMPACTION_ENTRIES, compactions: 0, stretchTokens: CONTEXT_TOKENS },
+  "20 earlier compactions": {
+    entries: COMPACTION_ENTRIES,
+    compactions: 20,
+    stretchTokens: CONTEXT_TOKENS - 11_000,
+  },
+  "no earlier compaction": { entries: COMPACTION_ENTRIES, compactions: 0, stretchTokens: CONTEXT_TOKENS },
 };
 
 interface CompactionProbeResult {
@@ -23,7 +27,7 @@ interface CompactionProbeResult {
   tokensBefore: number;
 }
 
-/** What one compaction of a long session takes besides the model: cutting, transcript, entry, file. */
+/** The cost of one compaction of a long session without the model: cutting, transcript, entry, file. */
 export const compaction: Benchmark = {
   name: "compaction",
   about: "one compaction of a session of 20,000 entries and 170k tokens, without the model",
@@ -56,7 +60,7 @@ export const compaction: Benchmark = {
   },
 };
 
-/** @throws when the session was not as large as it is meant to be: what is quick then says nothing. */
+/** @throws if the session was smaller than intended: a fast result would mean nothing. */
 async function probeCompaction(stage: Stage, size: CompactedSessionSize): Promise<CompactionProbeResult> {
   const project = createProject(stage.scratch);
   for (let index = 0; index < SESSIONS; index++) writeCompactedSession(project, size, index);
@@ -64,14 +68,14 @@ async function probeCompaction(stage: Stage, size: CompactedSessionSize): Promis
   const { stdout } = await runProcess({ argv, cwd: stage.scratch.path, environment: stage.environment() });
   const result: CompactionProbeResult = JSON.parse(stdout);
   if (Math.abs(result.tokensBefore / CONTEXT_TOKENS - 1) > 0.1)
-    throw new Error(`The context held ${result.tokensBefore} tokens.`);
+    throw new Error(`The context had ${result.tokensBefore} tokens.`);
   return result;
 }
 
 const KNOWLEDGE_RUNS = 9;
 const KNOWLEDGE_ENTRIES = 10_000;
 const KNOWLEDGE_BUDGET_MS = 50;
-// What fits into the prompt; far fewer would mean that most of it was skipped.
+// What fits into the prompt; far fewer would mean that most records were skipped.
 const LEAST_LINES = 50;
 const KNOWLEDGE_PROBE = join(import.meta.dir, "..", "probes", "knowledge.ts");
 
@@ -82,10 +86,10 @@ interface KnowledgeProbeResult {
   lines: number;
 }
 
-/** What telling the model what was learned before adds to a start. */
+/** What the knowledge of earlier sessions adds to a start. */
 export const knowledge: Benchmark = {
   name: "knowledge",
-  about: "ranking 10,000 pieces of knowledge and putting them into the prompt",
+  about: "ranking 10,000 knowledge records and adding them to the prompt",
   async measure(stage) {
     const project = createProject(stage.scratch);
     writeKnowledge(project, KNOWLEDGE_ENTRIES);
@@ -100,7 +104,7 @@ export const knowledge: Benchmark = {
       measured,
     });
     const ranked = toFigure(
-      "ranked and put in",
+      "ranked and added",
       results.map(({ injectMs }) => injectMs),
     );
     const read = toFigure(
@@ -111,13 +115,13 @@ export const knowledge: Benchmark = {
   },
 };
 
-/** @throws when not everything was there. */
+/** @throws if records are missing. */
 async function probeKnowledge(stage: Stage, project: string): Promise<KnowledgeProbeResult> {
   const argv = [process.execPath, KNOWLEDGE_PROBE, project];
   const { stdout } = await runProcess({ argv, cwd: stage.scratch.path, environment: stage.environment() });
   const result: KnowledgeProbeResult = JSON.parse(stdout);
   const { entries, lines } = result;
   if (entries !== KNOWLEDGE_ENTRIES || lines < LEAST_LINES)
-    throw new Error(`${lines} of ${entries} pieces were told.`);
+    throw new Error(`${lines} of ${entries} records are in the prompt.`);
   return result;
 }

@@ -7,7 +7,7 @@ import { screenParts } from "./screen-parts.ts";
 import { append, list, resume, search } from "./session-files.ts";
 import { firstRequest, firstRequestOpenAI, requestSize, screenStart, version } from "./start.ts";
 
-/** All benchmarks, in the order they are run. */
+/** All benchmarks, in execution order. */
 export const BENCHMARKS: readonly Benchmark[] = [
   version,
   firstRequest,

@@ -34,7 +34,7 @@ const SUBJECTS: Readonly<Record<string, readonly ApprovalRequest[]>> = {
   "a search through 1,000 files": [toCommand("grep -rn x src")],
 };
 
-/** What deciding about one call costs once the grammar of the shell is loaded. */
+/** The cost of deciding about one call once the bash grammar is loaded. */
 export const approval: Benchmark = {
   name: "approval",
   about: "deciding about a call, per call",
@@ -54,7 +54,7 @@ export const approval: Benchmark = {
         unit: "ms",
         rule: { kind: "amount" },
         measured: series.values,
-        // A search is judged file by file, and is of no fixed size.
+        // A search is evaluated file by file, so its cost has no fixed limit.
         ...(!name.startsWith("a search") && { budget: BUDGET_MS }),
       }),
     );
@@ -92,10 +92,10 @@ const FILE_BYTES = 2048;
 const CHECKPOINT_FIRST_BUDGET_MS = 3_000;
 const LATER_BUDGET_MS = 300;
 
-/** What it costs to keep a project of 50,000 files of 2 KB before a change: the first time, and from then on. */
+/** The cost of recording a project of 50,000 files of 2 KB before a change: the first time, and later. */
 export const checkpoint: Benchmark = {
   name: "checkpoint",
-  about: "keeping 50,000 files of 2 KB before a change",
+  about: "recording 50,000 files of 2 KB before a change",
   async measure(stage) {
     const root = createProject(stage);
     const first = new Series(() => keepFirst(stage, root));
@@ -124,7 +124,7 @@ export const checkpoint: Benchmark = {
   },
 };
 
-/** Into a store that is new. */
+/** Into a new store. */
 async function keepFirst(stage: Stage, root: string): Promise<number> {
   const checkpoints = await open(stage, root);
   const begin = performance.now();
@@ -134,7 +134,7 @@ async function keepFirst(stage: Stage, root: string): Promise<number> {
   return took;
 }
 
-/** What a call waits for in a run that is going on; a file has changed in between. */
+/** What a call waits for during a run; one file has changed since the last recording. */
 async function keepLater(stage: Stage, root: string): Promise<number> {
   const checkpoints = await open(stage, root);
   await checkpoints.beforeChanges({ isFirst: true, notify: refuse });
@@ -171,7 +171,7 @@ function createProject(stage: Stage): string {
   return root;
 }
 
-/** Text that differs from file to file and shrinks about as source code does. */
+/** Text that differs from file to file and compresses about as well as source code. */
 function varied(seed: number): string {
   let text = "";
   for (let line = 0; text.length < FILE_BYTES; line++)
@@ -185,7 +185,7 @@ function elapsedMs(work: () => void): number {
   return performance.now() - begin;
 }
 
-/** As plain a walk as there is. */
+/** The simplest possible walk. */
 function walk(directory: string, take: (path: string) => unknown): void {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);
@@ -201,7 +201,7 @@ const SANDBOX_FILES_EACH = 20;
 const ADDED_BUDGET_MS = 50;
 const SANDBOX_FIRST_BUDGET_MS = 200;
 
-/** What the box adds to a command in a project of 50,000 files. */
+/** What the sandbox adds to a command in a project of 50,000 files. */
 export const sandbox: Benchmark = {
   name: "sandbox",
   about: "a command in the sandbox, in a project of 50,000 files",
@@ -212,7 +212,7 @@ export const sandbox: Benchmark = {
     const [slowBoxed, slowOpen] = [boxed, open].map((tool) => new Series(() => slowCallMs(tool)));
     const [usualBoxed, usualOpen] = [boxed, open].map((tool) => new Series(() => callMs(tool)));
     const first = new Series(async () => callMs(await openTool(stage, root, "required")));
-    if (!slowBoxed || !slowOpen || !usualBoxed || !usualOpen) throw new Error("There are two tools.");
+    if (!slowBoxed || !slowOpen || !usualBoxed || !usualOpen) throw new Error("Expected two tools.");
     await takeTurns([slowBoxed, slowOpen], stage.runs(SANDBOX_RUNS));
     await takeTurns([first, usualBoxed, usualOpen], stage.runs(SANDBOX_RUNS * 3));
     const reference = { name: "without", values: usualOpen.values };
@@ -259,7 +259,7 @@ function createLargeProject(stage: Stage): string {
   return root;
 }
 
-/** A session of its own, in which nothing has run yet. */
+/** A new session, in which nothing has run yet. */
 async function openTool(stage: Stage, root: string, setting: "required" | "off"): Promise<Tool> {
   const environment = stage.environment();
   const directory = stage.scratch.makeDirectory("session");
@@ -278,7 +278,7 @@ async function openTool(stage: Stage, root: string, setting: "required" | "off")
   return tool;
 }
 
-/** The 95th percentile of calls in a row, in ms. */
+/** The 95th percentile of consecutive calls, in ms. */
 async function slowCallMs(tool: Tool): Promise<number> {
   const values: number[] = [];
   for (let call = 0; call < CALLS; call++) values.push(await callMs(tool));

@@ -15,7 +15,7 @@ const BLOCK = Array.from(
 
 const PATHS = Array.from({ length: 20_000 }, (_, index) => `packages/part${index % 97}/src/file-${index}.ts`);
 
-/** What the screen computes while somebody types or reads, without a terminal. */
+/** What the screen computes while the user types or reads, without a terminal. */
 export const screenParts: Benchmark = {
   name: "screen-parts",
   about: "wrapping a block of 50 long lines; ranking 20,000 paths for @",
@@ -42,7 +42,7 @@ export const screenParts: Benchmark = {
   },
 };
 
-/** Each text is another one, so that nothing that was kept of the one before counts. */
+/** Each text is different, so that no cached result of the previous one is used. */
 async function wrapMs(): Promise<number> {
   const texts = Array.from({ length: WRAP_ROUNDS }, () => `${Bun.randomUUIDv7()} ${BLOCK}`);
   const totalMs = await elapsedMs(async () => {

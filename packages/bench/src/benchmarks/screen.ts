@@ -35,18 +35,18 @@ const TEXTS = {
 
 type TextName = keyof typeof TEXTS;
 
-/** What one run of the screen costs beside its CPU time. */
+/** The cost of one run of the screen, except its CPU time. */
 interface Output {
-  /** All bytes from the prompt on, and those that are no colours. */
+  /** All bytes after the prompt, and those without colours. */
   kilobytes: number;
   uncoloredKilobytes: number;
-  /** As a plain program would write into the same terminal what stands there in the end. */
+  /** The final text as a plain program would write it into the same terminal. */
   textKilobytes: number;
   /** The 95th percentile. */
   frameKilobytes: number;
 }
 
-/** An answer that comes in 5,000 chunks, 2 ms apart: what it costs to show it. */
+/** The cost of showing an answer that arrives in 5,000 chunks, 2 ms apart. */
 export const screenStream: Benchmark = {
   name: "screen-stream",
   about: "an answer of 5,000 chunks on the screen: CPU time, bytes, size of the frames",
@@ -61,7 +61,7 @@ export const screenStream: Benchmark = {
       };
     });
     await takeTurns([plain, ...subjects.map(({ series }) => series)], stage.runs(STREAM_RUNS));
-    // The first belongs to the round that does not count.
+    // The first belongs to the warm-up round.
     return subjects.flatMap(({ name, series, outputs }) => [
       cpuFigure(name, series, plain),
       ...outputFigures(name, outputs.slice(1)),
@@ -81,7 +81,7 @@ function cpuFigure(name: TextName, screen: Series, plain: Series): Figure {
 }
 
 function outputFigures(name: TextName, outputs: readonly Output[]): Figure[] {
-  const text = { name: "text in the end", values: outputs.map(({ textKilobytes }) => textKilobytes) };
+  const text = { name: "final text", values: outputs.map(({ textKilobytes }) => textKilobytes) };
   const bytes = { unit: "KB", rule: { kind: "ratio" }, reference: text } as const;
   return [
     {
@@ -143,7 +143,7 @@ const KEYS = 250;
 const KEYS_INTERVAL_MS = 25;
 const BUDGET_MS = 20;
 
-/** How long a key takes from the keyboard to the screen, while an answer streams and below a long transcript. */
+/** The time from a key press to the screen, while an answer streams and below a long transcript. */
 export const screenKeys: Benchmark = {
   name: "screen-keys",
   about: "key to echo while an answer streams, and below 5,000 rows of transcript",
@@ -201,10 +201,10 @@ async function measureQuiet(stage: Stage): Promise<number> {
 
 const IDLE_RUNS = 1;
 const SECONDS = 20;
-// What was loaded and shown is tidied up by the runtime.
+// The runtime cleans up what was loaded and shown.
 const REST_MS = 2_000;
 const BUDGET_PERCENT = 1;
-// Beyond what the plain program does, whose runtime wakes once a second by itself.
+// In addition to the plain program, whose runtime wakes up once a second by itself.
 const BUDGET_WAKES_A_SECOND = 1;
 
 interface Idleness {
@@ -212,16 +212,16 @@ interface Idleness {
   wakesASecond: number;
 }
 
-/** What the screen costs while nobody does anything, below a long transcript. */
+/** What the screen costs while it is idle, below a long transcript. */
 export const screenIdle: Benchmark = {
   name: "screen-idle",
-  about: "CPU time and wake-ups of a screen in which nothing happens (--seconds N: how long)",
+  about: "CPU time and wake-ups of an idle screen (--seconds N: how long)",
   async measure(stage) {
     const seconds = stage.seconds(SECONDS);
     const found: Record<"screen" | "plain", Idleness[]> = { screen: [], plain: [] };
     const screen = new Series(() => measureScreenIdle(stage, seconds, found.screen));
     const plain = new Series(() => measurePlainIdle(stage, seconds, found.plain));
-    // Nothing has to be warm for doing nothing: the rounds of a long look count all.
+    // An idle program needs no warm-up, so every round of a long observation counts.
     for (let run = 0; run < stage.runs(IDLE_RUNS); run++) {
       await screen.addValue();
       await plain.addValue();
@@ -237,7 +237,7 @@ export const screenIdle: Benchmark = {
         budget: BUDGET_PERCENT,
       },
       {
-        name: `screen-idle, wake-ups of its thread beyond the reference's, ${seconds} s`,
+        name: `screen-idle, wake-ups of its thread in addition to the reference's, ${seconds} s`,
         unit: "/s",
         rule: { kind: "per_item", items: 1 },
         measured: wakes(found.screen),
@@ -278,12 +278,12 @@ const MEMORY_BUDGETS = { megabytes: 150, growthMegabytes: 50, timeRatio: 2 };
 const TIME_LIMIT_MS = 600_000;
 
 interface LongRun {
-  /** At rest: at the end, and how much of that came after the first hundred turns. */
+  /** When idle: at the end, and the growth after the first hundred turns. */
   megabytes: number;
   growthMegabytes: number;
-  /** The most at any moment, while a turn took as long as its tools. */
+  /** The peak at any moment, with turns as long as their tools take. */
   peakMegabytes: number;
-  /** Of a turn, in ms: the median of the second hundred turns, and of the last. */
+  /** Per turn, in ms: the median of the second hundred turns, and of the last. */
   earlyTurnMs: number;
   lateTurnMs: number;
 }
@@ -373,11 +373,11 @@ async function readAtRest(run: TerminalRun): Promise<number> {
 const FLOOD_RUNS = 3;
 const FLOOD_INTERVAL_MS = 10;
 const FLOOD_LAST_WORD = "THE-FLOOD-IS-OVER";
-// A command that fails at once leaves no time for them.
+// A command that fails at once leaves no time for the keys.
 const LEAST_KEYS = 20;
 const FLOOD_BUDGETS = { echoMs: 100, megabytes: 64 };
 
-/** Commands that print very much, and one that prints next to nothing for as long. */
+/** Commands with very long output, and one with almost none for the same time. */
 const QUIET = "sleep 3; echo done";
 const FLOODS = {
   "1 GB in lines": "yes 'a line of output as a build prints them, again and again' | head -c 1000000000",
@@ -387,7 +387,7 @@ const FLOODS = {
 interface Flood {
   /** The 99th percentile. */
   echoMs: number;
-  /** What the highest memory lies above that before the command. */
+  /** The peak memory above that before the command. */
   megabytes: number;
 }
 

@@ -11,22 +11,25 @@ import { createProject, type Stage } from "../stage/stage.ts";
 
 const APPEND_RUNS = 15;
 const APPENDS = 10_000;
-// One append is shorter than what a clock can tell, so so many are timed together.
+// One append is shorter than the clock's resolution, so this many are timed together.
 const TIMED = 200;
 const OUTPUT = "a line of a tool's output\n".repeat(40);
 const BUDGET_RATIO = 1.5;
 const APPEND_BUDGET_MS = 0.05;
 
-/** What adding an entry to a session file costs, at its beginning and behind 10,000 others; without waiting for the disk. */
+/**
+ * The cost of adding an entry to a session file, at its beginning and after 10,000 others, without waiting
+ * for the disk.
+ */
 export const append: Benchmark = {
   name: "append",
-  about: "an entry added to a session, the 10,000th against the first",
+  about: "adding an entry to a session, the 10,000th compared with the first",
   async measure(stage) {
     const first: number[] = [];
     const last: number[] = [];
     for (let run = 0; run <= stage.runs(APPEND_RUNS); run++) {
       const { firstMs, lastMs } = fillSession(stage);
-      // The first run warms up.
+      // The first run is a warm-up.
       if (run === 0) continue;
       first.push(firstMs);
       last.push(lastMs);
@@ -52,7 +55,7 @@ export const append: Benchmark = {
   },
 };
 
-/** Milliseconds an append, among the first ones and among the last. */
+/** Milliseconds per append, at the beginning and at the end. */
 function fillSession(stage: Stage): { firstMs: number; lastMs: number } {
   const directory = join(stage.scratch.makeDirectory("append"));
   const writer = new DeferredWriter(directory, directory);
@@ -89,10 +92,10 @@ interface ProbeResult {
   peakMegabytes: number;
 }
 
-/** How long a very long session takes to be gone on with, and the memory that this takes. */
+/** The time to resume a very long session, and the memory that this takes. */
 export const resume: Benchmark = {
   name: "resume",
-  about: "a session of 100 MB and 20,000 entries, resumed",
+  about: "resuming a session of 100 MB and 20,000 entries",
   async measure(stage) {
     const project = createProject(stage.scratch);
     const [file = ""] = writeSessions(project, 1, { entries: ENTRIES, bytes: BYTES });
@@ -134,7 +137,7 @@ async function probe(stage: Stage, project: string): Promise<ProbeResult> {
   const argv = [process.execPath, PROBE, project];
   const { stdout } = await runProcess({ argv, cwd: stage.scratch.path, environment: stage.environment() });
   const result: ProbeResult = JSON.parse(stdout);
-  if (result.messages !== ENTRIES) throw new Error(`The context holds ${result.messages} messages.`);
+  if (result.messages !== ENTRIES) throw new Error(`The context has ${result.messages} messages.`);
   return result;
 }
 
@@ -153,7 +156,7 @@ export const list: Benchmark = {
     const argv = [stage.checkout.path, "--list"];
     const listing = new Series(async () => {
       const { wallMs, stdout } = await runProcess({ argv, cwd, environment });
-      if (stdout.split("\n").length !== LIST_SESSIONS + 2) throw new Error("Not all sessions are listed.");
+      if (stdout.split("\n").length !== LIST_SESSIONS + 2) throw new Error("Not all sessions were listed.");
       return wallMs;
     });
     const empty = wholeProcess(stage, [stage.emptyScript]);
@@ -177,10 +180,10 @@ const SEARCH_SESSIONS = 1000;
 const MAX_CHARACTERS = 200_000;
 const BUDGET = 5;
 
-/** What `/resume` does once to search in what was said: the text of very many sessions. */
+/** What `/resume` does once to search messages: reading the text of very many sessions. */
 export const search: Benchmark = {
   name: "search",
-  about: "reading what was said in 1,000 sessions of 100 KB",
+  about: "reading the messages of 1,000 sessions of 100 KB",
   async measure(stage) {
     const cwd = createProject(stage.scratch);
     const paths = writeSessions(cwd, SEARCH_SESSIONS, { entries: 40, bytes: 100_000 });
@@ -207,6 +210,6 @@ async function readFiles(paths: readonly string[]): Promise<void> {
 async function readTexts(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const text = await readSessionText(path, { maxCharacters: MAX_CHARACTERS });
-    if (text === "") throw new Error(`Nothing was said in ${path}.`);
+    if (text === "") throw new Error(`There are no messages in ${path}.`);
   }
 }

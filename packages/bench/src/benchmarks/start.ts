@@ -9,10 +9,10 @@ import { createProject, type Program, type Stage } from "../stage/stage.ts";
 const VERSION_RUNS = 31;
 const VERSION_BUDGET = 3;
 
-/** How long `--version` takes as a whole process, as a multiple of an empty script. */
+/** The duration of `--version` as a whole process, as a multiple of an empty script. */
 export const version: Benchmark = {
   name: "version",
-  about: "--version as a whole process, against an empty script",
+  about: "--version as a whole process, compared with an empty script",
   async measure(stage) {
     const empty = wholeProcess(stage, [stage.emptyScript]);
     const programs = (await stage.programs()).map(({ name, path }) => ({
@@ -38,14 +38,14 @@ const FIRST_REQUEST_RUNS = 21;
 /** A service, and how its first request is measured. */
 interface Service {
   benchmark: string;
-  /** As the figures call it. */
+  /** Its name in the results. */
   label: string;
   args: readonly string[];
   answer: Answer;
   budgets: Record<Program["name"], number>;
 }
 
-/** With the adapter and the SDK of Anthropic. */
+/** With Anthropic's adapter and SDK. */
 export const firstRequest = measureFirstRequest({
   benchmark: "first-request",
   label: "first request",
@@ -54,7 +54,7 @@ export const firstRequest = measureFirstRequest({
   budgets: { checkout: 20, bundle: 12 },
 });
 
-/** With the adapter and the SDK of OpenAI. */
+/** With OpenAI's adapter and SDK. */
 export const firstRequestOpenAI = measureFirstRequest({
   benchmark: "first-request-openai",
   label: "first request to OpenAI",
@@ -63,11 +63,11 @@ export const firstRequestOpenAI = measureFirstRequest({
   budgets: { checkout: 18, bundle: 12 },
 });
 
-/** How long it takes from the start of `-p` until its first request arrives, as a multiple of an empty script. */
+/** The time from the start of `-p` until its first request arrives, as a multiple of an empty script. */
 function measureFirstRequest(service: Service): Benchmark {
   return {
     name: service.benchmark,
-    about: `from the start of -p to its ${service.label}, against an empty script`,
+    about: `from the start of -p to its ${service.label}, compared with an empty script`,
     async measure(stage) {
       using server = new MessagesServer();
       const empty = wholeProcess(stage, [stage.emptyScript]);
@@ -110,7 +110,7 @@ function untilRequest(
     const home = hasNewHome ? stage.scratch.makeDirectory("home") : stage.home;
     const { startedAt } = await runPrintMode(stage, { program, server, home, args: service.args });
     const [request] = server.requests;
-    if (!request) throw new Error("No request came.");
+    if (!request) throw new Error("No request arrived.");
     return request.arrivedAt - startedAt;
   });
 }
@@ -118,22 +118,22 @@ function untilRequest(
 const START_RUNS = 21;
 const START_BUDGET = 12;
 const KEY = "Q";
-// What is loaded behind the first frame must not be felt by somebody who writes on.
+// A user who continues typing must not notice what is loaded after the first frame.
 const LATER_KEYS = ["W", "X", "Y", "Z", "K", "J", "V", "H"];
 const LATER_KEY_MS = 30;
 const BUDGET_LATER_MS = 50;
 
 interface StartStart {
-  /** From the start until a key that was typed at the first prompt is seen. */
+  /** From the start until a key typed at the first prompt is visible. */
   usableMs: number;
-  /** The longest echo of the keys that follow. */
+  /** The longest echo time of the following keys. */
   worstEchoMs: number;
 }
 
-/** From the start of the screen to a prompt that shows what is typed into it. */
+/** From the start of the screen to a prompt that shows typed text. */
 export const screenStart: Benchmark = {
   name: "screen-start",
-  about: "from the start of the screen to the echo of the first key, against an empty script",
+  about: "from the start of the screen to the echo of the first key, compared with an empty script",
   async measure(stage) {
     const empty = new Series(() => runEmpty(stage));
     const subjects = (await stage.programs()).map((program) => {
@@ -159,7 +159,7 @@ export const screenStart: Benchmark = {
         name: `screen-start, slowest of the next ${LATER_KEYS.length} keys, ${program.name}`,
         unit: "ms",
         rule: { kind: "amount" },
-        // The first belongs to the round that does not count.
+        // The first belongs to the warm-up round.
         measured: echoes.slice(1),
         ...(program.name === "bundle" && { budget: BUDGET_LATER_MS }),
       },
@@ -200,7 +200,7 @@ export const requestSize: Benchmark = {
     server.begin([textAnswer("Done.")]);
     await runPrintMode(stage, { program: stage.checkout, server });
     const [request] = server.requests;
-    if (!request) throw new Error("No request came.");
+    if (!request) throw new Error("No request arrived.");
     const { system, tools }: Record<string, unknown> = JSON.parse(request.body);
     return [
       { ...toFigure("first request, whole body", request.body), budget: BUDGET_KILOBYTES },
@@ -210,7 +210,7 @@ export const requestSize: Benchmark = {
   },
 };
 
-/** In KB of 1,024 bytes. Every run sends the same, so one is enough. */
+/** In KB of 1,024 bytes. Every run sends the same request, so one is enough. */
 function toFigure(name: string, text: string): Figure {
   return { name, unit: "KB", rule: { kind: "amount" }, measured: [Buffer.byteLength(text) / 1024] };
 }

@@ -6,7 +6,10 @@ import { findInvalidRequest, findLost, isFinished, type PrintedLine } from "../k
 import { savedSessions } from "./disturbed-run.ts";
 import { pick, type TrialStage } from "./trial.ts";
 
-/** What a run has left: everything that it had shown is in its file, and a service would take the next request. */
+/**
+ * The state after a run: the file contains everything that was shown, and a service would accept the next
+ * request.
+ */
 export async function checkSession(stage: TrialStage, printed: readonly PrintedLine[]): Promise<void> {
   const id = sessionIdOf(printed);
   if (id === undefined) return;
@@ -14,7 +17,7 @@ export async function checkSession(stage: TrialStage, printed: readonly PrintedL
   const path = join(place.project, ".diligent", "sessions", `${id}.jsonl`);
   const isShown = printed.some(isFinished);
   if (!existsSync(path)) {
-    check("saved", isShown ? `there is no file of session ${id}` : undefined);
+    check("saved", isShown ? `there is no file for session ${id}` : undefined);
     return;
   }
   const lost = findLost(printed, readSessionFile(path).entries);
@@ -23,7 +26,7 @@ export async function checkSession(stage: TrialStage, printed: readonly PrintedL
   await checkNextRequest(stage, id);
 }
 
-/** Goes on with the session on a service that checks what it is sent; with the newest one when none is named. */
+/** Continues the session on a service that checks its requests; by default the newest session. */
 export async function checkNextRequest(
   { place, random, check }: TrialStage,
   sessionId = savedSessions({ place }).at(-1),
@@ -36,7 +39,7 @@ export async function checkNextRequest(
   check("opens", problem && `the next request of ${sessionId} to ${service}: ${problem}`);
 }
 
-/** What the scripted provider, which is as strict as the services, said against a request of the run itself. */
+/** The refusal of a request by the scripted provider, which is as strict as the services. */
 function refusalOf({ type, error }: PrintedLine): string[] {
   const text = JSON.stringify(error ?? "");
   return type === "error" && text.includes("refuses this request") ? [text] : [];
@@ -46,10 +49,13 @@ function sessionIdOf([first]: readonly PrintedLine[]): string | undefined {
   return typeof first?.sessionId === "string" ? first.sessionId : undefined;
 }
 
-/** How long what a program has started may outlive it. */
+/** How long processes started by a program may outlive it. */
 const PATIENCE_MS = 2_000;
 
-/** Nothing may still work in the place, or know of it, two seconds after the program has ended. */
+/**
+ * Two seconds after the program has ended, no process may still run in the directory or have it in its
+ * environment.
+ */
 export async function checkChildren({ place, check }: Pick<TrialStage, "place" | "check">): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   let left = findProcesses(place.top);
@@ -60,7 +66,7 @@ export async function checkChildren({ place, check }: Pick<TrialStage, "place" |
   check("traceless", left.length === 0 ? undefined : `still running: ${left.join(", ")}`);
 }
 
-/** The command lines of the processes that work in a directory or have it in their environment. */
+/** The command lines of processes whose working directory or environment names a directory. */
 function findProcesses(directory: string): string[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name) || name === String(process.pid)) return [];
@@ -70,12 +76,12 @@ function findProcesses(directory: string): string[] {
         readlinkSync(`/proc/${name}/cwd`).startsWith(directory) || knows("environ").includes(directory);
       return isThere && !/ Z \d/.test(knows("stat")) ? [knows("cmdline").replaceAll("\0", " ").trim()] : [];
     } catch {
-      return []; // It has just ended, or belongs to somebody else.
+      return []; // It has just ended, or belongs to another user.
     }
   });
 }
 
-/** To be called behind the end of a program that was asked to end: its session's temporary directory has to be gone. */
+/** Call it after a program that was asked to end: its session's temporary directory must be gone. */
 export function checkTemporary({ place, check }: Pick<TrialStage, "place" | "check">): void {
   const left = readdirSync(place.temporary).filter((name) => name.startsWith("diligent-session-"));
   check("traceless", left.length === 0 ? undefined : `left in the temporary directory: ${left.join(", ")}`);

@@ -20,13 +20,13 @@ import type { TrialStage } from "./trial.ts";
 
 const SCRIPT = "script.json";
 
-/** Makes the project one with sources and with a script of random turns; to be called once. */
+/** Fills the project with sources and a script of random turns; call it once. */
 export function prepareRandomRuns({ place, random }: Pick<TrialStage, "place" | "random">): void {
   fillProject(place.project);
   place.write(SCRIPT, createRandomScript(random));
 }
 
-/** Starts `diligent -p` on the script that `prepareRandomRuns` has written, with everything allowed. */
+/** Starts `diligent -p` with the script from `prepareRandomRuns`, and everything allowed. */
 export function startRandomRun(
   { place }: Pick<TrialStage, "place">,
   args: readonly string[] = [],
@@ -44,13 +44,13 @@ export function startRandomRun(
   return startDiligent(place, [...fixed, ...args, "Do what is needed."], options);
 }
 
-/** The events of an output, a last line that was cut off aside. */
+/** The events in an output, without a truncated last line. */
 export function toPrintedLines(stdout: string): PrintedLine[] {
   const whole = stdout.slice(0, stdout.lastIndexOf("\n") + 1);
   return whole.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
 }
 
-/** The ids of the sessions that were saved, the oldest first. */
+/** The ids of the saved sessions, oldest first. */
 export function savedSessions({ place }: Pick<TrialStage, "place">): string[] {
   const directory = join(place.project, ".diligent", "sessions");
   if (!existsSync(directory)) return [];
@@ -58,7 +58,7 @@ export function savedSessions({ place }: Pick<TrialStage, "place">): string[] {
   return names.map((name) => name.slice(0, -".jsonl".length)).sort();
 }
 
-/** The last thing that the model says. */
+/** The model's last text. */
 export const LAST_WORDS = "All of it is done now, and here is the whole story.";
 
 const STEP: VendorAnswer = {
@@ -66,30 +66,30 @@ const STEP: VendorAnswer = {
   calls: [{ id: "call_1", name: "bash", input: { command: "echo looked >> log" } }],
 };
 
-/** What the model would answer if all went well: a call, then its last words. */
+/** The model's answers if nothing goes wrong: a call, then its last text. */
 export const PLANNED_ANSWERS: readonly VendorAnswer[] = [STEP, { text: LAST_WORDS }];
 
-/** Retries wait for up to a few seconds each; a run that takes longer than this hangs. */
+/** Retries wait up to a few seconds each; a run that takes longer than this hangs. */
 const LIMIT_MS = 90_000;
 
-/** One attempt after the other of each turn, as the retry limit has it. */
+/** All attempts of each turn, as the retry limit allows. */
 const MOST_ATTEMPTS = 5;
 
-/** How the program ended, and what the service it asked has seen. */
+/** How the program ended, and the requests that its server received. */
 interface ServiceRun extends DiligentExit {
   server: Pick<SseServer, "requests" | "problems">;
 }
 
-/** One of the services, by chance. */
+/** One of the services, at random. */
 export function pickService(random: () => number): VendorService {
   return random() < 0.5 ? (SERVICES[0] ?? fail()) : (SERVICES[1] ?? fail());
 }
 
 function fail(): never {
-  throw new Error("There are not two services.");
+  throw new Error("Expected two services.");
 }
 
-/** Runs a prompt on a server that gives these replies, and checks what holds for every run on a service. */
+/** Runs a prompt against a server with these replies, and checks what holds for every run on a service. */
 export async function runOnService(
   stage: TrialStage,
   service: VendorService,
@@ -101,7 +101,7 @@ export async function runOnService(
     environment: environmentFor(service, server.url),
     timeoutMs: LIMIT_MS,
   });
-  check("patient", exit.durationMs < LIMIT_MS ? undefined : `no end after ${LIMIT_MS} ms`);
+  check("patient", exit.durationMs < LIMIT_MS ? undefined : `not ended after ${LIMIT_MS} ms`);
   check("opens", server.problems[0]);
   check(
     "patient",

@@ -1,6 +1,7 @@
 import { createRandom } from "../../../core/test/support/fuzzed-history.ts";
 
-// Loaded before the program: now and then a look at the wall clock finds it somewhere else. The monotonic clock goes on.
+// Loaded before the program: now and then, the wall clock returns another time. The monotonic clock is
+// unchanged.
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 const JUMP_SHARE = 0.05;

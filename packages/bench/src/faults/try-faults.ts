@@ -3,21 +3,21 @@ import { createRandom } from "../../../core/test/support/fuzzed-history.ts";
 import { parseSeededRuns } from "../arguments.ts";
 import { type FaultTrial, PROMISES, type PromiseName, type Subject } from "./trial.ts";
 
-/** What became of a plan. */
+/** The result of a plan. */
 interface TriedFaults {
   tally: Tally;
   /** What could not be tried here, with the reason. */
   skipped: string[];
-  /** Trials that failed themselves; a promise they would have tried is not counted. */
+  /** Trials that failed themselves; their promises do not count. */
   failures: string[];
 }
 
-/** Which disturbances to try, and how to have the same ones again. */
+/** Which disturbances to try, and how to repeat them. */
 interface FaultPlan {
   trials: readonly FaultTrial[];
   /** How often each is tried. */
   runs(trial: FaultTrial): number;
-  /** The same seed gives the same disturbances; what the machine makes of them is chance. */
+  /** The same seed gives the same disturbances; the machine's reactions are random. */
   seed: number;
   onTried?(done: number, trial: FaultTrial): void;
 }
@@ -68,7 +68,7 @@ export class Tally {
     library: new Map<PromiseName, number>(),
   };
   private readonly broken = new Map<PromiseName, number>();
-  /** In words, in the order in which they were found. */
+  /** Descriptions, in the order in which they were found. */
   readonly problems: string[] = [];
 
   note(subject: Subject, promise: PromiseName, problem: string | undefined): void {
@@ -79,7 +79,7 @@ export class Tally {
     this.problems.push(`${PROMISES[promise]}: ${problem}`);
   }
 
-  /** A line for each promise, those that were not tried included. */
+  /** A line for each promise, including those that were not tried. */
   format(): string {
     const width = Math.max(...NAMES.map((name) => PROMISES[name].length));
     const { program, library } = this.tried;
@@ -95,21 +95,21 @@ export class Tally {
   }
 }
 
-/** Where it goes; `isTTY` is left out, or false, for what is no terminal. */
+/** The output; `isTTY` is missing or false if it is not a terminal. */
 interface ProgressOutput {
   isTTY?: boolean;
   write(text: string): unknown;
 }
 
-/** How far a long measurement has come. */
+/** The progress of a long measurement. */
 interface Progress {
-  /** @param text one short line, in place of the one before. */
+  /** @param text one short line, which replaces the previous one. */
   show(text: string): void;
-  /** Whatever comes after it begins on a line of its own. */
+  /** Ends the line, so that the following output starts on a new one. */
   end(): void;
 }
 
-/** One line that is written over; nothing at all in a file or a pipe, where that is only noise. */
+/** One line that is overwritten; nothing at all in a file or a pipe, where it would be noise. */
 export function createProgress(output: ProgressOutput): Progress {
   let width = 0;
   const write = (text: string) => void (output.isTTY === true && output.write(text));
@@ -122,28 +122,29 @@ export function createProgress(output: ProgressOutput): Progress {
   };
 }
 
-/** How often each trial is run when nothing is said, and in the long form. */
+/** How often each trial runs by default, and in the long form. */
 const USUAL_RUNS = 10;
 const LONG_RUNS = 30;
 
-/** What a user has asked for, with what is usual for the rest. */
+/** The user's choices, with defaults for the rest. */
 interface FaultArguments {
-  /** Which trials; all when empty. */
+  /** Which trials; all if empty. */
   names: readonly string[];
   seed: number;
   runs(trial: Pick<FaultTrial, "longRuns">): number;
 }
 
 /**
- * Takes `[NAME…] [--long | --runs N] [--seed N]`.
- * @throws Error, in one line for the user, for anything else.
+ * Parses `[NAME…] [--long | --runs N] [--seed N]`.
+ * @throws Error, with a line for the user, for anything else.
  */
 export function parseFaultArguments(argv: readonly string[], known: readonly string[]): FaultArguments {
   const names = argv.filter((word) => known.includes(word));
   const isLong = argv.includes("--long");
   const options = argv.filter((word) => !known.includes(word) && word !== "--long");
   try {
-    if (isLong && options.includes("--runs")) throw new Error("--long says how many runs; so does --runs.");
+    if (isLong && options.includes("--runs"))
+      throw new Error("--long and --runs both set the number of runs; use one of them.");
     const { runs, seed } = parseSeededRuns(options, USUAL_RUNS);
     return { names, seed, runs: ({ longRuns = LONG_RUNS }) => (isLong ? longRuns : runs) };
   } catch (error) {

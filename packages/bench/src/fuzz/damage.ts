@@ -1,6 +1,9 @@
 import fc from "fast-check";
 
-/** One thing that a bad disk, an editor or a program that was cut off does to a file. Places are shares of its length. */
+/**
+ * One thing that a bad disk, an editor or an interrupted program does to a file. Positions are fractions of
+ * its length.
+ */
 interface Damage {
   kind: "cut" | "overwrite" | "insert" | "remove" | "zeros" | "repeat";
   at: number;
@@ -8,7 +11,7 @@ interface Damage {
   bytes: Uint8Array;
 }
 
-/** One to four damages, among them pieces of JSON, which are harder to tell from what belongs there. */
+/** One to four damages, including pieces of JSON, which are harder to distinguish from valid content. */
 export const anyDamage: fc.Arbitrary<readonly Damage[]> = fc.array(
   fc.record({
     kind: fc.constantFrom("cut", "overwrite", "overwrite", "insert", "remove", "zeros", "repeat"),
@@ -22,7 +25,7 @@ export const anyDamage: fc.Arbitrary<readonly Damage[]> = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
-/** The bytes with all of it done to them, the first `kept` of them aside. */
+/** The bytes with all damages applied, except the first `kept` of them. */
 export function applyDamage(whole: Uint8Array, damages: readonly Damage[], kept = 0): Uint8Array {
   const head = whole.subarray(0, kept);
   const rest = damages.reduce(damageOnce, Buffer.from(whole.subarray(kept)));
@@ -161,29 +164,33 @@ const piece = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 4 }) },
 );
 
-/** Text that tries to leave its place: control sequences whole and in part, what is not seen, Markdown around them. */
+/**
+ * Text that tries to leave its place: complete and partial control sequences, invisible characters, and
+ * Markdown around them.
+ */
 export const hostileText: fc.Arbitrary<string> = fc
   .array(piece, { maxLength: 25 })
   .map((pieces) => pieces.join(""));
 
-/** What a text for a terminal may hold besides marks on the screen. */
+/** What a text for a terminal may contain besides visible characters. */
 export interface Allowed {
   lineFeeds?: boolean;
   tabs?: boolean;
-  /** Colours and the like. */
+  /** Colours and other styles. */
   styles?: boolean;
 }
 
 const ESCAPE = 0x1b;
 
-// Control characters, the halves of characters, what breaks lines, turns them round or cannot be seen; joiners and
-// variation selectors aside, with which emoji and many scripts are written.
+// Control characters, surrogate halves, and characters that break lines, reverse them or are invisible;
+// except joiners and variation selectors, which emoji and many scripts need.
 const FOREIGN =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]|(?!\u200c|\u200d|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}/u;
 
 /**
- * The first thing in a text that a terminal could take for anything but a mark on the screen, with what follows; undefined
- * when there is none. Reads as a terminal does, character by character, and shares nothing with what it checks.
+ * The first part of a text that a terminal could interpret as anything but visible characters, with what
+ * follows; undefined if there is none. Parses like a terminal, character by character, and shares no code
+ * with what it checks.
  */
 export function findForeign(text: string, { lineFeeds, tabs, styles }: Allowed = {}): string | undefined {
   for (let at = 0; at < text.length; ) {
@@ -202,7 +209,7 @@ export function findForeign(text: string, { lineFeeds, tabs, styles }: Allowed =
   return undefined;
 }
 
-/** Behind `ESC [ digits and semicolons m`; undefined for every other sequence. */
+/** The index after `ESC [ digits and semicolons m`; undefined for every other sequence. */
 function endOfStyle(text: string, start: number): number | undefined {
   if (text[start + 1] !== "[") return undefined;
   let at = start + 2;

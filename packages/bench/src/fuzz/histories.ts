@@ -21,14 +21,14 @@ import { checkCompatibleRequest } from "../../../core/test/support/compatible-wi
 import { checkOpenAIRequest } from "../../../core/test/support/openai-wire-check.ts";
 
 const SHELL_NOTE = toShellNote({ command: "ls", output: "a.txt", exitCode: 0 });
-// The header stays, or there is no session any more.
+// The header stays, or the file is no longer a session.
 const KEPT_BYTES = 300;
 
 const PRUNING = { softTrimChars: 100, softTrimHead: 20, softTrimTail: 20, hardClearAfter: 3, keepLast: 1 };
 
-/** A session on a disk, held with models that are played, to which steps are done. */
+/** A session on disk, with scripted models, to which steps are applied. */
 export class FuzzedSession {
-  /** What a service would have refused of the requests that were made. */
+  /** What a service would have refused in the requests so far. */
   readonly refusals: string[] = [];
   private turns: StreamFunction = play();
   private summaries: StreamFunction = play();
@@ -76,14 +76,14 @@ export class FuzzedSession {
     }
   }
 
-  /** What a service would refuse if the user went on now, or what the file does not hold. */
+  /** What a service would refuse if the user continued now, or what the file lacks. */
   findProblems(): string[] {
     const messages = [...this.session.context.messages, user("next")];
     const tools = [{ name: "note", description: "Notes a text.", inputSchema: { type: "object" } }];
     return [...this.refusals, ...findFaults({ systemPrompt: "Test.", messages, tools })];
   }
 
-  /** Whether a reader of the file finds all that the session holds. */
+  /** Whether a reader of the file finds everything that the session has. */
   async findLoss(): Promise<string | undefined> {
     this.session.flush();
     const { sessionId, sessionPath } = this.session;
@@ -92,7 +92,7 @@ export class FuzzedSession {
     const isThere = await reader.resume({ sessionId });
     if (!isThere) return `${sessionId} cannot be found again`;
     const [held, found] = [this.session, reader].map((each) => each.branches.entries);
-    // A field without a value is none on disk.
+    // A field without a value is missing on disk.
     if (Bun.deepEquals(JSON.parse(JSON.stringify(held)), found)) return undefined;
     return `held ${JSON.stringify(held)}\nfound ${JSON.stringify(found)}`;
   }
@@ -160,14 +160,14 @@ function play(...turns: TurnScript[]): StreamFunction {
   return createScriptedStream({ version: 1, turns }, { startAtTurn: 0, startAtSummary: 0 });
 }
 
-/** A signal that is given while the first request is on its way. */
+/** A signal that is aborted while the first request is being sent. */
 function stoppedSoon(): { signal: AbortSignal } {
   const abort = new AbortController();
   queueMicrotask(() => queueMicrotask(() => abort.abort()));
   return { signal: abort.signal };
 }
 
-/** The models among which a session changes, one for each kind of service. */
+/** The models that a session switches between, one for each kind of service. */
 const IDS = {
   anthropic: "claude-x",
   openai: "gpt-x",
@@ -178,22 +178,24 @@ const IDS = {
 /** The provider of a model; `local` is a compatible server. */
 type VendorName = keyof typeof IDS;
 
-/** All of them, in a fixed order: a seed picks by position. */
+/** All of them, in a fixed order, because a seed selects by position. */
 const VENDOR_NAMES: readonly VendorName[] = ["anthropic", "openai", "local", "scripted"];
 
-/** False for a provider that no session here is held with. */
+/** False for a provider that no session here uses. */
 function isVendorName(name: string): name is VendorName {
   return Object.hasOwn(IDS, name);
 }
 
-/** @param contextWindow tokens. */
+/** @param contextWindow in tokens. */
 export function modelOf(provider: VendorName, contextWindow: number): Model {
   const maxOutputTokens = Math.floor(contextWindow / 4);
   const thinking = provider === "scripted" ? "none" : "adaptive";
   return { id: IDS[provider], provider, contextWindow, maxOutputTokens, thinking };
 }
 
-/** What any of the services would refuse about a request, whichever of them the session speaks to at the moment. */
+/**
+ * What any of the services would refuse about a request, whichever of them the session uses at the moment.
+ */
 export function findRefusals(context: StreamContext): string[] {
   const model = (provider: VendorName) => modelOf(provider, 200_000);
   return [
@@ -203,13 +205,15 @@ export function findRefusals(context: StreamContext): string[] {
   ];
 }
 
-/** The same, and what the adapters would have to fix first: nothing, unless the file of the session was damaged. */
+/**
+ * The same, and what the adapters would have to repair first: nothing, unless the session's file was damaged.
+ */
 function findFaults(context: StreamContext): string[] {
   const fault = findRequestFault(context);
   return [...findRefusals(context), ...(fault ? [`${fault.path}: ${fault.message}`] : [])];
 }
 
-/** One thing that is done to a session. Places are numbers of messages; steps that cannot be taken are passed over. */
+/** One step that is applied to a session. Positions are message numbers; impossible steps are skipped. */
 type Step =
   | { do: "run"; turns: readonly TurnScript[]; stopAt: number; steerAt: number }
   | { do: "tell" }
@@ -221,7 +225,7 @@ type Step =
 
 const LONG = "a result that is long enough to be shortened, ".repeat(60);
 const GOOD_SUMMARY =
-  "## Goal\nMend src/a.ts.\n\n## Progress\n- read it\n\n## Key Decisions\n- none\n\n## Next Steps\n1. go on\n\n## Critical Context\n- `parse` throws at line 12";
+  "## Goal\nFix src/a.ts.\n\n## Progress\n- read it\n\n## Key Decisions\n- none\n\n## Next Steps\n1. continue\n\n## Critical Context\n- `parse` throws at line 12";
 
 const say = fc.constantFrom("Done.", "", " \n", "cut \ud83d off", "grüße 🎉 \u0000");
 const noted = fc.constantFrom("a", "", "\ud800", LONG);
@@ -288,10 +292,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("compact" as const), summary, stops: fc.boolean() }) },
 );
 
-/** What is done to one session, from its beginning on. */
+/** The steps of one session, from its beginning. */
 interface History {
   first: VendorName;
-  /** Tokens; in a small one the session is shortened and summarized by itself. */
+  /** Tokens; in a small window, the session is shortened and summarized automatically. */
   contextWindow: number;
   steps: readonly Step[];
 }
@@ -305,7 +309,7 @@ export const anyHistory: fc.Arbitrary<History> = fc.record({
 
 type Dress = (block: ContentBlock, number: number) => ContentBlock[];
 
-/** Lets the answers of a played model carry what those of the asked model's service carry beside their words. */
+/** Makes a scripted model's answers carry the additional data of the requested model's service. */
 function withVendorBlocks(played: StreamFunction): StreamFunction {
   let replies = 0;
   return (model, context, options) => {
@@ -317,7 +321,7 @@ function withVendorBlocks(played: StreamFunction): StreamFunction {
         if (event.type !== "done") stream.push(event);
         else stream.push({ ...event, message: dressMessage(event.message, dress, number) });
       })
-      .catch(() => undefined); // The error was the last event, and it was handed on.
+      .catch(() => undefined); // The error was the last event, and it was passed on.
     return stream;
   };
 }

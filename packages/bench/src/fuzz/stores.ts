@@ -14,14 +14,14 @@ interface StoreLocation {
   project: string;
 }
 
-/** A file of ours that is read at the start or later, and what has to hold whatever is in it. */
+/** One of our files, read at the start or later, and what must hold whatever it contains. */
 interface Store {
   name: string;
-  /** From the place's top. */
+  /** Relative to the directory of the place. */
   path(place: StoreLocation): string;
-  /** As we write it. */
+  /** In the form in which we write it. */
   content: string;
-  /** Reads it, and goes on with it. @returns what is wrong, in words. @throws what is a fault, too. */
+  /** Reads it and continues with it. @returns a description of the problem. @throws for a problem, too. */
   check(place: StoreLocation, path: string): Promise<string | undefined>;
 }
 
@@ -39,8 +39,8 @@ const KEYBINDINGS: Store = {
     const { keymap, problems, warnings } = await loadKeybindings(environmentOf(place));
     const told = [...problems, ...warnings];
     const unplaced = told.flatMap((text) => text.split("\n")).find((line) => !line.startsWith(path));
-    if (unplaced !== undefined) return `without the file: ${unplaced}`;
-    return new Set(told).size === told.length && keymap ? undefined : `said twice: ${told.join("\n")}`;
+    if (unplaced !== undefined) return `without the file's name: ${unplaced}`;
+    return new Set(told).size === told.length && keymap ? undefined : `reported twice: ${told.join("\n")}`;
   },
 };
 
@@ -70,7 +70,7 @@ const KNOWLEDGE: Store = {
     buildKnowledgeSection(await readKnowledge(directory), 2_000, { now: Date.parse(STAMP) });
     await appendKnowledge(directory, { ...LEARNED, id: "bbbb3333" });
     const isThere = (await readKnowledge(directory)).some(({ id }) => id === "bbbb3333");
-    if (!isThere) return "what was added is not found";
+    if (!isThere) return "added text is not found";
     return readFileSync(path).subarray(0, before.length).equals(before) ? undefined : "lines were rewritten";
   },
 };
@@ -114,7 +114,7 @@ const GRANTS: Store = {
   },
 };
 
-/** What cannot be used is said once, and is not written over; what can be used takes what is added. */
+/** Unusable content is reported once and not overwritten; usable content can be extended. */
 async function checkRefusal({
   path,
   said,
@@ -133,8 +133,8 @@ async function checkRefusal({
   if ((failure === undefined) !== (said.length === 0)) return `said: ${said.join()}, then: ${failure}`;
   if (failure === undefined) return undefined;
   const isNamed = failure.includes(path) && said.every((text) => text.includes(path));
-  if (!isNamed) return `without the file: ${failure}`;
-  return readFileSync(path).equals(before) ? undefined : "it was written over";
+  if (!isNamed) return `without the file's name: ${failure}`;
+  return readFileSync(path).equals(before) ? undefined : "it was overwritten";
 }
 
 const HISTORY: Store = {
@@ -158,9 +158,9 @@ const CALIBRATION: Store = {
     readCalibration(environmentOf(place), "anthropic/claude-x");
     await saveCalibration(environmentOf(place), "openai/gpt-x", { ratio: 1.2, samples: 2 });
     const kept = readCalibration(environmentOf(place), "openai/gpt-x");
-    return kept?.ratio === 1.2 ? undefined : "what was learned is not kept";
+    return kept?.ratio === 1.2 ? undefined : "the knowledge is not kept";
   },
 };
 
-/** What is kept between sessions; sessions, checkpoints and configuration have targets of their own. */
+/** The files between sessions; sessions, checkpoints and configuration have separate targets. */
 export const STORES: readonly Store[] = [KEYBINDINGS, KNOWLEDGE, TRUST, GRANTS, HISTORY, CALIBRATION];

@@ -23,16 +23,16 @@ import {
 import { type Reply, startSseServer, toSse } from "../../../core/test/support/sse-server.ts";
 import { modelOf } from "./histories.ts";
 
-/** What a request has come to. */
+/** The result of a request. */
 export interface StreamEnd {
-  /** How many events said that it was over. */
+  /** How many events said that it was finished. */
   ends: number;
   /** Without its time. */
   message?: AssistantMessage;
   error?: unknown;
 }
 
-/** Whose adapter reads the stream; `local` is a compatible server. */
+/** Whose adapter parses the stream; `local` is a compatible server. */
 export type ServiceName = "anthropic" | "openai" | "local";
 
 /** The adapter of each service, for a server at an address. */
@@ -42,7 +42,7 @@ export const CONNECT: Record<ServiceName, (url: string) => StreamFunction> = {
   local: (url) => createCompatibleStream("local", { baseUrl: url }),
 };
 
-/** Asks a server on loopback that answers with this reply, through the adapter of the service. */
+/** Sends a request to a loopback server with this reply, through the adapter of the service. */
 export async function askWith(service: ServiceName, reply: Reply): Promise<StreamEnd> {
   await using server = await startSseServer(reply);
   const context = { systemPrompt: "s", messages: [user("go")], tools: [READ_TOOL] };
@@ -64,7 +64,7 @@ export interface RecordedAnswer {
   body: string;
 }
 
-// Of the larger recordings there are hundreds of kilobytes of the same few events.
+// The larger recordings contain hundreds of kilobytes of the same few events.
 const MAX_CHARACTERS = 60_000;
 
 function fromRecordings(service: ServiceName, recordings: readonly Recording[]): RecordedAnswer[] {
@@ -97,17 +97,17 @@ export const ANSWERS: readonly RecordedAnswer[] = [
   })),
 ];
 
-/** What may stand around the events of a stream without changing it. */
+/** What may surround the events of a stream without changing it. */
 interface Wrapping {
   lineEnd: "\n" | "\r\n";
   hasSpaceBehindColon: boolean;
-  /** Splits the data of an event over two lines behind its first brace, where JSON has blanks. */
+  /** Splits the data of an event over two lines after its first brace, where JSON allows blanks. */
   hasSplitData: boolean;
   comments: boolean;
   unknownFields: boolean;
 }
 
-/** All that the format of server-sent events leaves open. */
+/** All variations that the format of server-sent events allows. */
 export const anyWrapping: fc.Arbitrary<Wrapping> = fc.record({
   lineEnd: fc.constantFrom("\n" as const, "\r\n" as const),
   hasSpaceBehindColon: fc.boolean(),
@@ -116,7 +116,7 @@ export const anyWrapping: fc.Arbitrary<Wrapping> = fc.record({
   unknownFields: fc.boolean(),
 });
 
-/** @param body lines end with a line feed, and data stands on one line. */
+/** @param body with a line feed at the end of each line, and data on one line. */
 export function wrapEvents(body: string, wrapping: Wrapping): string {
   const { lineEnd, comments, unknownFields } = wrapping;
   const events = body.split("\n\n").filter((event) => event !== "");

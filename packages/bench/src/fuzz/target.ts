@@ -9,44 +9,46 @@ import { Scratch } from "../stage/stage.ts";
 interface FuzzSearch {
   runs: number;
   seed: number;
-  /** Of a value that was found before, as it was told: only this one is tried. */
+  /** The path of a value that was found before, as reported: only this value is tried. */
   path?: string | undefined;
-  /** The search ends after this time, with what it has tried by then. */
+  /** The search ends after this time, with the values tried by then. */
   limitMs?: number | undefined;
 }
 
-/** What a search came to; it ends with the first problem. */
+/** The result of a search; it ends with the first problem. */
 interface FuzzOutcome {
   tried: number;
-  /** What breaks the promise and how to see it again; undefined when nothing was found. */
+  /** What breaks the property and how to reproduce it; undefined if nothing was found. */
   problem?: string;
 }
 
-/** Something that has to hold for every value that chance makes. */
+/** A property that must hold for every random value. */
 export interface FuzzTarget {
   name: string;
   /** One line. */
   about: string;
-  /** How many values are tried when nothing is said, and in the checks before each commit. */
+  /** How many values are tried by default, and in the checks before each commit. */
   runs: { usual: number; short: number };
   search(search: FuzzSearch): Promise<FuzzOutcome>;
 }
 
-/** A promise, and the values that it is tried with. */
+/** A property, and the values that it is tried with. */
 interface TargetPlan<Value> extends Pick<FuzzTarget, "name" | "about" | "runs"> {
   values: fc.Arbitrary<Value>;
   /**
-   * What is wrong with a value, in words. What it throws is a problem too, and so is a promise that it leaves rejected.
-   * @param makeDirectory gives a new directory, which is removed behind the try.
+   * Describes the problem with a value. An exception is a problem too, and so is an unhandled rejection.
+   * @param makeDirectory returns a new directory, which is removed after the trial.
    */
   findProblem(value: Value, makeDirectory: () => string): Promise<string | undefined> | string | undefined;
 }
 
-/** A try that takes longer than this hangs; the largest ones take a fraction of a second. */
+/** A trial that takes longer than this hangs; the largest ones take a fraction of a second. */
 const HANG_MS = 20_000;
 const SHOWN_CHARACTERS = 1_500;
 
-/** A target whose values come from fast-check; a value that breaks the promise is made as small as it can be. */
+/**
+ * A target whose values come from fast-check; a value that breaks the property is reduced as far as possible.
+ */
 export function createTarget<Value>({ values, findProblem, ...named }: TargetPlan<Value>): FuzzTarget {
   return {
     ...named,
@@ -58,10 +60,10 @@ export function createTarget<Value>({ values, findProblem, ...named }: TargetPla
       const property = fc.asyncProperty(values, async (value) => {
         const problem = await tryOnce(scratch.path, (makeDirectory) => findProblem(value, makeDirectory));
         if (problem !== undefined) throw new Error(problem);
-        // Rejections that nobody has taken are told behind all that was waiting.
+        // Unhandled rejections are reported after all pending callbacks.
         await setImmediate();
         const [rejection] = rejections.splice(0);
-        if (rejection !== undefined) throw new Error(`a promise was left rejected: ${rejection}`);
+        if (rejection !== undefined) throw new Error(`unhandled rejection: ${rejection}`);
       });
       try {
         return toOutcome(named.name, await fc.check(property, toParameters(search)));
@@ -108,20 +110,23 @@ function toOutcome(name: string, details: fc.RunDetails<[unknown]>): FuzzOutcome
   return { tried: numRuns, problem };
 }
 
-/** What a user has asked for; `path` leads the search of one target straight to that value. */
+/** The user's choices; `path` leads the search of one target directly to that value. */
 interface FuzzArguments {
-  /** Which targets; all when empty. */
+  /** Which targets; all if empty. */
   names: readonly string[];
-  /** Of each target; its own number when left out. */
+  /** Per target; default: its own number. */
   runs: number | undefined;
   seed: number;
-  /** Of a value that was found before. */
+  /** The path of a value that was found before. */
   path: string | undefined;
 }
 
 const PATH = /^\d+(?::\d+)*$/;
 
-/** Takes `[NAME…] [--runs N] [--seed N] [--path PATH]`. @throws Error, in one line for the user, for anything else. */
+/**
+ * Parses `[NAME…] [--runs N] [--seed N] [--path PATH]`. @throws Error, with a line for the user, for anything
+ * else.
+ */
 export function parseFuzzArguments(argv: readonly string[], known: readonly string[]): FuzzArguments {
   const names = argv.filter((word) => known.includes(word));
   const rest = argv.filter((word) => !known.includes(word));
@@ -129,7 +134,7 @@ export function parseFuzzArguments(argv: readonly string[], known: readonly stri
     const { path, others } = takePath(rest);
     const { runs, seed } = parseSeededRuns(others, 0);
     if (path !== undefined && (names.length !== 1 || !others.includes("--seed")))
-      throw new Error("--path belongs to one target and to a --seed.");
+      throw new Error("--path needs exactly one target and --seed.");
     return { names, runs: runs === 0 ? undefined : runs, seed, path };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -141,18 +146,18 @@ function takePath(words: readonly string[]): { path: string | undefined; others:
   const at = words.indexOf("--path");
   if (at < 0) return { path: undefined, others: words };
   const path = words[at + 1] ?? "";
-  if (!PATH.test(path)) throw new Error("--path takes what was told with a problem, such as 7:0:1.");
+  if (!PATH.test(path)) throw new Error("--path needs the path reported with a problem, such as 7:0:1.");
   return { path, others: words.toSpliced(at, 2) };
 }
 
-/** A search and how long it took. */
+/** A search and its duration. */
 export interface TriedTarget {
   target: Pick<FuzzTarget, "name" | "about">;
   outcome: FuzzOutcome;
   tookMs: number;
 }
 
-/** A line for each target, with how many values were tried and whether one broke its promise. */
+/** A line for each target, with the number of values tried and whether one broke its property. */
 export function formatOutcomes(tried: readonly TriedTarget[]): string {
   const rows = tried.map(({ target, outcome, tookMs }) => [
     target.name,
@@ -161,7 +166,7 @@ export function formatOutcomes(tried: readonly TriedTarget[]): string {
     `${(tookMs / 1000).toFixed(1)} s`,
     target.about,
   ]);
-  const table = [["target", "tried", "broken", "took", "what has to hold"], ...rows];
+  const table = [["target", "tried", "broken", "took", "property"], ...rows];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => (row[column] ?? "").length)));
   return table
     .map(([name = "", ...others]) => {

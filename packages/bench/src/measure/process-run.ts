@@ -1,36 +1,36 @@
 import { readdirSync, readFileSync, realpathSync } from "node:fs";
 
-/** A program that is started, waited for and timed. */
+/** A program to start, wait for and time. */
 export interface TimedProgram {
   argv: readonly string[];
   cwd: string;
-  /** All of it: nothing of this process's own is added. */
+  /** Its complete environment: nothing of this process's own is added. */
   environment: Readonly<Record<string, string>>;
-  /** One minute when left out. */
+  /** Default: one minute. */
   timeLimitMs?: number;
   /** Called as soon as it runs. */
   onStart?(pid: number): void;
 }
 
-/** What a run took, and what it printed. */
+/** The cost of a run, and its output. */
 export interface ProcessRun {
-  /** When it was started, by `performance.now()`. */
+  /** The start time, by `performance.now()`. */
   startedAt: number;
-  /** From the start until its end was seen. */
+  /** From the start until its end was noticed. */
   wallMs: number;
-  /** User and system time of it and of all it waited for. */
+  /** User and system time of the process and of all children that it waited for. */
   cpuMs: number;
   stdout: string;
 }
 
 const TIME_LIMIT_MS = 60_000;
-// After TERM a program may end its own children; what ignores it is killed.
+// After TERM, a program may end its own children; if it ignores TERM, it is killed.
 const KILL_AFTER_MS = 3_000;
 const SHOWN_CHARS = 2_000;
 
 /**
  * Runs a program to its end, with an empty stdin.
- * @throws when it ends in anything but success, or takes longer than its time limit.
+ * @throws if it does not succeed, or exceeds its time limit.
  */
 export async function runProcess({ argv, cwd, environment, ...options }: TimedProgram): Promise<ProcessRun> {
   const startedAt = performance.now();
@@ -79,26 +79,26 @@ function assertSuccess(
   throw new Error(`${argv.join(" ")} ended with ${end}:\n${stderr.slice(-SHOWN_CHARS).trim()}`);
 }
 
-// Linux counts in hundredths of a second for every program, whatever its own clock does.
+// Linux counts in hundredths of a second for every program, whatever its clock does.
 const TICKS_PER_SECOND = 100;
 
 /** User and system time of a living process, without its children, in seconds. */
 export function readCpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // The name, in parentheses, may hold anything; the fields behind it are counted from the third.
+  // The name, in parentheses, may contain anything; the fields after it are counted from the third.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [user, system] = [fields[11], fields[12]].map(Number);
   if (user === undefined || system === undefined) throw new Error(`/proc/${pid}/stat has no times.`);
   return (user + system) / TICKS_PER_SECOND;
 }
 
-/** Resident memory of a living process, in MB of 1,048,576 bytes: now, and the highest so far. */
+/** Resident memory of a living process, in MB of 1,048,576 bytes: now, and the peak so far. */
 export function readMegabytes(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, "latin1");
   return { now: readNumber(status, "VmRSS") / 1024, peak: readNumber(status, "VmHWM") / 1024 };
 }
 
-/** How often the first thread of a living process, on which its timers run, went to sleep so far. */
+/** How often the main thread of a living process, which runs its timers, has gone to sleep so far. */
 export function readSleeps(pid: number): number {
   return readNumber(readFileSync(`/proc/${pid}/task/${pid}/status`, "latin1"), "voluntary_ctxt_switches");
 }
@@ -108,7 +108,7 @@ export function countOpenFiles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** How many processes have this one for their parent, those included that have ended and that it has not asked about. */
+/** How many child processes a process has, including ended ones that it has not waited for. */
 export function countChildren(pid: number): number {
   return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && readParent(name) === pid).length;
 }
@@ -124,7 +124,7 @@ function readParent(pid: string): number | undefined {
 
 function readNumber(status: string, name: string): number {
   const found = new RegExp(`^${name}:\\s*(\\d+)`, "m").exec(status)?.[1];
-  if (found === undefined) throw new Error(`The kernel shows no ${name} (/proc) here.`);
+  if (found === undefined) throw new Error(`This system has no ${name} (/proc).`);
   return Number(found);
 }
 
@@ -133,33 +133,33 @@ process.on("exit", () => {
   for (const pid of running) signalGroup(pid, "SIGKILL");
 });
 
-/** Has the group of the process killed when this one exits, until the returned function is called. */
+/** Kills the process's group when this process exits, until the returned function is called. */
 export function watchGroup(pid: number): () => void {
   running.add(pid);
   return () => void running.delete(pid);
 }
 
-/** @param pid of a process that leads a group of its own. */
+/** @param pid the leader of a process group. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // It has ended in the meantime, which is what was wanted.
+    // It has ended meanwhile, as intended.
   }
 }
 
-// The kernel keeps the peak itself, so only what is added in the last moments before the end can be missed.
+// The kernel itself records the peak, so only growth in the last moments can be missed.
 const INTERVAL_MS = 2;
 
-/** The highest resident memory a process has had so far, in MB of 1,048,576 bytes. */
+/** The peak resident memory of a process so far, in MB of 1,048,576 bytes. */
 export interface PeakMemory {
   readonly megabytes: number;
   stop(): void;
 }
 
 /**
- * Watches the peak of a living process. The figure of `wait4`, which `resourceUsage()` gives, is no use here: on Linux it
- * begins with the size of the process that started it.
+ * Watches the peak of a living process. `wait4`, which `resourceUsage()` uses, does not help: on Linux its
+ * figure starts at the size of the parent process.
  */
 export function watchPeakMemory(pid: number): PeakMemory {
   let kilobytes = 0;
@@ -180,7 +180,7 @@ function readPeakKilobytes(pid: number): number {
     const status = readFileSync(`/proc/${pid}/status`, "latin1");
     return Number(/^VmHWM:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0);
   } catch {
-    // It has ended since the last look.
+    // It has ended since the last sample.
     return 0;
   }
 }
@@ -188,12 +188,16 @@ function readPeakKilobytes(pid: number): number {
 /** A command as it was started. */
 export interface SpawnedCommand {
   argv: readonly string[];
-  /** Where it really was: what names an open directory of ours is only good while that is open. */
+  /**
+   * Its real working directory: a path through one of our open directories is only valid while that is open.
+   */
   cwd: string;
   environment: Readonly<Record<string, string>>;
 }
 
-/** Does some work and returns the commands that this process started for it through `Bun.spawn(argv, options)`. */
+/**
+ * Runs some work and returns the commands that this process started for it with `Bun.spawn(argv, options)`.
+ */
 export async function recordSpawns(work: () => Promise<unknown>): Promise<SpawnedCommand[]> {
   const commands: SpawnedCommand[] = [];
   const original = Bun.spawn;

@@ -1,15 +1,15 @@
-/** The middle value, or the mean of the two in the middle. @throws when there is none. */
+/** The middle value, or the mean of the two in the middle. @throws if there is none. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Half the distance between the quartiles, as a part of the median: how far apart the middle half of the runs was. */
+/** Half the interquartile range, relative to the median: the spread of the middle half of the runs. */
 export function relativeSpread(values: readonly number[]): number {
   const middle = median(values);
   return middle === 0 ? 0 : (quantile(values, 0.75) - quantile(values, 0.25)) / 2 / middle;
 }
 
-/** The value below which the given part of the values lies, between neighbours in proportion. */
+/** The value below which the given fraction of the values lies, interpolated. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((left, right) => left - right);
   const position = (sorted.length - 1) * part;
@@ -19,26 +19,28 @@ export function quantile(values: readonly number[], part: number): number {
   return below + (above - below) * (position - Math.floor(position));
 }
 
-/** A quantity that is measured again and again. */
+/** A quantity that is measured repeatedly. */
 export class Series {
   readonly values: number[] = [];
 
-  /** @param measure does it once and returns the value. */
+  /** @param measure measures once and returns the value. */
   constructor(private readonly measure: () => Promise<number>) {}
 
   async addValue(): Promise<void> {
     this.values.push(await this.measure());
   }
 
-  /** Does it once without counting it: files get into the page cache, modules into Bun's transpiler cache. */
+  /**
+   * Measures once without counting it: files get into the page cache, modules into Bun's transpiler cache.
+   */
   async warmUp(): Promise<void> {
     await this.measure();
   }
 }
 
 /**
- * Measures the series in turns, A B A B …, so that a slow phase of the machine meets all of them alike. The first round
- * does not count.
+ * Measures the series alternately, A B A B …, so that a slow phase of the machine affects all of them alike.
+ * The first round does not count.
  */
 export async function takeTurns(series: readonly Series[], runs: number): Promise<void> {
   for (const each of series) await each.warmUp();
@@ -47,7 +49,7 @@ export async function takeTurns(series: readonly Series[], runs: number): Promis
   }
 }
 
-/** How long some work takes, in milliseconds. */
+/** The duration of some work, in milliseconds. */
 export async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
   const begin = performance.now();
   await work();

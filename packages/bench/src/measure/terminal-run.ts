@@ -1,19 +1,19 @@
 import { VirtualTerminal } from "../../../cli/test/support/virtual-terminal.ts";
 import { signalGroup, watchGroup } from "./process-run.ts";
 
-/** A program that is started in a terminal of its own. */
+/** A program to start in a separate terminal. */
 interface TerminalOptions {
   argv: readonly string[];
   cwd: string;
-  /** All of it but `TERM`: nothing of this process's own is added. */
+  /** Its complete environment except `TERM`: nothing of this process's own is added. */
   environment: Readonly<Record<string, string>>;
-  /** Ended by force after this; two minutes when left out. */
+  /** Killed after this time; default: two minutes. */
   timeLimitMs?: number;
 }
 
 const COLUMNS = 80;
 const ROWS = 24;
-// More than any program here prints: the text of the whole run can be looked at.
+// More than any program here prints, so that the text of the whole run can be examined.
 const SCROLLBACK = 20_000;
 const TIME_LIMIT_MS = 120_000;
 const KILL_AFTER_MS = 3_000;
@@ -23,14 +23,17 @@ const QUIET_MS = 400;
 
 interface Waiting {
   text: string;
-  /** The end of what came since. */
+  /** The end of the new output. */
   seen: string;
   resolve(at: number): void;
 }
 
-/** A program in a pseudo-terminal that answers as xterm does. It is ended, with all its children, when it is disposed of. */
+/**
+ * A program in a pseudo-terminal that answers queries like xterm. Disposing of it ends the program with all
+ * its children.
+ */
 export class TerminalRun implements AsyncDisposable {
-  /** By `performance.now()`, as all times here. */
+  /** By `performance.now()`, like all times here. */
   readonly startedAt = performance.now();
   readonly pid: number;
   readonly screen = new VirtualTerminal({ columns: COLUMNS, rows: ROWS, scrollback: SCROLLBACK });
@@ -52,7 +55,7 @@ export class TerminalRun implements AsyncDisposable {
     this.screen.onReply = (reply) => this.type(reply);
   }
 
-  /** When the program has ended. */
+  /** When the program ended. */
   get ended(): Promise<number> {
     return this.child.exited.then(() => performance.now());
   }
@@ -61,7 +64,7 @@ export class TerminalRun implements AsyncDisposable {
     this.child.terminal?.write(keys);
   }
 
-  /** Resolves with the time at which a text has come that is written in one piece; only what comes from now on counts. */
+  /** Resolves with the time at which a text arrived in one piece; only output from now on counts. */
   async nextOutput(text: string): Promise<number> {
     const { promise, resolve } = Promise.withResolvers<number>();
     this.waiting.push({ text, seen: "", resolve });
@@ -69,7 +72,7 @@ export class TerminalRun implements AsyncDisposable {
     return Promise.race([promise, failed]);
   }
 
-  /** Resolves once a person sees the text somewhere on the screen. */
+  /** Resolves once the text is visible anywhere on the screen. */
   async waitForScreen(text: string | RegExp): Promise<void> {
     for (;;) {
       const hasEnded = this.child.exitCode !== null || this.child.signalCode !== null;
@@ -81,7 +84,7 @@ export class TerminalRun implements AsyncDisposable {
     }
   }
 
-  /** Resolves once nothing has been written for a while: the spinner stands still. */
+  /** Resolves once nothing has been written for a while, so the spinner has stopped. */
   async settle(): Promise<void> {
     for (let writes = -1; writes !== this.screen.writes.length; ) {
       writes = this.screen.writes.length;
@@ -91,7 +94,7 @@ export class TerminalRun implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.timer);
-    // After TERM a program ends its own children; what ignores it is killed.
+    // After TERM, a program ends its own children; if it ignores TERM, it is killed.
     signalGroup(this.pid, "SIGTERM");
     const kill = setTimeout(() => signalGroup(this.pid, "SIGKILL"), KILL_AFTER_MS);
     await this.child.exited;
@@ -118,22 +121,22 @@ export class TerminalRun implements AsyncDisposable {
   }
 }
 
-// Letters that nothing else on the screen holds, so that each is its own echo; all are one column wide.
+// Letters that appear nowhere else on the screen, so that each is its own echo; all are one column wide.
 const FIRST_LETTER = 0x100;
 const LETTERS = 0x150;
-// The prompt is emptied before it takes a second row.
+// The prompt is cleared before it takes a second row.
 const KEYS_A_LINE = 40;
 const EMPTY_LINE = "\x15";
 
-/** How fast and how long keys are typed. */
+/** How fast and how long to type. */
 interface Typing {
-  /** Between the echo of a key and the next key. */
+  /** The delay between the echo of a key and the next key. */
   intervalMs: number;
-  /** Goes on until then. */
+  /** Typing continues until then. */
   until: (typed: number) => boolean;
 }
 
-/** Types keys one by one, each after the echo of the one before, and returns how long each took to be seen, in ms. */
+/** Types keys one by one, each after the echo of the previous one, and returns the echo times, in ms. */
 export async function measureEchoes(run: TerminalRun, { intervalMs, until }: Typing): Promise<number[]> {
   const times: number[] = [];
   while (!until(times.length)) {
@@ -145,7 +148,7 @@ export async function measureEchoes(run: TerminalRun, { intervalMs, until }: Typ
   return times;
 }
 
-/** How long one key takes to be seen, in ms. It must not stand on the screen already. */
+/** The echo time of one key, in ms. The key must not be on the screen already. */
 export async function measureEcho(run: TerminalRun, key: string): Promise<number> {
   const echoed = run.nextOutput(key);
   const typedAt = performance.now();
@@ -160,13 +163,13 @@ function letterAt(index: number): string {
 const BEGIN = "\x1b[?2026h";
 const END = "\x1b[?2026l";
 
-/** The sizes in bytes of what a terminal shows at once: the synchronised updates in what a program has written. */
+/** The sizes in bytes of what a terminal shows at once: the synchronized updates in a program's output. */
 export function frameBytes(output: string): number[] {
   const [, ...frames] = output.split(BEGIN);
   return frames.map((frame) => Buffer.byteLength(BEGIN + frame.slice(0, frame.indexOf(END)) + END));
 }
 
-/** What is written without the colours and attributes of letters. */
+/** The output without the colours and attributes of text. */
 export function withoutColors(output: string): string {
   const [first = "", ...others] = output.split("\x1b[");
   return first + others.map((rest) => (COLOR.test(rest) ? rest.replace(COLOR, "") : `\x1b[${rest}`)).join("");

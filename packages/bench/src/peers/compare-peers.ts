@@ -10,30 +10,30 @@ import { createProject, type Stage } from "../stage/stage.ts";
 import { PEERS, type Peer, type PeerCommands } from "./peers.ts";
 
 const INSIDE = join(import.meta.dir, "inside.ts");
-// A few seconds for each run of the slowest of them.
+// A few seconds for each run of the slowest program.
 const COMPARE_PEERS_TIME_LIMIT_MS = 15 * 60_000;
 
 /** See `comparePeers`. */
 export const PEER_COMPARISON: Benchmark = {
   name: "peers",
-  about: "diligent beside the programs that users could pick instead",
+  about: "diligent compared with the programs that users could choose instead",
   measure: (stage) => comparePeers(stage, console.error),
 };
 
 /**
- * Installs the programs that users could pick instead, and measures them beside ours, cut off from every network but
- * loopback. Where that cannot be had they are left out, which is said.
+ * Installs the programs that users could choose instead, and measures them next to ours, without any network
+ * except loopback. If no such network is available, they are left out with a message.
  */
 async function comparePeers(stage: Stage, say: (line: string) => void): Promise<Figure[]> {
   const directory = stage.scratch.makeDirectory("peers");
   const command = withoutNetwork([process.execPath, INSIDE, directory]);
   if (command === undefined) {
-    say("peers are left out: no network namespace with nothing but loopback can be had here");
+    say("peers are left out: this machine allows no network namespace with only loopback");
     return [];
   }
-  say(`installing ${PEERS.map(({ package: name }) => name).join(", ")} …`);
+  say(`installing ${PEERS.map(({ package: name }) => name).join(", ")}…`);
   const peers = await installPeers(PEERS, directory, ({ name }, why) => say(`${name} is left out: ${why}`));
-  say("measuring them …");
+  say("measuring…");
   const runs = stage.runs(0);
   const child = Bun.spawn([...command, String(runs), ...peers.map(({ name }) => name)], {
     stdin: "ignore",
@@ -49,7 +49,7 @@ async function comparePeers(stage: Stage, say: (line: string) => void): Promise<
 }
 
 const RUNS = 7;
-// The first answer is a title for some; more of them are asked for than are measured.
+// For some, the first answer is a title; they request more answers than are measured.
 const ANSWERS = 5;
 
 interface Subject extends PeerCommands {
@@ -58,7 +58,9 @@ interface Subject extends PeerCommands {
   service: Peer["service"];
 }
 
-/** What a user waits for, of diligent and of its peers, each as a multiple of an empty script in the same run. */
+/**
+ * What a user waits for with diligent and its peers, each as a multiple of an empty script in the same run.
+ */
 export async function measurePeers(
   stage: Stage,
   peers: readonly Peer[],
@@ -149,15 +151,15 @@ async function ask(stage: Stage, subject: Subject, server: MessagesServer) {
   });
   peak?.stop();
   const [request] = server.requests;
-  if (!request) throw new Error(`${subject.name} has sent no request.`);
+  if (!request) throw new Error(`${subject.name} sent no request.`);
   return { requestMs: request.arrivedAt - startedAt, megabytes: peak?.megabytes ?? 0 };
 }
 
 const INSTALL_PEERS_TIME_LIMIT_MS = 10 * 60_000;
 
 /**
- * Installs the peers into a directory, by the registry that the user has set and without running their install scripts.
- * Returns those that could be had; each of the others is told with the reason.
+ * Installs the peers into a directory, from the user's registry and without running their install scripts.
+ * Returns those that were installed; each of the others is reported with the reason.
  */
 async function installPeers(
   peers: readonly Peer[],
@@ -182,12 +184,12 @@ async function installPeers(
 }
 
 /**
- * A command as it is started in a network namespace that has loopback and nothing else; undefined where none can be had,
- * which is looked up by making one.
+ * Wraps a command so that it runs in a network namespace with only loopback; undefined if none can be
+ * created, which is tested by creating one.
  */
 function withoutNetwork(argv: readonly string[]): string[] | undefined {
   const script = ["sh", "-c", 'ip link set lo up && exec "$@"', "sh"];
-  // A user who is not root becomes one in there; that is allowed on most systems, not on all.
+  // A user who is not root becomes root in it; most systems allow that, but not all.
   const prefix = process.getuid?.() === 0 ? ["unshare", "-n"] : ["unshare", "-r", "-n"];
   if (Bun.which("unshare") === null || Bun.which("ip") === null) return undefined;
   const trial = Bun.spawnSync([...prefix, ...script, "true"], { stdout: "ignore", stderr: "ignore" });

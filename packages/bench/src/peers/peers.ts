@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Asks the server as OpenAI's Responses API. The version is pinned, so that figures stay comparable. */
+/** Uses OpenAI's Responses API. The version is pinned, so that figures stay comparable. */
 const CODEX: Peer = {
   name: "codex",
   package: "@openai/codex@0.169.0",
@@ -28,7 +28,7 @@ const CODEX: Peer = {
 
 const PI_MODEL = "claude-sonnet-5";
 
-/** Asks the server as Anthropic's. The version is pinned, so that figures stay comparable. */
+/** Uses Anthropic's API. The version is pinned, so that figures stay comparable. */
 const PI: Peer = {
   name: "pi",
   package: "@earendil-works/pi-coding-agent@0.87.1",
@@ -45,7 +45,7 @@ const PI: Peer = {
     };
     const local = { baseUrl: serverUrl, api: "anthropic-messages", apiKey: "bench-key", models: [model] };
     writeSettings(home, ".pi/agent/models.json", { providers: { local } });
-    // It wants a newer Node than many machines have; Bun runs it as well.
+    // It wants a newer Node than many machines have; it also runs on Bun.
     const program = join(installed, "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js");
     const start = [process.execPath, program];
     return {
@@ -58,7 +58,7 @@ const PI: Peer = {
 
 const OPENCODE_MODEL = "local/claude-sonnet-5";
 
-/** Asks the server as Anthropic's. The version is pinned, so that figures stay comparable. */
+/** Uses Anthropic's API. The version is pinned, so that figures stay comparable. */
 const OPENCODE: Peer = {
   name: "opencode",
   package: "opencode-ai@1.18.33",
@@ -76,7 +76,7 @@ const OPENCODE: Peer = {
       small_model: OPENCODE_MODEL,
     };
     writeSettings(home, ".config/opencode/opencode.json", { ...settings, provider: { local } });
-    // The package's own start only looks for this one, by a script that is run when it is installed.
+    // The package's own launcher only looks for this file, which its install script would put in place.
     const platform = `opencode-${process.platform}-${process.arch}`;
     const program = join(installed, "node_modules", platform, "bin", "opencode");
     return { version: [program, "--version"], print: [program, "run", "Do what is needed."] };
@@ -86,37 +86,37 @@ const OPENCODE: Peer = {
 /** In the order in which they are measured and shown. */
 export const PEERS: readonly Peer[] = [CODEX, PI, OPENCODE];
 
-/** Where a peer is installed and what it may use: all of it is thrown away afterwards. */
+/** Where a peer is installed and what it may use: everything is deleted afterwards. */
 interface PeerLocation {
-  /** The directory that holds `node_modules`. */
+  /** The directory that contains `node_modules`. */
   installed: string;
   /** A new home directory, for its settings. */
   home: string;
-  /** The server on loopback that stands in for the services, without a path. */
+  /** The loopback server that replaces the services, without a path. */
   serverUrl: string;
 }
 
-/** How an installed peer is started: each a program with its arguments. */
+/** How to start an installed peer; each is a program with its arguments. */
 export interface PeerCommands {
   version: readonly string[];
   /** One prompt without a screen. */
   print: readonly string[];
-  /** Beyond what every program needs. */
+  /** In addition to what every program needs. */
   environment?: Readonly<Record<string, string>>;
 }
 
-/** A program that users could pick in place of diligent. */
+/** A program that users could choose instead of diligent. */
 export interface Peer {
   name: string;
-  /** Package and exact version; what they install for this platform by themselves comes with them. */
+  /** Package and exact version; its dependencies for this platform are installed with it. */
   package: string;
-  /** Which answers it expects of the server. */
+  /** Which answers it expects from the server. */
   service: "anthropic" | "openai";
-  /** Writes its settings, so that it asks the server on loopback and nobody else. */
+  /** Writes its settings, so that it uses only the loopback server. */
   prepare(place: PeerLocation): PeerCommands;
 }
 
-/** Writes a file below a home directory; an object as JSON. */
+/** Writes a file below a home directory; an object is written as JSON. */
 function writeSettings(home: string, path: string, content: string | object): void {
   const file = join(home, path);
   mkdirSync(dirname(file), { recursive: true });

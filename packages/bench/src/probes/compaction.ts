@@ -1,10 +1,11 @@
 import { resolvePaths, SessionManager } from "@diligent/core/run";
 import { createScriptedStream, scriptedModel } from "@diligent/core/scripted";
 
-// A process of its own, so that the first compaction finds nothing compiled: it resumes the sessions of the project that is
-// named in its argument one by one, compacts each, and prints as JSON what that took. The summarizer answers at once.
+// A separate process, so that no code is compiled at the first compaction: it resumes the sessions of the
+// project named in its argument one by one, compacts each, and prints the durations as JSON. The summarizer
+// answers at once.
 
-const SUMMARY = `## Goal\n\nGo on.\n\n## Progress\n\n${"- [x] A part of the work is done.\n".repeat(100)}\n## Critical Context\n\n- None.`;
+const SUMMARY = `## Goal\n\nContinue.\n\n## Progress\n\n${"- [x] A part of the work is done.\n".repeat(100)}\n## Critical Context\n\n- None.`;
 // More than one session takes.
 const SUMMARIES = 100;
 

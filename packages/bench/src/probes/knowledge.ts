@@ -1,8 +1,9 @@
 import { loadKnowledge } from "@diligent/core/light";
 import { resolvePaths } from "@diligent/core/run";
 
-// A process of its own, since a prompt is composed once at the beginning of one, with nothing compiled: it does so with the
-// knowledge of the project that is named in its argument, and prints as JSON what that took.
+// A separate process, since a prompt is composed once at the beginning of a process, before any code is
+// compiled: it composes one with the knowledge of the project named in its argument, and prints the duration
+// as JSON.
 
 const BUDGET_TOKENS = 8_192;
 

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { resolvePaths, SessionManager } from "@diligent/core/run";
 import { createScriptedStream, scriptedModel } from "@diligent/core/scripted";
 
-// A process of its own, so that its memory is that of one resumed session: it resumes the only session of the project
-// that is named in its argument, and prints what that took as JSON.
+// A separate process, so that its memory is that of one resumed session: it resumes the only session of the
+// project named in its argument, and prints the cost as JSON.
 
 const [project = "."] = process.argv.slice(2);
 const manager = new SessionManager({

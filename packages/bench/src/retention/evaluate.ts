@@ -2,17 +2,17 @@ import { MISBEHAVIOURS, type Misbehaviour } from "../../../core/test/support/bad
 import type { RetentionReport } from "../../../core/test/support/retention-session.ts";
 import { median } from "../measure/statistics.ts";
 
-/** What compactions have kept; it is as it has to be when there are no `problems`. */
+/** What compactions have kept; correct if there are no `problems`. */
 interface RetentionVerdict {
   /** For the user, line by line. */
   lines: string[];
-  /** What is not as it has to be, in words. */
+  /** Descriptions of what is wrong. */
   problems: string[];
 }
 
 /**
- * What was kept in the request that follows the last compaction of each session, and whether any request lacked
- * something. Facts are told only: a bad summary loses them.
+ * What the request after the last compaction of each session contains, and whether any request lacked
+ * something. The number of facts is only reported: a bad summary loses them.
  */
 export function evaluateRetention(reports: readonly RetentionReport[]): RetentionVerdict {
   const requests = reports.flatMap((report) => report.requests);
@@ -29,10 +29,10 @@ export function evaluateRetention(reports: readonly RetentionReport[]): Retentio
     sum(reports.map((report) => report[of]));
   return {
     lines: [
-      `${reports.length} sessions, ${count("compactions")} compactions, ${count("fallbacks")} summaries made by program, ${requests.length} requests`,
-      `constraints word for word in the next request: ${planted - missing.length} of ${planted}; missing in any request: ${everMissing.length}`,
-      `requests behind a compaction whose lists of files are right: ${shortened.length - wrong.length} of ${shortened.length}`,
-      `facts kept: ${median(facts)} of ${reports[0]?.facts} (median), ${Math.min(...facts)} at least`,
+      `${reports.length} sessions, ${count("compactions")} compactions, ${count("fallbacks")} fallback summaries, ${requests.length} requests`,
+      `constraints verbatim in the next request: ${planted - missing.length} of ${planted}; missing in any request: ${everMissing.length}`,
+      `requests after a compaction with correct file lists: ${shortened.length - wrong.length} of ${shortened.length}`,
+      `facts kept: ${median(facts)} of ${reports[0]?.facts} (median), at least ${Math.min(...facts)}`,
       `invalid requests: ${invalid.length}, errors: ${failures.length}`,
     ],
     problems: [
@@ -44,10 +44,10 @@ export function evaluateRetention(reports: readonly RetentionReport[]): Retentio
   };
 }
 
-/** The first request behind the last compaction. @throws when there is none: nothing was tried then. */
+/** The first request after the last compaction. @throws if there is none, because nothing was tested then. */
 function nextRequest({ requests, compactions }: RetentionReport): RetentionReport["requests"][number] {
   const next = requests.find((request) => request.compactions === compactions && compactions > 0);
-  if (!next) throw new Error("There is no request behind the last compaction.");
+  if (!next) throw new Error("There is no request after the last compaction.");
   return next;
 }
 
@@ -60,8 +60,8 @@ function unique(texts: readonly string[]): string[] {
 }
 
 /**
- * How a summarizer behaves at each compaction of a run: each way in turn, beginning with another one in every second
- * run, so that both services meet all of them; then at random.
+ * How a summarizer misbehaves at each compaction of a run: each way in turn, with a different start in every
+ * second run, so that both services get all of them; then at random.
  */
 export function chooseMisbehaviours(run: number, random: () => number): Misbehaviour[] {
   const first = Math.floor(run / 2);

@@ -4,16 +4,16 @@ import { WARM_TURNS } from "./evaluate.ts";
 /** Sessions in this process, and the real program: in a terminal, in print mode, and both of these while they wait. */
 export type SoakKind = LongSessionKind | "screen" | "print" | "idle";
 
-/** What a user has asked for, with what is usual for the rest. */
+/** The user's choices, with defaults for the rest. */
 export interface SoakArguments {
   kinds: readonly SoakKind[];
-  /** As many as are usual for a kind when left out. */
+  /** Default: the usual number for each kind. */
   turns: number | undefined;
   /** The same seed gives the same session. */
   seed: number;
-  /** Tokens. */
+  /** In tokens. */
   contextWindow: number;
-  /** How long to look at what waits. */
+  /** How long to observe idle programs. */
   seconds: number;
 }
 
@@ -27,7 +27,7 @@ const NUMBERS = {
   "--seconds": "seconds",
 } as const;
 
-/** Every kind, in the order in which they are held. */
+/** Every kind, in execution order. */
 export const SOAKS: readonly { name: SoakKind; about: string }[] = [
   { name: "prompts", about: "many prompts in a small window, in this process" },
   { name: "calls", about: "many calls in one run, in this process" },
@@ -38,12 +38,13 @@ export const SOAKS: readonly { name: SoakKind; about: string }[] = [
 /** The names of `SOAKS`. */
 export const SOAK_KINDS: readonly SoakKind[] = SOAKS.map(({ name }) => name);
 
-/** Of the real program the second hundred turns are compared with the last. */
+/** For the real program, the second hundred turns are compared with the last hundred. */
 export const LEAST_PROGRAM_TURNS = 3 * WARM_TURNS;
 
 /**
- * Takes kinds of sessions, `--turns N`, `--seed N`, `--window TOKENS`, `--seconds N`, and `--long` for ten minutes.
- * @throws Error, in one line for the user, for anything else.
+ * Parses kinds of sessions, `--turns N`, `--seed N`, `--window TOKENS`, `--seconds N`, and `--long` for ten
+ * minutes.
+ * @throws Error, with a line for the user, for anything else.
  */
 export function parseSoakArguments(argv: readonly string[]): SoakArguments {
   const numbers: Omit<SoakArguments, "kinds"> = {
@@ -62,7 +63,7 @@ export function parseSoakArguments(argv: readonly string[]): SoakArguments {
     else {
       const options = Object.keys(NUMBERS).map((option) => `${option} N`);
       throw new Error(
-        `${word}: not known. Sessions: ${SOAK_KINDS.join(", ")}. Options: --long, ${options.join(", ")}.`,
+        `${word}: unknown. Sessions: ${SOAK_KINDS.join(", ")}. Options: --long, ${options.join(", ")}.`,
       );
     }
   }
@@ -75,7 +76,7 @@ function assertComparable(kinds: readonly SoakKind[], turns: number | undefined)
   const long = kinds.filter((kind) => kind === "screen" || kind === "print");
   if (turns === undefined || turns >= LEAST_PROGRAM_TURNS || long.length === 0) return;
   throw new Error(
-    `--turns ${turns}: too few for ${long.join(" and ")}, ${LEAST_PROGRAM_TURNS} at least: the second hundred is compared with the last.`,
+    `--turns ${turns}: too few for ${long.join(" and ")}; at least ${LEAST_PROGRAM_TURNS}, because the second hundred is compared with the last.`,
   );
 }
 
@@ -85,6 +86,6 @@ function isNumberOption(word: string): word is keyof typeof NUMBERS {
 
 function parseNumber(option: string, text: string | undefined): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new Error(`${option} takes a number from 1 on.`);
+  if (!Number.isInteger(value) || value < 1) throw new Error(`${option} needs a number of at least 1.`);
   return value;
 }

@@ -2,7 +2,7 @@ import type { LongSessionReport } from "../../../core/test/support/long-session.
 import { countChildren, countOpenFiles, readMegabytes } from "../measure/process-run.ts";
 import { median } from "../measure/statistics.ts";
 
-/** Turns after which everything is loaded and compiled. */
+/** After this many turns, everything is loaded and compiled. */
 export const WARM_TURNS = 100;
 
 const JUDGE_PROCESS_MAX_GROWTH_MEGABYTES = 50;
@@ -11,16 +11,16 @@ const MAX_IDLE_PERCENT = 1;
 
 /** A program that made many turns with large results. */
 export interface ProcessSoak {
-  /** At rest, behind the first hundred turns and behind the last. */
+  /** When idle, after the first hundred turns and after the last. */
   early: ProcessSample;
   late: ProcessSample;
-  /** What each turn took, or each prompt, in order from the beginning on; more than `warm` of them. */
+  /** The duration of each turn, or each prompt, in order; more than `warm` of them. */
   turnMs: readonly number[];
   /** How many of these the first hundred turns are. */
   warm: number;
 }
 
-/** Holds a long session of a program to its budgets: no slower, no larger, nothing left open. */
+/** Compares a program's long session with its budgets: no slower, no larger, nothing left open. */
 export function evaluateProcess({ early, late, turnMs, warm }: ProcessSoak): SoakVerdict {
   const first = median(turnMs.slice(warm, 2 * warm));
   const last = median(turnMs.slice(-warm));
@@ -48,7 +48,7 @@ export interface IdleSoak {
   after: ProcessSample;
 }
 
-/** Holds a waiting program to its budgets. */
+/** Compares an idle program with its budgets. */
 export function evaluateIdle({ seconds, cpuSeconds, wakes, before, after }: IdleSoak): SoakVerdict {
   const percent = (cpuSeconds / seconds) * 100;
   return {
@@ -59,7 +59,8 @@ export function evaluateIdle({ seconds, cpuSeconds, wakes, before, after }: Idle
         budget: `≤ ${MAX_IDLE_PERCENT} %`,
         isBroken: percent > MAX_IDLE_PERCENT,
       },
-      // For information: the runtime of an empty program wakes, too. `bun run bench screen-idle` compares the two.
+      // For information: the runtime of an empty program wakes up, too. `bun run bench screen-idle` compares
+      // the two.
       { what: "wake-ups of the main thread", found: `${(wakes / seconds).toFixed(2)} a second` },
       ...compareSamples(before, after),
     ],
@@ -80,22 +81,22 @@ function compareSamples(before: ProcessSample, after: ProcessSample): SoakRow[] 
   ];
 }
 
-/** What a long session was like, in numbers. */
+/** The measurements of a long session. */
 export interface SoakFindings {
   report: LongSessionReport;
   /** Entries of the file that shorten old tool results. */
   prunings: number;
-  /** At a quarter of the session and at its end. */
+  /** After a quarter of the session and at its end. */
   heaps: readonly [MeasuredHeap, MeasuredHeap];
   contextWindow: number;
 }
 
 /** How much longer the last requests may take than the first ones. */
 const JUDGE_SOAK_MAX_SLOWDOWN = 2;
-// For what was compiled meanwhile, caches of a bounded size and what collecting leaves behind.
+// For code compiled meanwhile, caches of bounded size, and garbage that remains.
 const JUDGE_SOAK_MAX_GROWTH_MEGABYTES = 4;
 
-/** Holds a long session in this process to its budgets. */
+/** Compares a long session in this process with its budgets. */
 export function evaluateSoak(findings: SoakFindings): SoakVerdict {
   const { report, prunings, heaps, contextWindow } = findings;
   const { asked, summaries, compactions, fallbacks, failures } = report;
@@ -118,25 +119,25 @@ export function evaluateSoak(findings: SoakFindings): SoakVerdict {
         isBroken: largest > contextWindow,
       },
       {
-        what: "CPU time a request, first quarter to last",
+        what: "CPU time per request, first quarter to last",
         found: `${first.toFixed(2)} → ${last.toFixed(2)} ms, ${(last / first).toFixed(1)}x`,
         budget: `≤ ${JUDGE_SOAK_MAX_SLOWDOWN}x`,
         isBroken: last > JUDGE_SOAK_MAX_SLOWDOWN * first,
       },
       {
-        what: "heap beside the log",
+        what: "heap in addition to the log",
         found: `${(early.all - early.log).toFixed(1)} → ${(late.all - late.log).toFixed(1)} MB`,
         budget: `${JUDGE_SOAK_MAX_GROWTH_MEGABYTES} MB more`,
         isBroken: growth > JUDGE_SOAK_MAX_GROWTH_MEGABYTES,
       },
       {
-        what: "compactions, summaries by program, prunings",
+        what: "compactions, fallback summaries, prunings",
         found: [compactions, fallbacks, prunings].join(", "),
       },
-      { what: "refused for their length and mended", found: String(asked.tooLong) },
+      { what: "refused for their length and shortened", found: String(asked.tooLong) },
     ],
     details: [
-      ...failures.map((failure) => `not reached its end: ${failure}`),
+      ...failures.map((failure) => `did not reach its end: ${failure}`),
       ...invalid.map((fault) => `invalid: ${fault}`),
     ],
   };
@@ -146,7 +147,7 @@ function toZeroRow(what: string, count: number): SoakRow {
   return { what, found: String(count), budget: "0", isBroken: count > 0 };
 }
 
-/** Means: some kernels count CPU time in ticks of which most requests take none. */
+/** Means: some kernels count CPU time in ticks, of which most requests take none. */
 function quarterMeans(values: readonly number[]): [first: number, last: number] {
   const quarter = Math.ceil(values.length / 4);
   return [mean(values.slice(0, quarter)), mean(values.slice(-quarter))];
@@ -156,7 +157,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** What one session was like; `title` is its kind and size. */
+/** The result of one session; `title` is its kind and size. */
 export interface NamedSoak {
   title: string;
   verdict: SoakVerdict;
@@ -164,7 +165,7 @@ export interface NamedSoak {
 
 const HEADINGS = ["session", "what", "found", "budget", ""];
 
-/** A line for everything that was looked at in each session, and the details of what is not right below. */
+/** A line for everything that was measured in each session, and below it the details of what is wrong. */
 export function formatSoaks(soaks: readonly NamedSoak[]): string {
   const cells = soaks.flatMap(({ title, verdict }) =>
     verdict.rows.map((row, index) => toCells(index === 0 ? title : "", row)),
@@ -187,35 +188,35 @@ function toCells(title: string, { what, found, budget, isBroken }: SoakRow): str
   return [title, what, found, budget ?? "", budget === undefined ? "" : isBroken ? "BROKEN" : "ok"];
 }
 
-/** One thing that was looked at in a long session. */
+/** One measurement of a long session. */
 interface SoakRow {
   what: string;
   found: string;
-  /** What it may be at most; left out where it is for information. */
+  /** Its maximum; omitted if it is for information. */
   budget?: string;
   isBroken?: boolean;
 }
 
-/** What a long session was like. */
+/** The result of a long session. */
 export interface SoakVerdict {
   rows: readonly SoakRow[];
-  /** What exactly is not as it has to be, where a row has no room for it. */
+  /** Details of what is wrong, if a row has no room for them. */
   details?: readonly string[];
 }
 
-/** True when anything is above its budget. */
+/** True if anything exceeds its budget. */
 export function isBroken({ rows }: SoakVerdict): boolean {
   return rows.some((row) => row.isBroken);
 }
 
-/** Something that may become no more, such as open files. */
+/** A quantity that must not grow, such as open files. */
 function toCountRow(what: string, before: number, after: number): SoakRow {
   return { what, found: `${before} → ${after}`, budget: "no more", isBroken: after > before };
 }
 
-/** What a process holds at a moment at which it rests. */
+/** The resources of a process while it is idle. */
 export interface ProcessSample {
-  /** Resident, of 1,048,576 bytes. */
+  /** Resident, in units of 1,048,576 bytes. */
   megabytes: number;
   /** Files, pipes and sockets. */
   files: number;
@@ -227,10 +228,10 @@ export function sampleProcess(pid: number): ProcessSample {
   return { megabytes: readMegabytes(pid).now, files: countOpenFiles(pid), children: countChildren(pid) };
 }
 
-/** The heap of this process at a moment of a session, in megabytes, after everything unused was collected. */
+/** The heap of this process at a moment of a session, in megabytes, after garbage collection. */
 export interface MeasuredHeap {
   turn: number;
   all: number;
-  /** What the session's entries take of it: as much as they take when they are read from its file. */
+  /** The share of the session's entries: as much as they take when they are read from its file. */
   log: number;
 }

@@ -29,7 +29,7 @@ import {
 
 const LOSES_FOCUS = "\x1b[O";
 
-/** Looks at a process that has nothing to do. */
+/** Observes an idle process. */
 async function watchIdle(pid: number, seconds: number): Promise<IdleSoak> {
   const [before, beginSeconds, beginSleeps] = [sampleProcess(pid), readCpuSeconds(pid), readSleeps(pid)];
   await Bun.sleep(seconds * 1000);
@@ -37,7 +37,7 @@ async function watchIdle(pid: number, seconds: number): Promise<IdleSoak> {
   return { seconds, cpuSeconds, wakes, before, after: sampleProcess(pid) };
 }
 
-/** The interactive screen below a long transcript, while nobody types; in a window that is in sight or not. */
+/** The interactive screen below a long transcript, while nobody types; in a visible or a hidden window. */
 export async function soakIdleScreen(
   stage: Stage,
   seconds: number,
@@ -52,13 +52,13 @@ export async function soakIdleScreen(
   return await watchIdle(run.pid, seconds);
 }
 
-// Behind so long a wait the runtime has tidied up what came before it.
+// After such a long wait, the runtime has cleaned up everything before it.
 const SETTLE_MS = 2_500;
 const REST_SECONDS = 4;
-// Below the time after which a command is ended.
+// Below the time limit of a command.
 const MOST_SECONDS_A_WAIT = 90;
 
-/** Print mode over so many turns with results of 50 KB, in one run. */
+/** Print mode over this many turns with results of 50 KB, in one run. */
 export async function soakPrint(stage: Stage, turns: number): Promise<ProcessSoak> {
   const { summaries } = createLargeTurns(turns);
   const rests = [WARM_TURNS, turns];
@@ -74,7 +74,7 @@ export async function soakPrint(stage: Stage, turns: number): Promise<ProcessSoa
   return { early, late, turnMs, warm: WARM_TURNS };
 }
 
-/** The time of each turn with a large result, and what the process holds in each rest. */
+/** The time of each turn with a large result, and the program's resources in each pause. */
 async function follow(run: PrintedRun, rests: readonly number[]) {
   const samples: ProcessSample[] = [];
   const turnMs: number[] = [];
@@ -95,7 +95,7 @@ async function follow(run: PrintedRun, rests: readonly number[]) {
   return { samples, turnMs: turnMs.slice(0, -1) };
 }
 
-/** Print mode while it waits for a command that takes long. */
+/** Print mode while it waits for a long command. */
 export async function soakIdlePrint(stage: Stage, seconds: number): Promise<IdleSoak> {
   const waits = Math.ceil((seconds + REST_SECONDS) / MOST_SECONDS_A_WAIT);
   const turns = Array.from({ length: waits }, (_, number) =>
@@ -110,16 +110,16 @@ export async function soakIdlePrint(stage: Stage, seconds: number): Promise<Idle
   throw new Error("The run ended before it waited.");
 }
 
-/** No two alike, so that they are not taken for a loop. */
+/** No two alike, so that they do not look like a loop. */
 function wait(seconds: number, number: number) {
   const command = `sleep ${seconds} # ${number}`;
   return { text: "I wait.", toolCalls: [{ name: "bash", input: { command } }] };
 }
 
-// Far more than a turn takes here: what hangs is ended.
+// Far more than a turn takes here, to end a program that hangs.
 const MOST_MS_A_TURN = 1_000;
 
-/** The interactive screen in a terminal, over so many turns with results of 50 KB. */
+/** The interactive screen in a terminal, over this many turns with results of 50 KB. */
 export async function soakScreen(stage: Stage, turns: number): Promise<ProcessSoak> {
   const [, program] = await stage.programs();
   const options = { program, ...createLargeTurns(turns), timeLimitMs: 60_000 + turns * MOST_MS_A_TURN };
@@ -140,7 +140,7 @@ export async function soakScreen(stage: Stage, turns: number): Promise<ProcessSo
 
 type SoakOptions = Pick<LongSessionOptions, "kind" | "turns" | "seed"> & { contextWindow: number };
 
-/** Holds a session in this process to its end. @throws Error when it does not get there. */
+/** Runs a session in this process to its end. @throws Error if it does not get there. */
 export async function soakSession(options: SoakOptions, scratch: Scratch): Promise<SoakVerdict> {
   const { turns, contextWindow } = options;
   const early = Math.floor(turns / 4);
@@ -157,7 +157,7 @@ export async function soakSession(options: SoakOptions, scratch: Scratch): Promi
   return evaluateSoak({ report, prunings, heaps: [first, last], contextWindow });
 }
 
-/** `diligent -p` on a script, with its events as they come. */
+/** `diligent -p` with a script, and its events as they arrive. */
 interface PrintedRun extends AsyncDisposable {
   pid: number;
   /** The types of its events, one after the other, until it ends. */
@@ -166,7 +166,7 @@ interface PrintedRun extends AsyncDisposable {
   ended: Promise<number>;
 }
 
-/** @param script replies of the model; everything they call is allowed. */
+/** @param script the replies of the model; all their calls are allowed. */
 async function startPrintedRun(
   stage: Stage,
   script: { turns: readonly ScriptedTurn[]; summaries: readonly ScriptedTurn[] },
@@ -196,7 +196,7 @@ async function startPrintedRun(
   };
 }
 
-// Of a line of 50 KB the beginning says what it is.
+// The beginning of a line of 50 KB shows what it is.
 const TYPE = /^\{"type":"([a-z_]+)"/;
 
 async function* readTypes(output: ReadableStream<Uint8Array>): AsyncGenerator<string> {
@@ -209,11 +209,11 @@ async function* readTypes(output: ReadableStream<Uint8Array>): AsyncGenerator<st
   }
 }
 
-// What a value has left on the stack may keep others alive: the smallest of a few is the nearest to what is in use.
+// A value left on the stack may keep others alive: the smallest of a few is closest to the real usage.
 const ATTEMPTS = 4;
 const PROBE = join(import.meta.dir, "..", "probes", "entries.ts");
 
-/** Measures what is in use now; the session is flushed, since its entries are measured from its file. */
+/** Measures the current usage; the session is flushed, since its entries are measured from its file. */
 function measureHeap(turn: number, session: SessionManager): MeasuredHeap {
   forgetCountedTexts();
   session.flush();
@@ -224,7 +224,7 @@ function measureHeap(turn: number, session: SessionManager): MeasuredHeap {
   return { turn, all: Math.min(...attempts), log: entriesMegabytes(session.sessionPath) };
 }
 
-/** @throws when the file cannot be read. */
+/** @throws if the file cannot be read. */
 function entriesMegabytes(path: string | undefined): number {
   if (path === undefined) return 0;
   const { stdout, stderr, success } = Bun.spawnSync([process.execPath, PROBE, path]);

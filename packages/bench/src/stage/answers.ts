@@ -3,7 +3,7 @@ import type { Answer, MessagesServer, ReceivedRequest } from "./messages-server.
 import type { ScriptedTurn } from "./program-runs.ts";
 import { SOURCE_FILES, sourcePath, versionLine } from "./stage.ts";
 
-/** A call that a model is made to ask for. */
+/** A call that the model requests. */
 interface ToolCall {
   name: string;
   input: Record<string, unknown>;
@@ -12,17 +12,17 @@ interface ToolCall {
 const MODEL = "claude-sonnet-5";
 const encoder = new TextEncoder();
 
-/** An answer that says a text and ends the run. */
+/** An answer with a text that ends the run. */
 export function textAnswer(text: string): Answer {
   return encode([...textEvents([text]), ...endEvents("end_turn")]);
 }
 
-/** The same, each chunk of the text and each event around it written by itself. */
+/** The same, with each chunk of the text and each event around it written separately. */
 export function streamedAnswer(chunks: readonly string[]): Answer {
   return [...textEvents(chunks), ...endEvents("end_turn")].map((event) => encode([event]));
 }
 
-/** An answer that asks for one tool call. @param number makes its id unique within a run. */
+/** An answer that requests one tool call. @param number makes its id unique within a run. */
 function toolCallAnswer({ name, input }: ToolCall, number: number): Answer {
   const block = { type: "tool_use", id: `toolu_${number}`, name, input: {} };
   const delta = { type: "input_json_delta", partial_json: JSON.stringify(input) };
@@ -35,7 +35,7 @@ function toolCallAnswer({ name, input }: ToolCall, number: number): Answer {
   ]);
 }
 
-/** What `textAnswer` says, as OpenAI's Responses API says it. */
+/** The same as `textAnswer`, as OpenAI's Responses API sends it. */
 export function openAITextAnswer(text: string): Answer {
   const part = { type: "output_text", text, annotations: [] };
   const item = { type: "message", id: "msg_1", role: "assistant", status: "completed", content: [part] };
@@ -88,7 +88,9 @@ function encode(events: readonly WireEvent[]): Uint8Array<ArrayBuffer> {
   );
 }
 
-/** An answer in Markdown of exactly so many characters, all ASCII: sections of what models write, no two alike. */
+/**
+ * An answer in Markdown of exactly this many characters, all ASCII: typical sections of models, no two alike.
+ */
 export function createMarkdownAnswer(chars: number): string {
   return repeat(createSection, chars);
 }
@@ -153,14 +155,14 @@ export function readPart${number}(path: string): Entry[] {
 `;
 }
 
-/** What every long answer ends with. */
+/** The last words of every long answer. */
 export const LAST_WORD = "ALL-IS-SAID";
 
 const CHUNKS = 5_000;
 const CHUNK_CHARS = 8;
 const CHUNK_DELAY_MS = 2;
 const TRANSCRIPT_ROWS = 5_000;
-// 80 columns wide, what `createMarkdownAnswer` writes takes so many characters a row, blank ones counted.
+// The average number of characters per row, blank rows included, of `createMarkdownAnswer` at 80 columns.
 const CHARS_A_ROW = 36;
 
 /** An answer in 5,000 chunks, 2 ms apart. */
@@ -175,12 +177,12 @@ export const LONG_TRANSCRIPT = {
   chunkChars: 400,
 };
 
-/** How many model replies answer one prompt: all but the last make a call. */
+/** How many model replies one prompt gets: all except the last make a call. */
 export const TURNS_A_PROMPT = 10;
 
 const REST_MS = 2_000;
 
-/** A script of so many turns, in rounds of `TURNS_A_PROMPT`, with summaries for as many. */
+/** A script of this many turns, in rounds of `TURNS_A_PROMPT`, with enough summaries. */
 export function createLargeTurns(turns: number): { turns: ScriptedTurn[]; summaries: ScriptedTurn[] } {
   const prompts = Math.ceil(turns / TURNS_A_PROMPT);
   return {
@@ -189,7 +191,7 @@ export function createLargeTurns(turns: number): { turns: ScriptedTurn[]; summar
   };
 }
 
-/** A call whose result has just below 50 KB and is like no other. */
+/** A call with a unique result of just below 50 KB. */
 export function largeCall(number: number): NonNullable<ScriptedTurn["toolCalls"]>[number] {
   const command = `awk 'BEGIN { srand(${number}); for (line = 0; line < 850; line++) printf "const value%d = compute(%d, other%d); // %d\\n", line, rand() * 1e6, rand() * 1e4, rand() * 1e9 }'`;
   return { name: "bash", input: { command } };
@@ -202,7 +204,10 @@ export async function askForLargeResults(run: TerminalRun, prompt: number): Prom
   return (await run.nextOutput(lastWord(prompt))) - askedAt;
 }
 
-/** Waits until the runtime has tidied up behind a turn: here a turn takes ten milliseconds, with a model seconds. */
+/**
+ * Waits until the runtime has cleaned up after a turn: a turn takes ten milliseconds here, but seconds with a
+ * model.
+ */
 export async function restBriefly(run: TerminalRun): Promise<void> {
   await run.settle();
   await Bun.sleep(REST_MS);
@@ -220,7 +225,7 @@ function lastWord(prompt: number): string {
   return `END-OF-${prompt}.`;
 }
 
-/** Calls for the project of `createProject`; no two of a kind are alike, so that no run is taken for a loop. */
+/** Calls for the project of `createProject`; no two of a kind are alike, so that no run looks like a loop. */
 const CALLS = {
   bash: (number: number): ToolCall => ({ name: "bash", input: { command: `true ${number}` } }),
   read: (number: number): ToolCall => ({ name: "read", input: { file_path: sourcePath(number) } }),
@@ -238,20 +243,21 @@ const CALLS = {
 /** Which of the `CALLS` a round makes. */
 export type CallKind = keyof typeof CALLS;
 
-/** As many rounds of one call each, and a last word. At most as many as the project has files. */
+/** This many rounds of one call each, and a last text. At most as many as the project has files. */
 export function toolRounds(kind: CallKind, count: number): Answer[] {
   if (count > SOURCE_FILES) throw new Error(`There are only ${SOURCE_FILES} files to work on.`);
   const rounds = Array.from({ length: count }, (_, number) => toolCallAnswer(CALLS[kind](number), number));
   return [...rounds, textAnswer("Done.")];
 }
 
-/** @throws when not each of `count` calls was made and answered without an error: a quick failure is no speed. */
+/** @throws unless each of `count` calls was made and answered without an error: failing fast is not speed. */
 export function assertAllSucceeded({ requests }: MessagesServer, count: number): void {
-  if (requests.length !== count + 1) throw new Error(`${requests.length} requests came, not ${count + 1}.`);
+  if (requests.length !== count + 1)
+    throw new Error(`Expected ${count + 1} requests, got ${requests.length}.`);
   const results = toolResultsOf(requests.at(-1));
   const failed = results.find((result) => result.is_error === true);
   if (failed) throw new Error(`A tool call failed: ${JSON.stringify(failed.content)}`);
-  if (results.length !== count) throw new Error(`${results.length} calls were answered, not ${count}.`);
+  if (results.length !== count) throw new Error(`Expected ${count} answered calls, got ${results.length}.`);
 }
 
 interface WireBlock {

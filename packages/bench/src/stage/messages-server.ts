@@ -1,14 +1,14 @@
 /** The body of an answer: at once, or in pieces that are written one by one. */
 export type Answer = Uint8Array<ArrayBuffer> | readonly Uint8Array<ArrayBuffer>[];
 
-/** A request as it came; `body` is its JSON, unparsed. */
+/** A request as received; `body` is its JSON, unparsed. */
 export interface ReceivedRequest {
-  /** When its head had arrived, by `performance.now()`. */
+  /** When its head arrived, by `performance.now()`. */
   arrivedAt: number;
   body: string;
 }
 
-/** A server on loopback that speaks as much of Anthropic's Messages API as a run needs. */
+/** A loopback server that implements as much of Anthropic's Messages API as a run needs. */
 export class MessagesServer implements Disposable {
   /** The requests since `begin`. */
   requests: ReceivedRequest[] = [];
@@ -16,7 +16,7 @@ export class MessagesServer implements Disposable {
   private readonly server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    // An answer may be silent for as long as a tool call takes.
+    // A connection may be silent for as long as a tool call takes.
     idleTimeout: 120,
     fetch: (request) => this.respond(request),
   });
@@ -25,7 +25,10 @@ export class MessagesServer implements Disposable {
     return this.server.url.origin;
   }
 
-  /** Forgets what was; each request from now on gets the next of these answers, made beforehand to be quick. */
+  /**
+   * Forgets earlier requests; each request from now on gets the next of these answers, which are built in
+   * advance to be fast.
+   */
   begin(answers: readonly Answer[]): void {
     this.requests = [];
     this.answers = answers;
@@ -47,7 +50,7 @@ export class MessagesServer implements Disposable {
   }
 }
 
-/** Writes each piece by itself and lets the event loop turn after it, as chunks of a model come. */
+/** Writes each piece separately and yields to the event loop after it, as chunks of a model arrive. */
 function toPieces(pieces: readonly Uint8Array<ArrayBuffer>[]): ReadableStream<Uint8Array<ArrayBuffer>> {
   const waiting = pieces.values();
   return new ReadableStream({

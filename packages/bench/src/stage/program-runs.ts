@@ -9,16 +9,16 @@ import { createProject, type Program, type Stage, writeScript } from "./stage.ts
 /** One run of `-p`. */
 interface PrintRun {
   program: Program;
-  /** Answers the requests; without one, the model has to be a scripted one. */
+  /** Answers the requests; without one, the model must be scripted. */
   server?: MessagesServer;
-  /** More arguments, such as `["--model", "scripted/…"]`. */
+  /** Further arguments, such as `["--model", "scripted/…"]`. */
   args?: readonly string[];
-  /** A user's home that is not the stage's. */
+  /** A home directory other than the stage's. */
   home?: string;
   onStart?: TimedProgram["onStart"];
 }
 
-/** Runs `diligent -p` in a new project, with everything allowed. @throws when it fails. */
+/** Runs `diligent -p` in a new project, with everything allowed. @throws if it fails. */
 export function runPrintMode(
   stage: Stage,
   { program, server, args = [], ...options }: PrintRun,
@@ -50,12 +50,12 @@ export interface ScriptedTurn {
 interface ScreenOptions {
   program: Program;
   turns: readonly ScriptedTurn[];
-  /** Replies to requests for a summary, where the conversation gets long. */
+  /** Replies to requests for a summary, if the conversation becomes long. */
   summaries?: readonly ScriptedTurn[];
   timeLimitMs?: number;
 }
 
-/** What the first frame ends with. */
+/** The end of the first frame. */
 export const FRAME_END = "\x1b[?2026l";
 
 /** Starts the interactive screen in a new project, with everything allowed. */
@@ -73,7 +73,7 @@ export function startScreen(
   });
 }
 
-/** As `startScreen`, and waits until the session is open and everything is loaded. */
+/** Like `startScreen`, and waits until the session is open and everything is loaded. */
 export async function openScreen(stage: Stage, options: ScreenOptions): Promise<TerminalRun> {
   const run = startScreen(stage, options);
   try {
@@ -100,10 +100,10 @@ export function wholeProcess(stage: Stage, argv: readonly string[]): Series {
   return new Series(async () => (await runProcess({ argv, cwd, environment })).wallMs);
 }
 
-/** What a program without a screen writes, and how fast; `timeLimitMs` as in `TerminalOptions`. */
+/** The output of a program without a screen, and its speed; `timeLimitMs` as in `TerminalOptions`. */
 interface PlainText {
   text: string;
-  /** Written so many characters at a time, with so long between them. */
+  /** Written in chunks of this size, with this delay between them. */
   chunkChars: number;
   chunkDelayMs: number;
   timeLimitMs?: number;
@@ -122,7 +122,7 @@ for (let at = 0; at < text.length; at += chunkChars) {
 }
 `;
 
-/** Starts a program that does the least: it writes a text piece by piece, echoes each key, and waits. */
+/** Starts a minimal program: it writes a text piece by piece, echoes each key, and waits. */
 export function startPlainProgram(stage: Stage, { timeLimitMs, ...text }: PlainText): TerminalRun {
   const directory = stage.scratch.makeDirectory("plain");
   const content = join(directory, "text.json");

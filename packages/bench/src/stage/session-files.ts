@@ -13,20 +13,20 @@ import {
 } from "@diligent/core/run";
 import { SOURCE_FILES, sourcePath } from "./stage.ts";
 
-/** How long a session file is made. */
+/** How long the session file is. */
 interface SessionSize {
   entries: number;
-  /** Of the whole file, about. */
+  /** Approximate size of the whole file. */
   bytes: number;
 }
 
 const FIRST_MOMENT = Date.UTC(2026, 0, 1);
 const CODE = 'export const value = compute("one", 2); // as read from a file\n';
-// What an entry holds beside its text.
+// The size of an entry without its text.
 const ENTRY_BYTES = 260;
 const MESSAGES_A_ROUND = 4;
 
-/** Writes sessions into a project as if they had been held there; returns their files. */
+/** Writes sessions into a project as if they had taken place there; returns their files. */
 export function writeSessions(project: string, count: number, size: SessionSize): string[] {
   const { sessions } = resolvePaths(project);
   mkdirSync(sessions, { recursive: true });
@@ -34,7 +34,7 @@ export function writeSessions(project: string, count: number, size: SessionSize)
 }
 
 interface OneSession extends SessionSize {
-  /** Later sessions have higher ones. */
+  /** Later sessions have higher numbers. */
   index: number;
 }
 
@@ -67,7 +67,7 @@ function toEntryId(number: number): string {
   return (0x10000000 + number).toString(16);
 }
 
-/** @param output what each tool result holds. */
+/** @param output the content of each tool result. */
 export function toMessage(number: number, output: string): Message {
   const round = Math.floor(number / MESSAGES_A_ROUND);
   const reply = { role: "assistant", model: "claude-sonnet-5", usage: EMPTY_USAGE } as const;
@@ -101,23 +101,23 @@ export function toMessage(number: number, output: string): Message {
   }
 }
 
-/** How long a session is, and how often it has been too long. */
+/** How long a session is, and how often it was compacted. */
 export interface CompactedSessionSize {
   entries: number;
-  /** How often the session was compacted; each time everything before was summarized. */
+  /** The number of compactions; each summarized everything before it. */
   compactions: number;
-  /** Of each stretch, at four characters a token; a summary takes some 11,000 more. */
+  /** Per stretch, at four characters a token; a summary takes some 11,000 more. */
   stretchTokens: number;
 }
 
 const TIMESTAMP = "2026-01-01T00:00:00.000Z";
-const SUMMARY = `## Goal\n\nGo on.\n\n## Progress\n\n${"- [x] A part of the work is done.\n".repeat(80)}\n## Critical Context\n\n- None.`;
+const SUMMARY = `## Goal\n\nContinue.\n\n## Progress\n\n${"- [x] A part of the work is done.\n".repeat(80)}\n## Critical Context\n\n- None.`;
 const LINE = 'export const value = compute("one", 2); // as read from a file\n';
-// A round is a prompt, a call, its result and an answer; all but the result are short.
+// A round is a prompt, a call, its result and an answer; all except the result are short.
 const ENTRIES_A_ROUND = 4;
 const SHORT_CHARACTERS_A_ROUND = 75;
 
-/** Writes a session into a project that was held in stretches of the same length, all but the last of them compacted. */
+/** Writes a session into a project, in stretches of the same length, all except the last compacted. */
 export function writeCompactedSession(project: string, size: CompactedSessionSize, index = 0): void {
   const { sessions } = resolvePaths(project);
   mkdirSync(sessions, { recursive: true });
@@ -130,7 +130,7 @@ export function writeCompactedSession(project: string, size: CompactedSessionSiz
     cwd: project,
   };
   const lines = [header, ...createEntries(size)].map((value) => `${JSON.stringify(value)}\n`);
-  // On disk, since a compaction waits for the disk and would have all of it to wait for.
+  // Synced to disk, since a compaction waits for the disk and would otherwise have to wait for all of it.
   writeFileSync(join(sessions, `${id}.jsonl`), lines.join(""), { mode: 0o600, flush: true });
 }
 
@@ -149,7 +149,7 @@ function createEntries({ entries, compactions, stretchTokens }: CompactedSession
   });
 }
 
-/** Everything before it is summarized, but for the answer right before it. */
+/** Everything before it is summarized, except the answer directly before it. */
 function createCompaction(
   place: Pick<CompactionEntry, "id" | "parentId" | "timestamp">,
   number: number,
@@ -190,8 +190,8 @@ const HOUR_MS = 60 * 60 * 1000;
 const CONTENT = "is built only after the generated files are there, since the parser reads them at import. ";
 
 /**
- * Writes so many entries into a project of `createProject` as a year of sessions would leave them: one in ten replaces
- * an earlier one, one in three speaks of a file, and half of those files have changed since.
+ * Writes as many entries into a project of `createProject` as a year of sessions would: one in ten replaces
+ * an earlier one, one in three names a file, and half of those files have changed since.
  */
 export function writeKnowledge(project: string, count: number): void {
   const { knowledge } = resolvePaths(project);

@@ -13,23 +13,26 @@ import { join } from "node:path";
 import { BUN_DIRECTORY } from "../../../cli/test/support/bun-directory.ts";
 import { runProcess } from "../measure/process-run.ts";
 
-/** A form of diligent: from its sources, or as it ships; `path` can be executed. */
+/** A form of diligent: the sources, or the shipped bundle; `path` is executable. */
 export interface Program {
   name: "checkout" | "bundle";
   path: string;
 }
 
-/** What the benchmarks work with: the programs, a temporary place, and how often to measure. */
+/** The environment of the benchmarks: the programs, a temporary directory, and how often to measure. */
 export class Stage implements Disposable {
   readonly scratch = new Scratch();
   readonly checkout: Program = { name: "checkout", path: CHECKOUT_PROGRAM };
   /** An empty script; see `writeScript`. */
   readonly emptyScript: string;
-  /** A user's home that is new at first and then the same for all runs, as a user's is: Bun keeps a cache in it. */
+  /**
+   * A home directory that is new at first and then the same for all runs, like a user's: Bun keeps a cache in
+   * it.
+   */
   readonly home: string;
   private bundle: Promise<Program> | undefined;
 
-  /** @param asked how often each quantity is measured, and how long; every benchmark has its own numbers when left out. */
+  /** @param asked how often each quantity is measured, and how long; every benchmark has its own defaults. */
   constructor(private readonly asked: { runs?: number | undefined; seconds?: number | undefined } = {}) {
     this.emptyScript = writeScript(this.scratch.makeDirectory("empty"), "");
     this.home = this.scratch.makeDirectory("home");
@@ -39,12 +42,12 @@ export class Stage implements Disposable {
     return this.asked.runs ?? usual;
   }
 
-  /** How long to look on where nothing happens. */
+  /** How long an idle program is observed. */
   seconds(usual: number): number {
     return this.asked.seconds ?? usual;
   }
 
-  /** The environment of a user who has nothing set but what every program needs. */
+  /** The environment of a user who has set only what every program needs. */
   environment(home: string = this.home): Record<string, string> {
     const temporary = join(this.scratch.path, "tmp");
     mkdirSync(temporary, { recursive: true });
@@ -52,7 +55,7 @@ export class Stage implements Disposable {
     return { PATH: path, HOME: home, TMPDIR: temporary, LANG: "C.UTF-8" };
   }
 
-  /** The bundle is built when it is first asked for. */
+  /** The bundle is built on first use. */
   async programs(): Promise<readonly [checkout: Program, bundle: Program]> {
     this.bundle ??= buildBundle(this.environment()).then((path) => ({ name: "bundle", path }));
     return [this.checkout, await this.bundle];
@@ -73,7 +76,7 @@ export function sourcePath(index: number): string {
   return `src/part-${index % SOURCE_FILES}.ts`;
 }
 
-/** A line that stands once in each source file; the number is 0 at first.. */
+/** A line that occurs once in each source file; the number is 0 at first. */
 export function versionLine(round: number): string {
   return `export const version = ${round};`;
 }
@@ -85,7 +88,7 @@ export function createProject(scratch: Scratch): string {
   return project;
 }
 
-/** Makes a directory a small project under version control. */
+/** Turns a directory into a small project under version control. */
 export function fillProject(project: string): void {
   mkdirSync(join(project, ".git"), { recursive: true });
   writeFileSync(join(project, ".git", "HEAD"), "ref: refs/heads/main\n");
@@ -103,7 +106,7 @@ function sourceText(index: number): string {
   return `${[versionLine(0), ...lines].join("\n")}\n`;
 }
 
-/** A temporary directory of this run, removed when it is disposed of or the process exits. */
+/** A temporary directory for this run, removed when it is disposed of or the process exits. */
 export class Scratch implements Disposable {
   /** Absolute and real. */
   readonly path: string;
@@ -127,7 +130,7 @@ export class Scratch implements Disposable {
   }
 }
 
-/** The home directory of a user who runs commands without a sandbox, whose cost is measured by itself. */
+/** The home directory of a user who runs commands without a sandbox, whose cost is measured separately. */
 export function createUnsandboxedHome(scratch: Scratch): string {
   const home = scratch.makeDirectory("unboxed-home");
   const directory = join(home, ".config", "diligent");
@@ -143,7 +146,7 @@ const CLI = join(REPOSITORY, "packages", "cli");
 export const CHECKOUT_PROGRAM = join(CLI, "src", "index.ts");
 const BUNDLE_PROGRAM = join(CLI, "dist", "diligent.js");
 
-/** A script of our own that is started by the very first line that starts diligent; returns its path. */
+/** A script that starts with the same first line as diligent; returns its path. */
 export function writeScript(directory: string, text: string): string {
   const [firstLine = ""] = readFileSync(CHECKOUT_PROGRAM, "utf8").split("\n", 1);
   if (!firstLine.startsWith("#!")) throw new Error(`${CHECKOUT_PROGRAM} has no #! line.`);
@@ -153,10 +156,10 @@ export function writeScript(directory: string, text: string): string {
   return path;
 }
 
-/** Builds the bundle from the sources as they are now, with the repository's own script; returns its path. */
+/** Builds the bundle from the current sources, with the repository's own script; returns its path. */
 async function buildBundle(environment: Readonly<Record<string, string>>): Promise<string> {
   const script = join(CLI, "scripts", "bundle.ts");
   await runProcess({ argv: [process.execPath, script], cwd: REPOSITORY, environment });
-  if (!existsSync(BUNDLE_PROGRAM)) throw new Error(`${script} made no ${BUNDLE_PROGRAM}.`);
+  if (!existsSync(BUNDLE_PROGRAM)) throw new Error(`${script} did not create ${BUNDLE_PROGRAM}.`);
   return BUNDLE_PROGRAM;
 }

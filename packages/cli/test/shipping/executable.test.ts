@@ -28,7 +28,7 @@ test("a target is named, is this machine, or is one of all; Windows is none", ()
   expect(chooseTargets("darwin-arm64", host).map(({ name }) => name)).toEqual(["darwin-arm64"]);
   expect(chooseTargets("all", host)).toHaveLength(6);
   expect(() => chooseTargets("host", { platform: "win32", arch: "x64", isMusl: false })).toThrow(
-    "There is no target host on win32 x64",
+    "Unknown target host on win32 x64",
   );
 });
 

@@ -16,11 +16,14 @@ import { checkChildren, checkNextRequest } from "../aftermath.ts";
 import { prepareRandomRuns, savedSessions, startRandomRun, toPrintedLines } from "../disturbed-run.ts";
 import { between, type FaultTrial, pick, type TrialStage } from "../trial.ts";
 
-/** A session file as a bad disk, an editor or a sync program may leave it. It opens, and nothing of it is rewritten. */
+/**
+ * A session file damaged by a bad disk, an editor or a sync program. It opens, and nothing in it is
+ * rewritten.
+ */
 export const DAMAGED_FILE: FaultTrial = {
   name: "damaged-file",
   subject: "program",
-  about: "random damage to a session file: cut, zeroed, overwritten, lines lost, doubled or swapped",
+  about: "random damage to a session file: cut, zeroed, overwritten, lines lost, duplicated or swapped",
   async run(stage) {
     const { place, random, check } = stage;
     prepareRandomRuns(stage);
@@ -36,11 +39,11 @@ export const DAMAGED_FILE: FaultTrial = {
     );
     await checkNextRequest(stage, sessionId);
     const isKept = readFileSync(path).subarray(0, damaged.length).equals(damaged);
-    check("exact", isKept ? undefined : "what was in the file was rewritten");
+    check("exact", isKept ? undefined : "the content of the file was rewritten");
   },
 };
 
-/** The first line stays: a file without one is no session, which is another matter. */
+/** The first line stays: a file without it is not a session, which is another case. */
 function damage(whole: Buffer, random: () => number): Buffer {
   const first = whole.indexOf("\n") + 1;
   const at = between(random, first, whole.length);
@@ -84,7 +87,10 @@ function failureOf(work: () => unknown): string | undefined {
 
 type Place = TrialStage["place"];
 
-/** What is wrong before the run begins; a superuser may write in spite of modes, so that those are tried as they come. */
+/**
+ * Problems that exist before the run; the superuser may write in spite of modes, so those are tried as they
+ * come.
+ */
 const BEFORE: readonly [(place: Place) => void, ...((place: Place) => void)[]] = [
   ({ project }) => writeFileSync(join(project, ".diligent"), "a file"),
   ({ project, top }) => symlinkSync(join(top, "nowhere"), join(project, ".diligent")),
@@ -98,7 +104,7 @@ const BEFORE: readonly [(place: Place) => void, ...((place: Place) => void)[]] =
   ({ temporary }) => rmSync(temporary, { recursive: true }),
 ];
 
-/** What vanishes in mid-run. */
+/** Directories that vanish during a run. */
 const MEANWHILE: readonly [(place: Place) => string, ...((place: Place) => string)[]] = [
   ({ project }) => join(project, ".diligent"),
   ({ project }) => join(project, "src"),
@@ -109,11 +115,14 @@ const MEANWHILE: readonly [(place: Place) => string, ...((place: Place) => strin
 const PLACES_LONGEST_RUN_MS = 300;
 const LIMIT_MS = 20_000;
 
-/** Directories that cannot be written, are something else, or vanish. The run continues to its end and says what is wrong. */
+/**
+ * Directories that cannot be written, are something else, or vanish. The run continues to its end and reports
+ * the problem.
+ */
 export const PLACES: FaultTrial = {
   name: "places",
   subject: "program",
-  about: "directories that are read-only, files, dangling links, or gone in mid-run",
+  about: "directories that are read-only, files, dangling links, or vanish during a run",
   async run(stage) {
     const { place, random, check } = stage;
     prepareRandomRuns(stage);
@@ -138,13 +147,13 @@ export const PLACES: FaultTrial = {
   },
 };
 
-/** Why no file system can be mounted here; undefined where one can. */
+/** Why no file system can be mounted here; undefined if one can. */
 function findMountObstacle(): string | undefined {
-  if (process.platform !== "linux") return "a tmpfs can be mounted on Linux only";
+  if (process.platform !== "linux") return "a tmpfs can only be mounted on Linux";
   return process.getuid?.() === 0 && Bun.which("mount") ? undefined : "only root can mount a tmpfs";
 }
 
-/** A file system of its own, empty at first, over a directory, until it is disposed of. */
+/** A separate file system over a directory, initially empty, until it is disposed of. */
 class SmallDisk implements Disposable {
   constructor(
     private readonly directory: string,
@@ -154,7 +163,7 @@ class SmallDisk implements Disposable {
     this.mount(["-t", "tmpfs", "-o", `mode=700,size=${kilobytes}k`, "tmpfs"]);
   }
 
-  /** @param options as `mount` takes them, such as `size=8m` or `ro`. */
+  /** @param options for `mount`, such as `size=8m` or `ro`. */
   remount(options: string): void {
     this.mount(["-o", `remount,${options}`]);
   }
@@ -169,11 +178,11 @@ class SmallDisk implements Disposable {
   }
 }
 
-/** The sessions' directory is a small file system of its own, full before the run has ended. */
+/** The sessions' directory is a small separate file system, which is full before the run has ended. */
 export const FULL_DISK: FaultTrial = {
   name: "full-disk",
   subject: "program",
-  about: "a disk that is full in mid-turn (a tmpfs of 16 to 64 KiB)",
+  about: "a disk that becomes full during a turn (a tmpfs of 16 to 64 KiB)",
   obstacle: findMountObstacle,
   async run(stage) {
     const { place, random, check } = stage;
@@ -187,7 +196,7 @@ export const FULL_DISK: FaultTrial = {
     if (sessionId === undefined) return;
     const path = join(directory, "sessions", `${sessionId}.jsonl`);
     const before = readFileSync(path);
-    // Space is free again: the file is as it was, and the session continues.
+    // Space is free again: the file is unchanged, and the session continues.
     disk.remount("size=8m");
     await checkNextRequest(stage, sessionId);
     const isKept = readFileSync(path).subarray(0, before.length).equals(before);
@@ -200,11 +209,11 @@ const FROM_THE_BEGINNING = 0.3;
 const FOR_GOOD = 0.5;
 const KILOBYTES = 64;
 
-/** Where the sessions are, nothing can be written and nothing stands any more: from some moment on, for good or for a while. */
+/** The sessions' directory becomes read-only and empty at some moment, for good or for a while. */
 export const READ_ONLY_DISK: FaultTrial = {
   name: "read-only-disk",
   subject: "program",
-  about: "a disk that is read-only and empty, before or in mid-run, for good or for a while",
+  about: "a disk that is read-only and empty, before or during a run, for good or for a while",
   obstacle: findMountObstacle,
   async run(stage) {
     const { place, random, check } = stage;
@@ -232,7 +241,10 @@ export const READ_ONLY_DISK: FaultTrial = {
     const path = join(directory, "sessions", `${sessionId}.jsonl`);
     const entries = existsSync(path) ? readSessionFile(path).entries : [];
     const lost = isTold ? [] : findLost(printed.filter(isFinished), entries);
-    check("saved", lost.length === 0 ? undefined : `lost without a word: ${lost.join("; ").slice(0, 400)}`);
+    check(
+      "saved",
+      lost.length === 0 ? undefined : `lost without a message: ${lost.join("; ").slice(0, 400)}`,
+    );
     if (sessionId === undefined) return;
     const before = readFileSync(path);
     await checkNextRequest(stage, sessionId);
@@ -267,11 +279,13 @@ const WORDS = [
 const MODES = [0o644, 0o600, 0o755, 0o664] as const;
 const EDITS_A_TRIAL = 10;
 
-/** Files with marks, mixed line ends and modes; what an edit does not name stays as it was, byte for byte. */
+/**
+ * Files with byte order marks, mixed line ends and modes; bytes that an edit does not name stay unchanged.
+ */
 export const EDITS_TRIAL: FaultTrial = {
   name: "edits",
   subject: "library",
-  about: "edits in files with byte order marks, mixed line ends, patterns of replacement and modes",
+  about: "edits in files with byte order marks, mixed line ends, replacement patterns and modes",
   async run(stage) {
     for (let count = 0; count < EDITS_A_TRIAL; count++) await editOnce(stage, count);
   },

@@ -14,7 +14,7 @@ import {
   TOGETHER,
 } from "./process.ts";
 
-/** Every way to disturb the program, in the order in which they take turns. */
+/** All ways to disturb the program, in execution order. */
 export const FAULT_TRIALS: readonly FaultTrial[] = [
   KILL,
   ENTER,

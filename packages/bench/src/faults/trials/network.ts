@@ -15,11 +15,11 @@ const PASSING = [408, 409, 429, 500, 502, 503, 504, 529] as const;
 const FINAL = [400, 401, 402, 403, 404, 405, 413, 418, 422] as const;
 const RETRY_AFTER = ["0", "-1", "garbage", "0.01", ""] as const;
 
-/** A row of errors, then answers. What passes is waited out; what does not is tried once. */
+/** A sequence of errors, then answers. Temporary errors are retried; permanent ones are tried once. */
 export const STATUS_TRIAL: FaultTrial = {
   name: "status",
   subject: "program",
-  about: "rows of HTTP errors before an answer, with and without retry-after",
+  about: "sequences of HTTP errors before an answer, with and without retry-after",
   async run(stage) {
     const { random, check } = stage;
     const service = pickService(random);
@@ -51,16 +51,19 @@ function failure(status: number, random: () => number): Reply {
 const STATUSES_SERVICES: readonly ServiceName[] = ["anthropic", "openai", "local"];
 const FIRST_STATUS = 300;
 const LAST_STATUS = 599;
-/** A trial looks at every eighth, from one of the first eight on: the adapters need a few milliseconds for each. */
+/**
+ * A trial checks every eighth status, starting at one of the first eight: the adapters need a few
+ * milliseconds for each.
+ */
 const STRIDE = 8;
-/** Passing, like everything from 500 on. */
+/** Temporary, like everything from 500 on. */
 const PASSING_REFUSALS: readonly number[] = [408, 409, 429];
 
-/** Every status there is and could be, through the adapters: which ones may be tried again, and that they are named. */
+/** Every possible status through the adapters: which may be retried, and that they are named. */
 export const STATUSES: FaultTrial = {
   name: "statuses",
   subject: "library",
-  about: "every HTTP status from 300 to 599 in place of an answer, of each kind of service",
+  about: "every HTTP status from 300 to 599 instead of an answer, for each kind of service",
   async run({ random, check }) {
     const first = FIRST_STATUS + between(random, 0, STRIDE - 1);
     for (let status = first; status <= LAST_STATUS; status += STRIDE) {
@@ -91,14 +94,16 @@ const JUNK = [
   `data: ${"x".repeat(70_000)}\n\n`,
 ] as const;
 
-// Bytes that no JSON holds: other ones would make another answer, which nobody could tell from a right one.
+// Bytes that no JSON contains: others could produce a different valid answer.
 const LAST_CONTROL = 0x1f;
 
-/** An answer that was damaged on its way, then good ones. Whatever came, the run ends, and the session continues. */
+/**
+ * An answer that was damaged in transit, then good ones. In any case, the run ends and the session continues.
+ */
 export const GARBAGE: FaultTrial = {
   name: "garbage",
   subject: "program",
-  about: "an answer that is cut, reset, mixed with junk, or no event stream at all",
+  about: "an answer that is cut, reset, mixed with garbage, or not an event stream at all",
   async run(stage) {
     const { random, check } = stage;
     const service = pickService(random);
@@ -108,7 +113,7 @@ export const GARBAGE: FaultTrial = {
     const isSaid = run.exitCode === 0 || run.stderr.includes("diligent:");
     check(
       "patient",
-      isSaid ? undefined : `exit code ${run.exitCode} without a word: ${run.stderr.slice(0, 300)}`,
+      isSaid ? undefined : `exit code ${run.exitCode} without a message: ${run.stderr.slice(0, 300)}`,
     );
     await checkNextRequest(stage);
   },
@@ -148,26 +153,26 @@ function damage(whole: Buffer, random: () => number): Reply {
 }
 
 const IDLE_MS = 150;
-/** What keeps a connection alive and says nothing. */
+/** Keep-alive messages without content. */
 const PINGS = ['event: ping\ndata: {"type":"ping"}\n\n', ": keep-alive\n\n", "\n\n"] as const;
 const PING_EVERY_MS = 20;
-/** Of a busy machine; the silence is ended after a fraction of a second. */
+/** For a busy machine; the silence ends after a fraction of a second. */
 const LIMIT_MS = 20_000;
 const SILENCE_SERVICES = ["anthropic", "openai", "local"] as const;
 
 type Silence = "no headers" | "nothing more" | (typeof PINGS)[number];
 
-/** A service that goes silent before an answer or anywhere in it, or sends nothing but signs of life, is given up. */
+/** A service that goes silent before or within an answer, or sends only keep-alives, is given up. */
 export const SILENCE: FaultTrial = {
   name: "silence",
   subject: "library",
-  about: "services that go silent before the headers, anywhere in an answer, or but for pings",
+  about: "services that go silent before the headers, anywhere in an answer, or except for pings",
   async run({ random, check }) {
     const silences: readonly Silence[] = ["no headers", "nothing more", ...PINGS];
     const tried = SILENCE_SERVICES.flatMap((service) =>
       silences.map((silence) => {
         const [first, ...others] = ANSWERS.filter((each) => each.service === service && !isFailure(each));
-        if (first === undefined) throw new Error(`There is no answer of ${service}.`);
+        if (first === undefined) throw new Error(`There is no answer from ${service}.`);
         const answer = pick(random, [first, ...others]);
         return findProblemSilence(answer, { silence, beginning: beginningOf(answer, silence, random) });
       }),
@@ -180,7 +185,10 @@ function isFailure({ name }: RecordedAnswer): boolean {
   return name.includes("error");
 }
 
-/** Behind the middle a short answer could be whole but for its end. A sign of life comes between two events. */
+/**
+ * In the second half, a short answer could be complete except for its end. Keep-alives come between two
+ * events.
+ */
 function beginningOf({ body }: RecordedAnswer, silence: Silence, random: () => number): Uint8Array {
   const bytes = Buffer.from(body);
   const at = between(random, 0, bytes.length / 2);
@@ -233,11 +241,14 @@ function reply(silence: Silence, beginning: Uint8Array): Promise<Response> | Res
 
 const MOST_BYTES = 9;
 
-/** A network that hands on a few bytes at a time: the same answer as at once, characters cut in the middle included. */
+/**
+ * A network that delivers a few bytes at a time, splitting characters too: the answer is the same as when
+ * delivered at once.
+ */
 export const SLOW: FaultTrial = {
   name: "slow",
   subject: "program",
-  about: "answers that come in pieces of one to nine bytes",
+  about: "answers that arrive in pieces of one to nine bytes",
   async run(stage) {
     const { random, check } = stage;
     const service = pickService(random);
@@ -258,17 +269,20 @@ export const SLOW: FaultTrial = {
   },
 };
 
-/** A connection that breaks anywhere in an answer, before each one: asked for again, said once, and run once. */
+/**
+ * A connection that breaks anywhere in an answer: the request is retried, the text shown once, and the call
+ * run once.
+ */
 export const CUT: FaultTrial = {
   name: "cut",
   subject: "program",
-  about: "a network that breaks off at any byte of each answer, ends it early, or gives none",
+  about: "a network that breaks at any byte of each answer, ends it early, or delivers none",
   async run(stage) {
     const { place, random, check } = stage;
     const service = pickService(random);
     const replies = PLANNED_ANSWERS.flatMap((answer): Reply[] => {
       const bytes = Buffer.from(toSse(service.events(answer)));
-      // All of it but the last event's end: with that it would be whole.
+      // Everything except the end of the last event, with which it would be complete.
       const body = bytes.subarray(0, between(random, 0, bytes.length - 3));
       const breaks: [Reply, ...Reply[]] = [
         { body, ending: "reset" },
@@ -284,7 +298,7 @@ export const CUT: FaultTrial = {
     check("patient", isSame ? undefined : how);
     const log = join(place.project, "log");
     const trace = existsSync(log) ? readFileSync(log, "utf8") : "";
-    check("exact", trace === "looked\n" ? undefined : `the call was run otherwise than once: ${trace}`);
+    check("exact", trace === "looked\n" ? undefined : `the call was not run exactly once: ${trace}`);
     await checkNextRequest(stage);
   },
 };

@@ -13,17 +13,17 @@ import { checkChildren, checkNextRequest, checkSession, checkTemporary } from ".
 import { prepareRandomRuns, savedSessions, startRandomRun, toPrintedLines } from "../disturbed-run.ts";
 import { between, type FaultTrial, pick, type TrialStage } from "../trial.ts";
 
-// Longer than most runs of a few turns, so that a part of the kills meets the end of a run.
+// Longer than most runs of a few turns, so that some of the kills hit the end of a run.
 const KILL_LONGEST_RUN_MS = 900;
-/** A session is killed so often before the next one begins; its history gets more and more interesting. */
+/** A session is killed this often before the next one begins, so its history becomes more complex. */
 const KILLS_A_SESSION = 3;
 const LONG_KILLS = 1_000;
 
-/** What was shown is there, the session opens, and a service takes its next request. */
+/** Everything shown was saved, the session opens, and a service accepts its next request. */
 export const KILL: FaultTrial = {
   name: "kill",
   subject: "program",
-  about: "SIGKILL at a random moment of a run, three times in one session",
+  about: "SIGKILL at a random moment of a run, three times per session",
   longRuns: Math.ceil(LONG_KILLS / KILLS_A_SESSION),
   async run(stage) {
     prepareRandomRuns(stage);
@@ -45,11 +45,11 @@ const ENTER_PROMPT = "Do what is needed, right now.";
 const NEVER_MS = 600_000;
 const LONGEST_WAIT_MS = 60;
 
-/** The screen goes right behind Enter: of what was asked nothing is lost, whatever way it went. */
+/** The screen ends right after Enter: the prompt is not lost, however it ended. */
 export const ENTER: FaultTrial = {
   name: "enter",
   subject: "program",
-  about: "the screen is killed, signalled or closed right behind Enter, before any reply",
+  about: "the screen is killed, signalled or closed right after Enter, before any reply",
   async run(stage) {
     const { place, random, check } = stage;
     place.write("script.json", { version: 1, turns: [{ delayMs: NEVER_MS, text: "never" }] });
@@ -58,7 +58,7 @@ export const ENTER: FaultTrial = {
     program.send(ENTER_PROMPT);
     await program.waitFor(ENTER_PROMPT);
     program.send("\r");
-    // The key is taken in its turn, as the user sees then.
+    // The key has been read once the user sees its effect.
     await program.waitFor("Esc to stop");
     await Bun.sleep(random() * LONGEST_WAIT_MS);
     const end = pick(random, ["SIGKILL", "SIGTERM", "SIGHUP", "close"]);
@@ -72,7 +72,7 @@ export const ENTER: FaultTrial = {
   },
 };
 
-/** In the session's file, or, after what no program can answer, in the input history at least. */
+/** In the session's file, or at least in the input history if no program could have reacted. */
 function hasPrompt({ place }: TrialStage, { isKilled }: { isKilled: boolean }): boolean {
   const sessions = savedSessions({ place }).map((id) =>
     join(place.project, ".diligent", "sessions", `${id}.jsonl`),
@@ -83,12 +83,12 @@ function hasPrompt({ place }: TrialStage, { isKilled }: { isKilled: boolean }): 
 }
 
 const SIGNAL_LONGEST_RUN_MS = 900;
-// Two seconds are promised; what is on top is the machine, which runs other things too.
+// The promise is two seconds; the rest is for a machine that also runs other programs.
 const SIGNAL_LIMIT_MS = 4_000;
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGQUIT: 131 } as const;
 
-/** Signals that a program can answer: it ends soon, with the code that says so, and says its last line. */
+/** Signals that a program can handle: it ends soon, with the matching exit code, and prints its last line. */
 export const SIGNAL: FaultTrial = {
   name: "signal",
   subject: "program",
@@ -105,7 +105,7 @@ export const SIGNAL: FaultTrial = {
     const tookMs = performance.now() - begin;
     checkTemporary(stage);
     const printed = toPrintedLines(stdout);
-    // It may have been about to end by itself.
+    // It may have been about to end anyway.
     const isRight = exitCode === EXIT_CODES[signal] || exitCode === 0;
     stage.check("patient", tookMs <= SIGNAL_LIMIT_MS ? undefined : `${signal} took ${Math.round(tookMs)} ms`);
     stage.check(
@@ -138,7 +138,7 @@ export const TERMINAL: FaultTrial = {
       "auto",
       TERMINAL_PROMPT,
     ]);
-    // A quick run, or a machine that looks seldom: the prompt may have left the screen before it is looked at.
+    // A short run or a slow observer: the prompt may have left the screen before it is seen.
     await program.waitUntil((_, terminal) =>
       terminal.scrollback().some((row) => row.includes(TERMINAL_PROMPT)),
     );
@@ -147,7 +147,7 @@ export const TERMINAL: FaultTrial = {
     program.process.terminal?.close();
     await Promise.race([program.exitCode, Bun.sleep(TERMINAL_LIMIT_MS)]);
     const tookMs = performance.now() - begin;
-    check("patient", tookMs < TERMINAL_LIMIT_MS ? undefined : "it runs on without a terminal");
+    check("patient", tookMs < TERMINAL_LIMIT_MS ? undefined : "it continues without a terminal");
     checkTemporary(stage);
     const [sessionId] = savedSessions(stage);
     check("saved", sessionId === undefined ? "nothing was saved" : lostPrompt(place.project, sessionId));
@@ -162,7 +162,7 @@ function lostPrompt(project: string, sessionId: string): string | undefined {
   return isThere ? undefined : `the prompt is not in ${sessionId}`;
 }
 
-/** The reader of the output goes away: quiet, exit code 0, the session complete. */
+/** The reader of the output closes it: quiet, exit code 0, and the session is complete. */
 export const OUTPUT_CLOSED: FaultTrial = {
   name: "output-closed",
   subject: "program",
@@ -182,7 +182,7 @@ export const OUTPUT_CLOSED: FaultTrial = {
       killSignal: "SIGKILL",
     });
     const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-    // Where it had ended by itself before, the limit is what it says.
+    // If it had already ended by itself, the exit code is that of the limit.
     const isQuiet = /^code (0|3)\n$/.test(stdout) && !/EPIPE|\n\s+at /.test(stderr);
     check("patient", isQuiet ? undefined : `${stdout.trim()}: ${stderr.slice(0, 400)}`);
     await checkNextRequest(stage);
@@ -190,7 +190,7 @@ export const OUTPUT_CLOSED: FaultTrial = {
   },
 };
 
-/** Commands whose processes go wrong in every way in which a process can. */
+/** Commands whose processes fail in every way in which a process can. */
 const FAULTS = [
   "kill -SEGV $$",
   "kill -9 $$",
@@ -206,17 +206,21 @@ const FAULTS = [
   'printf x > /dev/full; cd /; rm -rf "$PWD/no-such-file"',
 ] as const;
 const MOST_CALLS = 3;
-/** Less than a command that hangs would wait. */
+/** Less than a hanging command would wait. */
 const COMMAND_LIMIT_MS = 300;
-/** Files the program itself may have open: enough for it, nothing to spare. */
+/** The program's own limit of open files: enough, without a reserve. */
 const FEW_FILES = 48;
 const PROCESSES_LIMIT_MS = 20_000;
 
-/** Processes that crash, stop, hang, fork or run out of something, and the program itself with few files, or suspended. */
+/**
+ * Processes that crash, stop, hang, fork or run out of resources, and the program itself with few files, or
+ * suspended.
+ */
 export const PROCESSES: FaultTrial = {
   name: "processes",
   subject: "program",
-  about: "commands that crash, stop, hang, flee or starve; few open files; the program suspended in mid-run",
+  about:
+    "commands that crash, stop, hang, detach or starve; few open files; the program suspended during a run",
   async run(stage) {
     const { place, random, check } = stage;
     const turns = Array.from({ length: between(random, 1, MOST_CALLS) }, (_, index) => ({
@@ -245,7 +249,7 @@ export const PROCESSES: FaultTrial = {
   },
 };
 
-/** As a laptop that is closed for a moment does it. */
+/** Like a laptop that is closed for a moment. */
 async function suspendBriefly(run: RunningDiligent, random: () => number): Promise<void> {
   await Promise.race([run.shown("\n"), run.ended]).catch(() => undefined);
   await Promise.race([Bun.sleep(random() * COMMAND_LIMIT_MS), run.ended]);
@@ -256,11 +260,11 @@ async function suspendBriefly(run: RunningDiligent, random: () => number): Promi
 
 const FEW = ["--max-turns", "3"];
 
-/** Several processes go on with one session at once: each on its branch, no line is torn or lost. */
+/** Several processes continue one session at once: each gets its own branch, no line is truncated or lost. */
 export const TOGETHER: FaultTrial = {
   name: "together",
   subject: "program",
-  about: "two or five processes at once on one session",
+  about: "two or five processes at once in one session",
   async run(stage) {
     prepareRandomRuns(stage);
     await startRandomRun(stage, FEW).ended;
@@ -281,7 +285,7 @@ export const TOGETHER: FaultTrial = {
 
 function findTornLine(text: string): string | undefined {
   const torn = text.split("\n").find((line) => line !== "" && !isObject(line));
-  return torn === undefined ? undefined : `a line that is none: ${torn.slice(0, 200)}`;
+  return torn === undefined ? undefined : `an invalid line: ${torn.slice(0, 200)}`;
 }
 
 function isObject(line: string): boolean {
@@ -295,11 +299,11 @@ function isObject(line: string): boolean {
 
 const JUMPING_CLOCK = join(import.meta.dir, "..", "jumping-clock.ts");
 
-/** The wall clock jumps to and fro by up to a year while runs go on: only times are wrong then. */
+/** The wall clock jumps back and forth by up to a year during runs: only times are wrong then. */
 export const CLOCK: FaultTrial = {
   name: "clock",
   subject: "program",
-  about: "a wall clock that jumps by up to a year in mid-run",
+  about: "a wall clock that jumps by up to a year during a run",
   async run(stage) {
     prepareRandomRuns(stage);
     const seed = String(Math.floor(stage.random() * 1_000_000));
@@ -318,13 +322,13 @@ export const CLOCK: FaultTrial = {
   },
 };
 
-/** The program from its sources, with a clock of ours loaded before its first line. */
+/** The program from its sources, with our clock loaded before its first line. */
 function jumpingProgram(): string[] {
   const program = join(import.meta.dir, "..", "..", "..", "..", "cli", "src", "index.ts");
   return [process.execPath, "--no-env-file", "--config=/dev/null", "--preload", JUMPING_CLOCK, program];
 }
 
-// Below what a quiet run takes on top: 64 MB are promised for any amount of output.
+// The extra memory of a quiet run is small; 64 MB are promised for any amount of output.
 const MOST_MORE_MB = 64;
 
 const FLOOD_LIMIT_MS = 1_500;
@@ -337,12 +341,12 @@ const FLOODS = [
   "yes",
 ] as const;
 
-/** A tool prints much more than fits anywhere: memory stays as it is, and the cut is marked. */
+/** A tool prints much more than fits anywhere: memory stays the same, and the cut is marked. */
 export const FLOOD: FaultTrial = {
   name: "flood",
   subject: "program",
   about: "a command that prints hundreds of megabytes, in one line or in millions",
-  obstacle: () => (process.platform === "linux" ? undefined : "peaks of memory are read from /proc"),
+  obstacle: () => (process.platform === "linux" ? undefined : "peak memory is read from /proc"),
   async run(stage) {
     const quiet = await measurePeak(stage, "echo quiet");
     const flooded = await measurePeak(stage, pick(stage.random, FLOODS));

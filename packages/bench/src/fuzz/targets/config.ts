@@ -8,7 +8,7 @@ import { createTarget } from "../target.ts";
 const LAYOUTS = [undefined, 2, "\t"] as const;
 const place = fc.constantFrom("user" as const, "project" as const);
 
-/** Whatever a file with settings holds: it is read, or every line that is said against it names file, line and column. */
+/** Whatever a settings file contains: it is read, or every message about it names file, line and column. */
 export const CONFIG_TEXT = createTarget({
   name: "config-text",
   about: "a damaged configuration is read, or refused with file, line and column",
@@ -17,13 +17,13 @@ export const CONFIG_TEXT = createTarget({
   async findProblem({ place: owner, layout, damages }, makeDirectory) {
     const whole = Buffer.from(`// Settings\n${JSON.stringify(VALID_CONFIG, undefined, layout)}\n`);
     const { path, complaint } = await complaintAbout(applyDamage(whole, damages), owner, makeDirectory());
-    // A file that is no text has no lines.
+    // A file that is not text has no lines.
     const isPlaced = (line: string) =>
       line.startsWith(`${path}:`) && /^:\d+:\d+: ./.test(line.slice(path.length));
     const isNoText = complaint.startsWith(`${path}: `) && /UTF-|encod|binary|NUL/i.test(complaint);
     const wrong = complaint.split("\n").find((line) => !isPlaced(line) && !/^and \d+ more$/.test(line));
     if (complaint === "" || isNoText) return undefined;
-    return wrong === undefined ? firstForeign(complaint) : `without its place: ${wrong}`;
+    return wrong === undefined ? firstForeign(complaint) : `without a position: ${wrong}`;
   },
 });
 
@@ -34,17 +34,17 @@ const wrongValue = fc.oneof(
   }),
 );
 
-/** A setting of another kind, or one that there is not: what is said names its key, too. */
+/** A setting of the wrong kind, or an unknown one: the message names its key, too. */
 export const CONFIG_VALUES = createTarget({
   name: "config-values",
-  about: "a wrong value is named with file, line, column and the key it stands under",
+  about: "a wrong value is named with file, line, column and its key",
   runs: { usual: 10_000, short: 120 },
   values: fc.record({
     place,
     layout: fc.constantFrom(...LAYOUTS),
     at: fc.nat(),
     value: wrongValue,
-    /** In place of the name; the setting keeps its own when left out. */
+    /** Replaces the name; omitted: the setting keeps its own. */
     name: fc.option(
       fc.oneof(fc.string({ maxLength: 8 }), fc.constantFrom("modle", "__proto__", "constructor")),
       {
@@ -63,13 +63,13 @@ export const CONFIG_VALUES = createTarget({
     const isNamed = (line: string) =>
       line.startsWith(`${path}:`) && /^:\d+:\d+: key ".+": ./.test(line.slice(path.length));
     const wrong = complaint.split("\n").find((line) => !isNamed(line) && !/^and \d+ more$/.test(line));
-    return wrong === undefined ? firstForeign(complaint) : `without key and place: ${wrong}`;
+    return wrong === undefined ? firstForeign(complaint) : `without key and position: ${wrong}`;
   },
 });
 
 function firstForeign(complaint: string): string | undefined {
   const foreign = findForeign(complaint, { lineFeeds: true });
-  return foreign === undefined ? undefined : `what is said is not harmless, ${foreign}`;
+  return foreign === undefined ? undefined : `the message is not harmless, ${foreign}`;
 }
 
 async function complaintAbout(bytes: Uint8Array, owner: "user" | "project", home: string) {
@@ -89,7 +89,7 @@ async function complaintAbout(bytes: Uint8Array, owner: "user" | "project", home
 
 type Path = readonly (string | number)[];
 
-/** Of everything within a value. */
+/** Everything within a value. */
 function pathsIn(value: unknown, path: Path = []): Path[] {
   if (typeof value !== "object" || value === null) return [];
   const entries: [string | number, unknown][] = Array.isArray(value)
@@ -115,7 +115,7 @@ function replaceAt(
   );
 }
 
-/** A configuration with every kind of setting: what is damaged holds them all. */
+/** A configuration with every kind of setting, so that damage can hit each. */
 const VALID_CONFIG = {
   model: "local/m",
   effort: "high",

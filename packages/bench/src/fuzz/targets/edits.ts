@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { createTarget } from "../target.ts";
 
 const LINE_ENDS = ["\n", "\n", "\r\n", "\r", ""] as const;
-// No editor writes these, no text of ours holds them: what is to be replaced stands nowhere else.
+// No editor writes these and none of our texts contains them, so the text to replace occurs nowhere else.
 const [OPEN, CLOSE] = ["⟪", "⟫"];
 
 const word = fc.constantFrom(
@@ -33,17 +33,17 @@ const text = fc
   .map((lines) => lines.map(([words, end]) => words.join(" ") + end).join(""));
 const oneLine = fc.array(word, { maxLength: 4 }).map((words) => words.join("_"));
 
-/** Bytes that are no UTF-8: Latin-1, a cut character, an overlong one, half of a pair. */
+/** Bytes that are not UTF-8: Latin-1, a truncated character, an overlong one, a surrogate half. */
 const stray = fc.constantFrom([0xfc], [0xe2, 0x82], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xff]);
 
-/** An edit of a file with everything that real files have: only what was asked for changes, or nothing. */
+/** An edit of a file with everything that real files contain: only the requested text changes, or nothing. */
 export const EDITS = createTarget({
   name: "edits",
-  about: "an edit changes what it names and not a byte beside it, or nothing at all",
+  about: "an edit changes what it names and no other byte, or nothing at all",
   runs: { usual: 10_000, short: 150 },
   values: fc.record({
     hasMark: fc.boolean(),
-    /** What stands between the places that are to be replaced. */
+    /** The text between the places to replace. */
     parts: fc.array(text, { minLength: 1, maxLength: 4 }),
     stray: fc.option(stray, { freq: 6, nil: undefined }),
     old: oneLine,
@@ -68,8 +68,8 @@ export const EDITS = createTarget({
       if (!found.equals(whole)) return `it failed and changed the file: ${failure}`;
       return mayFail() ? undefined : failure;
     }
-    if (parts.length === 1) return "it replaced what is not there";
-    if (parts.length > 2 && !replacesAll) return "it replaced one of several";
+    if (parts.length === 1) return "it replaced missing text";
+    if (parts.length > 2 && !replacesAll) return "it replaced one of several matches";
     const isExact = stray === undefined && isWith(found, { hasMark, parts, fresh });
     return isExact ? undefined : `the file became ${JSON.stringify(found.toString("latin1"))}`;
 
@@ -85,7 +85,7 @@ interface Expected {
   fresh: string;
 }
 
-/** The parts stand where they stood; between them is what was asked for, its lines ended as the file ends its own. */
+/** The unchanged parts, and between them the requested text, with the line ends of the file. */
 function isWith(found: Buffer, { hasMark, parts, fresh }: Expected): boolean {
   let rest = found.toString("utf8");
   if (hasMark && !rest.startsWith("\uFEFF")) return false;
@@ -116,7 +116,7 @@ function createEditor(directory: string): Tool[] {
   });
 }
 
-/** What a tool says against a call; undefined when it was carried out. */
+/** A tool's error for a call; undefined on success. */
 async function failureOf(tools: readonly Tool[], name: string, input: object): Promise<string | undefined> {
   const tool = tools.find((each) => each.name === name);
   if (!tool) throw new Error(`There is no tool ${name}.`);

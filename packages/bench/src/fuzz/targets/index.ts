@@ -5,7 +5,7 @@ import { CHECKPOINT_FILES, HISTORIES, SESSION_FILES, STORE_FILES } from "./sessi
 import { STREAM_CUTS, STREAM_NOISE } from "./streams.ts";
 import { SCREEN_VIEWS, TERMINAL_TEXT } from "./text.ts";
 
-/** Everything that has to hold for all values of a kind. */
+/** All properties that must hold for all values of a kind. */
 export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   HISTORIES,
   SESSION_FILES,

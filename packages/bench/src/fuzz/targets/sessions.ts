@@ -25,7 +25,7 @@ import { createTarget } from "../target.ts";
 const SESSION_ID = header().id;
 const HEADER_LINE = toLines([header()]);
 
-/** A session with every kind of entry that changes what of it is sent. */
+/** A session with every kind of entry that changes its requests. */
 function createLines(length: number): string[] {
   const entries = talk(length);
   const [first, last] = [entries[0]?.id ?? "", entries.at(-1)?.id ?? ""];
@@ -56,10 +56,13 @@ function mixLines(
   return kept.flatMap((line, index) => (order.doubled.includes(index) ? [line, line] : [line]));
 }
 
-/** Whatever happened to a session's file, it opens, what is in it stays as it is, and the conversation goes on. */
+/**
+ * Whatever happened to a session's file, it opens, its content stays as it is, and the conversation
+ * continues.
+ */
 export const SESSION_FILES = createTarget({
   name: "session-files",
-  about: "a damaged session file opens, goes on, and nothing of it is rewritten",
+  about: "a damaged session file opens, continues, and nothing in it is rewritten",
   runs: { usual: 10_000, short: 100 },
   values: fc.record({
     length: fc.integer({ min: 1, max: 14 }),
@@ -84,15 +87,15 @@ export const SESSION_FILES = createTarget({
     await session.run(user("next")).result();
     session.close();
     const isKept = readFileSync(path).subarray(0, bytes.length).equals(bytes);
-    if (!isKept) return "what was in the file was rewritten";
+    if (!isKept) return "the content of the file was rewritten";
     const answers = readSessionFile(path).entries.filter((entry) =>
       JSON.stringify(entry).includes("GOES-ON"),
     );
-    return answers.length === 1 ? undefined : `the file holds the answer ${answers.length} times`;
+    return answers.length === 1 ? undefined : `the file contains the answer ${answers.length} times`;
   },
 });
 
-/** Without its first line a file may be none of ours any more; what is said about it names it. */
+/** Without its first line, a file may no longer be recognised as ours; messages about it name it. */
 function isRefusedInWords(path: string): boolean {
   try {
     readSessionFile(path);
@@ -103,7 +106,7 @@ function isRefusedInWords(path: string): boolean {
   }
 }
 
-/** A service that takes whatever it is sent. */
+/** A service that accepts everything. */
 const answerAnything: StreamFunction = () => {
   const stream = createProviderStream();
   stream.push({ type: "done", stopReason: "end_turn", message: assistant([text("GOES-ON")]) });
@@ -124,12 +127,12 @@ function openSession(project: string): SessionManager {
 }
 
 /**
- * Whatever is done to a session, over interrupts, crashes, resumes, compactions, branches and changes of the service: no
- * service would refuse a request that was made, or the next one.
+ * Whatever happens to a session, including interrupts, crashes, resumes, compactions, branches and changes of
+ * the service: no service would refuse a past request or the next one.
  */
 export const HISTORIES = createTarget({
   name: "histories",
-  about: "no service refuses a request, whatever was done to the session",
+  about: "no service refuses a request, whatever happened to the session",
   runs: { usual: 10_000, short: 60 },
   values: anyHistory,
   async findProblem({ first, contextWindow, steps }, makeDirectory) {
@@ -148,10 +151,10 @@ const anyText = fc.oneof(
   fc.json(),
 );
 
-/** Whatever is in a file that we keep beside sessions: nothing crashes, and what cannot be used is said once. */
+/** Whatever a file next to the sessions contains: nothing crashes, and unusable content is reported once. */
 export const STORE_FILES = createTarget({
   name: "store-files",
-  about: "damaged key bindings, knowledge, trust, grants, history: no crash, said once, not written over",
+  about: "damaged key bindings, knowledge, trust, grants, history: no crash, reported once, not overwritten",
   runs: { usual: 20_000, short: 200 },
   values: fc.record({
     store: fc.constantFrom(...STORES.map(({ name }) => name)),
@@ -183,10 +186,13 @@ const AFTER = { "a.txt": "changed\n", "b.txt": "b, changed\n".repeat(30) };
 
 type Tree = Readonly<Record<string, string>>;
 
-/** Whatever is in the store of a session's checkpoints: what is taken back is what it was, or stays, and that is said. */
+/**
+ * Whatever the store of a session's checkpoints contains: undo restores the original content, or leaves the
+ * file and says so.
+ */
 export const CHECKPOINT_FILES = createTarget({
   name: "checkpoint-files",
-  about: "a damaged store of checkpoints gives back what was, or says that it cannot",
+  about: "a damaged checkpoint store restores the original, or says that it cannot",
   runs: { usual: 2_000, short: 20 },
   values: fc.record({ file: fc.nat(), damages: anyDamage }),
   async findProblem({ file, damages }, makeDirectory) {
@@ -212,11 +218,11 @@ export const CHECKPOINT_FILES = createTarget({
     for (const each of [other, again]) each.close();
     const strange = Object.entries(readTree(root)).find(([name, text]) => !isKnown(name, text));
     if (strange !== undefined) return `${strange.join(" became ")} (${failure ?? "without a word"})`;
-    return new Set(told).size === told.length ? undefined : `said twice: ${told.join("; ")}`;
+    return new Set(told).size === told.length ? undefined : `reported twice: ${told.join("; ")}`;
   },
 });
 
-/** A run of the agent that changes two files and takes one away. */
+/** A run of the agent that changes two files and deletes one. */
 async function change(root: string, environment: { HOME: string }): Promise<void> {
   const checkpoints = await openCheckpoints({ root, environment, sessionId: "one" });
   await checkpoints.beforeChanges({ isFirst: true, notify: () => undefined });
@@ -236,7 +242,7 @@ function damageOne(
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   const path = files[file % Math.max(1, files.length)];
-  if (path === undefined) throw new Error("Nothing was kept.");
+  if (path === undefined) throw new Error("Nothing was recorded.");
   writeFileSync(path, applyDamage(readFileSync(path), damages));
 }
 

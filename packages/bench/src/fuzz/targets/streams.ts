@@ -12,7 +12,7 @@ import { createTarget } from "../target.ts";
 const anyAnswer = fc.nat(ANSWERS.length - 1);
 const uncut = new Map<number, Promise<StreamEnd>>();
 
-/** As the plain stream in one piece is read. */
+/** The result of the plain stream in one piece. */
 function readUncut(index: number): Promise<StreamEnd> {
   const known = uncut.get(index) ?? askWith(answerAt(index).service, { body: answerAt(index).body });
   uncut.set(index, known);
@@ -25,16 +25,18 @@ function answerAt(index: number) {
   return answer;
 }
 
-/** Each server has a port of its own. */
+/** Each server has a separate port. */
 function describe(end: StreamEnd | undefined): string {
   const text = JSON.stringify(end, (_, value: unknown) => (value instanceof Error ? String(value) : value));
   return text.replace(/127\.0\.0\.1:\d+/g, "HOST");
 }
 
-/** However the bytes of an answer come and whatever the format allows around them: the same answer. */
+/**
+ * However the bytes of an answer arrive and whatever the format allows around them: the answer is the same.
+ */
 export const STREAM_CUTS = createTarget({
   name: "stream-cuts",
-  about: "an answer cut into pieces anywhere, in every form that the format allows, is the same answer",
+  about: "an answer cut into pieces anywhere, in every allowed form, is the same answer",
   runs: { usual: 2_000, short: 40 },
   values: fc.record({
     answer: anyAnswer,
@@ -54,10 +56,13 @@ export const STREAM_CUTS = createTarget({
   },
 });
 
-/** Whatever comes in place of an answer: one end, in words where it is an error, and the conversation can go on. */
+/**
+ * Whatever arrives instead of an answer: exactly one end, with a message if it is an error, and the
+ * conversation can continue.
+ */
 export const STREAM_NOISE = createTarget({
   name: "stream-noise",
-  about: "an answer with random bytes in it ends in an answer or in an error, and the session goes on",
+  about: "an answer with random bytes in it ends in an answer or in an error, and the session continues",
   runs: { usual: 3_000, short: 60 },
   values: fc.record({
     answer: anyAnswer,

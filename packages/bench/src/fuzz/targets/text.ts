@@ -22,25 +22,27 @@ import { createTarget } from "../target.ts";
 
 const TEXT: Allowed = { lineFeeds: true, tabs: true };
 
-/** Every way by which a text is made harmless: nothing that acts on a terminal is left, wherever the text was cut. */
+/**
+ * Every way of making a text harmless: nothing that controls a terminal remains, wherever the text was cut.
+ */
 export const TERMINAL_TEXT = createTarget({
   name: "terminal-text",
-  about: "nothing of a hostile text acts on a terminal, wherever it is cut",
+  about: "no part of a hostile text controls a terminal, wherever it is cut",
   runs: { usual: 50_000, short: 600 },
   values: fc.record({ text: hostileText, cuts: fc.array(fc.nat(80), { maxLength: 6 }) }),
   findProblem({ text, cuts }) {
     const whole = sanitizeTerminalText(text);
     if (inPieces(text, cuts) !== whole) return "in pieces it becomes something else";
-    if (sanitizeTerminalText(whole) !== whole) return "made harmless twice it becomes something else";
+    if (sanitizeTerminalText(whole) !== whole) return "sanitized twice it becomes something else";
     const notice = notificationSequence({ title: text, body: text }, { kind: "osc777", environment: {} });
-    // Between its own beginning and the bell at its end.
+    // Between its own beginning and its final bell.
     const told = notice.slice("\x1b]777;notify;".length, -1);
     return firstForeign([
       ["sanitised", whole, TEXT],
       ["revealed", revealTerminalText(text), TEXT],
       ["on one line", toSingleLine(text, 40), {}],
       ["judged", escapeText(text), TEXT],
-      ["judged on one line", escapeLine(text), { tabs: true }],
+      ["escaped on one line", escapeLine(text), { tabs: true }],
       ["title", titleText(text, "working"), {}],
       ["notification", told, {}],
     ]);
@@ -79,10 +81,13 @@ const values = fc.record({
 
 type Shown = typeof values extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Everything that the screen makes of somebody else's text: marks, our own colours, and no wider than the screen. */
+/**
+ * Everything that the screen makes of outside text: visible characters, our own colours, and no wider than
+ * the screen.
+ */
 export const SCREEN_VIEWS = createTarget({
   name: "screen-views",
-  about: "whatever it is made of, a line of the screen holds text and our own looks, and fits",
+  about: "whatever it is made of, a line of the screen contains text and our own styles, and fits",
   runs: { usual: 20_000, short: 250 },
   values,
   async findProblem(shown) {
