@@ -1,9 +1,8 @@
 import type { AgentEvent } from "../agent/types.ts";
 import type { Model } from "../provider/types.ts";
 import type { Usage } from "../types.ts";
-import type { Summarizer } from "./compaction/compactor.ts";
 import { extractFileOperations, type FileBase, formatFileOperations } from "./compaction/cut-point.ts";
-import { summarize } from "./compaction/summarize.ts";
+import { type SummarizerChoice, summarizeByLadder } from "./compaction/summarize.ts";
 import { assessSummary, summaryWarnings } from "./compaction/summary-validation.ts";
 import { contextEntries, messagesOf } from "./context-builder.ts";
 import type { SessionEntry } from "./types.ts";
@@ -12,7 +11,7 @@ import type { SessionEntry } from "./types.ts";
 const MAX_FILE_CHARACTERS = 8_000;
 
 /** Who summarizes which part of a branch. */
-interface BranchSummaryOptions extends Summarizer {
+interface BranchSummaryOptions extends SummarizerChoice {
   /** The branch's entries that are no longer part of the conversation. */
   left: readonly SessionEntry[];
   /** The base of relative paths in tool calls. */
@@ -20,6 +19,8 @@ interface BranchSummaryOptions extends Summarizer {
   signal?: AbortSignal | undefined;
   /** Called for each request with what it has cost. */
   onUsage?: ((usage: Usage, model: Model) => void) | undefined;
+  /** Receives notices of problems with a model. */
+  emit?: ((event: AgentEvent) => void) | undefined;
 }
 
 /** `summary` ends with the lists of files. */
@@ -38,19 +39,17 @@ interface MadeBranchSummary {
  */
 export async function summarizeBranch(
   path: readonly SessionEntry[],
-  { left, model, streamFunction, fileBase, signal, onUsage }: BranchSummaryOptions,
+  { left, own, preferred, ...options }: BranchSummaryOptions,
 ): Promise<MadeBranchSummary> {
   const { summary: compaction, kept } = contextEntries(path);
   const previous = compaction && left.includes(compaction) ? compaction : undefined;
   const isLeft = new Set(left);
   const messages = messagesOf(kept.filter((entry) => isLeft.has(entry)));
-  const { summary, failure } = await summarize(messages, {
-    model,
-    streamFunction,
+  const { fileBase } = options;
+  const choice = { own, preferred };
+  const { summary, failure } = await summarizeByLadder(messages, choice, {
+    ...options,
     previousSummary: previous?.summary,
-    fileBase,
-    signal,
-    onUsage: (usage) => onUsage?.(usage, model),
   });
   const files = extractFileOperations(messages, previous?.details, fileBase);
   return {

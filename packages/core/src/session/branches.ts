@@ -90,7 +90,8 @@ export class OpenBranches implements SessionBranches {
     const { summarizeBranch } = await import("./branch-summary.ts");
     try {
       const { summary, failure, warnings } = await summarizeBranch(log.path(), {
-        ...(await guard.openSummarizer(emit)),
+        ...guard.summarizers,
+        emit,
         left,
         fileBase: guard.fileBase,
         signal,

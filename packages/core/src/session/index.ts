@@ -1,8 +1,8 @@
 export type { LeaveOptions, SessionBranches } from "./branches.ts";
-export type { Summarizer } from "./compaction/compactor.ts";
 export type { ContextSnapshot, ContextUsage } from "./compaction/context-status.ts";
 export type { CompactOptions, ContextOptions } from "./compaction/context-window.ts";
 export type { CompactionSettings } from "./compaction/limits.ts";
+export type { Summarizer } from "./compaction/summarize.ts";
 export { buildSessionContext, type SessionContext } from "./context-builder.ts";
 export { readCustomEntries, readSessionSettings } from "./custom-entries.ts";
 export { type Conversation, readConversation } from "./find-session.ts";

@@ -1,11 +1,9 @@
 import { expect, test } from "bun:test";
 import { user } from "../support/agent-run.ts";
 import { createSessionProject } from "../support/session-project.ts";
+import { GOOD_SUMMARY } from "../support/summaries.ts";
 
 const BUSY = "This session is busy: wait until its compaction has ended.";
-const SUMMARY =
-  "## Goal\n\nBuild the parser that the user asked for, with a test for every rule of the grammar.";
-
 /** A session with a conversation, whose compactions wait for a new system prompt. */
 async function compactable(buildSystemPrompt: () => Promise<string>) {
   const project = await createSessionProject({ text: "one" }, { text: "two" }, { text: "three" });
@@ -14,7 +12,7 @@ async function compactable(buildSystemPrompt: () => Promise<string>) {
       buildSystemPrompt,
       summarizer: async () => ({
         model: project.model,
-        streamFunction: project.playing({ text: SUMMARY }),
+        streamFunction: project.playing({ text: GOOD_SUMMARY }),
       }),
     },
   });

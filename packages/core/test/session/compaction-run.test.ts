@@ -114,6 +114,9 @@ describe("the events of a compaction", () => {
       return event.type === "compaction_end" ? [event.rung, event.validation.failure] : [];
     });
 
+  const notices = (events: readonly AgentEvent[]) =>
+    events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
+
   test("name what caused it and who wrote the summary", async () => {
     const project = await createSessionProject({ text: "one" }, { text: "two" }, OVERFLOW, { text: "three" });
     const session = project.manager({ context: other(project, summary) });
@@ -129,13 +132,40 @@ describe("the events of a compaction", () => {
   });
 
   test("say that a program wrote the summary, and why", async () => {
-    const project = await createSessionProject({ text: "one" }, { text: "two" });
-    const session = project.manager({ context: other(project, { text: "no" }) });
+    const no = { text: "no" };
+    const project = await createSessionProject({ text: "one" }, { text: "two" }, no, no);
+    const session = project.manager({ context: other(project, no) });
     await run(session, long("alpha", 2_000));
     await run(session, long("beta", 2_000));
     const events: AgentEvent[] = [];
     await session.compact({ emit: (event) => events.push(event) });
     expect(compactionEvents(events)).toEqual(["manual", "program", "the summary had only 2 characters"]);
+    expect(notices(events)).toEqual([
+      "The session's own model writes the summary: the summary had only 2 characters",
+      "Used a fallback summary: the summary had only 2 characters",
+    ]);
+  });
+
+  test("name the session's model when the model for summaries fails, which is asked first again next time", async () => {
+    const missing: TurnScript = { error: { errorType: "invalid_request", message: "404: no such model" } };
+    const project = await createSessionProject({ text: "one" }, { text: "two" }, summary, { text: "three" });
+    const preferred = project.playing(missing, summary);
+    const session = project.manager({
+      context: { summarizer: async () => ({ model: project.model, streamFunction: preferred }) },
+    });
+    await run(session, long("alpha", 2_000));
+    await run(session, long("beta", 2_000));
+    const first: AgentEvent[] = [];
+    await session.compact({ emit: (event) => first.push(event) });
+    expect(compactionEvents(first)).toEqual(["manual", "session_model", undefined]);
+    expect(notices(first)).toEqual([
+      expect.stringMatching(/^The session's own model writes the summary: .*404: no such model/),
+    ]);
+    await run(session, long("gamma", 2_000));
+    const second: AgentEvent[] = [];
+    await session.compact({ emit: (event) => second.push(event) });
+    expect(compactionEvents(second)).toEqual(["manual", "model", undefined]);
+    expect(notices(second)).toEqual([]);
   });
 
   test("tell of pruned results with the ids of their entries and what was gained", async () => {

@@ -9,7 +9,7 @@ import type {
   UsagePurpose,
 } from "../../agent/types.ts";
 import { monotonicMs, now } from "../../infrastructure/runtime.ts";
-import type { Model, StreamFunction } from "../../provider/types.ts";
+import type { Model } from "../../provider/types.ts";
 import type { Message, Usage, UserMessage } from "../../types.ts";
 import type { CompactionLock } from "../compaction-lock.ts";
 import { contextMessages, messagesOf } from "../context-builder.ts";
@@ -25,7 +25,7 @@ import {
 } from "./cut-point.ts";
 import FLUSH_INSTRUCTION from "./flush-knowledge.md" with { type: "text" };
 import { type ContextLimits, type RoomShares, shareRoom } from "./limits.ts";
-import { summarize } from "./summarize.ts";
+import { type SummarizerChoice, summarizeByLadder } from "./summarize.ts";
 import { assessSummary, summaryWarnings } from "./summary-validation.ts";
 import {
   countFixedCharacters,
@@ -151,13 +151,10 @@ export class Compactor {
     input: { messages: Message[]; previous: CompactionEntry | undefined; request: CompactionRequest },
   ): Promise<WrittenSummary | undefined> {
     const { messages, previous, request } = input;
-    const summarizer = await openSummarizer(this.parts, request.emit);
-    const { model, streamFunction } = summarizer;
     const { maxSummaryTokens } = request.limits ?? this.parts.limits;
     try {
-      const { summary, failure } = await summarize(messages, {
-        streamFunction,
-        model: { ...model, maxOutputTokens: Math.min(model.maxOutputTokens, maxSummaryTokens) },
+      const { summary, failure, rung } = await summarizeByLadder(messages, this.parts, {
+        maxSummaryTokens,
         previousSummary: previous?.summary,
         focus: request.focus,
         splitTurnAt: splitTurnPosition(cut),
@@ -165,13 +162,13 @@ export class Compactor {
         maxRetries: this.parts.maxRetries,
         fileBase: this.parts.fileBase,
         tokensPerCharacter: this.parts.estimator.ratio,
-        onUsage: (usage) => request.countUsage?.(usage, model, "summary"),
+        onUsage: (usage, model) => request.countUsage?.(usage, model, "summary"),
+        emit: request.emit,
       });
       if (failure !== undefined) request.emit?.(madeByProgram(failure));
       const validation = assessSummary({ summary, failure }, messages, this.parts.fileBase);
       for (const warning of summaryWarnings(validation)) request.emit?.(warning);
-      const author = summarizer === this.parts.own ? "session_model" : "model";
-      return { summary, rung: failure === undefined ? author : "program", validation };
+      return { summary, rung, validation };
     } catch (error) {
       if (request.signal?.aborted) return undefined;
       throw error;
@@ -242,32 +239,6 @@ export class ExclusiveCompactor extends Compactor {
   }
 }
 
-/** The models that may write summaries. */
-interface SummarizerChoice {
-  /** The session's own model. */
-  own: Summarizer;
-  /** A model that is preferred for summaries. */
-  preferred?: (() => Promise<Summarizer>) | undefined;
-}
-
-/**
- * Chooses who writes a summary: the preferred model, or the session's own with a notice if the preferred one cannot
- * be opened.
- */
-export async function openSummarizer(
-  { own, preferred }: SummarizerChoice,
-  emit?: (event: AgentEvent) => void,
-): Promise<Summarizer> {
-  try {
-    return preferred ? await preferred() : own;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const message = `The session's own model writes the summary: ${reason}`;
-    emit?.({ type: "notice", level: "warning", code: "compaction_model", message });
-    return own;
-  }
-}
-
 const TOOL = "add_knowledge";
 // Enough for a dozen items.
 const MAX_TOKENS = 2_048;
@@ -300,10 +271,4 @@ export async function flushKnowledge(
   } catch {
     // The compaction that follows does not depend on it, and a provider that is down will say so there.
   }
-}
-
-/** A model and the function that calls it. */
-export interface Summarizer {
-  model: Model;
-  streamFunction: StreamFunction;
 }

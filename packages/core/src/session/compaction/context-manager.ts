@@ -1,14 +1,14 @@
 import { computeCost, describeTools } from "../../agent/run.ts";
-import type { AgentEvent, AgentLoopConfig, PreparedContext, UpcomingRequest } from "../../agent/types.ts";
+import type { AgentLoopConfig, PreparedContext, UpcomingRequest } from "../../agent/types.ts";
 import type { Model, ModelFacts } from "../../provider/types.ts";
 import { buildPathContext } from "../context-builder.ts";
 import type { SessionLog } from "../log.ts";
 import type { CompactionOutcome } from "../types.ts";
-import type { Summarizer } from "./compactor.ts";
 import type { ContextSnapshot, ContextUsage } from "./context-status.ts";
 import type { CompactOptions, ContextManagerOptions, ContextWindow } from "./context-window.ts";
 import type { FileBase } from "./cut-point.ts";
 import { type ContextLimits, toContextLimits } from "./limits.ts";
+import type { SummarizerChoice } from "./summarize.ts";
 import { hasRoom } from "./tokens.ts";
 
 /**
@@ -77,12 +77,10 @@ export class ContextManager {
     return snapshotContext(this.log.path(), { fixed: this.fixed, limits: this.limits });
   }
 
-  /** The model that writes summaries. */
-  async openSummarizer(emit?: (event: AgentEvent) => void): Promise<Summarizer> {
+  /** The models that write summaries. */
+  get summarizers(): SummarizerChoice {
     const { model, streamFunction } = this.agentConfig;
-    const choice = { own: { model, streamFunction }, preferred: this.options.summarizer };
-    const { openSummarizer } = await import("./compactor.ts");
-    return openSummarizer(choice, emit);
+    return { own: { model, streamFunction }, preferred: this.options.summarizer };
   }
 
   /** Resets attempts at the start of a run: what failed in an earlier one may be tried again. */

@@ -13,18 +13,13 @@ import {
   readCalibration,
   saveCalibration,
 } from "./calibration.ts";
-import {
-  Compactor,
-  type CompactorDeps,
-  ExclusiveCompactor,
-  flushKnowledge,
-  type Summarizer,
-} from "./compactor.ts";
+import { Compactor, type CompactorDeps, ExclusiveCompactor, flushKnowledge } from "./compactor.ts";
 import { type ContextUsage, describeContext } from "./context-status.ts";
 import type { FileBase } from "./cut-point.ts";
 import type { ContextLimits } from "./limits.ts";
 import { Pruner } from "./pruning.ts";
 import { RequestMeter } from "./request-meter.ts";
+import type { Summarizer } from "./summarize.ts";
 import { estimateFixedTokens, type FixedPart, findAnsweredTokens, findCountedReply } from "./tokens.ts";
 
 // With each attempt half as much is kept verbatim, finally nothing but the newest reply.

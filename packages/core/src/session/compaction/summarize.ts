@@ -1,3 +1,4 @@
+import type { AgentEvent, CompactionRung } from "../../agent/types.ts";
 import { ProviderError, toProviderError } from "../../provider/errors.ts";
 import type { Model, StreamFunction } from "../../provider/types.ts";
 import type { Message, Usage } from "../../types.ts";
@@ -52,17 +53,84 @@ export async function summarize(
   messages: readonly Message[],
   options: SummarizeOptions,
 ): Promise<SummaryOutcome> {
-  const maxRetries = Math.min(FIRST_RETRIES, options.maxRetries ?? FIRST_RETRIES);
-  let attempt = await attemptSummary(messages, { ...options, maxRetries });
-  if (!("summary" in attempt) && attempt.isWorthRepeating) {
-    attempt = await attemptSummary(messages, { ...options, maxRetries: 0, correction: attempt.correction });
-  }
+  const attempt = await askModel(messages, options);
   if ("summary" in attempt) return { summary: attempt.summary, isFallback: false };
   const { previousSummary, model, fileBase } = options;
   const maxTokens = maxSummaryTokens(model);
   const maxCharacters = maxTokens < FULL_SUMMARY_TOKENS ? maxTokens * CHARACTERS_PER_TOKEN : undefined;
   const summary = createFallbackSummary(messages, { previousSummary, maxCharacters, fileBase });
   return { summary, isFallback: true, failure: attempt.failure };
+}
+
+/** Asks one model, at most twice. */
+async function askModel(messages: readonly Message[], options: SummarizeOptions): Promise<Attempt> {
+  const maxRetries = Math.min(FIRST_RETRIES, options.maxRetries ?? FIRST_RETRIES);
+  const attempt = await attemptSummary(messages, { ...options, maxRetries });
+  if ("summary" in attempt || !attempt.isWorthRepeating) return attempt;
+  return attemptSummary(messages, { ...options, maxRetries: 0, correction: attempt.correction });
+}
+
+/** A model and the function that calls it. */
+export interface Summarizer {
+  model: Model;
+  streamFunction: StreamFunction;
+}
+
+/** The models that may write summaries. */
+export interface SummarizerChoice {
+  /** The session's own model. */
+  own: Summarizer;
+  /** A model that is asked first, usually a cheaper one; opened with each summary. */
+  preferred?: (() => Promise<Summarizer>) | undefined;
+}
+
+interface LadderOptions extends Omit<SummarizeOptions, "streamFunction" | "model" | "onUsage"> {
+  /** Limits the summary besides the model's own limit. */
+  maxSummaryTokens?: number | undefined;
+  onUsage?: ((usage: Usage, model: Model) => void) | undefined;
+  emit?: ((event: AgentEvent) => void) | undefined;
+}
+
+/**
+ * Summarizes by the first of these that gives a usable summary: the preferred model, the session's own, the fallback.
+ * Each summary tries from the top again; for each step down the reason is reported.
+ * @throws only the reason of `signal`, when that is aborted.
+ */
+export async function summarizeByLadder(
+  messages: readonly Message[],
+  { own, preferred }: SummarizerChoice,
+  { maxSummaryTokens = Number.POSITIVE_INFINITY, onUsage, emit, ...options }: LadderOptions,
+): Promise<SummaryOutcome & { rung: CompactionRung }> {
+  const optionsFor = ({ model, streamFunction }: Summarizer): SummarizeOptions => ({
+    ...options,
+    streamFunction,
+    model: { ...model, maxOutputTokens: Math.min(model.maxOutputTokens, maxSummaryTokens) },
+    onUsage: (usage) => onUsage?.(usage, model),
+  });
+  if (preferred) {
+    const attempt = await openAndAsk(messages, preferred, { optionsFor, signal: options.signal });
+    if ("summary" in attempt) return { summary: attempt.summary, isFallback: false, rung: "model" };
+    const message = `The session's own model writes the summary: ${attempt.failure}`;
+    emit?.({ type: "notice", level: "warning", code: "compaction_model", message });
+  }
+  const outcome = await summarize(messages, optionsFor(own));
+  return { ...outcome, rung: outcome.isFallback ? "program" : "session_model" };
+}
+
+async function openAndAsk(
+  messages: readonly Message[],
+  open: () => Promise<Summarizer>,
+  {
+    optionsFor,
+    signal,
+  }: { optionsFor(summarizer: Summarizer): SummarizeOptions; signal: AbortSignal | undefined },
+): Promise<Attempt> {
+  try {
+    return await askModel(messages, optionsFor(await open()));
+  } catch (error) {
+    signal?.throwIfAborted();
+    return { failure: error instanceof Error ? error.message : String(error), isWorthRepeating: false };
+  }
 }
 
 async function attemptSummary(
