@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CHECKPOINT_LIMITS } from "../../core/src/checkpoint/types.ts";
-import { MAX_COPIED_OBJECT_BYTES } from "../../core/src/infrastructure/paths/git-objects.ts";
+import { MAX_COPIED_OBJECT_BYTES } from "../../core/src/infrastructure/paths/git.ts";
 import { runDiligent } from "./support/run-diligent.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 

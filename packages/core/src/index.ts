@@ -49,8 +49,7 @@ export type {
 export * from "./config/index.ts";
 export { EventStream } from "./event-stream.ts";
 export { type Agent, type AgentOptions, type AgentReply, createAgent } from "./harness/agent.ts";
-export type { Approvals } from "./harness/approvals.ts";
-export type { AskedVerdict, AskPerson, CommandEdit, PersonAnswer } from "./harness/approve.ts";
+export type { Approvals, AskedVerdict, AskPerson, CommandEdit, PersonAnswer } from "./harness/approve.ts";
 export type { ComposedSession, SessionSettings, WrapStream } from "./harness/compose-session.ts";
 export type {
   EarlierSession,
@@ -61,6 +60,7 @@ export type {
 export { UsageError } from "./harness/errors.ts";
 export type { ExtensionCommand, GateDecision, HarnessExtension } from "./harness/extension.ts";
 export type { SessionWording } from "./harness/find-session.ts";
+export type { SandboxSummary } from "./harness/harness.ts";
 export {
   createHarness,
   type Harness,
@@ -70,8 +70,6 @@ export {
   type SessionChoices,
 } from "./harness/harness.ts";
 export type { ModelChange, ModelChoice } from "./harness/models.ts";
-export type { Notice } from "./harness/notice.ts";
-export type { SandboxSummary } from "./harness/sandbox-summary.ts";
 export type {
   CheckpointPreparation,
   MoveControl,
@@ -80,8 +78,9 @@ export type {
   SessionCheckpointsOptions,
   UndoOptions,
 } from "./harness/session-checkpoints.ts";
+export type { Notice } from "./harness/session-prompt.ts";
 export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastructure/diligent-dir.ts";
-export type { FileFingerprint } from "./infrastructure/fs/fingerprint.ts";
+export type { FileFingerprint } from "./infrastructure/fs/stat.ts";
 export { openRequestLog, type RequestLogFile, SessionTempDir } from "./infrastructure/fs/state-files.ts";
 export { findProjectRoot } from "./infrastructure/paths/project.ts";
 export { endAllProcesses } from "./infrastructure/process/all-processes.ts";

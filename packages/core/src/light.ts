@@ -10,7 +10,7 @@ export type {
 } from "./checkpoint/types.ts";
 export { describeInterruptedRestore } from "./checkpoint/types.ts";
 export { readSecretValues } from "./config/secret-values.ts";
-export { describeError, orUsageError, UsageError } from "./harness/errors.ts";
+export { describeError, orUsageError, UsageError, unknownModel } from "./harness/errors.ts";
 export {
   findNamedSession,
   findSession,
@@ -19,10 +19,9 @@ export {
   withArchivedLast,
   withoutArchived,
 } from "./harness/find-session.ts";
-export { unknownModel } from "./harness/model-errors.ts";
 export { type DiligentPaths, findDiligentDirObstacle, resolvePaths } from "./infrastructure/diligent-dir.ts";
-export { knowledgeFilePath } from "./infrastructure/knowledge-file.ts";
 export { nearestName, nearestNames } from "./infrastructure/nearest-name.ts";
+export { knowledgeFilePath } from "./infrastructure/paths/knowledge.ts";
 export { findProjectRoot } from "./infrastructure/paths/project.ts";
 export { userStateDirectory } from "./infrastructure/paths/user.ts";
 export { type Environment, homeDirectory, now, processEnvironment } from "./infrastructure/runtime.ts";
@@ -39,6 +38,6 @@ export function loadKnowledge(): Promise<typeof import("./knowledge/index.ts")> 
 }
 
 /** What decides whether a project's knowledge is used and may be added to; loaded where there is some to decide about. */
-export function loadKnowledgeTrust(): Promise<typeof import("./config/knowledge-trust.ts")> {
-  return import("./config/knowledge-trust.ts");
+export function loadKnowledgeTrust(): Promise<typeof import("./config/trust.ts")> {
+  return import("./config/trust.ts");
 }

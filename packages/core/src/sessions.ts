@@ -10,11 +10,12 @@ export {
   renameSession,
 } from "./session/edit-session.ts";
 export { findEntryId } from "./session/find-entry.ts";
-export { findInSession, type SessionMatch } from "./session/find-in-session.ts";
 export {
+  findInSession,
   listUnreadableSessions,
   readSessionDirectory,
   readSessionText,
+  type SessionMatch,
   type SessionTextOptions,
   type UnreadableSession,
 } from "./session/list.ts";

@@ -1,4 +1,4 @@
-import { markOwnKnowledge } from "../../../core/src/infrastructure/knowledge-origin.ts";
+import { markOwnKnowledge } from "../../../core/src/infrastructure/paths/knowledge.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

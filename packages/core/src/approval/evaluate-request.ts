@@ -1,5 +1,5 @@
-import type { ReadGrammar } from "../infrastructure/text/bash-grammar.ts";
 import type { ApprovalRequest } from "../tool/types.ts";
+import type { ReadGrammar } from "./bash/grammar.ts";
 import { showWord } from "./bash/parse.ts";
 import { isGranted, toCallGrant } from "./grants.ts";
 import { isEverything } from "./policy.ts";
@@ -88,9 +88,7 @@ let grammar: Promise<ReadGrammar> | undefined;
 
 /** Loaded once per process; loading is tried again after a failure. */
 function loadGrammar(): Promise<ReadGrammar> {
-  grammar ??= import("../infrastructure/text/bash-grammar.ts").then(({ loadBashGrammar }) =>
-    loadBashGrammar(),
-  );
+  grammar ??= import("./bash/grammar.ts").then(({ loadBashGrammar }) => loadBashGrammar());
   grammar.catch(() => {
     grammar = undefined;
   });

@@ -1,4 +1,3 @@
-export { type DescribedSetting, describeConfig } from "./describe.ts";
 export { ConfigError, type ConfigProblem, type ConfigWarning, type TextLocation } from "./errors.ts";
 export {
   buildSystemPrompt,
@@ -8,8 +7,13 @@ export {
   discoverInstructions,
 } from "./instructions.ts";
 export { addUserRule, readUserRules, removeUserRule, type UserRules } from "./jsonc-edit.ts";
-export type { KnowledgeTrust } from "./knowledge-trust.ts";
-export { type LoadedConfig, type LoadOptions, loadDiligentConfig } from "./loader.ts";
+export {
+  type DescribedSetting,
+  describeConfig,
+  type LoadedConfig,
+  type LoadOptions,
+  loadDiligentConfig,
+} from "./loader.ts";
 export {
   configJsonSchema,
   type DiligentConfig,
@@ -26,6 +30,7 @@ export {
   type PromptKnowledge,
   type SystemPromptSections,
 } from "./system-prompt.ts";
+export type { KnowledgeTrust } from "./trust.ts";
 export {
   type ChangedSetting,
   describeTrust,

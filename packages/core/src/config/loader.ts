@@ -1,17 +1,23 @@
-import { findKnowledgeOrigin } from "../infrastructure/knowledge-origin.ts";
+import { findKnowledgeOrigin } from "../infrastructure/paths/knowledge.ts";
 import { findProjectRoot } from "../infrastructure/paths/project.ts";
 import { userConfigDirectory } from "../infrastructure/paths/user.ts";
 import { type Environment, homeDirectory, processEnvironment } from "../infrastructure/runtime.ts";
 import type { SecretValue } from "../infrastructure/text/secret-redactor.ts";
 import { readEnvironmentLayers } from "./environment-layer.ts";
 import { ConfigError, type ConfigWarning } from "./errors.ts";
-import type { KnowledgeTrust, KnowledgeTrustOptions } from "./knowledge-trust.ts";
 import type { UserLayer } from "./layers.ts";
 import type { ProjectLayer, ProjectLayerOptions } from "./project-layer.ts";
 import type { DiligentConfig } from "./schema.ts";
 import { findSecretValues } from "./secret-values.ts";
-import { type ConfigLayer, DEFAULT_CONFIG, mayHoldConfig, mergeLayers } from "./settings.ts";
-import type { TrustedProject, TrustState } from "./trust.ts";
+import {
+  type ConfigLayer,
+  DEFAULT_CONFIG,
+  flattenSettings,
+  maskSetting,
+  mayHoldConfig,
+  mergeLayers,
+} from "./settings.ts";
+import type { KnowledgeTrust, KnowledgeTrustOptions, TrustedProject, TrustState } from "./trust.ts";
 
 /** The effective configuration and its sources. */
 export interface LoadedConfig {
@@ -94,7 +100,7 @@ async function readProject(root: string, options: ProjectLayerOptions): Promise<
 async function readKnowledge(options: KnowledgeTrustOptions): Promise<KnowledgeTrust> {
   const origin = findKnowledgeOrigin(options.root, options.environment);
   if (origin === "none" || origin === "own") return { state: origin };
-  return (await import("./knowledge-trust.ts")).readKnowledgeTrust(options);
+  return (await import("./trust.ts")).readKnowledgeTrust(options);
 }
 
 /** Reads every layer even after an error, so that all problems are reported at once. */
@@ -114,4 +120,24 @@ class FaultCollector {
   throwAll(): void {
     if (this.errors.length > 0) throw new ConfigError(this.errors.flatMap(({ problems }) => problems));
   }
+}
+
+/** One effective setting of the configuration, ready to be shown. */
+export interface DescribedSetting {
+  /** Such as `compaction.pruning.keepLast`. */
+  key: string;
+  /** JSON data; keys are masked. */
+  value: unknown;
+  /** `default`, a file's path, `environment NAME`, or several separated by commas. */
+  origin: string;
+}
+
+/** Every setting that has a value, sorted by name. */
+export function describeConfig({
+  config,
+  origins,
+}: Pick<LoadedConfig, "config" | "origins">): DescribedSetting[] {
+  return [...flattenSettings(config)]
+    .map(([key, value]) => ({ key, value: maskSetting(key, value), origin: origins[key] ?? "default" }))
+    .sort((left, right) => (left.key < right.key ? -1 : 1));
 }

@@ -39,9 +39,8 @@ import {
   type ModelChange,
   type ModelChoice,
 } from "./models.ts";
-import type { Notice } from "./notice.ts";
 import { SessionCheckpoints } from "./session-checkpoints.ts";
-import { openPrompt, type SessionPrompt, toNotice } from "./session-prompt.ts";
+import { type Notice, openPrompt, type SessionPrompt, toNotice } from "./session-prompt.ts";
 
 /** Puts something around every request of a session; `note` writes to the request log, where there is one. */
 export type WrapStream = (
@@ -403,11 +402,7 @@ function createKnowledgeTools({
   const mayAppend = ["none", "own", "trusted"].includes(knowledgeTrust.state);
   if (!isEnabled || !isSaved || !mayAppend || !isWritable(knowledge)) return [];
   const guard: GuardAppend = async (firstLine, append) =>
-    (await import("../config/knowledge-trust.ts")).guardKnowledgeAppend(
-      { root, environment },
-      firstLine,
-      append,
-    );
+    (await import("../config/trust.ts")).guardKnowledgeAppend({ root, environment }, firstLine, append);
   return [createAddKnowledgeTool(knowledge, sessionId, { root, currentEntryId, guard })];
 }
 

@@ -1,8 +1,8 @@
 import type { Redactor } from "../agent/types.ts";
-import { readSessionSettings } from "../session/custom-entries.ts";
 import { findEntryId } from "../session/find-entry.ts";
-import { type Conversation, readConversation } from "../session/find-session.ts";
 import { listUnreadableSessions } from "../session/list.ts";
+import { readSessionSettings } from "../session/log.ts";
+import { type Conversation, readConversation } from "../session/open.ts";
 import { listSessions, readSessionFile, type SessionFile, SessionFileError } from "../session/persistence.ts";
 import { pathTo } from "../session/tree.ts";
 import type { SessionInfo, SettingsEntry } from "../session/types.ts";

@@ -1,5 +1,5 @@
 /** Composes sessions for every front end: the command line, a program that uses the library, an editor's server. */
-export type { Approvals } from "./approvals.ts";
+export type { Approvals } from "./approve.ts";
 export {
   type AskedVerdict,
   type AskPerson,
@@ -8,7 +8,6 @@ export {
   requestedCommand,
   STOPPED_ANSWER,
 } from "./approve.ts";
-export { describeDefaultModel } from "./default-model.ts";
 export type { EarlierSession, HeldSession, SessionReference, SessionStart } from "./earlier-session.ts";
 export { MissingKeyError } from "./errors.ts";
 export type { ExtensionCommand, GateDecision, HarnessExtension } from "./extension.ts";
@@ -20,7 +19,7 @@ export {
   type HarnessSession,
   type SessionChoices,
 } from "./harness.ts";
-export { isKnownModel, loadConfig } from "./load-config.ts";
+export { describeDefaultModel, isKnownModel, loadConfig } from "./load-config.ts";
 export {
   certificateProblem,
   loadCatalog,
@@ -30,5 +29,5 @@ export {
   openScriptedModel,
   VENDORS,
 } from "./models.ts";
-export type { Notice } from "./notice.ts";
 export type { MoveControl, SessionCheckpoints, UndoOptions } from "./session-checkpoints.ts";
+export type { Notice } from "./session-prompt.ts";

@@ -143,7 +143,7 @@ async function open(modelId: string, access: OpenAccess): Promise<ModelChoice> {
     return openScriptedModel(modelId.slice(SCRIPTED_PREFIX.length), { cwd, path: access.path });
   if (!catalog.find(modelId) && inferProvider(modelId) === undefined) {
     const servers = Object.keys(config.provider?.compatible ?? {});
-    throw (await import("./model-errors.ts")).unknownModel(modelId, { catalog, servers });
+    throw (await import("./errors.ts")).unknownModel(modelId, { catalog, servers });
   }
   const model = catalog.resolve(modelId);
   const vendor = VENDORS.find(({ name }) => name === model.provider);
@@ -185,7 +185,7 @@ type ProviderConfig = Pick<DiligentConfig, "provider">;
 async function openVendor(vendor: Vendor, model: Model, config: ProviderConfig): Promise<ModelChoice> {
   const { apiKey, ...access } = config.provider?.[vendor.name] ?? {};
   if (!apiKey)
-    throw (await import("./model-errors.ts")).missingKey(vendor, {
+    throw (await import("./errors.ts")).missingKey(vendor, {
       ...config,
       isDefault: model.id === DEFAULT_MODEL,
     });

@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
-
+import type { NoticeLevel } from "../agent/types.ts";
 import type { ConfigWarning } from "../config/errors.ts";
 import { discoverInstructions } from "../config/instructions.ts";
 import type { LoadedConfig } from "../config/loader.ts";
-
 import {
   BASE_SYSTEM_PROMPT,
   composeSystemPrompt,
@@ -18,7 +17,6 @@ import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { Tool } from "../tool/types.ts";
 import { describeError } from "./errors.ts";
 import type { HarnessExtension } from "./extension.ts";
-import type { Notice } from "./notice.ts";
 
 /** What the system prompt depends on. */
 interface PromptOptions {
@@ -141,7 +139,14 @@ async function readTrustNow(
   { projectRoot: root, knowledgeTrust }: LoadedConfig,
   environment: Environment,
 ): Promise<LoadedConfig["knowledgeTrust"]> {
-  const { readKnowledgeTrust } = await import("../config/knowledge-trust.ts");
+  const { readKnowledgeTrust } = await import("../config/trust.ts");
   const trustedOnce = knowledgeTrust.state === "once" ? knowledgeTrust.trustedOnce : undefined;
   return readKnowledgeTrust({ root, environment, trustedOnce });
+}
+
+/** A notice for the user; `code` is for programs, `message` for people. */
+export interface Notice {
+  level: NoticeLevel;
+  code: string;
+  message: string;
 }

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, type Stats } from "node:fs";
 import { basename, dirname } from "node:path";
 import { JsonlWriter } from "../infrastructure/fs/jsonl-writer.ts";
-import { readKnowledgeTail } from "../infrastructure/knowledge-origin.ts";
+import { readKnowledgeTail } from "../infrastructure/paths/knowledge.ts";
 import { generateEntryId, now } from "../infrastructure/runtime.ts";
 import { systemErrorCode, systemErrorText } from "../infrastructure/system-error.ts";
 import {

@@ -75,4 +75,4 @@ export function resolveKnowledgeConfig(
   };
 }
 
-export { knowledgeFilePath } from "../infrastructure/knowledge-file.ts";
+export { knowledgeFilePath } from "../infrastructure/paths/knowledge.ts";

@@ -87,7 +87,7 @@ export class OpenBranches implements SessionBranches {
       log.moveTo(entryId);
       return true;
     }
-    const { summarizeBranch } = await import("./branch-summary.ts");
+    const { summarizeBranch } = await import("./compaction/summarize.ts");
     try {
       const { summary, failure, warnings } = await summarizeBranch(log.path(), {
         ...guard.summarizers,

@@ -4,10 +4,10 @@ export type { CompactOptions, ContextOptions } from "./compaction/context-window
 export type { CompactionSettings } from "./compaction/limits.ts";
 export type { Summarizer } from "./compaction/summarize.ts";
 export { buildSessionContext, type SessionContext } from "./context-builder.ts";
-export { readCustomEntries, readSessionSettings } from "./custom-entries.ts";
-export { type Conversation, readConversation } from "./find-session.ts";
+export { readCustomEntries, readSessionSettings } from "./log.ts";
 export type { CreateSessionOptions, RunOptions, SessionManagerConfig } from "./manager.ts";
 export { type ResumeSessionOptions, SessionManager } from "./manager.ts";
+export { type Conversation, readConversation } from "./open.ts";
 export type { SessionTreeNode } from "./tree.ts";
 export { findLeafId, pathTo } from "./tree.ts";
 export {

@@ -8,17 +8,18 @@ import { ContextManager } from "./compaction/context-manager.ts";
 import type { ContextUsage } from "./compaction/context-status.ts";
 import type { CompactOptions, ContextOptions } from "./compaction/context-window.ts";
 import { buildPathContext, type SessionContext } from "./context-builder.ts";
-import { appendCustomEntry, customEntriesOn, noteEffort, readCustomEntries } from "./custom-entries.ts";
-import { findAndReadSession, listProjectSessions, type ResumeSessionOptions } from "./find-session.ts";
-import { nameSession } from "./log.ts";
+import { appendCustomEntry, customEntriesOn, nameSession, noteEffort, readCustomEntries } from "./log.ts";
 import { damagedLines, notSaved, RESTORED_SESSION, SHARED_SESSION } from "./notices.ts";
 import {
   continueSession,
   createSession,
+  findAndReadSession,
   flushSession,
   forkSession,
   type LiveSession,
+  listProjectSessions,
   type NewSessionOptions,
+  type ResumeSessionOptions,
   type SessionLocation,
 } from "./open.ts";
 import { SessionRun, SteeringQueue } from "./run.ts";

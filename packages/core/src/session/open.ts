@@ -1,12 +1,13 @@
 import type { Redactor } from "../agent/types.ts";
+import type { DiligentPaths } from "../infrastructure/diligent-dir.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import { CompactionLock } from "./compaction-lock.ts";
-import { customEntriesOn } from "./custom-entries.ts";
-import { SessionLog } from "./log.ts";
-import type { SessionFile } from "./read-file.ts";
+import { buildSessionContext, type SessionContext } from "./context-builder.ts";
+import { customEntriesOn, SessionLog } from "./log.ts";
+import type { SessionFile, SessionReadOptions } from "./read-file.ts";
 import { createHeader } from "./session-header.ts";
-import { pathTo } from "./tree.ts";
-import type { SessionEntry, SessionHeader } from "./types.ts";
+import { findLastModelId, findLeafId, pathTo } from "./tree.ts";
+import type { SessionEntry, SessionHeader, SessionInfo } from "./types.ts";
 import { DeferredWriter, type DeferredWriterOptions } from "./writer.ts";
 
 /** An open session: its header, its entries, and its file if it is saved. */
@@ -112,4 +113,61 @@ function createWriter(
   return sessionsDir === undefined
     ? undefined
     : new DeferredWriter(sessionsDir, cwd, { ...options, ...from });
+}
+
+// A new session reads no earlier one: the code for that is loaded on demand.
+
+/**
+ * Which session to continue: one that was read, else one by its id, else the last one that git does not track.
+ */
+export interface ResumeSessionOptions {
+  sessionId?: string | undefined;
+  mostRecent?: boolean | undefined;
+  /** A session that was read already. */
+  file?: SessionFile | undefined;
+}
+
+/**
+ * Finds and reads the session; undefined if there is none.
+ * @throws SessionFileError when it cannot be opened.
+ */
+export async function findAndReadSession(
+  paths: DiligentPaths | undefined,
+  { sessionId, mostRecent }: ResumeSessionOptions,
+): Promise<SessionFile | undefined> {
+  if (!paths || (sessionId === undefined && !mostRecent)) return undefined;
+  const { findSessionFile } = await import("./list.ts");
+  const { readSessionFile } = await import("./read-file.ts");
+  const path = await findSessionFile(paths.sessions, sessionId);
+  return path === undefined ? undefined : readSessionFile(path);
+}
+
+/** The sessions of a project, the last changed first; none if nothing is saved. */
+export async function listProjectSessions(
+  paths: DiligentPaths | undefined,
+  options: SessionReadOptions,
+): Promise<SessionInfo[]> {
+  if (!paths) return [];
+  const { listSessions } = await import("./list.ts");
+  return listSessions(paths.sessions, options);
+}
+
+/** The conversation that would be continued. */
+export interface Conversation extends SessionContext {
+  /** The model used last; undefined before the first answer. */
+  lastModelId?: string | undefined;
+  /** Its entries from the root on, including summarized ones. */
+  path: readonly SessionEntry[];
+}
+
+/**
+ * The conversation of a file as it would continue. @param leafId the end of its branch; the last message by default.
+ */
+export function readConversation(
+  { entries }: Pick<SessionFile, "entries">,
+  leafId = findLeafId(entries),
+): Conversation {
+  const context = buildSessionContext(entries, leafId);
+  const path = pathTo(entries, leafId);
+  return { ...context, path, lastModelId: findLastModelId(path) };
 }

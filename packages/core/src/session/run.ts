@@ -6,8 +6,7 @@ import type { Model } from "../provider/types.ts";
 import { type Message, promptText, toolCallsOf, type UserMessage } from "../types.ts";
 import { type ContextManager, runConfigFor } from "./compaction/context-manager.ts";
 import { buildPathContext } from "./context-builder.ts";
-import { noteEffort } from "./custom-entries.ts";
-import type { SessionLog } from "./log.ts";
+import { noteEffort, type SessionLog } from "./log.ts";
 import { flushSession, type LiveSession } from "./open.ts";
 import { findLastModelId } from "./tree.ts";
 

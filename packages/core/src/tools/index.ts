@@ -1,10 +1,8 @@
 import type { Tool } from "../tool/types.ts";
 import { createBashTool } from "./bash.ts";
-import { createEditTool } from "./edit.ts";
-import { createReadTool } from "./read.ts";
+import { createEditTool, createReadTool, createWriteTool } from "./file-tools.ts";
 import { createGlobTool, createGrepTool, createLsTool } from "./search-tools.ts";
 import type { Workspace } from "./workspace.ts";
-import { createWriteTool } from "./write.ts";
 
 export { type AddKnowledgeOptions, createAddKnowledgeTool } from "./add-knowledge.ts";
 

@@ -88,7 +88,7 @@ export function createLsTool(workspace: Workspace): Tool<LsParameters> {
     readOnly: true,
     approval: gate.approval,
     async execute(args, context) {
-      const { listDirectory } = await import("./search/list-directory.ts");
+      const { listDirectory } = await import("./search/find-files.ts");
       return listDirectory(workspace, await gate.locate(args), context);
     },
   };

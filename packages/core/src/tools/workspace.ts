@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync } from "node:fs";
-import { createFingerprint, type FileFingerprint, isSameContent } from "../infrastructure/fs/fingerprint.ts";
+import { createFingerprint, type FileFingerprint, isSameContent } from "../infrastructure/fs/stat.ts";
 import type { SandboxState } from "../infrastructure/process/shell-wrapper.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";

@@ -11,10 +11,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import { loadBashGrammar } from "../../src/approval/bash/grammar.ts";
 import { type CommandReading, readCommand } from "../../src/approval/bash/parse.ts";
 import { expandGlob } from "../../src/approval/bash/search-policy.ts";
 import { createEntryBudget } from "../../src/approval/types.ts";
-import { loadBashGrammar } from "../../src/infrastructure/text/bash-grammar.ts";
 
 const readGrammar = await loadBashGrammar();
 const top = realpathSync(mkdtempSync(join(tmpdir(), "command-syntax-")));

@@ -5,7 +5,7 @@ import { loadedFiles } from "../support/loaded-files.ts";
 
 /** What the first decision, search or change needs, and no request before it. */
 const LATER = [
-  "infrastructure/text/bash-grammar.ts",
+  "approval/bash/grammar.ts",
   "approval/grants.ts",
   "approval/evaluate-request.ts",
   "approval/bash/command-policy.ts",
@@ -17,7 +17,6 @@ const LATER = [
   "tools/read/read-file.ts",
   "tools/search/find-files.ts",
   "tools/search/grep.ts",
-  "tools/search/list-directory.ts",
   "tools/edit/edit-file.ts",
   "tools/edit/unified-diff.ts",
   "tools/edit/write-file.ts",

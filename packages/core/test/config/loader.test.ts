@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { describeConfig } from "../../src/config/describe.ts";
-import { loadDiligentConfig } from "../../src/config/loader.ts";
+import { describeConfig, loadDiligentConfig } from "../../src/config/loader.ts";
 import { DEFAULT_CONFIG, mergeConfig } from "../../src/config/settings.ts";
 import { makeConfigPlace, put } from "../support/config-place.ts";
 

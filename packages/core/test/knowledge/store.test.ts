@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { MAX_KNOWLEDGE_BYTES } from "../../src/infrastructure/knowledge-origin.ts";
+import { MAX_KNOWLEDGE_BYTES } from "../../src/infrastructure/paths/knowledge.ts";
 import { appendKnowledge, readKnowledge, removeKnowledge } from "../../src/knowledge/store.ts";
 import { knowledgeFilePath } from "../../src/knowledge/types.ts";
 import { failure } from "../support/file-workspace.ts";

@@ -3,7 +3,7 @@ import {
   readServerSentEvents,
   readStreamLines,
   type ServerSentEvent,
-} from "../../src/provider/chat-completions/sse.ts";
+} from "../../src/provider/chat-completions/exchange.ts";
 
 async function* inPieces(text: string, ...cuts: number[]): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);

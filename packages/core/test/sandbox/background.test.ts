@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
+import { createWriteTool } from "../../src/tools/file-tools.ts";
 import { runUserCommand } from "../../src/tools/shell/user-command.ts";
-import { createWriteTool } from "../../src/tools/write.ts";
 import { findBoxProblem, makeBoxedProject } from "../support/boxed-project.ts";
 import { runTool } from "../support/tool-workspace.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
-import { createWriteTool } from "../../src/tools/write.ts";
+import { createWriteTool } from "../../src/tools/file-tools.ts";
 import { type BoxedProject, findBoxProblem, makeBoxedProject } from "../support/boxed-project.ts";
 import { runTool } from "../support/tool-workspace.ts";
 

@@ -1,9 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  assessSummary,
-  extractKeywords,
-  summaryWarnings,
-} from "../../src/session/compaction/summary-validation.ts";
+import { assessSummary, extractKeywords, summaryWarnings } from "../../src/session/compaction/summarize.ts";
 import type { Message } from "../../src/types.ts";
 import { assistant, call, result, user } from "../support/messages.ts";
 import { GOOD_SUMMARY } from "../support/summaries.ts";

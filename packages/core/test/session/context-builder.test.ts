@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { OUTCOME_UNKNOWN } from "../../src/result-texts.ts";
 import { buildSessionContext } from "../../src/session/context-builder.ts";
-import { readConversation } from "../../src/session/find-session.ts";
+import { readConversation } from "../../src/session/open.ts";
 import { findLeafId, pathTo } from "../../src/session/tree.ts";
 import type { SessionEntry, UnknownEntry } from "../../src/session/types.ts";
 import { BUSY_MS } from "../support/busy-machine.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { formatFileOperations, formatPinnedMessages } from "../../src/session/compaction/cut-point.ts";
 import { buildSessionContext } from "../../src/session/context-builder.ts";
-import { readConversation } from "../../src/session/find-session.ts";
+import { readConversation } from "../../src/session/open.ts";
 import { readSessionFile } from "../../src/session/read-file.ts";
 import type { CompactionEntry, SessionEntry } from "../../src/session/types.ts";
 import type { Message, UserMessage } from "../../src/types.ts";

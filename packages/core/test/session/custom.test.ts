@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readCustomEntries } from "../../src/session/custom-entries.ts";
+import { readCustomEntries } from "../../src/session/log.ts";
 import { readSessionFile } from "../../src/session/read-file.ts";
 import { findLeafId } from "../../src/session/tree.ts";
 import { user } from "../support/agent-run.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Effort } from "../../src/provider/types.ts";
-import { readSessionSettings } from "../../src/session/custom-entries.ts";
+import { readSessionSettings } from "../../src/session/log.ts";
 import { readSessionFile } from "../../src/session/read-file.ts";
 import { user } from "../support/agent-run.ts";
 import { createSessionProject } from "../support/session-project.ts";

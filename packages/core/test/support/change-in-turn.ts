@@ -1,10 +1,8 @@
 import { join } from "node:path";
 import { executeToolCall } from "../../src/tool/execute.ts";
 import { createToolRegistry } from "../../src/tool/registry.ts";
-import { createEditTool } from "../../src/tools/edit.ts";
-import { createReadTool } from "../../src/tools/read.ts";
+import { createEditTool, createReadTool, createWriteTool } from "../../src/tools/file-tools.ts";
 import { createFileTracker } from "../../src/tools/workspace.ts";
-import { createWriteTool } from "../../src/tools/write.ts";
 
 /**
  * One of several processes that change one file: each counts its own line up, with the tool that is named, and tries again

@@ -2,10 +2,8 @@ import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { z } from "zod";
 import type { Tool, ToolResult } from "../../src/tool/types.ts";
-import { createEditTool } from "../../src/tools/edit.ts";
-import { createReadTool } from "../../src/tools/read.ts";
+import { createEditTool, createReadTool, createWriteTool } from "../../src/tools/file-tools.ts";
 import { createFileTracker, type Workspace } from "../../src/tools/workspace.ts";
-import { createWriteTool } from "../../src/tools/write.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 export type FileWorkspace = ReturnType<typeof makeFileWorkspace>;

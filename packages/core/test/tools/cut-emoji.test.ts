@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
 import { createBashTool } from "../../src/tools/bash.ts";
-import { createReadTool } from "../../src/tools/read.ts";
+import { createReadTool } from "../../src/tools/file-tools.ts";
 import { createGrepTool } from "../../src/tools/search-tools.ts";
 import { createToolWorkspace, runTool } from "../support/tool-workspace.ts";
 

@@ -1,8 +1,6 @@
 import { resolve } from "node:path";
 import { findRealPath, isInside } from "../../infrastructure/fs/real-path.ts";
 import { isExistingPath } from "../../infrastructure/fs/stat.ts";
-import type { ReadGrammar } from "../../infrastructure/text/bash-grammar.ts";
-import { evaluateEdit, findEditConflict, type LineEdits, NO_EDITS } from "../edit-command-policy.ts";
 import { type Grant, isGranted } from "../grants.ts";
 import {
   type CwdCandidates,
@@ -28,11 +26,12 @@ import {
   strictest,
   verdictOf,
 } from "../types.ts";
+import { evaluateEdit, findEditConflict, type LineEdits, NO_EDITS } from "./edit-command-policy.ts";
+import type { ReadGrammar } from "./grammar.ts";
 import { type CommandReading, type Pipeline, readCommand, type SimpleCommand, showWord } from "./parse.ts";
 import type { ProgramUse } from "./program-spec.ts";
-import { READ_ONLY_PROGRAMS } from "./programs.ts";
+import { isBuiltin, isProjectsProgram, READ_ONLY_PROGRAMS, readSimpleCommand } from "./programs.ts";
 import { type CommandEvaluation, evaluateSearch, expandGlob } from "./search-policy.ts";
-import { isBuiltin, isProjectsProgram, readSimpleCommand } from "./simple-command.ts";
 
 /**
  * Decides about a command line. Each part must be allowed by a rule, by an earlier answer or as a program that only

@@ -1,4 +1,4 @@
-import type { GrammarReading, ReadGrammar } from "../../infrastructure/text/bash-grammar.ts";
+import type { GrammarReading, ReadGrammar } from "./grammar.ts";
 
 /** A word of a command without its quotes. */
 export interface Word {

@@ -1,10 +1,9 @@
 import { findRealPath } from "../../infrastructure/fs/real-path.ts";
-import type { ReadGrammar } from "../../infrastructure/text/bash-grammar.ts";
 import { type Grant, isGranted } from "../grants.ts";
 import { findCommandRule, type RuleWords, toRuleCommand } from "../rules.ts";
 import { type ApprovalContext, type ApprovalVerdict, allow, ask, verdictOf } from "../types.ts";
 import { evaluateCommand } from "./command-policy.ts";
-import { findHistoryLoss, mayLoseHistory } from "./history-loss.ts";
+import type { ReadGrammar } from "./grammar.ts";
 import { readCommand } from "./parse.ts";
 
 /**
@@ -85,4 +84,89 @@ function findAskingRule(commands: readonly RuleWords[], { rules = [] }: Approval
   return commands
     .map((command) => findCommandRule(toRuleCommand(command), rules))
     .find((rule) => rule?.action === "ask");
+}
+
+/** A line without any of these needs no closer check. */
+const SIGNS = /\.git(?![\w-])|\bgit\b.*\b(?:reflog|gc|prune|stash|branch|tag|update-ref|push|filter-)/s;
+
+/** True if a line may remove data that only git keeps. Scripts are not analyzed: undo covers them. */
+export function mayLoseHistory(line: string): boolean {
+  return SIGNS.test(line);
+}
+
+/** Git commands that lose data when used with certain operands; `loss` is a clause. From git's manual pages. */
+const GIT_LOSSES: readonly { command: string; operands: RegExp; loss: string }[] = [
+  { command: "reflog", operands: /^(?:expire|delete|drop)\b/, loss: "removes entries of the reflog" },
+  { command: "gc", operands: /(?:^| )--prune(?:=|$| )/, loss: "removes commits that no branch contains" },
+  {
+    command: "prune",
+    operands: /^(?!.*(?:^| )(?:-n|--dry-run)\b)/,
+    loss: "removes commits that no branch contains",
+  },
+  { command: "stash", operands: /^(?:drop|clear)\b/, loss: "removes stashes" },
+  {
+    command: "branch",
+    operands: /(?:^| )-[a-zA-Z]*D|^(?=.*(?:^| )(?:-d|--delete)\b)(?=.*(?:^| )(?:-f|--force)\b)/,
+    loss: "removes a branch that may not be merged",
+  },
+  { command: "tag", operands: /(?:^| )(?:-d|--delete)\b/, loss: "removes a tag" },
+  { command: "update-ref", operands: /(?:^| )(?:-d|--delete|--stdin)\b/, loss: "removes a ref" },
+  {
+    command: "push",
+    operands: /(?:^| )(?:[:+]\S|-[a-z]*[fd]|--(?:delete|force|mirror|prune)\b)/,
+    loss: "removes or rewrites branches of another repository",
+  },
+  { command: "filter-branch", operands: /^/, loss: "rewrites the history" },
+  { command: "filter-repo", operands: /^/, loss: "rewrites the history" },
+];
+
+/** Options of git itself that are followed by a value. */
+const WITH_VALUE = /^(?:-[Cc]|--(?:git-dir|work-tree|namespace|exec-path|super-prefix|config-env))$/;
+
+/** Programs that remove, move or overwrite their operands. */
+const REMOVING = /^(?:rm|rmdir|unlink|mv|shred|truncate|dd|rsync|tee|install|cp|ln)$/;
+const IN_REPOSITORY = /(?:^|[/=])\.git(?:\/|$)/;
+// Lock files of a killed git have to be removed by hand.
+const LOCK = /\.lock$/;
+
+/**
+ * A clause saying why commands remove or rewrite data that only git keeps (commits, refs, stashes, reflogs), as far as
+ * their words show it; undefined otherwise.
+ */
+export function findHistoryLoss(line: string, commands: readonly RuleWords[]): string | undefined {
+  if (/>\s*["']?(?:[^\s"';|&]*\/)?\.git\/(?!\S*\.lock)/.test(line)) return "it writes into .git";
+  const texts = commands.map(toRuleCommand).flatMap(({ text, otherTexts }) => [text, ...otherTexts]);
+  for (const text of texts) {
+    const loss = findLoss(text.split(/\s+/));
+    if (loss !== undefined) return loss;
+  }
+  return undefined;
+}
+
+function findLoss([program = "", ...words]: readonly string[]): string | undefined {
+  const name = program.slice(program.lastIndexOf("/") + 1);
+  if (name === "git") return findGitLoss(words);
+  const paths = words
+    .map((word) => word.replace(/["']/g, ""))
+    .filter((word) => IN_REPOSITORY.test(word) && !LOCK.test(word));
+  if (paths.length === 0) return undefined;
+  if (name === "find") {
+    const acts = words.some((word) => /^-(?:delete|exec|execdir|ok|okdir)$/.test(word));
+    return acts ? "it changes the data in .git" : undefined;
+  }
+  if (!REMOVING.test(name)) return undefined;
+  const isCopying = /^(?:cp|rsync|ln|install)$/.test(name);
+  // Copying a repository changes nothing in it.
+  const isTarget =
+    IN_REPOSITORY.test(words.at(-1) ?? "") || words.some((word) => word.startsWith("--delete"));
+  return isCopying && !isTarget ? undefined : "it changes or removes data in .git";
+}
+
+function findGitLoss(words: readonly string[]): string | undefined {
+  let at = 0;
+  for (let word = words[at]; word?.startsWith("-"); word = words[at]) at += WITH_VALUE.test(word) ? 2 : 1;
+  const command = words[at];
+  const operands = words.slice(at + 1).join(" ");
+  const found = GIT_LOSSES.find((each) => each.command === command && each.operands.test(operands));
+  return found && `git ${command} ${found.loss}`;
 }

@@ -10,8 +10,7 @@ import {
 } from "../entries.ts";
 import type { BlobStore } from "../store/blobs.ts";
 import type { PlannedChange } from "../timeline.ts";
-import { isWhole, signProtectedEntry } from "../tree/control.ts";
-import { signGitIndex } from "../tree/git.ts";
+import { isWhole, signGitIndex, signProtectedEntry } from "../tree/control.ts";
 import { readTarget, signCache } from "../tree/project-state.ts";
 import { type FileReader, toFileEntry } from "../tree/read-file.ts";
 

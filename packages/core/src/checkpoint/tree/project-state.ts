@@ -3,13 +3,12 @@ import { TimeSlicer } from "../../infrastructure/async.ts";
 import { readSystemNames } from "../../infrastructure/fs/directory.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
 import { findStats, fromNameBytes, toSystemPath } from "../../infrastructure/fs/stat.ts";
-import { findLinkedRepository, MAX_COPIED_OBJECT_BYTES } from "../../infrastructure/paths/git-objects.ts";
+import { findLinkedRepository, MAX_COPIED_OBJECT_BYTES } from "../../infrastructure/paths/git.ts";
 import { now, platformName } from "../../infrastructure/runtime.ts";
 import { systemErrorCode } from "../../infrastructure/system-error.ts";
 import { type FileEntry, isSameState, type TreeChange, type TreeEntry, toAbsolute } from "../entries.ts";
 import type { BlobStore } from "../store/blobs.ts";
 import type { CheckpointLimits } from "../types.ts";
-import { isWhole, signProtectedEntry } from "./control.ts";
 import {
   type GitLocation,
   isAsListed,
@@ -17,10 +16,12 @@ import {
   isHeldPack,
   isJustChanged,
   isTransientGitFile,
+  isWhole,
   type ListedDirectory,
   locateInGit,
   signGitIndex,
-} from "./git.ts";
+  signProtectedEntry,
+} from "./control.ts";
 import { FileReader, isUntouched, toFileEntry } from "./read-file.ts";
 
 /** The project is too large to be recorded. */

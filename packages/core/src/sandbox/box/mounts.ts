@@ -3,7 +3,7 @@ import { basename, delimiter, dirname, join } from "node:path";
 import { readSmallText } from "../../infrastructure/fs/read.ts";
 import { findRealPath, isInside } from "../../infrastructure/fs/real-path.ts";
 import { findStats } from "../../infrastructure/fs/stat.ts";
-import { MAX_COPIED_OBJECT_BYTES } from "../../infrastructure/paths/git-objects.ts";
+import { MAX_COPIED_OBJECT_BYTES } from "../../infrastructure/paths/git.ts";
 import { findHeldGitDirectories } from "../protected-files/changes.ts";
 import type { ProtectedFileScan } from "../protected-files/types.ts";
 import { findUnreadableFiles } from "./hidden-paths.ts";

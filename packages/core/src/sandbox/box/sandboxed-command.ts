@@ -1,5 +1,5 @@
 import { isInside } from "../../infrastructure/fs/real-path.ts";
-import { findLinkedRepository } from "../../infrastructure/paths/git-objects.ts";
+import { findLinkedRepository } from "../../infrastructure/paths/git.ts";
 import type {
   CommandReturn,
   ShellCommand,

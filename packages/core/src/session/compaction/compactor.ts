@@ -25,8 +25,7 @@ import {
 } from "./cut-point.ts";
 import FLUSH_INSTRUCTION from "./flush-knowledge.md" with { type: "text" };
 import { type ContextLimits, type RoomShares, shareRoom } from "./limits.ts";
-import { type SummarizerChoice, summarizeByLadder } from "./summarize.ts";
-import { assessSummary, summaryWarnings } from "./summary-validation.ts";
+import { assessSummary, type SummarizerChoice, summarizeByLadder, summaryWarnings } from "./summarize.ts";
 import {
   countFixedCharacters,
   estimateFixedTokens,

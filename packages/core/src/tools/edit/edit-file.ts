@@ -1,7 +1,6 @@
 import type { TextContent } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
-import { changeTarget, type TargetLocation } from "../change-target.ts";
-import type { EditArguments } from "../edit.ts";
+import type { EditArguments } from "../file-tools.ts";
 import { missingFileError } from "../missing-file.ts";
 import { type ApprovedTarget, displayPath } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
@@ -10,9 +9,11 @@ import { type EditOutcome, type EditRequest, planEdit } from "./plan-edit.ts";
 import {
   assertNoPlaceholders,
   assertWholeCharacters,
+  changeTarget,
   openForChange,
   previewChange,
   saveChange,
+  type TargetLocation,
 } from "./save-file.ts";
 import { createUnifiedDiff } from "./unified-diff.ts";
 

@@ -1,7 +1,9 @@
 import type { BigIntStats } from "node:fs";
-import { createFingerprint } from "../../infrastructure/fs/fingerprint.ts";
+import { dirname } from "node:path";
+import { withDirectoryLock } from "../../infrastructure/fs/directory-lock.ts";
 import { readWholeFile, specialFileKind } from "../../infrastructure/fs/read.ts";
 import { MovedPathError } from "../../infrastructure/fs/real-path.ts";
+import { createFingerprint } from "../../infrastructure/fs/stat.ts";
 import { DamagedFileError, FileChangedError, writeWholeFile } from "../../infrastructure/fs/write.ts";
 import { systemErrorText } from "../../infrastructure/system-error.ts";
 import {
@@ -145,4 +147,28 @@ export async function previewChange(
   const { before, after } = plan();
   const { diff } = await createUnifiedDiff(shownPath, before, after, LIMITS);
   return diff === "" ? undefined : diff;
+}
+
+/** Where a change will be made, and whether it is still wanted. */
+export interface TargetLocation {
+  /** See `TargetGate.locate`. */
+  locate(): ApprovedTarget;
+  signal: AbortSignal;
+}
+
+/**
+ * Calls `change` with the file as it is now, while no other diligent changes a file beside it: what `change` reads
+ * is what it replaces. @throws whatever `locate` and `change` throw, and the abort reason if nothing was changed
+ * yet.
+ */
+export async function changeTarget<T>(
+  { locate, signal }: TargetLocation,
+  change: (target: ApprovedTarget) => T,
+): Promise<T> {
+  signal.throwIfAborted();
+  // Resolved again under the lock: another process may have put a new file there meanwhile.
+  return withDirectoryLock(dirname(locate().realPath), () => {
+    signal.throwIfAborted();
+    return change(locate());
+  });
 }

@@ -1,16 +1,17 @@
 import { withParentDirectories } from "../../infrastructure/fs/private-files.ts";
 import type { TextContent } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
-import { changeTarget, type TargetLocation } from "../change-target.ts";
 import { type ApprovedTarget, displayPath } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
 import { countLines, findLineEnds, fromLineFeeds } from "./lines.ts";
 import {
   assertNoPlaceholders,
   assertWholeCharacters,
+  changeTarget,
   openForChange,
   previewChange,
   saveChange,
+  type TargetLocation,
 } from "./save-file.ts";
 import { createUnifiedDiff } from "./unified-diff.ts";
 

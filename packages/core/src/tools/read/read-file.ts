@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
-import { createFingerprint } from "../../infrastructure/fs/fingerprint.ts";
 import { openRegularFile, readChunks, readStart, specialFileKind } from "../../infrastructure/fs/read.ts";
+import { createFingerprint } from "../../infrastructure/fs/stat.ts";
 import { systemErrorCode, systemErrorText } from "../../infrastructure/system-error.ts";
 import {
   fileSignature,
@@ -9,8 +9,8 @@ import {
   startsLikeImage,
 } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
+import type { ReadArguments } from "../file-tools.ts";
 import { missingFileError } from "../missing-file.ts";
-import type { ReadArguments } from "../read.ts";
 import { type ApprovedTarget, formatBytes } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
 

@@ -1,12 +1,11 @@
 import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { resolvePaths } from "./diligent-dir.ts";
-import { type FileTail, readOwnHead, readOwnTail } from "./fs/read.ts";
-import { KNOWLEDGE_PATH_IN_PROJECT, type KnowledgeContent, knowledgeFilePath } from "./knowledge-file.ts";
-import { findTrackedState } from "./paths/git-index.ts";
-import { userStateDirectory } from "./paths/user.ts";
-import type { Environment } from "./runtime.ts";
-import { systemErrorCode, systemErrorText } from "./system-error.ts";
+import { resolvePaths } from "../diligent-dir.ts";
+import { type FileTail, readOwnHead, readOwnTail } from "../fs/read.ts";
+import type { Environment } from "../runtime.ts";
+import { systemErrorCode, systemErrorText } from "../system-error.ts";
+import { findTrackedState } from "./git-index.ts";
+import { userStateDirectory } from "./user.ts";
 
 /**
  * Where the knowledge file of a project comes from. `own`: this user's diligent began it on this machine. `tracked`: git
@@ -80,4 +79,24 @@ export function markOwnKnowledge(environment: Environment, line: string): void {
 function findMarker(environment: Environment, line: Uint8Array): string | undefined {
   const state = userStateDirectory(environment);
   return state && join(state, "knowledge", Bun.SHA256.hash(line, "hex"));
+}
+
+// Public declarations reach this file, so nothing here names a type of Node.
+
+const KNOWLEDGE_FILENAME = "knowledge.jsonl";
+
+/** From the project root, as git and the trust record name it. */
+export const KNOWLEDGE_PATH_IN_PROJECT = `.diligent/knowledge/${KNOWLEDGE_FILENAME}`;
+
+/** The file in `knowledgePath`, the directory `.diligent/knowledge` of a project. */
+export function knowledgeFilePath(knowledgePath: string): string {
+  return join(knowledgePath, KNOWLEDGE_FILENAME);
+}
+
+/** A knowledge file as it is now. */
+export interface KnowledgeContent {
+  /** Hexadecimal, of what is read of it. */
+  sha256: string;
+  /** Lines that are not empty; each is at most one entry. */
+  lineCount: number;
 }

@@ -1,16 +1,16 @@
 import { basename, dirname, isAbsolute, relative } from "node:path";
-import { findRealPath, isInside } from "../infrastructure/fs/real-path.ts";
-import { pathKind } from "../infrastructure/fs/stat.ts";
-import { findLocationsBehind } from "../infrastructure/paths/protected-files.ts";
-import { platformName } from "../infrastructure/runtime.ts";
-import { type SimpleCommand, showWord } from "./bash/parse.ts";
-import { type Operand, type ProgramSpec, type ReadOptions, readOptions } from "./bash/program-spec.ts";
-import type { CommandEvaluation } from "./bash/search-policy.ts";
-import { expandWords, isBuiltin, isProjectsProgram, readSimpleCommand } from "./bash/simple-command.ts";
-import { isPlainScript } from "./bash/text-programs.ts";
-import { evaluatePath, walkFiles } from "./paths.ts";
-import { evaluateReads } from "./reads.ts";
-import { type ApprovalVerdict, allow, ask, strictest } from "./types.ts";
+import { findRealPath, isInside } from "../../infrastructure/fs/real-path.ts";
+import { pathKind } from "../../infrastructure/fs/stat.ts";
+import { findLocationsBehind } from "../../infrastructure/paths/protected-files.ts";
+import { platformName } from "../../infrastructure/runtime.ts";
+import { evaluatePath, walkFiles } from "../paths.ts";
+import { evaluateReads } from "../reads.ts";
+import { type ApprovalVerdict, allow, ask, strictest } from "../types.ts";
+import { type SimpleCommand, showWord } from "./parse.ts";
+import { type Operand, type ProgramSpec, type ReadOptions, readOptions } from "./program-spec.ts";
+import { expandWords, isBuiltin, isProjectsProgram, readSimpleCommand } from "./programs.ts";
+import type { CommandEvaluation } from "./search-policy.ts";
+import { isPlainScript } from "./text-programs.ts";
 
 /** The edits of earlier commands on the line; each command is evaluated against the state before all of them. */
 export interface LineEdits {

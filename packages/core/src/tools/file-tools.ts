@@ -1,0 +1,97 @@
+import type { z } from "zod";
+import type { Tool } from "../tool/types.ts";
+import INPUT_SCHEMAS from "./input-schemas.json";
+import { loadParameters } from "./load-parameters.ts";
+import type { EditParameters, ReadParameters, WriteParameters } from "./parameters.ts";
+import { createTargetGate } from "./target.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** The arguments of a call, validated by `readParameters`. */
+export type ReadArguments = z.output<ReadParameters>;
+
+/**
+ * Shows a text file as numbered lines, or an image. Only regular files are opened, and none is read further than
+ * needed.
+ */
+export function createReadTool(workspace: Workspace): Tool<ReadParameters> {
+  const gate = createTargetGate(workspace, { toolName: "read", permission: "read" });
+  return {
+    name: "read",
+    description:
+      "Read a text file, as line number, tab, text (2,000 lines at most), or look at an image (PNG, JPEG, GIF, WebP). " +
+      "Paths may be relative to the working directory. Read a file before you edit or overwrite it.",
+    get parameters() {
+      return loadParameters().readParameters;
+    },
+    inputSchema: INPUT_SCHEMAS.read,
+    readOnly: true,
+    approval: gate.approval,
+    async execute(args, { signal }) {
+      const { readFile } = await import("./read/read-file.ts");
+      return readFile(workspace, gate.locate(args), { args, signal });
+    },
+  };
+}
+
+/** The arguments of a call, validated by `editParameters`. */
+export type EditArguments = z.output<EditParameters>;
+
+/** Replaces a piece of text in a file that the session has read. Every byte outside of it stays, line ends included. */
+export function createEditTool(workspace: Workspace): Tool<EditParameters> {
+  const gate = createTargetGate(workspace, { toolName: "edit", permission: "write" });
+  return {
+    name: "edit",
+    description:
+      "Replace old_string by new_string in a file that was read in this session. old_string must occur exactly once " +
+      "(give enough lines around it), unless replace_all is true.",
+    get parameters() {
+      return loadParameters().editParameters;
+    },
+    inputSchema: INPUT_SCHEMAS.edit,
+    changesFiles: true,
+    approval: gate.approval,
+    // The implementation is loaded with the first edit: describing the tool to a model does not need it.
+    async preview(args) {
+      const { previewEdit, toEditRequest } = await import("./edit/edit-file.ts");
+      return previewEdit(workspace, gate.locate(args), toEditRequest(args));
+    },
+    async execute(args, { signal }) {
+      const { editFile, toEditRequest } = await import("./edit/edit-file.ts");
+      const request = toEditRequest(args);
+      return editFile(workspace, { locate: () => gate.locate(args), signal }, request);
+    },
+  };
+}
+
+/**
+ * Creates a file or replaces the content of one that the session has read. A replaced file keeps its mode, links
+ * and byte order mark. It also keeps its line ends: content without any CR is written with the file's most frequent
+ * line end, since models write LF and a diff in which every line changes cannot be read. Content with a CR is
+ * written as it is.
+ */
+export function createWriteTool(workspace: Workspace): Tool<WriteParameters> {
+  const gate = createTargetGate(workspace, { toolName: "write", permission: "write" });
+  return {
+    name: "write",
+    description:
+      "Create a file, with its directories, or replace the whole content of one that was read in this session. " +
+      "To change a part of a file, use edit.",
+    get parameters() {
+      return loadParameters().writeParameters;
+    },
+    inputSchema: INPUT_SCHEMAS.write,
+    changesFiles: true,
+    approval: gate.approval,
+    // The implementation is loaded with the first call: describing the tool to a model does not need it.
+    async preview(args) {
+      const { assertWritable, previewWrite } = await import("./edit/write-file.ts");
+      assertWritable(args);
+      return previewWrite(workspace, gate.locate(args), args.content);
+    },
+    async execute(args, { signal }) {
+      const { assertWritable, writeFile } = await import("./edit/write-file.ts");
+      assertWritable(args);
+      return writeFile(workspace, { locate: () => gate.locate(args), signal }, args.content);
+    },
+  };
+}
