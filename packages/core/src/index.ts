@@ -156,6 +156,7 @@ export type {
   ApprovalRequest,
   ApprovalResponse,
   KeepOutput,
+  NeededApproval,
   Preview,
   Revise,
   RevisedCall,

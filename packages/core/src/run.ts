@@ -98,6 +98,7 @@ export type {
   ApprovalDecision,
   ApprovalRequest,
   ApprovalResponse,
+  NeededApproval,
   RevisedCall,
   Tool,
   ToolContext,

@@ -117,8 +117,8 @@ const TYPES = `
   KnowledgeFile KnowledgeRemoval KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry
   LeaveOptions LoadOptions LoadedConfig Message MessageDelta Model ModelCatalog ModelChange
   ModelChangeEntry ModelChoice ModelDefinition ModelFacts ModelFigures ModelLimit ModelPrice ModelSetting
-  Move MoveControl MoveProgress Notice NoticeLevel OpaqueBlock PathVersion PermissionRule PersonAnswer
-  PreparationDeps PrepareContext PreparedContext Preview PromptKnowledge ProviderErrorOptions
+  Move MoveControl MoveProgress NeededApproval Notice NoticeLevel OpaqueBlock PathVersion PermissionRule
+  PersonAnswer PreparationDeps PrepareContext PreparedContext Preview PromptKnowledge ProviderErrorOptions
   ProviderErrorType ProviderEvent ProviderReplay ProviderResult ProviderSettings PruneEntry
   PruningConditions RankedKnowledge Recording Redactor RequestLogEntry RequestLogFile RequestPurpose
   Restoration RestoredPath ResumeSessionOptions RetryOptions Revise RevisedCall RunConditions RunOptions

@@ -112,6 +112,17 @@ const EVENTS: Examples<AgentEvent> = {
       },
       gate: "shell_command",
     },
+    {
+      type: "approval_request",
+      requestId: "approval-2",
+      request: { permission: "execute", toolName: "bash", description: "bash: ls; make" },
+      gate: "shell_command",
+      mode: "deny",
+      needed: {
+        parts: ["make"],
+        rules: [{ permission: "execute", pattern: "make", action: "allow" }],
+      },
+    },
   ],
 };
 

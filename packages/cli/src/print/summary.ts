@@ -6,7 +6,7 @@ import {
   EMPTY_USAGE,
   type Model,
   messageText,
-  type PermissionRule,
+  type NeededApproval,
   type RunStopReason,
   type SerializableError,
   type Usage,
@@ -26,7 +26,7 @@ export interface RunSummary {
   turns: number;
   error?: SerializableError;
   /** The last request that needed approval, or was refused for lack of one. */
-  lastAsked?: { request: ApprovalRequest; gate: string };
+  lastAsked?: { request: ApprovalRequest; needed?: NeededApproval };
 }
 
 /** The summary of a run before its first event; without both prices its cost stays unknown. */
@@ -52,7 +52,10 @@ export function addEventToSummary(summary: RunSummary, event: AgentEvent): RunSu
         ? summary
         : { ...summary, turns: summary.turns + 1 };
     case "approval_request":
-      return { ...summary, lastAsked: { request: event.request, gate: event.gate } };
+      return {
+        ...summary,
+        lastAsked: { request: event.request, ...(event.needed && { needed: event.needed }) },
+      };
     case "agent_end":
       return { ...summary, stopReason: event.stopReason, ...(event.error && { error: event.error }) };
     default:
@@ -182,21 +185,18 @@ function describeFailure({ errorType, message }: NonNullable<RunSummary["error"]
   return errorType === "auth" ? `${message} Use /login or diligent login to set another key.` : message;
 }
 
-/** What was not approved, and what would have allowed it: the flag, and a rule if one can be written for it. */
+/** What was not approved, which part of it, and what would have allowed it: the flag, and the rules. */
 function describeMissingApproval(asked: RunSummary["lastAsked"]): string {
   const what = asked === undefined ? "something" : toSingleLine(asked.request.description, MAX_COLUMNS);
-  const rule = asked && ruleFor(asked);
-  const wayOut =
-    rule === undefined
-      ? 'a rule in "permissions" with "action": "allow" allows commands and files'
-      : `the rule ${JSON.stringify(rule)} in "permissions" allows this`;
-  return `${what} needed an approval and no one could give it; --approval auto allows everything, ${wayOut}`;
+  const { parts, rules } = asked?.needed ?? {};
+  const which = parts ? ` for ${parts.map((part) => toSingleLine(part, MAX_COLUMNS)).join(" and ")}` : "";
+  return `${what} needed an approval${which} and no one could give it; --approval auto allows everything, ${describeRules(rules)}`;
 }
 
-/** Undefined if no rule matches exactly this: several commands on a line, or pattern characters. */
-function ruleFor({ request, gate }: NonNullable<RunSummary["lastAsked"]>): PermissionRule | undefined {
-  const { permission, details = {} } = request;
-  const pattern = permission === "execute" ? details.command : (details.realPath ?? details.path);
-  if (typeof pattern !== "string" || gate === "command_syntax" || gate === "unknown_target") return undefined;
-  return /[*?[\]{}\\&|;'"\n]/.test(pattern) ? undefined : { permission, pattern, action: "allow" };
+function describeRules(rules: NeededApproval["rules"]): string {
+  if (rules === undefined) return "no rule allows this";
+  const list = rules.map((rule) => JSON.stringify(rule)).join(" and ");
+  return rules.length === 1
+    ? `the rule ${list} in "permissions" allows this`
+    : `the rules ${list} in "permissions" allow this`;
 }

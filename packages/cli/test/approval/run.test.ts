@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInjectedProject, takeFingerprint } from "../support/injected-project.ts";
 import { type Call, createDemands } from "../support/injections.ts";
 import { parseLines, runDiligent } from "../support/run-diligent.ts";
@@ -190,12 +191,33 @@ describe("a refusal in print mode", () => {
         },
         gate: "shell_command",
         mode: "deny",
+        needed: { rules: [{ permission: "execute", pattern: "make it", action: "allow" }] },
       },
     ]);
     expect(outputs).toEqual([
       "Refused: make may do more than read [shell_command], which needs the user's approval, and no one is there to give it. " +
-        "Do what is possible without it; tell the user that --approval auto would allow it, or an allow rule in permissions.",
+        "Do what is possible without it; tell the user that --approval auto would allow it, or the rule " +
+        '{"permission":"execute","pattern":"make it","action":"allow"} in permissions.',
     ]);
     expect(exitCode).toBe(4);
+  });
+
+  test("names the part of a line that needs the approval, and the rule with which it then runs", async () => {
+    place = createTemporaryProject({ sandbox: "off" });
+    place.write("Makefile", "it:\n\techo made > made\n");
+    place.write("script.json", {
+      version: 1,
+      turns: [{ toolCalls: [bash("ls && make it")] }, { text: "Done." }],
+    });
+    const run = () => runDiligent(place, ["-p", "go", "-m", "scripted/script.json"]);
+    const refused = await run();
+    const rule = { permission: "execute", pattern: "make it", action: "allow" };
+    expect(refused.exitCode).toBe(4);
+    expect(refused.stderr).toContain(
+      `bash: ls && make it needed an approval for make it and no one could give it; --approval auto allows everything, the rule ${JSON.stringify(rule)} in "permissions" allows this`,
+    );
+    place.configure({ sandbox: "off", permissions: [rule] });
+    expect((await run()).exitCode).toBe(0);
+    expect(readFileSync(join(place.project, "made"), "utf8")).toBe("made\n");
   });
 });

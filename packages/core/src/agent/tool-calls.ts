@@ -166,7 +166,7 @@ async function decide(
   asked: AskedCall | undefined,
 ): Promise<ApprovalDecision> {
   if (!run.config.approve) return { response: "once" };
-  const announce: Asking["announce"] = (gate, { shown = request, mode } = {}) => {
+  const announce: Asking["announce"] = (gate, { shown = request, mode, needed } = {}) => {
     const requestId = run.nextItemId("approval");
     run.emit({
       type: "approval_request",
@@ -174,6 +174,7 @@ async function decide(
       request: shown,
       gate,
       ...(mode !== undefined && { mode }),
+      ...(needed && { needed }),
     });
   };
   const answer = await run.config.approve(request, { announce, ...asked });

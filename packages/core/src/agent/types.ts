@@ -11,6 +11,7 @@ import type {
   ApprovalRequest,
   ApprovalResponse,
   KeepOutput,
+  NeededApproval,
   Preview,
   Redactor,
   Revise,
@@ -178,15 +179,26 @@ export type AgentEvent =
   /**
    * The user is being asked, or the request was refused. `gate` names the rule that applies, `mode` the approval mode.
    */
-  | { type: "approval_request"; requestId: string; request: ApprovalRequest; gate: string; mode?: string };
+  | {
+      type: "approval_request";
+      requestId: string;
+      request: ApprovalRequest;
+      gate: string;
+      mode?: string;
+      /** Set when nobody could be asked. */
+      needed?: NeededApproval;
+    };
 
 /** The context of one approval decision. */
 export interface Asking {
   /**
    * Notifies the run's observers that the user is being asked, or that the request was refused; `shown` when more
-   * is shown than was requested, `mode` when the policy has modes.
+   * is shown than was requested, `mode` when the policy has modes, `needed` when nobody can be asked.
    */
-  announce(gate: string, about?: { shown?: ApprovalRequest; mode?: string }): void;
+  announce(
+    gate: string,
+    about?: { shown?: ApprovalRequest; mode?: string; needed?: NeededApproval | undefined },
+  ): void;
   /** A preview of the call's changes, for the user who is asked. */
   preview?: Preview | undefined;
   /** Replaces the call's arguments by those the user prefers; left out once the call has started. */

@@ -68,7 +68,7 @@ function settle(verdict: ApprovalVerdict, mode: ApprovalMode): ApprovalVerdict {
     case "auto":
       return { ...AUTO, ...(verdict.withholds && { withholds: verdict.withholds }) };
     case "deny":
-      return { ...deny(verdict.gate, verdict.reason), wouldAsk: true };
+      return { ...verdict, ...deny(verdict.gate, verdict.reason), wouldAsk: true, grants: undefined };
     default:
       return assertNever(mode);
   }

@@ -85,6 +85,8 @@ export interface ApprovalVerdict {
   reason: string;
   /** For `ask`: the grants that an "always" answer creates, shown with the question. */
   grants?: readonly Grant[] | undefined;
+  /** For `ask` about a command line: its commands that need the approval, as far as they are known. */
+  commands?: readonly (readonly { text: string; isGlob: boolean }[])[] | undefined;
   /** For `deny`: only the mode refuses the request; the user could have allowed it. */
   wouldAsk?: boolean | undefined;
   /** For reading a directory: true for a file (absolute, real) below it that must not be shown. */

@@ -17,6 +17,7 @@ import type {
   ApprovalDecision,
   ApprovalRequest,
   ApprovalResponse,
+  NeededApproval,
   Redactor,
   RevisedCall,
 } from "../tool/types.ts";
@@ -91,8 +92,10 @@ export function createApprove(options: ApproveOptions): Approve {
     isProblemSaid = true;
     if (problem !== undefined) warn?.(problem);
     if (verdict.action === "deny" || ask === undefined) {
-      asking.announce(verdict.gate, { mode: options.context.mode ?? "ask" });
-      return refuse(verdict, ask !== undefined);
+      const isUnattended = ask === undefined && verdict.wouldAsk === true;
+      const needed = isUnattended ? await findNeeded(request, verdict, options) : undefined;
+      asking.announce(verdict.gate, { mode: options.context.mode ?? "ask", needed });
+      return refuse(verdict, { isAttended: ask !== undefined, needed });
     }
     const turn = endedTurns;
     const question = lastQuestion.then(async () => {
@@ -144,7 +147,7 @@ async function decideAgain(
   if (verdict.action === "allow") return pass(verdict);
   if (verdict.action === "deny") {
     asking.announce(verdict.gate, { mode: options.context.mode ?? "ask" });
-    return refuse(verdict, true);
+    return refuse(verdict, { isAttended: true });
   }
   const { preview, revise } = asking;
   return askPerson(
@@ -163,17 +166,45 @@ function pass({ withholds }: ApprovalVerdict): ApprovalResponse | ApprovalDecisi
   return withholds ? { response: "once", withholds } : "once";
 }
 
-function refuse({ action, gate, reason, wouldAsk }: ApprovalVerdict, isAttended: boolean): ApprovalDecision {
+async function findNeeded(
+  request: ApprovalRequest,
+  verdict: ApprovalVerdict,
+  { context, grants }: ApproveOptions,
+): Promise<NeededApproval | undefined> {
+  const { findNeededApproval } = await import("../approval/needed-approval.ts");
+  return findNeededApproval(request, verdict, { ...context, grants: await grants.list() });
+}
+
+function refuse(
+  { action, gate, reason, wouldAsk }: ApprovalVerdict,
+  { isAttended, needed }: { isAttended: boolean; needed?: NeededApproval | undefined },
+): ApprovalDecision {
   const why = `Refused: ${reason} [${gate}]`;
   const isFinal = action === "deny" && !wouldAsk;
   if (isFinal) return { response: "reject", message: `${why}. Do not try it in another way.` };
   if (isAttended) {
     return { response: "reject", message: `${why}, and the user runs with --approval deny.` };
   }
-  const message =
-    `${why}, which needs the user's approval, and no one is there to give it. ` +
-    "Do what is possible without it; tell the user that --approval auto would allow it, or an allow rule in permissions.";
+  const message = `${why}, which needs the user's approval, and no one is there to give it.${describeNeeded(needed)}`;
   return { response: "reject", unattended: true, message };
+}
+
+/** For the model, behind the refusal. */
+function describeNeeded({ parts, rules }: NeededApproval = {}): string {
+  const which = parts
+    ? ` On this line, ${listQuoted(parts)} ${parts.length === 1 ? "needs" : "need"} it.`
+    : "";
+  return `${which} Do what is possible without it; tell the user that ${describeWay(rules)}.`;
+}
+
+function describeWay(rules: NeededApproval["rules"]): string {
+  if (rules === undefined) return "only --approval auto would allow it: no rule does";
+  const list = rules.map((rule) => JSON.stringify(rule)).join(", ");
+  return `--approval auto would allow it, or ${rules.length === 1 ? "the rule" : "the rules"} ${list} in permissions`;
+}
+
+function listQuoted(texts: readonly string[]): string {
+  return texts.map((text) => `\`${text}\``).join(", ");
 }
 
 /** A request waiting for a person, as the model made it or as the person edited it. */

@@ -21,6 +21,14 @@ export interface PermissionRule {
   action: "allow" | "deny" | "ask";
 }
 
+/** What would let a refused request through, beside the mode `auto`. */
+export interface NeededApproval {
+  /** The commands that need the approval, where these are not the whole line. */
+  parts?: readonly string[];
+  /** The rules that allow the request, all of them together; left out where no rule does. */
+  rules?: readonly PermissionRule[];
+}
+
 /** `once` allows this call, `always` also those like it from now on, `reject` refuses it. */
 export type ApprovalResponse = "once" | "always" | "reject";
 

@@ -88,8 +88,12 @@ function evaluateParts(
   const verdicts = evaluatePipelines(reading.pipelines, evaluation);
   const verdict = strictest(verdicts) ?? ask("shell_command", "it contains no command");
   const asking = verdicts.filter(({ action }) => action === "ask");
+  const commandsThatAsk = commands.filter((_, index) => verdicts[index]?.action === "ask");
   const isComplete = asking.every(({ grants }) => grants !== undefined);
-  return { verdict, grants: isComplete ? distinct(asking.flatMap(({ grants = [] }) => grants)) : undefined };
+  return {
+    verdict: { ...verdict, commands: commandsThatAsk },
+    grants: isComplete ? distinct(asking.flatMap(({ grants = [] }) => grants)) : undefined,
+  };
 }
 
 function distinct(grants: readonly Grant[]): Grant[] {

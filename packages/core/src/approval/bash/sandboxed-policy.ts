@@ -21,13 +21,19 @@ export function evaluateSandboxedCommand(
   const evaluated = evaluateCommand(line, { ...context, grants }, readGrammar);
   if (evaluated.action !== "ask") return evaluated;
   const verdict = { ...evaluated, grants: evaluated.grants?.map((grant) => markSandboxed(grant, true)) };
-  if (verdict.gate === "rule") return verdict;
+  const ruled = readWords(line, readGrammar).map((command) => ({
+    command,
+    rule: findCommandRule(toRuleCommand(command), context.rules ?? []),
+  }));
+  const asking = ruled.flatMap(({ command, rule }) => (rule?.action === "ask" ? [{ command, rule }] : []));
+  const [first] = asking;
+  if (first) return { ...verdict, ...verdictOf(first.rule), commands: asking.map(({ command }) => command) };
   if (context.canUndo === false) return { ...verdict, reason: `${verdict.reason}, and ${NOT_RECORDED}` };
-  const commands = readWords(line, readGrammar);
-  const rule = findAskingRule(commands, context);
-  if (rule) return { ...verdict, ...verdictOf(rule) };
-  const loss = findHistoryLoss(line, commands);
-  return loss === undefined ? RUNS_SANDBOXED : { ...verdict, ...ask("shell_command", loss) };
+  const unruled = ruled.filter(({ rule }) => rule?.action !== "allow").map(({ command }) => command);
+  const loss = findHistoryLoss(line, unruled);
+  return loss === undefined
+    ? RUNS_SANDBOXED
+    : { ...verdict, ...ask("shell_command", loss.reason), commands: loss.commands };
 }
 
 const NOT_RECORDED = "undo could not restore everything in the project: some files are not recorded";
@@ -68,6 +74,7 @@ export function evaluateOutsideCommand(
   return {
     ...ask("sandbox", "it would run outside the sandbox, with all your permissions"),
     grants: [grant],
+    commands: readWords(line, readGrammar),
   };
 }
 
@@ -77,13 +84,6 @@ function readWords(line: string, readGrammar: ReadGrammar): RuleWords[] {
   return reading.kind === "opaque"
     ? reading.commands.map((words) => words.map((text) => ({ text, isGlob: false })))
     : reading.pipelines.flatMap((pipeline) => pipeline.commands);
-}
-
-/** Finds the rule that requires approval for one of the commands. */
-function findAskingRule(commands: readonly RuleWords[], { rules = [] }: ApprovalContext) {
-  return commands
-    .map((command) => findCommandRule(toRuleCommand(command), rules))
-    .find((rule) => rule?.action === "ask");
 }
 
 /** A line without any of these needs no closer check. */
@@ -129,18 +129,29 @@ const IN_REPOSITORY = /(?:^|[/=])\.git(?:\/|$)/;
 // Lock files of a killed git have to be removed by hand.
 const LOCK = /\.lock$/;
 
+/** What commands of a line may lose. */
+interface HistoryLoss {
+  /** A clause. */
+  reason: string;
+  /** The commands that do; none where the line's redirection does. */
+  commands: readonly RuleWords[];
+}
+
 /**
- * A clause saying why commands remove or rewrite data that only git keeps (commits, refs, stashes, reflogs), as far as
+ * Says why commands remove or rewrite data that only git keeps (commits, refs, stashes, reflogs), as far as
  * their words show it; undefined otherwise.
  */
-export function findHistoryLoss(line: string, commands: readonly RuleWords[]): string | undefined {
-  if (/>\s*["']?(?:[^\s"';|&]*\/)?\.git\/(?!\S*\.lock)/.test(line)) return "it writes into .git";
-  const texts = commands.map(toRuleCommand).flatMap(({ text, otherTexts }) => [text, ...otherTexts]);
-  for (const text of texts) {
-    const loss = findLoss(text.split(/\s+/));
-    if (loss !== undefined) return loss;
-  }
-  return undefined;
+export function findHistoryLoss(line: string, commands: readonly RuleWords[]): HistoryLoss | undefined {
+  if (/>\s*["']?(?:[^\s"';|&]*\/)?\.git\/(?!\S*\.lock)/.test(line))
+    return { reason: "it writes into .git", commands: [] };
+  const losing = commands.flatMap((command) => {
+    const { text, otherTexts } = toRuleCommand(command);
+    const reasons = [text, ...otherTexts].map((each) => findLoss(each.split(/\s+/)));
+    const reason = reasons.find((each) => each !== undefined);
+    return reason === undefined ? [] : [{ command, reason }];
+  });
+  const [first] = losing;
+  return first && { reason: first.reason, commands: losing.map(({ command }) => command) };
 }
 
 function findLoss([program = "", ...words]: readonly string[]): string | undefined {

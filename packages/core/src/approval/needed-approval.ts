@@ -1,0 +1,57 @@
+import { isAbsolute, relative, resolve } from "node:path";
+import { isInside } from "../infrastructure/fs/real-path.ts";
+import type { ApprovalRequest, NeededApproval, PermissionRule } from "../tool/types.ts";
+import { decideApproval } from "./policy.ts";
+import { toRuleCommand } from "./rules.ts";
+import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
+
+/** Characters that mean something in a pattern, or that only a program's own reading of them would tell apart. */
+const PATTERN_CHARACTERS = /[*?[\]{}\\!]/;
+
+/**
+ * What would let a refused request through, beside the mode `auto`: which commands of a line need the approval, and which
+ * rules give it. Each answer was tried: with the rules added, the request is allowed.
+ */
+export async function findNeededApproval(
+  request: ApprovalRequest,
+  verdict: ApprovalVerdict,
+  context: ApprovalContext,
+): Promise<NeededApproval | undefined> {
+  if (verdict.gate === "extension") return undefined;
+  if (request.permission !== "execute") {
+    const rules = toPathRules(request, context);
+    return (await isAllowedWith(request, rules, context)) ? { rules } : {};
+  }
+  const line = request.details?.command;
+  const commands = (verdict.commands ?? []).map(toRuleCommand);
+  if (typeof line !== "string" || commands.length === 0) return {};
+  const texts = [...new Set(commands.map(({ text }) => text))];
+  const rules = [...new Set(commands.map(({ exactText }) => exactText))].map(toCommandRule);
+  const part = texts.length === 1 && texts[0] === line.trim() ? {} : { parts: texts };
+  return (await isAllowedWith(request, rules, context)) ? { ...part, rules } : part;
+}
+
+async function isAllowedWith(
+  request: ApprovalRequest,
+  added: readonly PermissionRule[],
+  context: ApprovalContext,
+): Promise<boolean> {
+  if (added.length === 0) return false;
+  const rules = [...(context.rules ?? []), ...added];
+  const { action } = await decideApproval(request, { ...context, rules, mode: "ask" });
+  return action === "allow";
+}
+
+/** A pattern that allows just that, but for characters which only `*` matches. */
+function toCommandRule(exactText: string): PermissionRule {
+  return { permission: "execute", pattern: exactText.replace(/\0+/g, "*"), action: "allow" };
+}
+
+function toPathRules({ permission, details = {} }: ApprovalRequest, { root, cwd }: ApprovalContext) {
+  const { realPath, path } = details;
+  const named = typeof realPath === "string" ? realPath : path;
+  if (typeof named !== "string" || named === "" || PATTERN_CHARACTERS.test(named)) return [];
+  const absolute = isAbsolute(named) ? named : resolve(cwd, named);
+  const pattern = isInside(absolute, root) && absolute !== root ? relative(root, absolute) : absolute;
+  return [{ permission, pattern, action: "allow" } satisfies PermissionRule];
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "bun:test";
+import { findNeededApproval } from "../../src/approval/needed-approval.ts";
+import { decideApproval } from "../../src/approval/policy.ts";
+import type { ApprovalContext } from "../../src/approval/types.ts";
+import type { ApprovalRequest, NeededApproval, PermissionRule } from "../../src/tool/types.ts";
+import { createEverydayProject } from "../support/everyday-project.ts";
+
+const wrapper = {
+  wrapCommand: () => {
+    throw new Error("Deciding runs nothing.");
+  },
+  leave: () => () => [],
+};
+const BOXED: Partial<ApprovalContext> = {
+  sandboxState: async () => ({ kind: "boxed", mayLeave: true, wrapper }),
+};
+
+const allow = (pattern: string): PermissionRule => ({ permission: "execute", pattern, action: "allow" });
+const bash = (command: string, more: object = {}): ApprovalRequest => ({
+  ...{ permission: "execute", toolName: "bash", description: "" },
+  details: { command, ...more },
+});
+
+/** What a request needs that is refused where nobody can be asked. */
+async function needed(
+  request: ApprovalRequest,
+  more: Partial<ApprovalContext> = {},
+): Promise<NeededApproval | undefined> {
+  using project = createEverydayProject({ isHostile: false });
+  const context: ApprovalContext = { root: project.root, cwd: project.root, mode: "deny", ...more };
+  const verdict = await decideApproval(request, context);
+  expect(verdict).toMatchObject({ action: "deny", wouldAsk: true });
+  const found = await findNeededApproval(request, verdict, context);
+  // What is said to be enough is.
+  if (found?.rules) {
+    const rules = [...(more.rules ?? []), ...found.rules];
+    expect(await decideApproval(request, { ...context, rules })).toMatchObject({ action: "allow" });
+  }
+  return found;
+}
+
+describe("a refused command line needs", () => {
+  test.each<[string, NeededApproval]>([
+    ["git push", { rules: [allow("git push")] }],
+    ["echo a && git push", { parts: ["git push"], rules: [allow("git push")] }],
+    [
+      "npm test && ls && git push origin main",
+      {
+        parts: ["npm test", "git push origin main"],
+        rules: [allow("npm test"), allow("git push origin main")],
+      },
+    ],
+    ["cd src && npm test; npm test", { parts: ["npm test"], rules: [allow("npm test")] }],
+    [
+      'git commit -m "two words"',
+      { parts: ["git commit -m two words"], rules: [allow("git commit -m two*words")] },
+    ],
+    ["cd /tmp && git push", { parts: ["cd /tmp", "git push"] }],
+    ["a=$(git push); echo $a", {}],
+    ["echo x > y; git push", {}],
+  ])("without a sandbox: %p", async (command, expected) => {
+    expect(await needed(bash(command))).toEqual(expected);
+  });
+
+  test.each<[string, NeededApproval]>([
+    ["make && git push --force", { parts: ["git push --force"], rules: [allow("git push --force")] }],
+    ["echo x > y; git branch -D a", { parts: ["git branch -D a"], rules: [allow("git branch -D a")] }],
+    ["rm -rf .git", { rules: [allow("rm -rf .git")] }],
+    ["echo x > .git/HEAD", {}],
+  ])("in the sandbox: %p", async (command, expected) => {
+    expect(await needed(bash(command), BOXED)).toEqual(expected);
+  });
+
+  test("outside the sandbox a rule for each of its commands", async () => {
+    expect(await needed(bash("ls && git push", { outsideSandbox: true }), BOXED)).toEqual({
+      parts: ["ls", "git push"],
+      rules: [allow("ls"), allow("git push")],
+    });
+  });
+
+  test("a rule that stands behind the one that asks", async () => {
+    const rules: PermissionRule[] = [{ permission: "execute", pattern: "npm", action: "ask" }];
+    expect(await needed(bash("make && npm test"), { ...BOXED, rules })).toEqual({
+      parts: ["npm test"],
+      rules: [allow("npm test")],
+    });
+  });
+
+  test("no rule that does not help, since another one denies it", async () => {
+    const rules: PermissionRule[] = [{ permission: "read", pattern: "**/*.pem", action: "deny" }];
+    expect(await needed(bash("make keys"), { rules })).toEqual({ rules: [allow("make keys")] });
+  });
+});
+
+test.each<[string, ApprovalRequest["permission"], string, string | undefined]>([
+  ["a protected file", "write", "CLAUDE.md", "CLAUDE.md"],
+  ["a file elsewhere", "read", "/etc/hostname", "/etc/hostname"],
+  ["a name with characters that patterns know", "write", ".env[1]", undefined],
+])("a refused file needs a rule that names it: %s", async (_, permission, path, pattern) => {
+  const request = { permission, toolName: permission, description: "", details: { path } };
+  const rules = pattern === undefined ? [] : [{ permission, pattern, action: "allow" as const }];
+  expect(await needed(request)).toEqual(pattern === undefined ? {} : { rules });
+});
