@@ -16,10 +16,12 @@ import { savedLines, sessionIds } from "./support/session-files.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 
 /*
- * What was agreed on for the context to be accepted, one test each, as far as no other file holds it. The rest:
- * - saving knowledge: core/test/tools/add-knowledge.test.ts; from one session to the next: knowledge-run.test.ts
+ * The acceptance criteria for the context, one test each, as far as no other file covers them. The rest:
+ * - saving knowledge: core/test/tools/add-knowledge.test.ts; from one session to the next:
+ *   knowledge-run.test.ts
  * - the order of knowledge: core/test/knowledge/ranker.test.ts
- * - OpenAI, chosen by its model: provider-selection.test.ts; with tools and a compaction: compaction-demo.test.ts
+ * - OpenAI, chosen by its model: provider-selection.test.ts; with tools and a compaction:
+ *   compaction-demo.test.ts
  * - that all tests pass: `bun run check`
  */
 
@@ -31,7 +33,7 @@ let server: CountingServer;
 let screen: string;
 let sessionId: string | undefined;
 
-/** One long run in a terminal, in a small window; what it left behind is looked at from all sides. */
+/** One long run in a terminal, in a small window, whose results all tests examine. */
 beforeAll(async () => {
   place = createTemporaryProject();
   const answer = refactorConfig(place, { rounds: 3, characters: 9_000 });
@@ -68,7 +70,7 @@ describe("bun install", () => {
 });
 
 describe("compaction", () => {
-  test("is triggered by a session above the threshold, and is visible", () => {
+  test("starts above the threshold and is visible", () => {
     const starts = [...screen.matchAll(/⟳ Compacting context \((\d+)k tokens\)\.\.\./g)];
     const ends = [...screen.matchAll(/Context compacted: (\d+)k → (\d+)k tokens/g)];
     expect(starts.length).toBeGreaterThan(0);
@@ -81,7 +83,7 @@ describe("compaction", () => {
     expect([server.refused, server.problems]).toEqual([0, []]);
   });
 
-  test("asks for a summary that has the agreed structure, and keeps it as it was given", () => {
+  test("requests a summary with the documented structure and stores it unchanged", () => {
     const headings = [
       "## Goal",
       "## Constraints & Preferences",
@@ -101,14 +103,14 @@ describe("compaction", () => {
     for (const { summary } of compactions()) expect(summary).toBe(GOOD_SUMMARY);
   });
 
-  test("tracks the files that were read and modified, over all compactions", () => {
+  test("tracks the files that were read and modified across all compactions", () => {
     expect(compactions().at(-1)?.details).toEqual({
       readFiles: REFACTORED.read,
       modifiedFiles: REFACTORED.modified,
     });
   });
 
-  test("rebuilds the context as the summary and what was kept", () => {
+  test("rebuilds the context from the summary and the kept messages", () => {
     const lines = savedLines(place, sessionId);
     const last = lines.findLastIndex(({ type }) => type === "compaction");
     const firstKept = lines.findIndex(({ id }) => id === lines[last]?.firstKeptEntryId);
@@ -124,7 +126,7 @@ describe("compaction", () => {
     expect(messages[1]).toStartWith(/Step \d+\./.exec(JSON.stringify(kept[0]))?.[0] ?? "none");
   });
 
-  test("is there again when the session is continued", async () => {
+  test("survives a resumption of the session", async () => {
     const before = server.turns.at(-1)?.messages ?? [];
     const { stdout } = await runDiligent(place, ["-c", "-p", "what were we working on?"]);
     expect(stdout).toBe("We were refactoring the config module.\n");
@@ -149,7 +151,7 @@ test("a session of version 1 still loads", async () => {
   expect(readFileSync(path, "utf8")).toStartWith(before);
 });
 
-test("the code has no way around its types", () => {
+test("the code contains no way around its types", () => {
   const sources = ["core", "cli"].flatMap((name) =>
     [...new Bun.Glob("**/*.ts").scanSync(join(ROOT, "packages", name, "src"))].map((file) =>
       join(ROOT, "packages", name, "src", file),

@@ -25,21 +25,21 @@ const createFor = (options: ApproverOptions) => createApprover(place, options);
 const decide = (options: ApproverOptions, request = bash("npm test")) =>
   decideWith(createFor(options), request);
 
-test("auto allows everything and announces nothing", async () => {
+test("createApprove() in auto mode allows everything and announces nothing", async () => {
   expect(await decide({ mode: "auto" })).toEqual({ decision: "once", gates: [] });
   expect(await decide({ mode: "auto" }, reading("/etc/shadow"))).toEqual({ decision: "once", gates: [] });
 });
 
-test("what needs no consent passes in every mode without being announced", async () => {
+test("createApprove() passes requests that need no approval in every mode without announcing them", async () => {
   const inside = reading(`${place.project}/a.ts`);
   for (const mode of ["auto", "ask", "deny"] as const) {
     expect(await decide({ mode }, inside)).toEqual({ decision: "once", gates: [] });
   }
 });
 
-describe("with nobody there", () => {
+describe("createApprove() without a user", () => {
   for (const mode of ["ask", "deny"] as const) {
-    test(`${mode} refuses, says so to the run, and names the option that would allow it`, async () => {
+    test(`in ${mode} mode refuses, says so to the run, and names the option that would allow it`, async () => {
       expect(await decide({ mode })).toEqual({
         decision: {
           response: "reject",
@@ -54,8 +54,8 @@ describe("with nobody there", () => {
   }
 });
 
-describe("with somebody there", () => {
-  test("ask passes the answer on", async () => {
+describe("createApprove() with a user", () => {
+  test("in ask mode returns the user's answer", async () => {
     const asked: unknown[] = [];
     const ask = async (request: ApprovalRequest, { gate }: { gate: string }) => {
       asked.push([request.description, gate]);
@@ -68,7 +68,7 @@ describe("with somebody there", () => {
     expect(asked).toEqual([["read: /etc/hosts", "outside_project"]]);
   });
 
-  test("deny asks nobody and lets the run go on", async () => {
+  test("in deny mode asks nobody and lets the run continue", async () => {
     const ask = () => Promise.reject(new Error("was asked"));
     expect(await decide({ mode: "deny", ask })).toEqual({
       decision: { response: "reject", message: expect.stringContaining("--approval deny") },
@@ -77,7 +77,7 @@ describe("with somebody there", () => {
   });
 });
 
-describe("always", () => {
+describe('"always"', () => {
   function createAsker(...answers: PersonAnswer[]) {
     const asked: string[] = [];
     const ask = async (request: ApprovalRequest) => {
@@ -87,7 +87,7 @@ describe("always", () => {
     return { asked, ask };
   }
 
-  test("asks about the same no second time, and about more again", async () => {
+  test("covers the same request and asks about a longer one again", async () => {
     const { asked, ask } = createAsker({ response: "always" });
     const approve = createFor({ ask });
     for (const command of ["npm test", "npm test", "npm test && ls", "npm test; curl x", "npm test x"]) {
@@ -96,7 +96,7 @@ describe("always", () => {
     expect(asked).toEqual(["bash: npm test", "bash: npm test; curl x", "bash: npm test x"]);
   });
 
-  test("for the project holds in later sessions, for the session does not", async () => {
+  test("for the project applies in later sessions, for the session it does not", async () => {
     const first = createFor({
       ask: createAsker({ response: "always", scope: "project" }, { response: "always", scope: "session" })
         .ask,
@@ -111,7 +111,7 @@ describe("always", () => {
     expect(await createFor({ mode: "deny" })(bash("npm run kept"), UNHEARD)).toBe("once");
   });
 
-  test("that cannot be kept holds for the session and says so", async () => {
+  test("that cannot be saved applies to the session, with a message", async () => {
     const warnings: string[] = [];
     const { asked, ask } = createAsker({ response: "always", scope: "project" });
     const grants = new GrantStore({ environment: { XDG_STATE_HOME: "/proc/nowhere" }, root: place.project });
@@ -123,7 +123,7 @@ describe("always", () => {
   });
 });
 
-test("kept answers that cannot be used are said once and allow nothing", async () => {
+test("from a file with unusable grants reports them once and allows nothing", async () => {
   const state = `${place.top}/damaged/diligent`;
   mkdirSync(state, { recursive: true, mode: 0o700 });
   writeFileSync(`${state}/grants.json`, "{", { mode: 0o600 });
@@ -139,7 +139,7 @@ test("kept answers that cannot be used are said once and allow nothing", async (
 });
 
 describe("several questions at once", () => {
-  test("are put one after the other, and not at all where an earlier answer covers them", async () => {
+  test("are asked one after the other, and skipped if an earlier answer covers them", async () => {
     const open: { description: string; answer(given: PersonAnswer): void }[] = [];
     const ask = ({ description }: ApprovalRequest) =>
       new Promise<PersonAnswer>((answer) => open.push({ description, answer }));
@@ -158,7 +158,7 @@ describe("several questions at once", () => {
     ]);
   });
 
-  test("end with the turn: what was waiting is not asked, what comes later is", async () => {
+  test("end with the turn: waiting ones are not asked, later ones are", async () => {
     const asked: string[] = [];
     const ask = async ({ description }: ApprovalRequest): Promise<PersonAnswer> => {
       asked.push(description);
@@ -175,8 +175,8 @@ describe("several questions at once", () => {
   });
 });
 
-describe("what nobody is asked about", () => {
-  test("a rule that wants to be asked is a missing approval where nobody is there", async () => {
+describe("requests that are decided without a question", () => {
+  test("a rule with action ask counts as a missing approval without a user", async () => {
     const rules = [{ permission: "execute" as const, pattern: "npm", action: "ask" as const }];
     for (const mode of ["ask", "deny"] as const) {
       expect(await decide({ mode, rules })).toEqual({
@@ -190,7 +190,7 @@ describe("what nobody is asked about", () => {
     }
   });
 
-  test("a rule that denies is a refusal with its reason, attended or not, and the run goes on", async () => {
+  test("a deny rule refuses with its reason, with or without a user, and the run continues", async () => {
     const rules = [{ permission: "execute" as const, pattern: "npm", action: "deny" as const }];
     const ask = () => Promise.reject(new Error("was asked"));
     const expected: Awaited<ReturnType<typeof decide>> = {
@@ -204,7 +204,7 @@ describe("what nobody is asked about", () => {
     expect(await decide({ mode: "deny", rules })).toEqual(expected);
   });
 
-  test("plan refuses what writes or runs", async () => {
+  test("plan mode refuses what writes or runs", async () => {
     expect(await decide({ mode: "plan" })).toEqual({
       decision: {
         response: "reject",

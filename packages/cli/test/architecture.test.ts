@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path";
 
 const SOURCE = join(import.meta.dir, "..", "src");
 
-/** What the sources may import that is not theirs. */
+/** The packages that the sources may import. */
 const PACKAGES = new Set([
   "@diligent/core",
   "@diligent/core/anthropic",
@@ -22,10 +22,13 @@ const PACKAGES = new Set([
   "marked-terminal",
 ]);
 
-/** The terminal library, file by file: all of it at once would cost the start. */
+/** The terminal library, file by file: all of it at once would slow down the start. */
 const TERMINAL_LIBRARY = /^@earendil-works\/pi-tui\/dist\/[\w/-]+\.js$/;
 
-/** Parts that only turn values into values: no disk, no process, no network, no clock. So are all files they import. */
+/**
+ * Modules that only compute values: no disk, process, network or clock. The same holds for all files that
+ * they import.
+ */
 const PURE = [
   /^arguments\//,
   /^print\/(output|summary)\.ts$/,
@@ -37,14 +40,14 @@ const PURE = [
   /^tui\/pickers\/picker(-view)?\.ts$/,
 ];
 
-/** Reads or changes something beyond its arguments; of Bun only what measures text does not. */
+/** Reads or changes something beyond its arguments; of Bun's API, only text measurement does not. */
 const MACHINE =
   /\bBun\.(?!stringWidth\b|stripANSI\b)\w+|\bprocess\.|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bset(?:Timeout|Interval|Immediate)\b|\bperformance\.|\bfetch\(/;
 const CLOCK = /^import \{[^}]*\bnow\b[^}]*\} from "@diligent\/core/m;
 
 interface Import {
   file: string;
-  /** A file of ours relative to src, or the specifier as it stands. */
+  /** One of our files relative to src, or the specifier itself. */
   from: string;
   kind: "static" | "dynamic" | "type";
 }
@@ -75,19 +78,19 @@ function importsOf(file: string): Import[] {
   ];
 }
 
-/** `{ type A, type B }`, which is gone when the program runs. */
+/** `{ type A, type B }`, which does not exist at runtime. */
 function importsTypesOnly(names: string): boolean {
   const inner = /^\{([\s\S]*)\}\s*$/.exec(names.trim())?.[1];
   const parts = (inner ?? "").split(",").map((part) => part.trim());
   return inner !== undefined && parts.filter((part) => part !== "").every((part) => part.startsWith("type "));
 }
 
-/** Everything that is loaded before the program has looked at what it was asked. */
+/** Everything that is loaded before the program has parsed its arguments. */
 function loadedBy(entry: string): Import[] {
   return [...closureOf([entry]).values()].flat();
 }
 
-/** These files and all that are loaded with them, each with what it imports itself. */
+/** These files and all that they load, each with its own imports. */
 function closureOf(entries: readonly string[]): Map<string, Import[]> {
   const loaded = new Map<string, Import[]>();
   const visit = (file: string) => {
@@ -106,14 +109,14 @@ describe("packages/cli/src", () => {
   const files = sourceFiles();
   const imports = files.flatMap(importsOf);
 
-  test("imports are found at all", () => {
+  test("finds imports at all", () => {
     expect(imports.map(show)).toContain("print/print.ts imports session/start-session.ts");
     expect(importsOf("run-cli.ts").find(({ from }) => from === "print/print.ts")?.kind).toBe("dynamic");
     expect(importsOf("io/hidden-line.ts")).toEqual([]);
     expect(importsOf("errors.ts").map(({ kind }) => kind)).toEqual(["type", "type", "static"]);
   });
 
-  test("of other packages only public names are imported", () => {
+  test("imports only public names from other packages", () => {
     const foreign = imports.filter(
       ({ from }) => !from.startsWith("node:") && !/\.(ts|json|md|txt)$/.test(from),
     );
@@ -123,7 +126,7 @@ describe("packages/cli/src", () => {
     expect(outside.map(show)).toEqual([]);
   });
 
-  test("what only turns values into values imports nothing that touches the machine", () => {
+  test("lets pure modules import nothing that touches the machine", () => {
     const pure = closureOf(files.filter((file) => PURE.some((pattern) => pattern.test(file))));
     expect([...pure.keys()]).toContain("tui/approval/view.ts");
     const imported = [...pure.values()].flat().filter(({ from }) => from.startsWith("node:"));
@@ -135,7 +138,7 @@ describe("packages/cli/src", () => {
     expect(touching).toEqual([]);
   });
 
-  test("--version, --help, --list and a mistake load nothing heavy", () => {
+  test("loads nothing heavy for --version, --help, --list and usage errors", () => {
     for (const entry of ["index.ts", "run-cli.ts", "commands/list.ts"]) {
       const heavy = loadedBy(entry).filter(
         ({ from }) =>
@@ -146,13 +149,13 @@ describe("packages/cli/src", () => {
     }
   });
 
-  test("what looks for a newer version is loaded by nothing but a look", () => {
+  test("loads the code of the update check only for a check", () => {
     const loaded = closureOf(["print/print.ts", "tui/app.ts", "line-prompt/line-prompt.ts"]);
     const ofUpdates = [...loaded.keys()].filter((file) => file.startsWith("update/"));
     expect(ofUpdates).toEqual(["update/update-check.ts"]);
   });
 
-  test("what the screen and the line prompt share knows neither of them", () => {
+  test("keeps code shared by screen and line prompt independent of both", () => {
     const shared = imports.filter(({ file }) =>
       /^session\/(conversation|session-controller)\.ts$/.test(file),
     );
@@ -160,7 +163,7 @@ describe("packages/cli/src", () => {
     expect(shared.filter(({ from }) => /^(?:tui|line-prompt)\//.test(from)).map(show)).toEqual([]);
   });
 
-  test("only the entry and the process behind it end the process or read its global state", () => {
+  test("lets only the entry and process-io end the process or read its global state", () => {
     const offenders = files
       .filter((file) => !["index.ts", "main.ts", "io/process-io.ts"].includes(file))
       .filter((file) =>

@@ -4,13 +4,13 @@ import { OPTIONS, type Option, optionLabel } from "../src/arguments/options.ts";
 import { SUBCOMMAND_PAGES } from "../src/arguments/subcommands.ts";
 import { EXIT_FAILURE, EXIT_SUCCESS, EXIT_USAGE, RUN_EXIT_CODES } from "../src/errors.ts";
 
-test("help fits one screen of 80 columns", () => {
+test("the help page fits on one screen of 80 columns", () => {
   const lines = formatHelp().split("\n");
   expect(lines.length).toBeLessThanOrEqual(50);
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(79);
 });
 
-test("help names every exit code, those of signals in one", () => {
+test("the help page names every exit code, with one entry for all signals", () => {
   const [, listed = ""] = /^Exit codes: (.*)$/m.exec(formatHelp()) ?? [];
   const codes = [EXIT_SUCCESS, EXIT_FAILURE, EXIT_USAGE, ...Object.values(RUN_EXIT_CODES)];
   const own = codes.filter((code) => code < 128).map(String);
@@ -20,7 +20,7 @@ test("help names every exit code, those of signals in one", () => {
   ]);
 });
 
-test("help lists every option and every subcommand", () => {
+test("the help page lists every option and every subcommand", () => {
   const help = formatHelp();
   const options = OPTIONS.filter(
     (option: Option) => !new RegExp(`(^|[\\s,])${optionLabel(option)}\\b`, "m").test(help),

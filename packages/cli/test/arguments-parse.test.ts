@@ -22,41 +22,41 @@ function run(fields: Partial<RunCommand> = {}): RunCommand {
   return { kind: "run", isPrint: false, options: { isSaved: true, isVerbose: false }, ...fields };
 }
 
-describe("prompts", () => {
-  test("no argument is an interactive run without a prompt", () => {
+describe("a prompt on the command line", () => {
+  test("is absent without arguments, which start an interactive run", () => {
     expect(parse()).toEqual(run());
   });
 
-  test("the words that remain are the prompt", () => {
+  test("consists of the remaining words", () => {
     expect(parse("fix", "the typo")).toEqual(run({ prompt: "fix the typo" }));
   });
 
-  test("-p takes no value, wherever it stands", () => {
+  test("may follow or precede -p, which takes no value", () => {
     const expected = run({ isPrint: true, prompt: "fix it" });
     expect(parse("-p", "fix it")).toEqual(expected);
     expect(parse("fix it", "--print")).toEqual(expected);
     expect(parse("fix", "-p", "it")).toEqual(expected);
   });
 
-  test("-- ends the options", () => {
+  test("may follow --, which ends the options", () => {
     expect(parse("-p", "--", "--model", "-x")).toEqual(run({ isPrint: true, prompt: "--model -x" }));
     expect(parse("--", "config")).toEqual(run({ prompt: "config" }));
   });
 
-  test("a dash alone and a list item are text", () => {
+  test("may be a lone dash or a list item", () => {
     expect(parse("-p", "-")).toEqual(run({ isPrint: true, prompt: "-" }));
     expect(parse("-p", "- fix this\n- and that")).toEqual(
       run({ isPrint: true, prompt: "- fix this\n- and that" }),
     );
   });
 
-  test("an empty prompt is kept for the mode to refuse", () => {
+  test("may be empty, so that the mode refuses it", () => {
     expect(parse("-p", "")).toEqual(run({ isPrint: true, prompt: "" }));
   });
 });
 
 describe("options of a run", () => {
-  test("all of them, with their values in the next word", () => {
+  test("all accept their values in the next word", () => {
     const argv =
       "-m opus --approval auto --max-turns 3 --max-cost 0.50 --output-format stream-json -C dir".split(" ");
     expect(parse(...argv, "--no-session", "--verbose", "--append-system-prompt", "be brief")).toEqual(
@@ -76,32 +76,32 @@ describe("options of a run", () => {
     );
   });
 
-  test("a value may follow an equals sign, or a short option directly", () => {
+  test("accept a value after an equals sign, or directly after a short option", () => {
     const expected = run({ options: { model: "a=b", isSaved: true, isVerbose: false } });
     for (const argv of [["--model=a=b"], ["-ma=b"], ["-m=a=b"], ["-m", "a=b"]])
       expect(parse(...argv)).toEqual(expected);
   });
 
-  test("short options may share a dash", () => {
+  test("may share a dash if they are short", () => {
     expect(parse("-pm", "opus", "hi")).toEqual(
       run({ isPrint: true, prompt: "hi", options: { model: "opus", isSaved: true, isVerbose: false } }),
     );
   });
 
-  test("the last of two counts", () => {
+  test("apply the last of two values", () => {
     expect(parse("-m", "a", "--model", "b")).toEqual(
       run({ options: { model: "b", isSaved: true, isVerbose: false } }),
     );
   });
 
-  test("a value may begin with a dash when it is no option", () => {
+  test("accept a value that begins with a dash if it is not an option", () => {
     expect(parse("--append-system-prompt", "-Wall is wanted")).toEqual(
       run({ options: { appendSystemPrompt: "-Wall is wanted", isSaved: true, isVerbose: false } }),
     );
   });
 });
 
-describe("sessions to go on with", () => {
+describe("options that resume a session", () => {
   const resumption = (reference?: string, how: "continue" | "fork" = "continue") => ({
     how,
     ...(reference !== undefined && { reference }),
@@ -111,7 +111,7 @@ describe("sessions to go on with", () => {
     const isResume = option === "-r" || option === "--resume";
     const list = isResume ? { opensList: true as const } : {};
 
-    test(`${option} takes a number of the list or a session id; any other word may be a name`, () => {
+    test(`${option} accepts a list number or a session id; any other word may be a name`, () => {
       expect(parse(option)).toEqual(run({ resumption: { ...resumption(), ...list } }));
       for (const reference of [
         "2",
@@ -138,11 +138,11 @@ describe("sessions to go on with", () => {
     });
   }
 
-  test("the word after a reference belongs to the prompt", () => {
+  test("leave the word after a reference to the prompt", () => {
     expect(parse("-c", "2", "3", "more")).toEqual(run({ resumption: resumption("2"), prompt: "3 more" }));
   });
 
-  test("after an equals sign everything is a reference", () => {
+  test("treat everything after an equals sign as a reference", () => {
     expect(parse("--continue=latest", "go on")).toEqual(
       run({ resumption: resumption("latest"), prompt: "go on" }),
     );
@@ -150,7 +150,7 @@ describe("sessions to go on with", () => {
     expect(parse("-c=x")).toEqual(run({ resumption: resumption("x") }));
   });
 
-  test("in a group of short options a digit is the reference", () => {
+  test("treat a digit in a group of short options as the reference", () => {
     expect(parse("-pc", "2", "go on")).toEqual(
       run({ isPrint: true, resumption: resumption("2"), prompt: "go on" }),
     );
@@ -158,32 +158,32 @@ describe("sessions to go on with", () => {
     expect(parse("-cp", "2")).toEqual(run({ isPrint: true, resumption: resumption(), prompt: "2" }));
   });
 
-  test("--fork takes a reference too", () => {
+  test("include --fork, which accepts a reference too", () => {
     expect(parse("--fork", "3")).toEqual(run({ resumption: resumption("3", "fork") }));
     expect(parse("--fork", "try it")).toEqual(
       run({ resumption: { ...resumption(undefined, "fork"), word: { text: "try it", option: "--fork" } } }),
     );
   });
 
-  test("a word that does not directly follow the option, or follows --, is the prompt", () => {
+  test("leave a word that does not directly follow the option, or follows --, to the prompt", () => {
     expect(parse("-c", "-p", "hi")).toEqual(run({ isPrint: true, resumption: resumption(), prompt: "hi" }));
     expect(parse("-c", "--", "my name")).toEqual(run({ resumption: resumption(), prompt: "my name" }));
     expect(parse("hi", "-c")).toEqual(run({ resumption: resumption(), prompt: "hi" }));
   });
 
-  test("two ways at once are refused", () => {
+  test("cannot be combined", () => {
     expect(parseFailure("-c", "--fork")).toBe("--continue and --fork cannot be combined");
   });
 });
 
 describe("other commands", () => {
-  test("help and version win over a run", () => {
+  test("help and version take precedence over a run", () => {
     expect(parse("-p", "x", "--help")).toEqual({ kind: "help" });
     expect(parse("--version", "x")).toEqual({ kind: "version" });
     expect(parse("-h", "-v")).toEqual({ kind: "help" });
   });
 
-  test("--list, with --json or without", () => {
+  test("--list works with and without --json", () => {
     const options = { isSaved: true, isVerbose: false };
     expect(parse("-l")).toEqual({ kind: "list", isJson: false, options });
     expect(parse("--list", "--json")).toEqual({ kind: "list", isJson: true, options });
@@ -196,7 +196,7 @@ describe("other commands", () => {
     );
   });
 
-  test("a subcommand takes everything behind its name", () => {
+  test("a subcommand takes everything after its name", () => {
     expect(parse("-C", "dir", "sessions", "--json", "rm")).toEqual({
       kind: "subcommand",
       name: "sessions",
@@ -205,29 +205,29 @@ describe("other commands", () => {
     });
   });
 
-  test("a subcommand's name is a word of the prompt after -p and after other words", () => {
+  test("a subcommand's name is part of the prompt after -p and after other words", () => {
     expect(parse("-p", "config")).toEqual(run({ isPrint: true, prompt: "config" }));
     expect(parse("explain", "config")).toEqual(run({ prompt: "explain config" }));
   });
 
-  test("no other option goes with a subcommand", () => {
+  test("a subcommand accepts no other global option", () => {
     expect(parseFailure("-m", "opus", "undo")).toBe("--model cannot be used with diligent undo");
   });
 
-  test("names that every object has are no subcommands", () => {
+  test("names that every object has are not subcommands", () => {
     expect(parse("constructor")).toMatchObject(run({ prompt: "constructor" }));
   });
 });
 
-describe("a single word on the line", () => {
-  test("help is the help page, and a prompt behind --, -p or beside other words", () => {
+describe("a single word on the command line", () => {
+  test("help shows the help page, but is a prompt after --, with -p or next to other words", () => {
     expect(parse("help")).toEqual({ kind: "help" });
     expect(parse("--", "help")).toEqual(run({ prompt: "help" }));
     expect(parse("-p", "help")).toEqual(run({ isPrint: true, prompt: "help" }));
     expect(parse("help", "me", "please")).toEqual(run({ prompt: "help me please" }));
   });
 
-  test("help COMMAND is the page of that command, and version the version", () => {
+  test("help COMMAND shows the page of that command, and version the version", () => {
     expect(parse("help", "doctor")).toEqual({ kind: "help", about: "doctor" });
     expect(parse("help", "help")).toEqual({ kind: "help" });
     expect(parse("version")).toEqual({ kind: "version" });
@@ -248,7 +248,7 @@ describe("a single word on the line", () => {
     [["session", "show", "1"], "diligent sessions"],
     [["Update"], "diligent doctor, which says whether a newer version is out"],
     [["settings"], "diligent config"],
-  ] as const)("%p is what other programs call %s", (words, meant) => {
+  ] as const)("%p is suggested as %s, its name in other programs", (words, meant) => {
     const text = words.join(" ");
     expect([parseFailure(...words), parse("-p", ...words)]).toEqual([
       `unknown command "${words[0]}"; did you mean ${meant}? To send it as a prompt: diligent -- ${text}`,
@@ -272,7 +272,7 @@ describe("a single word on the line", () => {
     ["Knowledge", "knowledge"],
     ["model", "models"],
     ["unod", "undo"],
-  ])("%s is no prompt, since %s is a command", (word, command) => {
+  ])("%s is not a prompt, since %s is a command", (word, command) => {
     expect([parseFailure(word), parse("-p", word), parse("--", word), parse(word, "it")]).toEqual([
       `unknown command "${word}"; did you mean diligent ${command}? To send it as a prompt: diligent -- ${word}`,
       run({ isPrint: true, prompt: word }),
@@ -281,14 +281,14 @@ describe("a single word on the line", () => {
     ]);
   });
 
-  test("-C may stand before a command, and so before what is nearly one", () => {
+  test("-C may precede a command, and so a near-miss of one", () => {
     expect(parseFailure("-C", "dir", "doctr")).toContain('unknown command "doctr"');
     expect(parseFailure("doctr", "-Cdir")).toContain('unknown command "doctr"');
     expect(parseFailure("-C", "doctr")).toBe("no failure");
   });
 
   test.each(["test", "hello", "continue", "redo", "fix", "Grüße", "-C dir hello"])(
-    "%p is one, which is confirmed before it is sent",
+    "%p is a prompt that needs confirmation",
     (words) => {
       const prompt = words.split(" ").at(-1) ?? "";
       expect(parse(...words.split(" "))).toMatchObject({ kind: "run", prompt, isBareWord: true });
@@ -297,14 +297,14 @@ describe("a single word on the line", () => {
   );
 
   test.each(["", "exports of utils.ts", "why?", "/status", "@notes.md", "修复登录"])(
-    "%p is one that no command could be",
+    "%p is a prompt that cannot be a command",
     (word) => {
       expect(parse(word)).toEqual(run({ prompt: word }));
     },
   );
 });
 
-describe("mistakes are named on one line", () => {
+describe("usage errors are named on one line", () => {
   const failures: readonly (readonly [string, string])[] = [
     ["--modle x", "unknown option --modle (did you mean --model?)"],
     ["--contineu", "unknown option --contineu (did you mean --continue?)"],

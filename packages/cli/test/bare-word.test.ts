@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => place.remove());
 
 describe("a single word that could be a mistyped command", () => {
-  test("stands in the prompt of the screen and is sent with Enter", async () => {
+  test("is put into the screen's prompt and sent with Enter", async () => {
     await using program = startInPty(place, ["frobnicate"], { environment: { DILIGENT_MODEL } });
     await program.waitFor("Unknown command frobnicate. Press Enter to send it as a prompt.");
     await program.settle();
@@ -42,7 +42,7 @@ describe("a single word that could be a mistyped command", () => {
     expect(sessionIds(place)).toHaveLength(isSent ? 1 : 0);
   });
 
-  test("is a prompt in print mode", async () => {
+  test("is sent as a prompt in print mode", async () => {
     writeUserConfig(place, { model: DILIGENT_MODEL });
     for (const args of [["-p", "frobnicate"], ["frobnicate"], ["-p", "list"]]) {
       expect(await runDiligent(place, args)).toMatchObject({ stdout: "The answer.\n", exitCode: 0 });
@@ -50,7 +50,7 @@ describe("a single word that could be a mistyped command", () => {
   });
 });
 
-test("help COMMAND and version answer as the options do", async () => {
+test("is answered directly for help COMMAND and version", async () => {
   for (const [words, options] of [
     [["version"], ["--version"]],
     [["help"], ["--help"]],

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const place of places.splice(0)) place.remove();
 });
 
-/** What `npx bun` makes: the executable under another name, and a directory of links to it. */
+/** What `npx bun` creates: the executable under another name, and a directory of links to it. */
 function installWithNpm(): { executable: string; links: string; other: string } {
   const place = createTemporaryProject();
   places.push(place);
@@ -25,12 +25,12 @@ function installWithNpm(): { executable: string; links: string; other: string } 
   return { executable, links, other };
 }
 
-test("a Bun that npm installed is found in the directory of links that npx adds to PATH", () => {
+test("findBunDirectory() finds a Bun installed by npm in the directory of links that npx adds to PATH", () => {
   const { executable, links, other } = installWithNpm();
   expect(findBunDirectory(executable, `${other}:relative:${links}`)).toBe(links);
 });
 
-test("another Bun in PATH does not take the place of the running one", () => {
+test("findBunDirectory() prefers the running Bun to another one in PATH", () => {
   const { executable, other } = installWithNpm();
   expect(() => findBunDirectory(executable, other)).toThrow(executable);
 });

@@ -6,7 +6,7 @@ const wrap = (stream: StreamFunction) => stream;
 const choose = (provider: string, model?: string) =>
   chooseSummarizer({ cwd: "/", config: { compaction: { model } }, model: { provider } }, wrap);
 
-test("the configured model summarizes, but for a session that a script plays, which asks nobody else", () => {
+test("chooseSummarizer() returns the configured model, except for a scripted session", () => {
   expect(choose("anthropic", "haiku")).toBeFunction();
   expect(choose("scripted", "scripted/summaries.json")).toBeFunction();
   expect([choose("scripted", "haiku"), choose("anthropic")]).toEqual([undefined, undefined]);

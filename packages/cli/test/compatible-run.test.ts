@@ -23,7 +23,7 @@ function configure({ url }: SseServer, more: object = {}): void {
 }
 
 describe("a model of a compatible server", () => {
-  test("holds a conversation with tools, asked by the name that the server knows", async () => {
+  test("holds a conversation with tools, under the name that the server knows", async () => {
     place.write("a.txt", "the content");
     await using server = await startSseServer(
       compatibleReply({ text: "", calls: [READING] }),
@@ -52,7 +52,7 @@ describe("a model of a compatible server", () => {
     expect(savedMessages(place)[1]?.model).toBe("local/qwen3:8b");
   });
 
-  test("that nobody listed works too, with cautious limits and an unknown price", async () => {
+  test("works without being listed, with conservative limits and an unknown price", async () => {
     await using server = await startSseServer(compatibleReply({ text: "Hello." }));
     configure(server);
     const args = ["-p", "-m", "local/org/any-model", "hi", "--output-format", "json"];
@@ -61,18 +61,18 @@ describe("a model of a compatible server", () => {
     expect(server.requests[0]?.body).toMatchObject({ model: "org/any-model", max_tokens: 8_192 });
   });
 
-  test("is found by an alias, is asked within its limits, and costs what is configured", async () => {
+  test("is found by an alias, respects its limits, and costs what is configured", async () => {
     await using server = await startSseServer(compatibleReply({ text: "Hello." }));
     const limits = { contextWindow: 65_536, maxOutputTokens: 2_048 };
     const price = { inputCostPer1M: 100, outputCostPer1M: 200 };
     configure(server, { models: [{ id: "qwen3", aliases: ["q"], ...limits, ...price }] });
     const { stdout } = await runDiligent(place, ["-p", "-m", "q", "hi", "--output-format", "json"]);
-    // Ten tokens in, five out.
+    // Ten input tokens, five output tokens.
     expect(JSON.parse(stdout)).toMatchObject({ result: "Hello.", cost: 0.002 });
     expect(server.requests[0]?.body).toMatchObject({ model: "qwen3", max_tokens: 2_048 });
   });
 
-  test("is asked with the server's own key, and with no other", async () => {
+  test("is requested with the server's own key and no other", async () => {
     await using server = await startSseServer(compatibleReply({ text: "Hello." }));
     const environment = { OPENAI_API_KEY: "openai-key", LOCAL_KEY: "local-key" };
     const run = () => runDiligent(place, ["-p", "-m", "local/m", "hi"], { environment });
@@ -106,7 +106,7 @@ describe("an untrusted project", () => {
 });
 
 describe("a session", () => {
-  test("goes on with another provider in the middle, with its thinking and its tool calls", async () => {
+  test("continues with another provider, with its thinking and its tool calls", async () => {
     place.write("a.txt", "the content");
     const thinking = { text: "I should read it.", signature: "signed" };
     await using anthropic = await startSseServer(
@@ -145,7 +145,7 @@ describe("a session", () => {
     ).toEqual([...["gpt-5.4", "local/m", "claude-sonnet-5"]]);
   });
 
-  test("that was held with a server goes on with it, and says so when it is no longer configured", async () => {
+  test("that used a server continues with it, and says so if it is no longer configured", async () => {
     await using server = await startSseServer(compatibleReply({ text: "Hello." }));
     configure(server);
     await runDiligent(place, ["-p", "-m", "local/m", "one"]);

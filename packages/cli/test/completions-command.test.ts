@@ -25,7 +25,10 @@ async function writeScript(shell: string): Promise<string> {
   return path;
 }
 
-/** What bash offers for a line; it splits the line at spaces and `=`, as readline does. The last word is completed. */
+/**
+ * What bash offers for a line, which it splits at spaces and `=`, as readline does. The last word is
+ * completed.
+ */
 async function offer(line: string, environment: Record<string, string> = {}): Promise<string[]> {
   const words = line.split(/ |(=)/).filter((word) => word !== undefined);
   const script = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=\${#COMP_LINE}
@@ -45,7 +48,7 @@ test.each([
   ["diligent -p --output-format=", ["text", "json", "stream-json"]],
   ["diligent --output-format js", ["json"]],
   ["diligent -m son", ["sonnet"]],
-  // In front of a command stands nothing but -C; its value may be called as a command is.
+  // Only -C may precede a command; its value may be named like a command.
   ["diligent -C knowledge kno", ["knowledge"]],
   ["diligent -Cbin sessions sh", ["show"]],
   ["diligent -m sonnet kno", []],
@@ -57,7 +60,7 @@ test.each([
   ["diligent export --format ", ["md", "jsonl"]],
   ["diligent export --format=j", ["jsonl"]],
   ["diligent completions f", ["fish"]],
-  // Sessions by their numbers, wherever one may be named, but not those of another directory.
+  // Session numbers wherever a session is accepted, but not those of another directory.
   ["diligent --continue ", ["1", "2", "12"]],
   ["diligent --fork=1", ["1", "12"]],
   ["diligent -r fix", []],
@@ -66,35 +69,35 @@ test.each([
   ["diligent export ", ["1", "2", "12"]],
   ["diligent undo -s ", ["1", "2", "12"]],
   ["diligent -C elsewhere export ", []],
-  // Left to the completion of file names: a prompt, a file, and what stands behind `--`.
+  // Left to file name completion: a prompt, a file, and everything after `--`.
   ["diligent fix sess", []],
   ["diligent --record ", []],
   ["diligent -- --app", []],
-])("bash offers for %p", async (line, words) => {
+])("bash completion offers the right words for %p", async (line, words) => {
   expect(await offer(line)).toEqual(words);
 });
 
-test("where bash only lists, it says which sessions these are", async () => {
+test("bash completion describes the sessions when it only lists them", async () => {
   expect(await offer("diligent -c 1", { COMP_TYPE: "63" })).toEqual([
     "1 [2026-02-25 10:30] $(touch canary): `x` (1 message)",
     "12 [] c",
   ]);
 });
 
-test("bash offers every option of the program, and those of a subcommand only", async () => {
+test("bash completion offers all global options, and only a subcommand's own ones after its name", async () => {
   expect((await offer("diligent -")).sort()).toEqual([...new Set(optionSpellings())].sort());
   expect(await offer("diligent doctor -")).toEqual(["-m", "--model", "--offline", "--json", "-h", "--help"]);
 });
 
 test.each(["zsh", "fish"])(
-  "the script for %s names every option and passes the shell's own check",
+  "the completion script for %s names every option and passes the shell's own check",
   async (shell) => {
     const path = await writeScript(shell);
     const text = await Bun.file(path).text();
     const isNamed = (name: string) => text.includes(shell === "fish" ? `-l ${name}` : `--${name}`);
     const longNames = OPTIONS.filter(({ name }) => name !== "directory");
     expect(longNames.filter(({ name }) => !isNamed(name))).toEqual([]);
-    // The check is made where there is such a shell.
+    // The check runs if the shell is installed.
     if (Bun.which(shell)) expect(Bun.spawnSync([shell, "-n", path]).exitCode).toBe(0);
   },
 );
@@ -105,6 +108,6 @@ test.each([
   [["csh"], "completions: unknown shell csh (choose bash, zsh or fish)"],
   [["constructor"], "completions: unknown shell constructor (choose bash, zsh or fish)"],
   [["bash", "zsh"], "completions takes one shell, not also zsh"],
-])("for %p there is no script", async (words, complaint) => {
+])("completions refuses %p", async (words, complaint) => {
   expect(await run(...words)).toEqual({ exitCode: 2, stdout: "", stderr: `diligent: ${complaint}\n` });
 });

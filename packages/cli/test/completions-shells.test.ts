@@ -43,7 +43,7 @@ const OFFERED: Readonly<Record<string, string[]>> = {
   "diligent export --format ": ["jsonl", "md"],
   "diligent completions f": ["fish"],
   "diligent completions bash ": [],
-  // In front of a command stands nothing but -C; its value may be called as a command is.
+  // Only -C may precede a command; its value may be named like a command.
   "diligent -C knowledge kno": ["knowledge"],
   "diligent -Cbin kno": ["knowledge"],
   "diligent -C bin sessions sh": ["show"],
@@ -53,7 +53,7 @@ const OFFERED: Readonly<Record<string, string[]>> = {
   "diligent --fork 2": ["2"],
   "diligent --fork=": ["1", "12", "2"],
   "diligent --continue=1": ["1", "12"],
-  // In a prompt there are options and files; behind -- only files.
+  // In a prompt there are options and files; after -- only files.
   "diligent fix sess": [],
   "diligent fix sessions h": ["hay.txt"],
   "diligent fix --appr": ["--approval"],
@@ -68,15 +68,15 @@ const SHELLS: readonly (readonly [shell: string, offer: OfferInShell])[] = [
 ];
 
 for (const [shell, offer] of SHELLS) {
-  describe.skipIf(!Bun.which(shell))(`${shell} (skipped where it is not installed)`, () => {
-    test("offers what fits where the cursor stands", async () => {
+  describe.skipIf(!Bun.which(shell))(`completion in ${shell} (skipped if it is not installed)`, () => {
+    test("offers what fits at the cursor", async () => {
       const place = { script: await writeScript(shell), directory };
       const lines = Object.keys(OFFERED);
       const lists = await offer(place, lines);
-      // Fish offers a value behind `=` together with its option.
+      // Fish offers a value after `=` together with its option.
       const values = lists.map((list) => list.map((word) => word.replace(/^--[a-z-]+=/, "")));
       expect(Object.fromEntries(lines.map((line, index) => [line, values[index]]))).toEqual(OFFERED);
-      // What sessions are called is shown, and is nothing to run.
+      // Session names are shown and never executed.
       expect(existsSync(join(directory, "canary"))).toBe(false);
     }, 60_000);
 
@@ -98,8 +98,8 @@ for (const [shell, offer] of SHELLS) {
   });
 }
 
-describe.skipIf(!Bun.which("zsh"))("zsh (skipped where it is not installed)", () => {
-  test("takes the script from a directory of fpath too", async () => {
+describe.skipIf(!Bun.which("zsh"))("completion in zsh (skipped if it is not installed)", () => {
+  test("also loads the script from a directory of fpath", async () => {
     const functions = join(directory, ".functions");
     mkdirSync(functions);
     const script = await writeScript("zsh");

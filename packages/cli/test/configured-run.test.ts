@@ -12,7 +12,7 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-test("the project's model is asked, and told what CLAUDE.md says", async () => {
+test("a run uses the project's model and sends the content of CLAUDE.md", async () => {
   place.write("diligent.jsonc", '{\n  // Project-level config\n  "model": "claude-sonnet-4-20250514"\n}\n');
   const instructions =
     "# Project Instructions\nThis project uses Bun runtime. Always prefer Bun APIs over Node.js equivalents.\n";
@@ -30,7 +30,7 @@ test("the project's model is asked, and told what CLAUDE.md says", async () => {
   );
 });
 
-test("sessions held with a service are listed, and the first of the list is gone on with", async () => {
+test("sessions with a service are listed, and number 1 continues the first", async () => {
   await using server = await startSseServer({ events: textAnswer("Done.") });
   const environment = { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: server.url };
   await runDiligent(place, ["-p", "refactor config module"], { environment });

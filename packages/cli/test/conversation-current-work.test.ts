@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ActiveTask } from "../src/session/conversation.ts";
 
-/** Work with what its listener was told. */
+/** A task with what its observer was told. */
 function watch(): { work: ActiveTask<string>; told: string[] } {
   const told: string[] = [];
   const work: ActiveTask<string> = new ActiveTask({
@@ -15,7 +15,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
 }
 
-test("while nothing goes on there is nothing to stop or to wait for", async () => {
+test("ActiveTask has nothing to stop or to wait for while it is idle", async () => {
   const { work, told } = watch();
   await work.stop();
   expect([work.what, work.signal, work.ended, work.isStopped, told]).toEqual([
@@ -27,7 +27,7 @@ test("while nothing goes on there is nothing to stop or to wait for", async () =
   ]);
 });
 
-test("work begins at once, is stopped by its signal, and has ended when stopping has", async () => {
+test("ActiveTask starts a task at once, stops it by its signal, and resolves stop() when it has ended", async () => {
   const { work, told } = watch();
   const begun = work.begin("a run", untilAborted);
   expect([work.what, work.isStopped]).toEqual(["a run", false]);
@@ -38,7 +38,7 @@ test("work begins at once, is stopped by its signal, and has ended when stopping
   await begun;
 });
 
-test("nothing begins while something goes on, which is left alone", async () => {
+test("ActiveTask refuses a second task and leaves the first one alone", async () => {
   const { work, told } = watch();
   const begun = work.begin("a run", untilAborted);
   await expect(work.begin("another", async () => void told.push("begun"))).rejects.toThrow(
@@ -50,7 +50,7 @@ test("nothing begins while something goes on, which is left alone", async () => 
   expect(told).toEqual(["ended: undefined"]);
 });
 
-test("what work throws is told before its end, and whoever began it is not disturbed", async () => {
+test("ActiveTask reports an error before the end, and start() does not reject", async () => {
   const { work, told } = watch();
   await work.begin("a run", async () => {
     throw new Error("no network");
@@ -66,7 +66,7 @@ test("what work throws is told before its end, and whoever began it is not distu
   ]);
 });
 
-test("what waited for an end may begin there, and whoever stopped the first does not wait for it", async () => {
+test("ActiveTask lets queued work start at the end, and stop() does not wait for it", async () => {
   let next: Promise<void> | undefined;
   const work: ActiveTask<string> = new ActiveTask({
     failed() {},

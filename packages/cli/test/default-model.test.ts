@@ -19,7 +19,7 @@ const NOTICE =
   'Using gpt-6.2-sol, because there is a key for openai and none for anthropic. Choose another model with -m or "model" in your configuration.';
 
 describe("with a key for OpenAI only", () => {
-  test("its default model answers, and that is said once", async () => {
+  test("its default model is used, with one notice", async () => {
     await using server = await openai();
     const { stdout, stderr, exitCode } = await runDiligent(place, ["-p", "hi"], {
       environment: keyOf(server.url),
@@ -30,7 +30,7 @@ describe("with a key for OpenAI only", () => {
     ]);
   });
 
-  test("a key in the user's configuration counts as one in the environment", async () => {
+  test("a key in the user's configuration counts like one in the environment", async () => {
     await using server = await openai();
     const openaiSettings = { apiKey: "key", baseUrl: `${server.url}/v1` };
     writeUserConfig(place, { provider: { openai: openaiSettings } });
@@ -41,7 +41,7 @@ describe("with a key for OpenAI only", () => {
   test.each([
     ["-m", ["-m", "sonnet"], {}],
     ["DILIGENT_MODEL", [], { DILIGENT_MODEL: "sonnet" }],
-  ])("a model that %s names wins, though it has no key", async (_, args, environment) => {
+  ])("a model named by %s takes precedence, even without a key", async (_, args, environment) => {
     await using server = await openai();
     const run = await runDiligent(place, ["-p", "hi", ...args], {
       environment: { ...keyOf(server.url), ...environment },
@@ -50,7 +50,7 @@ describe("with a key for OpenAI only", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test("a model that the configuration names wins and nothing is said about it", async () => {
+  test("a configured model takes precedence without a notice", async () => {
     await using server = await openai();
     writeUserConfig(place, { model: "gpt-5.4" });
     const { stdout, stderr } = await runDiligent(place, ["-p", "hi"], { environment: keyOf(server.url) });
@@ -72,7 +72,7 @@ describe("with a key for OpenAI only", () => {
   });
 });
 
-test("with both keys the usual model answers and nothing is said about it", async () => {
+test("with both keys, the usual model is used without a notice", async () => {
   await using server = await startSseServer(wholeReply(ANTHROPIC_SERVICE, { text: "Claude speaks." }));
   const environment = { ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: server.url, OPENAI_API_KEY: "key" };
   const { stdout, stderr } = await runDiligent(place, ["-p", "hi"], { environment });
@@ -80,7 +80,7 @@ test("with both keys the usual model answers and nothing is said about it", asyn
   expect(server.requests[0]?.body).toMatchObject({ model: "claude-sonnet-5-5" });
 });
 
-test("with a key for a compatible server only, the first model that it lists answers", async () => {
+test("with only a key for a compatible server, the first model that it lists is used", async () => {
   const models = ["qwen3", "other"];
   writeUserConfig(place, {
     provider: { compatible: { work: { baseUrl: "https://models.example/v1", apiKey: "key", models } } },

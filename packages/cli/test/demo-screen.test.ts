@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: the tests look for control sequences
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,13 +17,13 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-/** The sample project of the one demonstration that was started. */
+/** The sample project of the demo that was started. */
 function sampleProject(): string {
   const name = readdirSync(place.temporary).find((each) => each.startsWith("diligent-demo-")) ?? "";
   return join(place.temporary, name, "split-the-bill");
 }
 
-test("the demonstration can be watched on the screen, stays open at its end and loses nothing of it when it is left", async () => {
+test("the demo runs on the screen, stays open at its end, and leaves everything in the scrollback", async () => {
   await using program = startInPty(place, ["demo"], { ...PATIENCE, environment: { NO_COLOR: "1" } });
   await program.waitFor("Ctrl+D quits");
   await program.waitFor("diligent --continue");
@@ -34,7 +34,7 @@ test("the demonstration can be watched on the screen, stays open at its end and 
   await program.waitFor("split-leftover.test.js");
   program.send("\x04");
   expect(await program.exitCode).toBe(0);
-  // The prompt was the program's own, and nothing that the user would want to send again.
+  // The prompt was the program's own and is not in the user's history.
   expect(readRecentInputs({ HOME: place.home }, { root: "/", limit: 9 })).toEqual([]);
   const project = sampleProject();
   const text = (await program.scrollback()).join("\n");
@@ -55,11 +55,11 @@ test("the demonstration can be watched on the screen, stays open at its end and 
   expect(readFileSync(join(project, "src", "split.js"), "utf8")).toContain("leftover");
 }, 60_000);
 
-test("who leaves early is told where everything is, and the directory it was started in is not touched", async () => {
+test("quitting the demo early prints all locations and leaves the starting directory unchanged", async () => {
   const draft = join(place.home, ".local", "state", "diligent");
   await using program = startInPty(place, ["demo"], PATIENCE);
   await program.waitFor("The README says");
-  // At once: the first alone stops the run, which then ends as one that was stopped.
+  // Both at once: the first key alone stops the run, which would then end normally.
   program.send("\x03\x03");
   expect(await program.exitCode).toBe(0);
   const text = (await program.scrollback()).join("\n");
@@ -70,7 +70,7 @@ test("who leaves early is told where everything is, and the directory it was sta
   expect(existsSync(join(draft, "drafts"))).toBe(false);
 }, 60_000);
 
-test("stopped by Escape it says how to let it go on", async () => {
+test("Escape during the demo explains how to continue it", async () => {
   await using program = startInPty(place, ["demo"], PATIENCE);
   await program.waitFor("The README says");
   program.send("\x1b");
@@ -84,7 +84,7 @@ test.each([
   [["--plain-ui"], {}],
   [[], { TERM: "dumb" }],
 ])(
-  "with %j and %j it is lines without any sequence",
+  "with %j and %j the demo prints lines without control sequences",
   async (options, environment) => {
     await using program = startInPty(place, ["demo", ...options], { ...PATIENCE, environment });
     expect(await program.exitCode).toBe(0);

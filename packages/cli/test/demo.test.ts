@@ -32,7 +32,7 @@ interface Ended {
   stderr: string;
 }
 
-/** Runs the program as a shell would, in an empty home and with nothing but what `environment` says. */
+/** Runs the program like a shell, with an empty home and only the given `environment`. */
 async function runProgram(args: string[], environment: Record<string, string>): Promise<Ended> {
   const home = makeTempDir();
   const program = Bun.spawn([ENTRY, ...args], {
@@ -52,7 +52,7 @@ async function runProgram(args: string[], environment: Record<string, string>): 
 }
 
 describe("diligent demo", () => {
-  test("mends the bug of the sample project with all its tools, offline and without a key", async () => {
+  test("fixes the bug of the sample project with all tools, offline and without a key", async () => {
     const directory = makeTempDir("it's a demo ");
     const { exitCode, stdout, stderr } = await runProgram(["demo"], { TMPDIR: directory });
 
@@ -88,7 +88,7 @@ describe("diligent demo", () => {
     expect(session).toBe(`${knowledge.sessionId}.jsonl`);
   }, 60_000);
 
-  test("explains itself, and takes nothing else", async () => {
+  test("explains itself with --help and accepts no other arguments", async () => {
     const help = await runProgram(["demo", "--help"], {});
     expect(help).toMatchObject({ exitCode: 0, stderr: "" });
     expect(help.stdout).toStartWith("diligent demo:");
@@ -100,7 +100,7 @@ describe("diligent demo", () => {
     });
   });
 
-  test("says so when there is no place for the project", async () => {
+  test("reports that there is no place for the project", async () => {
     const { exitCode, stderr } = await runProgram(["demo"], { TMPDIR: "/proc/nowhere" });
     expect(exitCode).toBe(2);
     expect(stderr).toStartWith("diligent: demo needs a temporary directory: ");
@@ -108,29 +108,29 @@ describe("diligent demo", () => {
 });
 
 describe("the sample project", () => {
-  test("comes with a valid script beside it", () => {
+  test("comes with a valid script next to it", () => {
     const { script } = makeDemo();
     expect(parseScript(readFileSync(script, "utf8"), script).turns.length).toBeGreaterThan(5);
   });
 
-  test("is a project of its own, also where temporary files lie in somebody's repository", () => {
+  test("is a separate project, even if temporary files are inside a repository", () => {
     const repository = makeTempDir();
     mkdirSync(join(repository, ".git"));
     const { project } = createDemo({ PATH: process.env.PATH, TMPDIR: repository });
     expect(findProjectRoot(project, undefined)).toBe(project);
   });
 
-  test("has exactly one test that fails, and the verdict says so", async () => {
+  test("has exactly one failing test, which the verdict reports", async () => {
     expect(await runSampleTests(makeDemo(), io)).toEqual({ passed: false, summary: "5 pass, 1 fail" });
   });
 
-  test("does not pass when it has no tests left", async () => {
+  test("fails without any tests", async () => {
     const demo = makeDemo();
     rmSync(join(demo.project, "test"), { recursive: true });
     expect((await runSampleTests(demo, io)).passed).toBe(false);
   });
 
-  test("does not pass when its tests cannot be run", async () => {
+  test("fails if its tests cannot be run", async () => {
     const demo = makeDemo();
     const nothing = makeTempDir();
     const { passed, summary } = await runSampleTests({ ...demo, environment: { PATH: nothing } }, io);
@@ -138,13 +138,13 @@ describe("the sample project", () => {
   });
 });
 
-describe("a bun for the sample project", () => {
-  test("is the one on the PATH where there is one", () => {
+describe("the bun for the sample project", () => {
+  test("is the one in PATH if there is one", () => {
     const environment = { PATH: process.env.PATH };
     expect(provideBun(environment, "/nowhere")).toBe(environment);
   });
 
-  test("is otherwise the running program, whatever the characters in its path", () => {
+  test("is otherwise the running program, whatever characters its path contains", () => {
     const directory = join(makeTempDir("it's a demo "), "bin");
     const { PATH } = provideBun({ PATH: "/nowhere" }, directory);
     expect(PATH).toBe(`${directory}:/nowhere`);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { BUSY_MS } from "../../core/test/support/busy-machine.ts";
 import { escapeLine, escapeText } from "../src/approval/escaped-text.ts";
 
-describe("formatJudgedText", () => {
+describe("escapeText()", () => {
   const cases: Record<string, [string, string]> = {
     "5,000 spaces": [`ls${" ".repeat(5_000)}; rm -rf .`, "ls⟦5000 spaces⟧; rm -rf ."],
     "200 blank lines": [`ls${"\n".repeat(201)}rm -rf .`, "ls\n⟦200 blank lines⟧\nrm -rf ."],
@@ -37,14 +37,14 @@ describe("formatJudgedText", () => {
     test(name, () => expect(escapeText(text)).toBe(expected));
   }
 
-  test("many kinds of invisible characters are counted together", () => {
+  test("counts many kinds of invisible characters together", () => {
     const line = "\u200b\u200c\u200d\u2060\u2061\u2062";
     expect(escapeText(`a\n${Array(4).fill(line).join("\n")}\nb`)).toBe(
       "a\n⟦4 blank lines with 4 × \\u{200b} and 4 × \\u{200c} and 4 × \\u{200d} and 4 × \\u{2060} and 8 other invisible characters in them⟧\nb",
     );
   });
 
-  test("the largest command that can be run is formatted at once", () => {
+  test("formats the largest possible command at once", () => {
     const texts = [" ", "\n", "\n ", " \u200b", "\u200b", "x", "\r\n"].map((unit) => unit.repeat(128 * 1024));
     const begin = performance.now();
     for (const text of texts) escapeText(text);
@@ -52,6 +52,6 @@ describe("formatJudgedText", () => {
   });
 });
 
-test("formatJudgedLine shows line ends as escapes", () => {
+test("escapeLine() shows line ends as escapes", () => {
   expect(escapeLine(`a\nb\r\n\x1b${" ".repeat(100)}c`)).toBe("a\\x0ab\\r\\x0a\\x1b⟦100 spaces⟧c");
 });

@@ -10,7 +10,7 @@ const programs: TerminalProgram[] = [];
 
 const bash = (command: string) => ({ toolCalls: [{ name: "bash", input: { command } }] });
 
-/** What somebody asks for every day, and how a model goes about it. */
+/** An everyday request, and a model's usual way to carry it out. */
 const TURNS = [
   { toolCalls: [{ name: "ls", input: {} }] },
   { toolCalls: [{ name: "read", input: { file_path: "add.sh" } }] },
@@ -51,7 +51,7 @@ afterEach(() => {
   place.remove();
 });
 
-/** Answers every question with "always in this session"; how many there were. */
+/** Answers every question with "always in this session"; returns how many there were. */
 async function work(): Promise<number> {
   const program = runInTerminal(place, ["-m", "scripted/script.json", "make it add"]);
   programs.push(program);
@@ -72,7 +72,7 @@ function expectDone(): void {
   expect(git("status", "--porcelain")).toBe("");
 }
 
-/** Why there are no boxes on this machine. */
+/** Why this machine has no sandbox. */
 function findProblem(): string | undefined {
   const bwrap = Bun.which("bwrap", { PATH: "/usr/local/bin:/usr/bin:/bin" });
   const words = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"];
@@ -85,30 +85,27 @@ function findProblem(): string | undefined {
 
 const problem = findProblem();
 
-test.skipIf(problem !== undefined)("with the box nobody is asked anything", async () => {
+test.skipIf(problem !== undefined)("an everyday task asks nothing with a sandbox", async () => {
   expect(await work()).toBe(0);
   expectDone();
 });
 
-test.skipIf(problem !== undefined)(
-  "with the box it is done in print mode, where nobody is there",
-  async () => {
-    const words = ["-p", "make it add", "-m", "scripted/script.json", "--output-format", "stream-json"];
-    const { stdout, exitCode } = await runDiligent(place, words);
-    const events = parseLines(stdout);
-    expect([exitCode, events.filter(({ type }) => type === "approval_request")]).toEqual([0, []]);
-    expect(events.filter(({ type, isError }) => type === "tool_end" && isError)).toHaveLength(1);
-    expectDone();
-  },
-);
+test.skipIf(problem !== undefined)("an everyday task works in print mode with a sandbox", async () => {
+  const words = ["-p", "make it add", "-m", "scripted/script.json", "--output-format", "stream-json"];
+  const { stdout, exitCode } = await runDiligent(place, words);
+  const events = parseLines(stdout);
+  expect([exitCode, events.filter(({ type }) => type === "approval_request")]).toEqual([0, []]);
+  expect(events.filter(({ type, isError }) => type === "tool_end" && isError)).toHaveLength(1);
+  expectDone();
+});
 
-test("without the box three questions at most are asked", async () => {
+test("an everyday task asks at most three questions without a sandbox", async () => {
   place.configure({ sandbox: "off" });
   expect(await work()).toBe(2);
   expectDone();
 });
 
-test("diligent undo takes back the edit together with its commit", async () => {
+test("diligent undo reverts the edit together with its commit", async () => {
   const words = ["-p", "make it add", "-m", "scripted/script.json", "--approval", "auto"];
   expect((await runDiligent(place, words)).exitCode).toBe(0);
   const { exitCode, stdout } = await runDiligent(place, ["undo"]);

@@ -25,20 +25,20 @@ function run(...args: string[]) {
   return runDiligent(place, ["export", ...args]);
 }
 
-test("the last session goes to stdout as Markdown, with control characters as escapes", async () => {
+test("export writes the last session to stdout as Markdown, with control characters as escapes", async () => {
   const { stdout, stderr, exitCode } = await run();
   expect([exitCode, stderr]).toEqual([0, ""]);
   expect(stdout).toStartWith("# second prompt\n\nSession ");
   expect(stdout).toContain("A \\x1b[31mred\\x1b[0m answer.");
 });
 
-test("a REF names another one, of any project", async () => {
+test("export REF writes that session, from any project", async () => {
   expect((await run("2")).stdout).toStartWith("# first prompt\n");
   const { stdout } = await runDiligent(place, ["-C", place.project, "export", "2"], { cwd: place.home });
   expect(stdout).toStartWith("# first prompt\n");
 });
 
-test("as lines it is a session file that can be opened", async () => {
+test("export --format jsonl writes a session file that can be opened", async () => {
   const { stdout, exitCode } = await run("-o", "copy.jsonl");
   const path = join(place.project, "copy.jsonl");
   expect([exitCode, stdout, statSync(path).mode & 0o777]).toEqual([0, `Exported to ${path}\n`, 0o600]);
@@ -51,16 +51,16 @@ test("as lines it is a session file that can be opened", async () => {
   expect(list).toContain("second prompt (4 messages)");
 });
 
-test("in a file, too, Markdown holds no control characters, and lines hold them exactly", async () => {
+test("export to a file escapes control characters in Markdown and keeps them in JSON lines", async () => {
   expect((await run("--format", "md", "-o", "copy.md")).exitCode).toBe(0);
   const markdown = readFileSync(join(place.project, "copy.md"), "utf8");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for these.
   expect(markdown).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
   const { stdout } = await run("--format", "jsonl");
   expect(stdout).toContain(JSON.stringify("A \x1b[31mred\x1b[0m answer."));
 });
 
-test("--format stands above the name of the file, and nothing is overwritten", async () => {
+test("export --format takes precedence over the file name, and nothing is overwritten", async () => {
   expect((await run("--format", "md", "--output", "odd.jsonl")).exitCode).toBe(0);
   const path = join(place.project, "odd.jsonl");
   expect(readFileSync(path, "utf8")).toStartWith("# second prompt\n");
@@ -76,12 +76,12 @@ test.each([
   [["1", "2"], "export takes one REF, not also 2"],
   [["-o"], "export: -o needs a value"],
   [["777"], "no session 777; there are: "],
-])("%p is refused", async (args, complaint) => {
+])("export refuses %p", async (args, complaint) => {
   const { exitCode, stdout, stderr } = await run(...args);
   expect([exitCode, stdout, stderr]).toEqual([2, "", expect.stringContaining(`diligent: ${complaint}`)]);
 });
 
-test("the title is what the user wrote, without the text of what they attached", () => {
+test("the title of an export is the user's text, without the text of attachments", () => {
   const entry: SessionEntry = {
     type: "message",
     id: "00000001",

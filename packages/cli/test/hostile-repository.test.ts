@@ -12,7 +12,7 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-/** Everything Git would run of a repository's own, each leaving a trace. */
+/** Everything in a repository that Git would run, each leaving a trace. */
 function plantGitSettings(canary: string): void {
   const run = `touch ${canary}; true`;
   place.write("run.sh", `#!/bin/sh\n${run}\n`);
@@ -53,7 +53,10 @@ function plantGitSettings(canary: string): void {
   }
 }
 
-/** Programs that bear the names of those that are looked for, in the project's top and wherever it may have a bin. */
+/**
+ * Programs with the names of those that diligent looks for, in the project's root and in every possible bin
+ * directory.
+ */
 function plantPrograms(canary: string): void {
   const names = [
     "git",
@@ -86,13 +89,13 @@ const CALLS = [
   { name: "ls", input: {} },
   { name: "edit", input: { file_path: "src/main.ts", old_string: "needle", new_string: "thread" } },
   { name: "write", input: { file_path: "src/new.ts", content: "x\n" } },
-  // None of these needs consent.
+  // None of these needs approval.
   { name: "bash", input: { command: "ls src && cat src/main.ts | grep thread" } },
   { name: "bash", input: { command: "find . -name '*.ts'" } },
   { name: "bash", input: { command: "rg thread src" } },
 ];
 
-test("a run in somebody's repository runs nothing that the repository names or brings", async () => {
+test("a run in a stranger's repository runs nothing that the repository names or contains", async () => {
   const canary = join(place.top, "canary");
   plantGitSettings(canary);
   plantPrograms(canary);
@@ -111,7 +114,8 @@ test("a run in somebody's repository runs nothing that the repository names or b
   };
   const options = { environment, program: PROGRAM_BY_PATH };
   const run = await runDiligent(place, ["-p", "go", "-m", "scripted/script.json"], options);
-  // Where the only ripgrep in PATH is the project's, the last one asks, or runs it in a box; nothing else fails.
+  // If the only ripgrep in PATH is the project's, the last call asks, or runs it in a sandbox; nothing else
+  // fails.
   expect([run.stdout, run.stderr.match(/failed: (?!Refused: rg|\/usr\/bin\/touch: cannot touch)/g)]).toEqual([
     "Done.\n",
     null,
@@ -122,7 +126,7 @@ test("a run in somebody's repository runs nothing that the repository names or b
   expect(existsSync(canary)).toBe(false);
 });
 
-test("what was planted would leave its trace if it were run", async () => {
+test("the planted programs would leave their traces if they ran", async () => {
   const canary = join(place.top, "canary");
   plantGitSettings(canary);
   Bun.spawnSync(["git", "status"], { cwd: place.project, env: { PATH: process.env.PATH, HOME: place.home } });

@@ -44,7 +44,7 @@ function hostileSettings() {
   };
 }
 
-test("settings that name commands and servers are skipped as unknown, and nothing runs or is connected to", async () => {
+test("settings that name commands and servers are ignored as unknown, and nothing runs or is connected to", async () => {
   place.write("script.json", { version: 1, turns: [{ text: "Done." }] });
   place.write("diligent.jsonc", hostileSettings());
   const run = await runDiligent(place, ["-p", "go", "-m", "scripted/script.json"]);
@@ -53,7 +53,7 @@ test("settings that name commands and servers are skipped as unknown, and nothin
   expect([existsSync(canary()), connections]).toEqual([false, 0]);
 });
 
-test("what other programs would run in a project is run by none of our tools", async () => {
+test("tools of ours run nothing that other programs would run in a project", async () => {
   const settings = hostileSettings();
   const trap = `#!/bin/sh\n/usr/bin/touch ${canary()}\n`;
   const command = `/usr/bin/touch ${canary()}`;
@@ -95,7 +95,7 @@ test("what other programs would run in a project is run by none of our tools", a
   expect([existsSync(canary()), connections]).toEqual([false, 0]);
 });
 
-test("that rules which deny commands by their text are advisory is said where they are described", () => {
+test("security.md says that rules that deny commands by their text are advisory", () => {
   const page = readFileSync(join(import.meta.dir, "..", "docs", "security.md"), "utf8");
   expect(page).toMatch(
     /\*\*Rules that deny a command are advisory\.\*\*[\s\S]*?python -c[\s\S]*?kept by the sandbox/,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CHECKOUT_PROGRAM, type DiligentExit, runDiligent, startDiligent } from "./support/run-diligent.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 
-/** The ways to start diligent that we tell users about. */
+/** The documented ways to start diligent. */
 const WAYS = {
   "the linked program": [CHECKOUT_PROGRAM],
   "bunx --no-install diligent": [process.execPath, "x", "--no-install", "diligent"],
@@ -31,7 +31,7 @@ afterAll(() => {
   for (const place of places) place.remove();
 });
 
-/** A project that has diligent installed. */
+/** A project with diligent installed. */
 function createPlace(): TemporaryProject {
   const place = createTemporaryProject();
   places.push(place);
@@ -42,7 +42,7 @@ function createPlace(): TemporaryProject {
   return place;
 }
 
-/** Everything that a repository can leave lying about for Bun to pick up. */
+/** Everything in a repository that Bun would pick up. */
 function plantTraps(place: TemporaryProject, preload: string): void {
   place.write("preload.ts", `require("fs").writeFileSync(${JSON.stringify(canary(place))}, "preload")`);
   place.write("bunfig.toml", `preload = [${JSON.stringify(preload)}]\n[run]\nbun = true\n`);
@@ -96,7 +96,7 @@ for (const [way, program] of Object.entries(WAYS)) {
     }
 
     for (const name of ["tsconfig.json", "jsconfig.json"]) {
-      test(`a ${name} that puts other modules in the place of ours has no effect`, async () => {
+      test(`a ${name} that replaces our modules by others has no effect`, async () => {
         const place = createPlace();
         plantTraps(place, "./preload.ts");
         place.write(name, { compilerOptions: { baseUrl: ".", paths: { "*": ["./preload.ts"] } } });
@@ -109,7 +109,7 @@ for (const [way, program] of Object.entries(WAYS)) {
       });
     }
 
-    test("requests go to the ordinary endpoint, over the user's proxy", async () => {
+    test("requests go to the ordinary endpoint, through the user's proxy", async () => {
       const place = createPlace();
       plantTraps(place, "./preload.ts");
       const proxy = createProxy();
@@ -126,7 +126,7 @@ for (const [way, program] of Object.entries(WAYS)) {
   });
 }
 
-/** Refuses every connection and tells what the first one asked for. */
+/** Refuses every connection and reports what the first one asked for. */
 function createProxy() {
   const first = Promise.withResolvers<string>();
   const server = Bun.listen({

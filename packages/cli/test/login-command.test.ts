@@ -23,7 +23,7 @@ afterEach(() => {
 const configPath = () => join(place.home, ".config", "diligent", "diligent.jsonc");
 const stored = () => JSON.parse(readFileSync(configPath(), "utf8"));
 
-/** Every file below home and project that holds the key. */
+/** Every file below home and project that contains the key. */
 function filesWithKey(): string[] {
   return [place.home, place.project].flatMap((root) =>
     readdirSync(root, { recursive: true, encoding: "utf8" })
@@ -35,9 +35,9 @@ function filesWithKey(): string[] {
 const pipe = (args: readonly string[], stdin: string, environment: Record<string, string> = {}) =>
   runDiligent(place, ["login", ...args], { stdin, environment });
 
-describe("diligent login NAME with a key that is piped in", () => {
+describe("diligent login NAME with a piped key", () => {
   test.each(SERVICES)(
-    "tries it with one small request to the configured endpoint of $name and stores it for its user only",
+    "tests it with one small request to the configured endpoint of $name and stores it for its user only",
     async (service) => {
       await using server = await startSseServer(wholeReply(service, { text: "ok" }));
       const environment = { [service.urlVariable]: `${server.url}${service.pathOfBase}` };
@@ -96,7 +96,7 @@ describe("diligent login NAME with a key that is piped in", () => {
     expect(stderr).toMatch(/nothing was stored\.\n$/i);
   });
 
-  test("stores nothing where the provider cannot be asked, says why and how to store it untried", async () => {
+  test("stores nothing if the provider cannot be reached, and says why and how to store it untested", async () => {
     const environment = { ANTHROPIC_BASE_URL: "http://127.0.0.1:1" };
     const { stderr, exitCode } = await pipe(["anthropic"], KEY, environment);
     expect([exitCode, existsSync(configPath())]).toEqual([1, false]);
@@ -107,7 +107,7 @@ describe("diligent login NAME with a key that is piped in", () => {
     expect(stored()).toEqual({ provider: { anthropic: { apiKey: KEY } } });
   });
 
-  test("takes the word of a provider that knows the account and has no credit for it", async () => {
+  test("accepts a key that the provider recognizes but reports as out of credit", async () => {
     const reply = errorReply(400, "invalid_request_error", "Your credit balance is too low");
     await using server = await startSseServer(reply);
     const { stdout, exitCode } = await pipe(["anthropic"], KEY, { ANTHROPIC_BASE_URL: server.url });
@@ -115,7 +115,7 @@ describe("diligent login NAME with a key that is piped in", () => {
     expect(filesWithKey()).toEqual([configPath()]);
   });
 
-  test("says that another key in the environment wins", async () => {
+  test("warns that another key in the environment takes precedence", async () => {
     await using server = await startSseServer(wholeReply(ANTHROPIC_SERVICE, { text: "ok" }));
     const environment = { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: "sk-other" };
     const { stdout } = await pipe(["anthropic"], KEY, environment);
@@ -125,7 +125,7 @@ describe("diligent login NAME with a key that is piped in", () => {
   });
 });
 
-describe("diligent login refuses with exit code 2, and repeats nothing of what was given", () => {
+describe("diligent login refuses with exit code 2, without repeating its input:", () => {
   test.each([
     ["a key as an argument", ["anthropic", KEY], "takes no key as an argument"],
     ["a key in the place of the name", [KEY], "Unknown provider; choose one of anthropic, openai."],
@@ -143,7 +143,7 @@ describe("diligent login refuses with exit code 2, and repeats nothing of what w
 });
 
 describe("diligent login in a terminal", () => {
-  test("asks whose key it is and for the key, which is not shown; Backspace takes back", async () => {
+  test("asks for the provider and the hidden key; Backspace deletes", async () => {
     await using server = await startSseServer(wholeReply(OPENAI_SERVICE, { text: "ok" }));
     const environment = { OPENAI_BASE_URL: `${server.url}/v1` };
     await using program = startInPty(place, ["login"], { environment, columns: 200 });
@@ -158,7 +158,7 @@ describe("diligent login in a terminal", () => {
     expect(stored()).toEqual({ provider: { openai: { apiKey: KEY } } });
   });
 
-  test("ends with Ctrl+C, with nothing stored", async () => {
+  test("ends with Ctrl+C, and nothing is stored", async () => {
     await using program = startInPty(place, ["login", "anthropic"]);
     await program.waitFor("Key:");
     program.send(`${KEY}\x03`);
@@ -167,7 +167,7 @@ describe("diligent login in a terminal", () => {
 });
 
 describe("diligent logout NAME", () => {
-  test("removes the stored key, and says so where there is none", async () => {
+  test("removes the stored key, and says so if there is none", async () => {
     writeUserConfig(place, { model: "opus", provider: { anthropic: { apiKey: KEY } } });
     const first = await runDiligent(place, ["logout", "anthropic"]);
     expect([first.exitCode, first.stdout]).toEqual([

@@ -20,7 +20,7 @@ afterEach(() => {
 
 const configPath = () => join(place.home, ".config", "diligent", "diligent.jsonc");
 
-/** Every file below home and project that holds the key. */
+/** Every file below home and project that contains the key. */
 function filesWithKey(): string[] {
   return [place.home, place.project].flatMap((root) =>
     readdirSync(root, { recursive: true, encoding: "utf8" })
@@ -29,7 +29,7 @@ function filesWithKey(): string[] {
   );
 }
 
-/** A service that takes only the right key. */
+/** A service that accepts only the right key. */
 const startService = () =>
   startSseServer(({ headers }: ReceivedRequest) =>
     headers.authorization === `Bearer ${KEY}`
@@ -40,7 +40,7 @@ const startService = () =>
 const wrongKey = (url: string) => ({ ANTHROPIC_API_KEY: "sk-ant-wrong-1", ANTHROPIC_BASE_URL: url });
 
 describe("/login on the screen", () => {
-  test("asks for a key that is not shown, and the session continues with it though the variable has another", async () => {
+  test("asks for a hidden key, and the session continues with it although the variable has another", async () => {
     await using server = await startService();
     await using program = startInPty(place, ["why so?"], { environment: wrongKey(server.url), columns: 120 });
     await program.waitFor("invalid x-api-key");
@@ -63,7 +63,7 @@ describe("/login on the screen", () => {
     expect(filesWithKey()).toEqual([configPath()]);
   });
 
-  test("refuses a wrong key, stores nothing, and Escape leaves the question", async () => {
+  test("refuses a wrong key, stores nothing, and Escape closes the question", async () => {
     await using server = await startService();
     await using program = startInPty(place, [], { environment: wrongKey(server.url), columns: 120 });
     await program.waitFor("ask");
@@ -82,7 +82,7 @@ describe("/login on the screen", () => {
     expect(filesWithKey()).toEqual([]);
   });
 
-  test("refuses a key behind the name, and keeps it neither in the transcript nor in a file", async () => {
+  test("refuses a key after the name, and keeps it out of the transcript and every file", async () => {
     await using server = await startService();
     await using program = startInPty(place, [], { environment: wrongKey(server.url), columns: 120 });
     await program.waitFor("ask");
@@ -99,7 +99,7 @@ describe("/login on the screen", () => {
     expect([filesWithKey(), server.requests]).toEqual([[], []]);
   });
 
-  test("keeps the model that answers when the key is another provider's", async () => {
+  test("keeps the current model if the key is for another provider", async () => {
     await using openai = await startSseServer(wholeReply(OPENAI_SERVICE, { text: "Sol speaks." }));
     await using anthropic = await startService();
     const environment = {
@@ -120,7 +120,7 @@ describe("/login on the screen", () => {
   });
 });
 
-describe("/login in lines", () => {
+describe("/login at the line prompt", () => {
   const startLines = (url: string) =>
     startInPty(place, ["--plain-ui"], { environment: wrongKey(url), columns: 120 });
 
@@ -143,7 +143,7 @@ describe("/login in lines", () => {
     expect(filesWithKey()).toEqual([configPath()]);
   });
 
-  test("Ctrl+C leaves the question, and the terminal shows what is typed again", async () => {
+  test("closes the question on Ctrl+C, and the terminal echoes again", async () => {
     await using server = await startService();
     await using program = startLines(server.url);
     await program.waitFor("diligent>");
@@ -159,7 +159,7 @@ describe("/login in lines", () => {
     expect(program.bytes).not.toContain("half of it");
   });
 
-  test("a key that was pasted together with the command is the answer, not a prompt", async () => {
+  test("takes a key that was pasted together with the command as the answer, not as a prompt", async () => {
     await using server = await startService();
     await using program = startLines(server.url);
     await program.waitFor("diligent>");

@@ -47,7 +47,7 @@ describe("diligent models", () => {
     expect(lineOf(text, "claude-mythos-preview")).toMatch(/ unknown unknown +unknown +adaptive$/);
   });
 
-  test("marks the default, and says which providers have no key", async () => {
+  test("marks the default, and shows which providers have no key", async () => {
     const { text } = (await models([], {})).stdout;
     expect(text).toContain("\nanthropic (no key: set ANTHROPIC_API_KEY)\n * claude-sonnet-5-5 ");
     expect(text).toContain("\nopenai (no key: set OPENAI_API_KEY)\n   gpt-");
@@ -55,13 +55,13 @@ describe("diligent models", () => {
     expect(text).not.toContain(">");
   });
 
-  test("marks the model that answers without being named where only OpenAI has a key", async () => {
+  test("marks the default model of OpenAI if only OpenAI has a key", async () => {
     const { text } = (await models([], { OPENAI_API_KEY: "key" })).stdout;
     expect(lineOf(text, "gpt-6.2-sol")).toStartWith(" * gpt-6.2-sol ");
     expect(lineOf(text, "claude-sonnet-5-5")).toStartWith("   claude-sonnet-5-5 ");
   });
 
-  test("marks the configured model by its alias and says where it is configured", async () => {
+  test("marks the model configured by an alias and shows the source of the setting", async () => {
     const path = place.write("diligent.jsonc", { model: "opus" });
     const { text } = (await models()).stdout;
     expect(text).toContain("\n>  claude-opus-5-5 ");
@@ -69,7 +69,7 @@ describe("diligent models", () => {
     expect(text).toContain(`\n* default\n> configured: opus (${path})\n`);
   });
 
-  test("lists the servers with where they are, their models and what is said of them, and none of their secrets", async () => {
+  test("lists the servers with their addresses and models, and none of their secrets", async () => {
     writeUserConfig(place, { model: "work/any", provider: { compatible: SERVERS } });
     const { text } = (await models()).stdout;
     const servers = text.slice(text.indexOf("\nlocal"), text.indexOf("* default"));
@@ -91,7 +91,7 @@ describe("diligent models", () => {
     expect(text.split("\n").filter((line) => line.length > 80 && !line.startsWith("> "))).toEqual([]);
   });
 
-  test("says of a server without listed models how they are used", async () => {
+  test("explains how to use a server without listed models", async () => {
     writeUserConfig(place, { provider: { compatible: { work: SERVERS.work } } });
     expect((await models()).stdout.text).toContain(
       "\nwork (https://models.example/v1)\n   no models are listed; any works as work/MODEL\n",
@@ -112,7 +112,7 @@ describe("diligent models", () => {
     expect(lineOf(text, "half")).toMatch(/ unknown +unknown +\?\/3 +unknown$/);
   });
 
-  test("shows the configured model that only its prefix tells of, and warns of one that nothing tells of", async () => {
+  test("shows a configured model that is known only by its prefix, and warns about an unknown one", async () => {
     const known = await models([], { DILIGENT_MODEL: "claude-future-9" });
     expect(lineOf(known.stdout.text, "claude-future-9")).toMatch(/^> .* unknown unknown +unknown +unknown$/);
     const unknown = await models([], { DILIGENT_MODEL: "claud" });
@@ -125,18 +125,18 @@ describe("diligent models", () => {
     ]);
   });
 
-  test("writes no escape sequence, whatever the configuration holds", async () => {
+  test("writes no escape sequence, whatever the configuration contains", async () => {
     const models_ = ["a\u001b[31mb", { id: "c\nd", aliases: ["\u009b2J"] }];
     writeUserConfig(place, { provider: { compatible: { local: { ...SERVERS.local, models: models_ } } } });
     const { stdout } = await runDiligent(place, ["models"]);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
     expect(stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
     expect(stdout).toContain("local/c d ");
   });
 });
 
 describe("diligent models --json", () => {
-  test("is a list of the same facts, with null for what is unknown", async () => {
+  test("lists the same facts, with null for unknown ones", async () => {
     writeUserConfig(place, { model: "work/any", provider: { compatible: SERVERS } });
     const list: Record<string, unknown>[] = JSON.parse((await models(["--json"])).stdout.text);
     const find = (id: string) => list.find((model) => model.id === id);
@@ -164,12 +164,12 @@ describe("diligent models --json", () => {
   });
 });
 
-describe("the command", () => {
-  test("is in the help page of the program", async () => {
+describe("the models command", () => {
+  test("is on the program's help page", async () => {
     expect((await runDiligent(place, ["--help"])).stdout).toContain("diligent models");
   });
 
-  test("takes no words and no other options", async () => {
+  test("accepts no words and no other options", async () => {
     const word = await runDiligent(place, ["models", "gpt"]);
     expect([word.stderr, word.exitCode]).toEqual(["diligent: models takes no arguments: gpt\n", 2]);
     const option = await runDiligent(place, ["models", "--jsno"]);
@@ -179,7 +179,7 @@ describe("the command", () => {
     ]);
   });
 
-  test("fails like a run where the settings of models cannot be meant", async () => {
+  test("fails like a run if the settings of models are invalid", async () => {
     writeUserConfig(place, { models: [{ id: "llama" }] });
     const { stderr, exitCode } = await runDiligent(place, ["models"]);
     expect([stderr, exitCode]).toEqual([
@@ -188,7 +188,7 @@ describe("the command", () => {
     ]);
   });
 
-  test("leaves out what an untrusted project adds, and says so", async () => {
+  test("omits and reports what an untrusted project adds", async () => {
     place.write("diligent.json", { models: [{ id: "gpt-4o", contextWindow: 1 }] });
     const { stdout, stderr } = await models();
     expect(stderr.text).toMatch(/^warning: .*models/);

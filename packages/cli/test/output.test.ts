@@ -47,8 +47,8 @@ function play(
   return { stdout: io.stdout.text, stderr: io.stderr.text };
 }
 
-describe("text", () => {
-  test("stdout holds the answer, stderr what happened", () => {
+describe("the text output", () => {
+  test("writes the answer to stdout and progress to stderr", () => {
     const written = play(createTextOutput, (output) => {
       output.begin(FACTS);
       output.notice({ level: "warning", code: "not_saved", message: "nothing is saved" });
@@ -63,12 +63,12 @@ describe("text", () => {
     });
   });
 
-  test("an answer that ends in a line feed gets no second one, an empty one nothing at all", () => {
+  test("adds no second line feed to an answer that ends with one, and none to an empty one", () => {
     expect(play(createTextOutput, (output) => output.finish(result({ result: "a\n" }))).stdout).toBe("a\n");
     expect(play(createTextOutput, (output) => output.finish(result({ result: "" }))).stdout).toBe("");
   });
 
-  test("nothing that a terminal obeys gets through, from any source", () => {
+  test("lets no control sequence through, from any source", () => {
     const written = play(createTextOutput, (output) => {
       output.notice({ level: "warning", code: "x", message: HOSTILE });
       for (const event of toolEvents(HOSTILE, true)) output.event(event);
@@ -81,12 +81,12 @@ describe("text", () => {
       });
       output.finish(result({ result: HOSTILE, stopReason: "error", error: { name: "E", message: HOSTILE } }));
     });
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
     expect(written.stdout + written.stderr).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028]/);
     expect(written.stdout).toBe("\\x1b]52;c;eA==\\x07\\x9b31m\\u{2028}\\x7f\n");
   });
 
-  test("why a run failed is said on one line", () => {
+  test("reports the reason of a failed run on one line", () => {
     const stderrOf = (fields: Partial<RunResult["summary"]>) =>
       play(createTextOutput, (output) => output.finish(result(fields))).stderr;
     expect(stderrOf({ stopReason: "error", error: { name: "E", message: "429: slow\ndown" } })).toBe(
@@ -100,8 +100,8 @@ describe("text", () => {
   });
 });
 
-describe("json", () => {
-  test("one object with all fields, control characters escaped but not changed", () => {
+describe("the json output", () => {
+  test("is one object with all fields, control characters escaped but not changed", () => {
     const { stdout, stderr } = play(createJsonOutput, (output) => {
       output.begin(FACTS);
       for (const event of toolEvents("fine")) output.event(event);
@@ -118,12 +118,12 @@ describe("json", () => {
         durationMs: 13,
       },
     ]);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
     expect(stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028]/);
     expect(stderr).toBe("");
   });
 
-  test("a failed run has its error, and warnings go to stderr", () => {
+  test("contains the error of a failed run, and writes warnings to stderr", () => {
     const error = { name: "ProviderError", message: "wrong key", errorType: "auth" };
     const { stdout, stderr } = play(createJsonOutput, (output) => {
       output.event({ type: "notice", level: "warning", code: "stall", message: "silent for 45 s" });
@@ -135,8 +135,8 @@ describe("json", () => {
   });
 });
 
-describe("stream-json", () => {
-  test("the session first, every event, the result last", () => {
+describe("the stream-json output", () => {
+  test("writes the session first, then every event, and the result last", () => {
     const message = assistantMessage("Hi");
     const { stdout } = play(createStreamJsonOutput, (output) => {
       output.begin(FACTS);
@@ -170,7 +170,7 @@ describe("stream-json", () => {
     expect(stdout).not.toContain("\r");
   });
 
-  test("a notice of the setup is an event of the stream, and a warning is on stderr too", () => {
+  test("writes a notice of the setup as an event, and a warning on stderr too", () => {
     const notice = { level: "warning", code: "not_saved", message: "nothing is saved" } as const;
     const { stdout, stderr } = play(createStreamJsonOutput, (output) => output.notice(notice));
     expect(parseLines(stdout)).toEqual([{ type: "notice", ...notice }]);

@@ -7,7 +7,7 @@ import { bareEnvironment, PROGRAM } from "./support/run-diligent.ts";
 import { savedMessages } from "./support/session-files.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 
-/** A model that has a command run for as long as no other process of the machine sleeps. */
+/** A model that runs a command for a unique number of seconds. */
 class Scene implements Disposable {
   readonly place: TemporaryProject = createTemporaryProject({ sandbox: "off" });
   readonly seconds = uniqueSleepSeconds();
@@ -32,7 +32,7 @@ class Scene implements Disposable {
     return shell;
   }
 
-  /** Every call has its result, and nothing of the command is left. */
+  /** Every call has its result, and no process of the command is left. */
   expectWholeEnd(): void {
     expect(this.countSleepers()).toBe(0);
     const roles = savedMessages(this.place).map(({ role }) => role);
@@ -55,13 +55,13 @@ function childrenOf(pid: number): number[] {
   return stdout.toString().split("\n").filter(Boolean).map(Number);
 }
 
-// It is found out by what only Linux tells.
-describe.if(process.platform === "linux")("whoever started it dies while a command runs:", () => {
+// Detection needs Linux.
+describe.if(process.platform === "linux")("if the parent process dies while a command runs,", () => {
   for (const [name, mode] of [
     ["the screen", ""],
     ["print mode", "-p"],
   ] as const) {
-    test.concurrent(`${name} in a terminal that is somebody else's then ends, with its command`, async () => {
+    test.concurrent(`${name} in a terminal that now belongs to someone else ends, with its command`, async () => {
       using scene = new Scene();
       await using shell = await scene.startShell();
       shell.send(`sh -c '${scene.commandLine(mode)}; true'\r`);
@@ -97,13 +97,13 @@ describe.if(process.platform === "linux")("whoever started it dies while a comma
     scene.expectWholeEnd();
   });
 
-  test.concurrent("in the background, with its answer going to a file, it works on to its end", async () => {
+  test.concurrent("a background job that writes to a file continues to its end", async () => {
     using scene = new Scene("touch began; until [ -e go ]; do sleep 0.05; done");
     const { project } = scene.place;
     await using shell = await scene.startShell();
     shell.send(`sh -c '${scene.commandLine("-p")} > out 2> /dev/null &'\r`);
     await until(() => existsSync(join(project, "began")));
-    // Longer than it takes to find out that nobody waits for it.
+    // Longer than it takes to detect that nobody waits for it.
     await Bun.sleep(2_200);
     scene.place.write("go", "");
     const out = join(project, "out");

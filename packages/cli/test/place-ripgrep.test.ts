@@ -40,14 +40,14 @@ function place(): string {
 }
 
 describe("the ripgrep of the executable", () => {
-  test("is kept in the user's state, and nothing of it anywhere else", () => {
+  test("is copied to the user's state directory and nowhere else", () => {
     const path = place();
     expect(path).toBe(join(home, ".local", "state", "diligent", "programs", NAME));
     expect([readFileSync(path, "utf8"), readdirSync(temporaryDirectory)]).toEqual([CONTENT, []]);
     expect(place()).toBe(path);
   });
 
-  test("is kept in a directory of the user's alone among temporary files where there is no home", () => {
+  test("is copied to a private temporary directory if there is no home", () => {
     writeFileSync(home, "a file where the home is expected\n");
     const path = place();
     expect(path).toBe(join(shared, NAME));
@@ -57,7 +57,7 @@ describe("the ripgrep of the executable", () => {
     expect(readFileSync(place(), "utf8")).toBe(CONTENT);
   });
 
-  test("is not put where others may write, nor behind a link", () => {
+  test("is not copied to a place that others may write to, nor through a link", () => {
     writeFileSync(home, "");
     mkdirSync(shared);
     chmodSync(shared, 0o777);

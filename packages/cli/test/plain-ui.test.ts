@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: the tests look for control sequences
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type PtyProgram, startInPty } from "./support/pty-program.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
@@ -10,7 +10,7 @@ let place: TemporaryProject;
 
 beforeEach(() => {
   place = createTemporaryProject();
-  // Without a box commands need consent.
+  // Without a sandbox, commands need approval.
   place.write("../home/.config/diligent/diligent.jsonc", { sandbox: "off" });
   place.write("script.json", {
     version: 1,
@@ -39,28 +39,25 @@ async function converse(program: PtyProgram): Promise<void> {
   expect(await program.exitCode).toBe(0);
 }
 
-/** What a terminal without any abilities, and who listens to one, could not take. */
+/** Output that a terminal without capabilities, and a screen reader, could not handle. */
 const BEYOND_LINES = /[\p{Cc}](?<![\n\r])|\r(?!\n)|[⠀-⣿─-╿●✓✗⟳]/gu;
 
 describe.each([
   ["--plain-ui", ["--plain-ui"], {}],
   ["TERM=dumb", [], { TERM: "dumb" }],
-])("with %s a conversation is lines only:", (_, options, environment) => {
-  test.each([80, 20])(
-    "on %i columns nothing is drawn twice, nothing is decorated and nothing moves",
-    async (columns) => {
-      const args = ["--model", "scripted/script.json", ...options];
-      await using program = startInPty(place, args, { columns, rows: 10, environment });
-      await converse(program);
-      expect(program.bytes.match(BEYOND_LINES)).toBeNull();
-      // Once each, whatever the width.
-      for (const text of ["I make it.", "- **one**", "| 1 | 2 |"])
-        expect(program.bytes.split(text)).toHaveLength(2);
-      expect(program.bytes).toContain("\\x1b[31mred\\x1b[0m");
-    },
-  );
+])("with %s a conversation consists of lines only:", (_, options, environment) => {
+  test.each([80, 20])("on %i columns nothing is drawn twice, decorated or animated", async (columns) => {
+    const args = ["--model", "scripted/script.json", ...options];
+    await using program = startInPty(place, args, { columns, rows: 10, environment });
+    await converse(program);
+    expect(program.bytes.match(BEYOND_LINES)).toBeNull();
+    // Once each, whatever the width.
+    for (const text of ["I make it.", "- **one**", "| 1 | 2 |"])
+      expect(program.bytes.split(text)).toHaveLength(2);
+    expect(program.bytes).toContain("\\x1b[31mred\\x1b[0m");
+  });
 
-  test("a command that takes long is not told of twice", async () => {
+  test("a long command is not announced twice", async () => {
     const args = ["--model", "scripted/script.json", "--approval", "auto", ...options, "make it"];
     await using program = startInPty(place, args, { environment });
     await program.waitFor("bash");
@@ -76,7 +73,7 @@ describe.each([
   });
 });
 
-test("with NO_COLOR the screen has no colours, and still says what is right and what is wrong", async () => {
+test("with NO_COLOR the screen has no colours, and shows success and failure by characters", async () => {
   await using program = startInPty(place, ["--model", "scripted/script.json"], {
     environment: { NO_COLOR: "1" },
   });
@@ -105,7 +102,7 @@ test.each([40, 80])(
     await program.waitFor(/error: \/undo takes no argument[\s\S]*diligent>/);
     program.send("/quit\r");
     expect(await program.exitCode).toBe(0);
-    // A row that the terminal itself has broken is one line with the row below it; what was typed may be such a one.
+    // Joins a row that the terminal has wrapped, such as typed text, with the row below.
     const written = program.terminal.lines().filter((line) => !line.startsWith("diligent>"));
     expect(written.filter((line) => line.length > columns)).toEqual([]);
     expect(written.join("\n")).toContain("/approvals");

@@ -39,7 +39,7 @@ function print(name: string, ...args: string[]) {
   return runDiligent(place, ["-p", "do it", "-m", `scripted/${name}.json`, ...args]);
 }
 
-describe("how a run ends decides the exit code, in every format", () => {
+describe("the end of a run decides the exit code, in every format", () => {
   const cases: readonly (readonly [string, string[], number, string])[] = [
     ["answer", [], 0, "end_turn"],
     ["broken", [], 1, "error"],
@@ -68,8 +68,8 @@ describe("how a run ends decides the exit code, in every format", () => {
   }
 });
 
-describe("streams", () => {
-  test("text: the answer alone on stdout, what happened on stderr", async () => {
+describe("the streams of print mode", () => {
+  test("text: only the answer on stdout, progress on stderr", async () => {
     const { stdout, stderr } = await print("command");
     expect(stdout).toBe("I could not.\n");
     expect(stderr).toStartWith("bash: touch made\nbash failed: Refused: ");
@@ -77,7 +77,7 @@ describe("streams", () => {
     expect(existsSync(join(place.project, "made.txt"))).toBe(false);
   });
 
-  test("the refusal that the model reads names the option that would allow it", async () => {
+  test("the refusal in the model's result names the option that would allow it", async () => {
     const { stdout } = await print("command", "--output-format", "stream-json");
     const lines = parseLines(stdout);
     expect(lines.find(({ type }) => type === "approval_request")).toMatchObject({ gate: "shell_command" });
@@ -87,7 +87,7 @@ describe("streams", () => {
     });
   });
 
-  test("the result of a run that lacked an approval names the flag and the rule that would allow it", async () => {
+  test("the result of a run without a needed approval names the flag and the rule that would allow it", async () => {
     const text = await print("command");
     const json = await print("command", "--output-format", "json");
     const stream = await print("command", "--output-format", "stream-json");
@@ -105,7 +105,7 @@ describe("streams", () => {
     expect(allowed.exitCode).toBe(0);
   });
 
-  test("json: a failed run holds its error and its fields", async () => {
+  test("json: a failed run has its error and its fields", async () => {
     const { stdout } = await print("broken", "--output-format", "json");
     const [result] = parseLines(stdout);
     expect(Object.keys(result ?? {})).toEqual(
@@ -114,14 +114,14 @@ describe("streams", () => {
     expect(result).toMatchObject({ cost: null, error: { message: expect.stringContaining("invalid key") } });
   });
 
-  test("stream-json: message_delta carries its delta only, and every line is an object", async () => {
+  test("stream-json: message_delta carries only its delta, and every line is an object", async () => {
     const { stdout } = await print("answer", "--output-format", "stream-json");
     const deltas = parseLines(stdout).filter(({ type }) => type === "message_delta");
     expect(deltas.length).toBeGreaterThan(0);
     for (const delta of deltas) expect(Object.keys(delta)).toEqual(["type", "itemId", "delta"]);
   });
 
-  test("hostile text reaches neither stdout nor stderr as it is", async () => {
+  test("hostile text reaches neither stdout nor stderr unescaped", async () => {
     const hostile = "\x1b]52;c;eA==\x07\x1bc\u009d0;t\u009c\x1b[6n";
     place.write("hostile.txt", hostile);
     script(
@@ -138,13 +138,13 @@ describe("streams", () => {
     );
     for (const format of ["text", "json", "stream-json"]) {
       const { stdout, stderr } = await print("hostile", "--output-format", format);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
       expect(stdout + stderr).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
     }
   });
 });
 
-describe("nothing is sent, exit code 2 and one line", () => {
+describe("nothing is sent, with exit code 2 and one line,", () => {
   const cases: readonly (readonly [string, string[], string])[] = [
     ["an empty prompt", ["-p", ""], "diligent: the prompt is empty"],
     ["no prompt", ["-p"], "diligent: the prompt is empty"],
@@ -178,20 +178,20 @@ describe("nothing is sent, exit code 2 and one line", () => {
     });
   }
 
-  test("also when a structured output was asked for", async () => {
+  test("also with a structured output format", async () => {
     const exit = await runDiligent(place, ["-p", "x", "--output-format", "stream-json"]);
     expect([exit.stdout, exit.exitCode]).toEqual(["", 2]);
   });
 
-  test("a missing key is said at once, though the input is open and silent", async () => {
+  test("for a missing key, which is reported at once although the input is open and silent", async () => {
     const { exitCode, durationMs } = await runDiligent(place, ["-p", "x"], { stdin: null });
     expect(exitCode).toBe(2);
     expect(durationMs).toBeLessThan(1500 + BUSY_MS);
   });
 });
 
-describe("the project", () => {
-  test("a project's model is used, the command line wins over it", async () => {
+describe("the project of print mode", () => {
+  test("determines the model, unless the command line does", async () => {
     const other = createTemporaryProject();
     other.write("diligent.jsonc", '{ // a comment\n "model": "gpt-9", }');
     const fromFile = await runDiligent(other, ["-p", "x"], { environment: { ANTHROPIC_API_KEY: "k" } });
@@ -201,7 +201,7 @@ describe("the project", () => {
     other.remove();
   });
 
-  test("-C runs there, and piped text comes first", async () => {
+  test("is selected by -C, and piped text comes first", async () => {
     place.write("src/inner.json", { version: 1, turns: [{ text: "inner" }] });
     const args = ["-C", "src", "-m", "scripted/inner.json", "--output-format", "stream-json", "words"];
     const { stdout } = await runDiligent(place, args, { stdin: "piped" });
@@ -210,7 +210,7 @@ describe("the project", () => {
     expect(session).toContain('"piped\\n\\nwords"');
   });
 
-  test("--no-session writes nothing to the project", async () => {
+  test("gets no files with --no-session", async () => {
     const other = createTemporaryProject();
     other.write("answer.json", { version: 1, turns: [{ text: "Hi" }] });
     const { exitCode } = await runDiligent(other, ["-p", "x", "-m", "scripted/answer.json", "--no-session"]);
@@ -218,7 +218,7 @@ describe("the project", () => {
     other.remove();
   });
 
-  test("no temporary file is left", async () => {
+  test("gets no leftover temporary file", async () => {
     await print("endless", "--max-turns", "2");
     expect(readdirSync(place.temporary)).toEqual([]);
   });

@@ -8,7 +8,7 @@ function started(toolName: string, input: unknown): string | undefined {
   return describeProgress({ type: "tool_start", ...CALL, toolName, input });
 }
 
-test("a call is named by what it is about", () => {
+test("a call is named by its most important argument", () => {
   expect([
     started("bash", { command: "npm test", description: "x" }),
     started("read", { file_path: "/a/b.ts", offset: 3 }),
@@ -33,13 +33,13 @@ test("a long or multi-line command takes one line", () => {
   expect(line.length).toBe(100);
 });
 
-test("a failed call says how, a good one nothing", () => {
+test("a failed call is shown with its error, a successful one not at all", () => {
   const end = { type: "tool_end", ...CALL, toolName: "bash", output: "exit code 1\nmore" } as const;
   expect(describeProgress({ ...end, isError: true })).toBe("bash failed: exit code 1 more");
   expect(describeProgress({ ...end, isError: false })).toBeUndefined();
 });
 
-test("notices, which tell of retries too, and errors that do not end the run are said", () => {
+test("notices, including those of retries, and errors that do not end the run are shown", () => {
   const events: AgentEvent[] = [
     { type: "notice", level: "info", code: "a", message: "for information" },
     { type: "notice", level: "warning", code: "a", message: "careful" },
@@ -62,14 +62,14 @@ test("notices, which tell of retries too, and errors that do not end the run are
   ]);
 });
 
-test("what was saved for later sessions is told whole, on one line", () => {
+test("saved knowledge is shown in full, on one line", () => {
   const content = `Two\nlines \x1b[31m${"x".repeat(1_950)}`;
   expect(describeProgress({ type: "knowledge_saved", knowledgeId: "1", content })).toBe(
     `💡 Knowledge saved: Two lines \\x1b[31m${"x".repeat(1_950)}`,
   );
 });
 
-test("a command that the user changed is told when it runs, and what it prints meanwhile is not", () => {
+test("a command that the user edited is shown when it runs, but not its output meanwhile", () => {
   const update = { type: "tool_update", ...CALL, toolName: "bash", partialResult: "x" } as const;
   expect([
     describeProgress({ ...update, input: { command: "rm -i a\nls" } }),

@@ -17,7 +17,7 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-test("the limits of undo are those that its help and security.md promise", async () => {
+test("the limits of undo match its help page and security.md", async () => {
   const { storeBytes, fileBytes, projectBytes, projectEntries, objectBytes, objectCount } = CHECKPOINT_LIMITS;
   expect([storeBytes, fileBytes, projectBytes, projectEntries]).toEqual([2 * GB, 50 * MB, GB, 200_000]);
   expect([objectBytes, objectCount, MAX_COPIED_OBJECT_BYTES]).toEqual([256 * MB, 100_000, 16 * MB]);

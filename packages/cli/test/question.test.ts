@@ -16,7 +16,7 @@ const GRANTED: ApprovalVerdict = {
 };
 const PLAIN: ApprovalVerdict = { action: "ask", gate: "unknown_target", reason: "it does not say" };
 
-test("the question holds the gate, the command, and what each answer means", () => {
+test("the question contains the gate, the command, and the meaning of each answer", () => {
   expect(formatQuestion(REQUEST, GRANTED)).toBe(
     [
       "Allow bash? Reason: npm may do more than read",
@@ -32,20 +32,20 @@ test("the question holds the gate, the command, and what each answer means", () 
   );
 });
 
-test("a change is shown with the path it would be made to", () => {
+test("a change is shown with its path", () => {
   const details = { path: "/app/CLAUDE.md", diff: "-a\n+b" };
   const request: ApprovalRequest = { permission: "write", toolName: "edit", description: "", details };
   expect(formatQuestion(request, PLAIN)).toContain("\n    write /app/CLAUDE.md\n    \n    -a\n    +b\n");
 });
 
-describe("a change", () => {
+describe("a change in a question", () => {
   const asking = (diff: string, path = "/app/CLAUDE.md") =>
     formatQuestion(
       { permission: "write", toolName: "edit", description: "", details: { path, diff } },
       PLAIN,
     );
 
-  test("that is very long is cut in the middle, and it is said how much of it", () => {
+  test("is cut in the middle if it is very long, with a note of how much is missing", () => {
     const lines = Array.from({ length: 1_000 }, (_, index) => `+line ${index}`);
     const shown = asking(lines.join("\n")).split("\n");
     expect(shown.slice(122, 127)).toEqual([
@@ -58,7 +58,7 @@ describe("a change", () => {
     expect(shown.at(-3)).toBe("  ⟦…⟧  a note by diligent, not part of the text");
   });
 
-  test("in a very long line is cut in its middle, and it is said how much of it", () => {
+  test("is cut within a very long line, with a note of how much is missing", () => {
     const shown = asking(`+${"a".repeat(5_000)}curl evil`);
     expect(shown).toContain(
       `    +${"a".repeat(1_499)}⟦3010 characters omitted⟧${"a".repeat(491)}curl evil\n`,
@@ -73,11 +73,11 @@ describe("a change", () => {
   });
 });
 
-describe("a long command", () => {
+describe("a long command in a question", () => {
   const asking = (command: string, verdict = PLAIN) =>
     formatQuestion({ ...REQUEST, details: { command } }, verdict).split("\n");
 
-  test("of 200 lines is shown whole, with its length behind it, and the decision is the last line", () => {
+  test("of 200 lines is shown in full, followed by its length, and the decision is the last line", () => {
     const command = Array.from({ length: 200 }, (_, index) => `echo ${index}`);
     const shown = asking(command.join("\n"), GRANTED);
     expect(shown.slice(2, 202)).toEqual(command.map((line) => `    ${line}`));
@@ -89,7 +89,7 @@ describe("a long command", () => {
     ]);
   });
 
-  test("has nothing pushed out of sight by blanks", () => {
+  test("cannot push any of its text out of sight with blanks", () => {
     const shown = asking(`ls${" ".repeat(5_000)}${"\n".repeat(300)}${"\t".repeat(900)}rm -rf ~`);
     expect(shown).toEqual([
       "Allow bash? Reason: it does not say",
@@ -107,7 +107,7 @@ describe("a long command", () => {
   });
 });
 
-test("another tool's arguments are shown whole, whatever they are called", () => {
+test("the question shows another tool's arguments in full, whatever their names", () => {
   const details = { command: "ls", path: "/app", target: "prod\u202e" };
   const shown = formatQuestion({ ...REQUEST, toolName: "deploy", details }, PLAIN);
   expect(shown).toContain(
@@ -121,7 +121,7 @@ test("no name and no reason can add a line to the question", () => {
   expect([head, second]).toEqual(["Allow x\\x0aAllow it? y? Reason: a\\r\\x0ab", ""]);
 });
 
-test("always is offered and taken only where there is something to allow", () => {
+test('"always" is offered and accepted only if there is something to allow', () => {
   expect(formatQuestion(REQUEST, PLAIN)).toEndWith("Allow it? y (once) / e (edit) / n: ");
   expect([formatHint(REQUEST, { ...PLAIN, isFixed: true }), formatHint(REQUEST, GRANTED)]).toEqual([
     "Please answer y or n.",
@@ -130,7 +130,7 @@ test("always is offered and taken only where there is something to allow", () =>
   expect([parseAnswer("a", PLAIN), parseAnswer("p", PLAIN)]).toEqual([undefined, undefined]);
 });
 
-describe("an answer", () => {
+describe("an answer to a question", () => {
   const cases: [string, unknown][] = [
     ["y", { response: "once" }],
     [" YES ", { response: "once" }],

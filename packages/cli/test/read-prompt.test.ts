@@ -5,7 +5,7 @@ import { readPrompt } from "../src/print/print.ts";
 
 const NEVER = new AbortController().signal;
 
-/** An input whose pieces come after the given waits; a trailing number keeps it open that long. */
+/** An input whose pieces arrive after the given delays; a final number keeps it open that long. */
 function input(...pieces: (string | number)[]): CliInput {
   const stream = new ReadableStream<Uint8Array>({
     async start(controller) {
@@ -16,7 +16,7 @@ function input(...pieces: (string | number)[]): CliInput {
       try {
         controller.close();
       } catch {
-        // The reader has left already.
+        // The reader has already closed it.
       }
     },
   });
@@ -41,26 +41,26 @@ async function failureOf(prompt: Promise<string>): Promise<string> {
 
 const EMPTY = 'the prompt is empty: diligent -p "what to do"';
 
-describe("what the prompt is", () => {
-  test("piped text stands in front of the words, a blank line between", async () => {
+describe("the prompt of print mode", () => {
+  test("is piped text followed by the words, with a blank line between", async () => {
     expect(await readPrompt("review this", input("a diff\n"), NEVER)).toBe("a diff\n\nreview this");
   });
 
-  test("piped text alone is the prompt", async () => {
+  test("is piped text alone", async () => {
     expect(await readPrompt(undefined, input("fix ", 5, "it\n"), NEVER)).toBe("fix it");
   });
 
-  test("a terminal is not read", async () => {
+  test("is not read from a terminal", async () => {
     const terminal: CliInput = { ...failing(new Error("was read")), isTerminal: true };
     expect(await readPrompt("hi", terminal, NEVER)).toBe("hi");
   });
 
-  test("without any text there is none", async () => {
+  test("is missing without any text", async () => {
     for (const words of [undefined, "", "  \n"])
       expect(await failureOf(readPrompt(words, input(" \n"), NEVER))).toBe(EMPTY);
   });
 
-  test("a character cut by the pipe is put together again", async () => {
+  test("joins a character that the pipe has split", async () => {
     const bytes = new TextEncoder().encode("Grüße");
     const stream = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -72,8 +72,8 @@ describe("what the prompt is", () => {
   });
 });
 
-describe("an input that takes its time", () => {
-  test("is left alone after two silent seconds when there are words", async () => {
+describe("slow input", () => {
+  test("is ignored after two silent seconds if there are words", async () => {
     const startedAt = performance.now();
     expect(await readPrompt("hi", input(60_000), NEVER)).toBe("hi");
     const waitedMs = performance.now() - startedAt;
@@ -81,18 +81,18 @@ describe("an input that takes its time", () => {
     expect(waitedMs).toBeLessThan(2500);
   });
 
-  test("is read to its end once it has begun, however slow", async () => {
+  test("is read to its end once it has begun, however slow it is", async () => {
     expect(await readPrompt("hi", input("a", 2200, "b"), NEVER)).toBe("ab\n\nhi");
   });
 
-  test("is waited for without words, until a signal", async () => {
+  test("is awaited without words, until a signal", async () => {
     const stop = new AbortController();
     setTimeout(() => stop.abort(), 20);
     expect(await failureOf(readPrompt(undefined, input(60_000), stop.signal))).toBe(EMPTY);
   });
 });
 
-describe("an input that cannot be used", () => {
+describe("unusable input", () => {
   test("is refused above 10 MB", async () => {
     const megabyte = "x".repeat(1024 * 1024);
     expect(await failureOf(readPrompt("hi", input(...Array(11).fill(megabyte)), NEVER))).toBe(
@@ -103,7 +103,7 @@ describe("an input that cannot be used", () => {
     );
   });
 
-  test("stops a run only when there are no words", async () => {
+  test("stops a run only if there are no words", async () => {
     const broken = failing(new Error("EISDIR: it is a directory"));
     expect(await readPrompt("hi", broken, NEVER)).toBe("hi");
     expect(await failureOf(readPrompt(undefined, broken, NEVER))).toBe(

@@ -7,7 +7,7 @@ import { startInPty } from "./support/pty-program.ts";
 import { bareEnvironment, CHECKOUT_PROGRAM } from "./support/run-diligent.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 
-/** Lines that start no program here, each with the reason. */
+/** Lines that are not started here, each with the reason. */
 const NOT_STARTED: Readonly<Record<string, string>> = {
   "npx --yes bun@1.4.5 run demo": "fetches Bun; .ci/run starts it",
   "npx --yes bun@1.4.5 run check": "runs this test; .ci/run starts it",
@@ -22,11 +22,14 @@ const ANSWERS = [{ toolCalls: [{ name: "write", input: { file_path: "a.txt", con
 let place: TemporaryProject;
 let environment: Record<string, string>;
 
-/** One project for all lines, as a reader of README.md has: with two sessions, and a change that git knows nothing of. */
+/**
+ * One project for all lines, like that of a reader of README.md: with two sessions, and a change that git
+ * does not know.
+ */
 beforeAll(async () => {
   place = createTemporaryProject();
   place.write("script.json", { version: 1, turns: [...ANSWERS, { text: "Done." }] });
-  // As README.md puts it into PATH, and as `bun install` does in the checkout.
+  // In PATH as README.md describes it, and as `bun install` installs it in the checkout.
   for (const directory of [join(place.home, ".local", "bin"), join(place.project, "node_modules", ".bin")]) {
     mkdirSync(directory, { recursive: true });
     symlinkSync(CHECKOUT_PROGRAM, join(directory, "diligent"));
@@ -59,7 +62,7 @@ async function runInShell(line: string) {
 
 const commandLines = readCommandLines();
 
-test("README.md shows the command lines that are listed as not started", () => {
+test("README.md contains the command lines listed in NOT_STARTED", () => {
   expect(commandLines).toEqual(expect.arrayContaining(Object.keys(NOT_STARTED)));
 });
 

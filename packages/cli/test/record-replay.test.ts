@@ -37,8 +37,8 @@ function createPlace(): TemporaryProject {
 }
 
 /**
- * A run with a server that is overloaded at first or cuts its answer off (one is enough: it is waited for), thinking, several
- * calls in a reply, a tool that fails, and an answer.
+ * A run with a server that is overloaded at first or cuts its answer (one of them, since each is waited for),
+ * thinking, several calls per reply, a failing tool, and an answer.
  */
 function repliesOf(service: VendorService): Reply[] {
   const calls = [{ id: "call_read", name: "read", input: { file_path: "a.txt" } }];
@@ -62,12 +62,12 @@ function repliesOf(service: VendorService): Reply[] {
   ];
 }
 
-// What differs between two runs of the same: times, ids, and what the model is called.
-// The ids of entries are drawn anew in each run.
+// What differs between two equal runs: times, ids, and the model's name. The ids of entries are random in
+// each run.
 const ENTRY_IDS = ["entryIds", "cutEntryIds", "keptEntryIds"];
 const VARIABLE = new Set(["timestamp", "durationMs", "delayMs", "sessionId", "model", "cwd", ...ENTRY_IDS]);
 
-/** The lines of a run, with their fields in the order in which they came. */
+/** The lines of a run, with their fields in their original order. */
 function comparable(stdout: string): string[] {
   const withoutTimes = stdout.replace(/ in [\d.]+ s\./g, "");
   return parseLines(withoutTimes).map((line) =>
@@ -93,7 +93,7 @@ for (const service of SERVICES) {
   }, 60_000);
 }
 
-test("what was learned and configured then decides, not what is now, and a replay learns nothing", async () => {
+test("a replay uses the recorded knowledge and configuration, not the current ones, and learns nothing", async () => {
   const [service] = SERVICES;
   if (!service) throw new Error("There is no service.");
   const [place, other] = [createPlace(), createPlace()];
@@ -139,7 +139,7 @@ test("what was learned and configured then decides, not what is now, and a repla
 }, 60_000);
 
 describe("--record", () => {
-  test("refuses a file that is there already before anything is sent", async () => {
+  test("refuses an existing file before anything is sent", async () => {
     const place = createPlace();
     place.write("hello.json", { version: 1, turns: [{ text: "Hello." }] });
     const args = ["-p", "--model", "scripted/hello.json", "--record", "a.txt", "hi"];
@@ -158,14 +158,14 @@ describe("--record", () => {
       "new/run.json",
       "--record new/run.json: its directory PROJECT/new cannot be written to: it does not exist (ENOENT)",
     ],
-  ])("refuses what can be no file: %s", async (file, complaint) => {
+  ])("refuses a path that cannot be a file: %s", async (file, complaint) => {
     const { project: cwd } = createPlace();
     const failure = openRecording(file, { cwd, warn: () => {} }).catch((error: unknown) => error);
     expect(await failure).toEqual(new UsageError(complaint.replace("PROJECT", cwd)));
     expect(existsSync(join(cwd, "new"))).toBe(false);
   });
 
-  test("warns when a second model answers, which the replay will not tell", async () => {
+  test("warns if a second model answers, which the replay will not distinguish", async () => {
     const { project: cwd } = createPlace();
     const warnings: string[] = [];
     const recording = await openRecording("run.json", { cwd, warn: (text) => warnings.push(text) });
@@ -180,13 +180,13 @@ describe("--record", () => {
     ]);
   });
 
-  test("leaves no file where no model could be chosen", async () => {
+  test("leaves no file if no model could be chosen", async () => {
     const place = createPlace();
     const { exitCode } = await runDiligent(place, ["-p", "--record", "run.json", "hi"]);
     expect([exitCode, existsSync(join(place.project, "run.json"))]).toEqual([2, false]);
   });
 
-  test("what was recorded until the program was killed can be replayed", async () => {
+  test("keeps what was recorded until the program was killed, and that can be replayed", async () => {
     const place = createPlace();
     const turns = [{ toolCalls: [{ name: "ls", input: {} }] }, { text: "never said", delayMs: 60_000 }];
     place.write("slow.json", { version: 1, turns });
@@ -209,7 +209,7 @@ describe("--record", () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(anotherWay)]);
   }, 60_000);
 
-  test("goes on in the screen from one conversation to the next", async () => {
+  test("continues on the screen from one conversation to the next", async () => {
     const place = createPlace();
     const turns = [{ text: "First answer." }, { text: "Second answer." }];
     place.write("two.json", { version: 1, turns });
@@ -233,7 +233,7 @@ describe("--record", () => {
 test.each([
   [[], "max_turns", 2],
   [["--max-turns", "1"], "max_turns", 1],
-])("a replay stops where its run stopped, or where it is told to: %j", async (limits, stopReason, turns) => {
+])("a replay stops where its run stopped, or at a given limit: %j", async (limits, stopReason, turns) => {
   const place = createPlace();
   const script = { version: 1, conditions: { maxTurns: 2 }, turns: [LOOK, LOOK, { text: "Never said." }] };
   place.write("stopped.json", script);

@@ -5,12 +5,12 @@ import { withConditions } from "../../core/src/harness/recording.ts";
 const MODEL: Model = { id: "claude-test", provider: "anthropic", contextWindow: 1000, maxOutputTokens: 100 };
 const HERE = { environment: {}, loaded: { config: { maxTurns: 7, maxRetries: 3 } }, persist: false };
 
-/** The limits that a model is held under. */
+/** The limits of a model. */
 function limitsOf({ conditions: { maxRetries, maxTurns, maxCost } = {} }: Model) {
   return { maxRetries, maxTurns, maxCost };
 }
 
-test("a recording holds the limits of the command line, else those of the configuration", () => {
+test("a recording contains the limits of the command line, or else those of the configuration", () => {
   expect(limitsOf(withConditions(MODEL, HERE))).toEqual({
     maxRetries: 3,
     maxTurns: 7,
@@ -23,7 +23,7 @@ test("a recording holds the limits of the command line, else those of the config
   });
 });
 
-test("a replay goes by the limits of its recording, those of the command line aside", () => {
+test("a replay uses the limits of its recording, except those given on its command line", () => {
   const conditions = { maxTurns: 4, maxCost: 1, compaction: { enabled: false } };
   const recorded = { ...MODEL, provider: "scripted", conditions };
   expect(withConditions(recorded, HERE)).toEqual(recorded);

@@ -7,15 +7,15 @@ import { SCRIPT_SCHEMA_PATH } from "../scripts/write-script-schema.ts";
 const page = readFileSync(join(import.meta.dir, "..", "docs", "scripted-provider.md"), "utf8");
 const examples = [...page.matchAll(/^```json\n(.*?)^```$/gms)].map(([, example = ""]) => example);
 
-test("the page about scripts has examples", () => {
+test("scripted-provider.md has examples", () => {
   expect(examples.length).toBeGreaterThanOrEqual(3);
 });
 
-test.each(examples)("every example on the page is a valid script: %#", (example) => {
+test.each(examples)("every example in scripted-provider.md is a valid script: %#", (example) => {
   expect(parseScript(example, "scripted-provider.md").version).toBe(1);
 });
 
-test("the page names every field of a script", () => {
+test("scripted-provider.md names every field of a script", () => {
   const missing = fieldNames(scriptJsonSchema()).filter(
     (name) => !page.includes(`\`${name}\``) && !page.includes(`"${name}"`),
   );
@@ -31,6 +31,6 @@ function fieldNames(schema: unknown): string[] {
   ]);
 }
 
-test("the published JSON Schema is up to date; else run packages/cli/scripts/write-script-schema.ts", () => {
+test("the published JSON Schema is up to date (packages/cli/scripts/write-script-schema.ts writes it)", () => {
   expect(JSON.parse(readFileSync(SCRIPT_SCHEMA_PATH, "utf8"))).toEqual(scriptJsonSchema());
 });

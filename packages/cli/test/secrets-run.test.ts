@@ -8,10 +8,10 @@ import { environmentFor, SERVICES, wholeReply } from "./support/vendor-service.t
 
 const KEY = "sk-ant-api03-Zq8vR2mT5xW9yB1nC4dF7gH0jK3lP6sU";
 const TOKEN = "ghp_u7Vb2Nw9Xc4Zq1Ls";
-// Long enough to be the key's alone.
+// Long enough to belong to the key only.
 const PIECES = [KEY.slice(0, 20), KEY.slice(-20), TOKEN.slice(0, -1), TOKEN.slice(1)];
 
-/** The project's own files, and what an undo needs of them. */
+/** The project's own files, and the copies that undo needs. */
 const OWN_FILES = /\.env$|settings\.txt$|AGENTS\.md$|\/checkpoints\/.*\.pack$/;
 
 /** All files that the program has written, by path. */
@@ -23,7 +23,7 @@ function writtenFiles({ top }: TemporaryProject): Record<string, string> {
   );
 }
 
-/** The names of the texts that hold a piece of a secret. */
+/** The names of the texts that contain part of a secret. */
 function leaks(texts: Readonly<Record<string, string>>): string[] {
   return Object.keys(texts).filter((name) => PIECES.some((piece) => texts[name]?.includes(piece)));
 }
@@ -35,7 +35,7 @@ describe.each(SERVICES)("with $name", (service) => {
     GITHUB_TOKEN: TOKEN,
   });
 
-  test("keys that stand in files, prompts, instructions and answers are in no file, output or request", async () => {
+  test("keys in files, prompts, instructions and answers are in no written file, output or request", async () => {
     const place = createTemporaryProject();
     place.write("settings.txt", `A_KEY=${KEY}\nGITHUB_TOKEN=${TOKEN}\n`);
     place.write(".env", `A_KEY=${KEY}\n`);

@@ -23,7 +23,7 @@ afterEach(() => place.remove());
 
 const leftovers = () => readdirSync(place.temporary).filter((name) => name.startsWith("diligent-session-"));
 
-test.each(SIGNALS)("whoever sends %s again and again finds no temporary directory left", async (signal) => {
+test.each(SIGNALS)("repeated %s leaves no temporary directory of the session", async (signal) => {
   await using program = startInPty(place, ["-m", "scripted/script.json", "--approval", "auto", "Count."]);
   await program.waitFor("It is done.");
   expect(leftovers()).toHaveLength(1);

@@ -7,7 +7,7 @@ async function isSettled(promise: Promise<void>): Promise<boolean> {
   return Promise.race([promise.then(() => true), Bun.sleep(1).then(() => false)]);
 }
 
-test("the first signal asks the run to stop, the second ends the waiting", async () => {
+test("the first signal asks the run to stop, the second ends the wait", async () => {
   const io = new FakeIo();
   const watch = watchSignals(io);
   expect([watch.received, watch.stop.aborted]).toEqual([undefined, false]);
@@ -31,7 +31,7 @@ test("after the second signal the program ends even if something hangs, with the
   expect(io.exits).toEqual([143]);
 });
 
-test("a run that does not stop is waited for less than two seconds in all", async () => {
+test("a run that does not stop is waited for less than two seconds in total", async () => {
   const io = new FakeIo();
   const watch = watchSignals(io);
   const startedAt = performance.now();
@@ -42,7 +42,7 @@ test("a run that does not stop is waited for less than two seconds in all", asyn
   expect(performance.now() - startedAt).toBeLessThan(1900 + BUSY_MS);
 });
 
-test("after dispose signals are no longer taken", () => {
+test("after dispose() signals are no longer handled", () => {
   const io = new FakeIo();
   watchSignals(io).dispose();
   expect(io.listenerCount).toBe(0);

@@ -31,7 +31,7 @@ test("several processes that start at once in a new home and project each have t
   expect(existsSync(join(place.home, ".config"))).toBe(false);
 });
 
-test("several that start at once with settings cut off in mid-word each say where, and leave them as they are", async () => {
+test("several processes that start at once with truncated settings each name the position and leave them unchanged", async () => {
   const text = '{\n  "maxTurns": 5,\n  "appro';
   const path = place.write("../home/.config/diligent/diligent.jsonc", text);
   const runs = [1, 2].map(() => startDiligent(place, ["-p", "go"]).ended);

@@ -12,7 +12,7 @@ async function run(...argv: string[]) {
 }
 
 test.each(NAMES)(
-  "diligent %s --help is a page of 80 columns with every option, wherever it is asked for",
+  "diligent %s --help prints a page of 80 columns with every option, wherever it is given",
   async (name) => {
     const page = { exitCode: 0, stdout: formatSubcommandHelp(name), stderr: "" };
     expect(await run(name, "--help")).toEqual(page);
@@ -29,14 +29,14 @@ test.each(NAMES)(
   },
 );
 
-test("behind -- it is a word like any other", async () => {
+test("--help after -- is a word like any other", async () => {
   expect(await run("config", "--", "--help")).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining("--help"),
   });
 });
 
-test("an option that the page does not have is refused with the nearest it has", async () => {
+test("an unknown option of a subcommand is refused with the nearest one", async () => {
   const { exitCode, stderr } = await run("doctor", "--ofline");
   expect([exitCode, stderr]).toEqual([
     2,

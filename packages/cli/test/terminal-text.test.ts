@@ -7,9 +7,11 @@ import {
   toSingleLine,
 } from "../src/text/terminal-text.ts";
 
-/** Everything a terminal could take as something other than a mark on the screen, but for line feed and tab. */
+/**
+ * Everything that a terminal could interpret as anything but a visible character, except line feed and tab.
+ */
 const DANGEROUS =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
   /[\u{0}-\u{8}\u{b}-\u{1f}\u{7f}-\u{9f}\u{202a}-\u{202e}\u{2066}-\u{2069}\u{200b}\u{feff}\u{e0000}-\u{e007f}]/u;
 
 const ATTACKS = {
@@ -40,49 +42,49 @@ const ATTACKS = {
   "a byte order mark": ["\u{feff}x", "\\u{feff}x"],
 } as const;
 
-describe("sanitizeTerminalText", () => {
+describe("sanitizeTerminalText()", () => {
   for (const [name, [input, expected]] of Object.entries(ATTACKS)) {
-    test(`${name} is shown as an escape`, () => {
+    test(`shows ${name} as an escape`, () => {
       expect(sanitizeTerminalText(input)).toBe(expected);
     });
   }
 
-  test("ordinary text in any script stays as it is", () => {
+  test("leaves ordinary text in any script unchanged", () => {
     const text = "Grüße\t日本語 العربية می‌خواهم 👨‍👩‍👧 ❤️ naïve\nline two\n";
     expect(sanitizeTerminalText(text)).toBe(text);
   });
 
-  test("a Windows line end becomes a line feed", () => {
+  test("turns a Windows line end into a line feed", () => {
     expect(sanitizeTerminalText("a\r\nb\r\n")).toBe("a\nb\n");
   });
 
-  test("sanitising twice gives the same as once", () => {
+  test("gives the same result when applied twice", () => {
     for (const [input] of Object.values(ATTACKS)) {
       expect(sanitizeTerminalText(sanitizeTerminalText(input))).toBe(sanitizeTerminalText(input));
     }
   });
 });
 
-describe("revealTerminalText", () => {
-  test("joiners and variation selectors are shown too", () => {
+describe("revealTerminalText()", () => {
+  test("shows joiners and variation selectors, too", () => {
     expect(revealTerminalText("a\u{200d}b\u{200c}c\u{fe0f}d\u{e0100}")).toBe(
       "a\\u{200d}b\\u{200c}c\\u{fe0f}d\\u{e0100}",
     );
   });
 
-  test("a carriage return is shown wherever it stands, and so are spaces that are none of the keyboard's", () => {
+  test("shows carriage returns and unusual spaces anywhere", () => {
     expect(revealTerminalText("a\r\nb\rc\u{a0}d\u{2003}e\u{2800}")).toBe(
       "a\\r\nb\\rc\\xa0d\\u{2003}e\\u{2800}",
     );
   });
 
-  test("line feeds, tabs and letters stay", () => {
+  test("leaves line feeds, tabs and letters unchanged", () => {
     expect(revealTerminalText("if x; then\n\techo é 日本\nfi")).toBe("if x; then\n\techo é 日本\nfi");
   });
 });
 
 describe("TerminalTextStream", () => {
-  test("no way of cutting a text changes the result", () => {
+  test("gives the same result however the text is split", () => {
     const random = createRandom(20261121);
     for (let round = 0; round < 2000; round++) {
       const text = randomText(random);
@@ -100,21 +102,21 @@ describe("TerminalTextStream", () => {
   });
 });
 
-describe("toSingleLine", () => {
-  test("line breaks and runs of spaces become one space", () => {
+describe("toSingleLine()", () => {
+  test("turns line breaks and runs of spaces into one space", () => {
     expect(toSingleLine("a\n\n  b\tc\r\nd", 60)).toBe("a b c d");
   });
 
-  test("what exceeds the columns is cut with an ellipsis, wide characters counted as two", () => {
+  test("cuts text beyond the given columns with an ellipsis, counting wide characters as two", () => {
     expect(toSingleLine("日本語日本語", 7)).toBe("日本語…");
     expect(toSingleLine("abcdefghij", 5)).toBe("abcd…");
   });
 
-  test("what just fits is not cut", () => {
+  test("does not cut text that just fits", () => {
     expect(toSingleLine("abcde", 5)).toBe("abcde");
   });
 
-  test("a huge text costs no more than what is shown of it", () => {
+  test("reads only the visible part of a huge text", () => {
     const started = performance.now();
     expect(toSingleLine("x".repeat(50_000_000), 10)).toBe(`${"x".repeat(9)}…`);
     expect(performance.now() - started).toBeLessThan(500 + BUSY_MS);

@@ -46,7 +46,7 @@ test.each([
       "main/.git/refs/heads/x": HASH,
     },
   ],
-])("the commit is that %s", async (_, files) => {
+])("readCheckoutCommit() returns the commit %s", async (_, files) => {
   expect(await readCheckoutCommit(checkout(files))).toBe("0123456");
 });
 
@@ -56,11 +56,11 @@ test.each([
   ["a HEAD that leads elsewhere", { ".git/HEAD": "ref: ../../secret\n", secret: HASH }],
   ["something else", { ".git/HEAD": "not a hash\n" }],
   ["a .git that names nothing", { ".git": "nonsense\n" }],
-])("there is none for %s", async (_, files) => {
+])("readCheckoutCommit() returns undefined for %s", async (_, files) => {
   expect(await readCheckoutCommit(checkout(files))).toBeUndefined();
 });
 
-test("a build says that it holds more than a commit", async () => {
+test("a build states that it contains more than a commit", async () => {
   const top = checkout({ "a.txt": "one\n" });
   const git = (...words: string[]) => {
     const settings = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgSign=false"];

@@ -14,7 +14,7 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-/** What becomes of a command, and of the run, where PATH has these programs of the machine and no others. */
+/** The outcome of a command, and of the run, if PATH contains only these programs of the machine. */
 async function runWith(...programs: readonly string[]) {
   const directory = join(place.top, "programs");
   mkdirSync(directory);
@@ -29,13 +29,13 @@ async function runWith(...programs: readonly string[]) {
   return { output, isError, stderr, exitCode, result: events.at(-1)?.result };
 }
 
-test("where there is no bash, sh runs the commands", async () => {
+test("without bash, sh runs the commands", async () => {
   const ran = await runWith("sh");
   expect(ran).toMatchObject({ isError: false, stderr: "", exitCode: 0, result: "Done" });
   expect(ran.output).toMatch(/^made by \S*\bsh$/m);
 });
 
-test("where there is no shell at all the model is told so, and the answer comes", async () => {
+test("without any shell the model is told so, and answers", async () => {
   const ran = await runWith();
   expect(ran).toMatchObject({ isError: true, stderr: "", exitCode: 0, result: "Done" });
   expect(ran.output).toBe("There is neither bash nor sh in PATH outside the project.");

@@ -5,7 +5,7 @@ import { createTemporaryProject } from "./support/temporary-project.ts";
 import { environmentFor, SERVICES } from "./support/vendor-service.ts";
 
 test.each(SERVICES)(
-  "a key that $name refuses is said at once, in one line with the variable to look at, and once",
+  "a key that $name refuses is reported at once, on one line with the variable to check, and once",
   async (service) => {
     const place = createTemporaryProject();
     await using server = await startSseServer(errorReply(401, "authentication_error", "invalid key"));

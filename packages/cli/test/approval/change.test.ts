@@ -16,7 +16,7 @@ const createFor = (options: ApproverOptions) => createApprover(place, options);
 const decide = (options: ApproverOptions, request: ApprovalRequest) =>
   decideWith(createFor(options), request);
 
-describe("what a call would change", () => {
+describe("the diff of a call that needs approval", () => {
   const editing = (path: string): ApprovalRequest => ({
     permission: "write",
     toolName: "edit",
@@ -43,7 +43,7 @@ describe("what a call would change", () => {
     return { announced, made };
   }
 
-  test("is shown with the question, and in the event that tells of it", async () => {
+  test("is shown with the question and is part of the approval_request event", async () => {
     const asked: unknown[] = [];
     const ask = async ({ details }: ApprovalRequest) => {
       asked.push(details);
@@ -59,13 +59,13 @@ describe("what a call would change", () => {
     expect(request.details).toEqual({ path: `${place.project}/CLAUDE.md` });
   });
 
-  test("is left out where it cannot be told", async () => {
+  test("is left out if it cannot be computed", async () => {
     const path = `${place.project}/CLAUDE.md`;
     const { announced } = await showWith({ ask: async () => "once" }, editing(path), async () => undefined);
     expect(announced).toEqual([["control_file", { path }]]);
   });
 
-  test("is not worked out where nobody is asked", async () => {
+  test("is not computed if nobody is asked", async () => {
     const ask = async () => "once" as const;
     const outside = editing("/etc/hosts");
     const denying = [{ permission: "write" as const, pattern: "/etc/**", action: "deny" as const }];
@@ -80,7 +80,7 @@ describe("what a call would change", () => {
     for (const [options, request] of cases) expect((await showWith(options, request)).made).toEqual([]);
   });
 
-  test("makes no difference for what always allows", async () => {
+  test('does not change what "always" allows', async () => {
     const asked: unknown[] = [];
     const approve = createFor({
       ask: async () => {
@@ -95,7 +95,7 @@ describe("what a call would change", () => {
   });
 });
 
-describe("reading a directory with rules about what is below it", () => {
+describe("listing a directory when rules deny reading part of it", () => {
   const rules = [
     { permission: "read" as const, pattern: "private/**", action: "deny" as const },
     { permission: "read" as const, pattern: "drafts/**", action: "ask" as const },
@@ -109,7 +109,7 @@ describe("reading a directory with rules about what is below it", () => {
       : decision;
   };
 
-  test("is allowed but for what they keep from being read", async () => {
+  test("is allowed, without the denied entries", async () => {
     const expected = ["private/a", "PRIVATE/deep/a", "drafts/a"];
     expect(await withheldBy({ rules })).toEqual(expected);
     expect(await withheldBy({ rules, mode: "deny" })).toEqual(expected);
@@ -118,7 +118,7 @@ describe("reading a directory with rules about what is below it", () => {
     expect(await withheldBy({ rules: [] })).toBe("once");
   });
 
-  test("is allowed but for what diligent keeps for itself", async () => {
+  test("is allowed, without diligent's own files", async () => {
     const environment = { HOME: place.home, XDG_STATE_HOME: `${place.project}/state` };
     const { decision } = await decide({ environment }, reading(place.project));
     const withholds = typeof decision === "object" ? decision.withholds : undefined;
@@ -129,7 +129,7 @@ describe("reading a directory with rules about what is below it", () => {
     expect((await decide({ environment }, reading(`${place.project}/src`))).decision).toBe("once");
   });
 
-  test("stays so when a person has allowed it", async () => {
+  test("still leaves them out after the user has allowed the call", async () => {
     const { decision } = await decide({ rules, ask: async () => "once" }, reading("/etc"));
     expect(decision).toEqual({ response: "once", withholds: expect.any(Function) });
   });

@@ -17,7 +17,7 @@ interface Seen {
   verdict: Partial<AskedVerdict>;
 }
 
-/** A person who gives these answers, and what they were asked. */
+/** A user who gives these answers, and the questions that they got. */
 function createPerson(...answers: (PersonAnswer | CommandEdit)[]) {
   const seen: Seen[] = [];
   const ask = async ({ details }: ApprovalRequest, verdict: AskedVerdict) => {
@@ -43,8 +43,8 @@ async function decide(options: ApproverOptions, command = "rm -r build") {
 const ASKED = { action: "ask", gate: "shell_command", isEdited: undefined, refusedEdit: undefined };
 const EDITED = { ...ASKED, isEdited: true as const };
 
-describe("a command that the person has changed", () => {
-  test("is put to them again as a whole, and runs with a yes to that", async () => {
+describe("a command that the user has edited", () => {
+  test("is asked about again as a whole, and runs after a yes", async () => {
     const { ask, seen } = createPerson({ edited: "rm -ri build" }, { response: "once" });
     const { decision, gates } = await decide({ ask });
     expect(decision).toEqual({ response: "once", input: { timeout: 7, command: "rm -ri build" } });
@@ -55,7 +55,7 @@ describe("a command that the person has changed", () => {
     expect(gates).toEqual(["shell_command", "shell_command"]);
   });
 
-  test("is put to them also where it would need no consent", async () => {
+  test("is asked about even if it would need no approval", async () => {
     const { ask, seen } = createPerson({ edited: "ls" }, { response: "once" });
     expect((await decide({ ask })).decision).toMatchObject({ response: "once", input: { command: "ls" } });
     expect(seen[1]?.verdict as unknown).toEqual({
@@ -65,7 +65,7 @@ describe("a command that the person has changed", () => {
     });
   });
 
-  test("is not asked where a rule denies it: the question comes back with the reason, and what they wrote", async () => {
+  test("is refused without a question if a rule denies it; the question returns with the reason and the edited text", async () => {
     const rules = [{ permission: "execute" as const, pattern: "curl", action: "deny" as const }];
     const { ask, seen } = createPerson({ edited: "curl x" }, { edited: "make" }, { response: "once" });
     const { decision } = await decide({ ask, rules });
@@ -79,19 +79,19 @@ describe("a command that the person has changed", () => {
     expect(decision).toMatchObject({ input: { command: "make" } });
   });
 
-  test.each(["", " \n"])("is none where nothing is left of it: %j", async (edited) => {
+  test.each(["", " \n"])("does not exist if nothing is left of it: %j", async (edited) => {
     const { ask, seen } = createPerson({ edited }, { response: "once" });
     expect((await decide({ ask })).decision).toEqual({ response: "once" });
     expect(seen[1]?.verdict.refusedEdit).toEqual({ command: edited, why: "it is not a command" });
   });
 
-  test("is the model's own where nothing was changed", async () => {
+  test("is the model's own command if nothing was changed", async () => {
     const { ask, seen } = createPerson({ edited: "rm -r build" }, { response: "once" });
     expect((await decide({ ask })).decision).toEqual({ response: "once" });
     expect(seen.map(({ verdict }) => verdict) as unknown[]).toEqual([ASKED, ASKED]);
   });
 
-  test("is what an always allows, and the model's is asked again", async () => {
+  test('is what "always" allows; the model\'s own command is asked about again', async () => {
     const { ask, seen } = createPerson(
       { edited: "make clean" },
       { response: "always", scope: "session" },
@@ -104,7 +104,7 @@ describe("a command that the person has changed", () => {
     expect(seen.map(({ command }) => command)).toEqual(["rm -r build", "make clean", "rm -r build"]);
   });
 
-  test("does not run with a no", async () => {
+  test("does not run after a no", async () => {
     const { ask } = createPerson({ edited: "make" }, { response: "reject", message: "No." });
     expect((await decide({ ask })).decision).toEqual({ response: "reject", message: "No." });
   });

@@ -46,7 +46,7 @@ function configure(config: object): void {
   place.configure({ sandbox: "off", ...config });
 }
 
-describe("the mode plan", () => {
+describe("plan mode", () => {
   const ATTEMPTS: Call[] = [
     { name: "write", input: { file_path: "src/new.ts", content: "x" } },
     { name: "edit", input: { file_path: "README.md", old_string: "project", new_string: "x" } },
@@ -63,7 +63,7 @@ describe("the mode plan", () => {
     },
   };
   for (const [name, { args, prepare }] of Object.entries(WAYS)) {
-    test(`${name} leaves everything as it is, whatever the model tries, and lets it read`, async () => {
+    test(`${name} changes nothing, whatever the model tries, and lets it read`, async () => {
       place = createInjectedProject({ files: {} });
       prepare();
       const calls = [...ATTEMPTS, { name: "read", input: { file_path: "README.md" } }];
@@ -76,8 +76,8 @@ describe("the mode plan", () => {
   }
 });
 
-describe("permissions of the user's configuration", () => {
-  test("allow what nobody would be there to allow, and nothing longer", async () => {
+describe("permissions in the user's configuration", () => {
+  test("allow what would be refused in print mode, and nothing longer", async () => {
     place = createTemporaryProject({ sandbox: "off" });
     configure({ permissions: [{ permission: "execute", pattern: "mkdir made", action: "allow" }] });
     const calls = [bash("mkdir made && ls"), bash("mkdir made too"), bash("mkdir made; touch pwned")];
@@ -87,7 +87,7 @@ describe("permissions of the user's configuration", () => {
     expect(exitCode).toBe(4);
   });
 
-  test("deny in the mode auto too, which is no missing approval", async () => {
+  test("deny in auto mode too, which does not count as a missing approval", async () => {
     place = createTemporaryProject({ sandbox: "off" });
     configure({ permissions: [{ permission: "execute", pattern: "mkdir", action: "deny" }] });
     const { exitCode, failed, asked, outputs } = await print(
@@ -100,7 +100,7 @@ describe("permissions of the user's configuration", () => {
     );
   });
 
-  test("take a tool away from the model where nothing of it is left", async () => {
+  test("remove a tool from the model if they deny all its calls", async () => {
     place = createTemporaryProject({ sandbox: "off" });
     configure({ permissions: [{ permission: "execute", pattern: "*", action: "deny" }] });
     const { outputs } = await print([bash("ls")], ["--approval", "auto"]);
@@ -109,7 +109,7 @@ describe("permissions of the user's configuration", () => {
     );
   });
 
-  test("keep files from being read by every way there", async () => {
+  test("prevent files from being read by any tool or command", async () => {
     place = createTemporaryProject({ sandbox: "off" });
     for (const path of ["private/plan.md", "src/main.md"]) place.write(path, "needle\n");
     configure({ permissions: [{ permission: "read", pattern: "private/**", action: "deny" }] });
@@ -144,7 +144,7 @@ describe("permissions of the user's configuration", () => {
   });
 });
 
-describe("what a command gets of the environment", () => {
+describe("the environment of a command", () => {
   const KEYS = [
     "ANTHROPIC_API_KEY",
     "OPENAI_API_KEY",
@@ -162,12 +162,12 @@ describe("what a command gets of the environment", () => {
     return KEYS.filter((name) => outputs.some((output) => output.includes(`nonce-of-${name}`)));
   }
 
-  test("holds no key, under whatever name", async () => {
+  test("contains no key, under any name", async () => {
     place = createTemporaryProject({ sandbox: "off" });
     expect(await nonces()).toEqual([]);
   });
 
-  test("holds what the user's configuration names beyond that, and nothing that the project's names", async () => {
+  test("contains the variables that the user's configuration adds, and none that the project's adds", async () => {
     place = createTemporaryProject({ sandbox: "off" });
     configure({ inheritEnvironment: ["MY_OWN"] });
     place.write("diligent.jsonc", { inheritEnvironment: ["GITHUB_PAT"] });
@@ -176,7 +176,7 @@ describe("what a command gets of the environment", () => {
 });
 
 describe("a refusal in print mode", () => {
-  test("is an event that tells what was asked and by which gate, before the call fails", async () => {
+  test("emits an approval_request event with the request and its gate before the call fails", async () => {
     place = createTemporaryProject({ sandbox: "off" });
     const { asked, outputs, exitCode } = await print([bash("make it")]);
     expect(asked).toEqual([

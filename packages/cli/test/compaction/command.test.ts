@@ -42,7 +42,7 @@ const PROGRESS =
   /^Resuming session .*\n⟳ Compacting context \(8k tokens\)\.\.\.\nContext compacted: 8k → [67]k tokens\n$/;
 
 describe("diligent sessions compact REF", () => {
-  test("prints the summary, tells what it does on stderr, and only adds the compaction to the file", async () => {
+  test("prints the summary, reports progress on stderr, and only appends the compaction to the file", async () => {
     const before = readFileSync(path, "utf8");
     await using server = await serve();
     const { stdout, stderr, exitCode } = await compact("1");
@@ -53,7 +53,7 @@ describe("diligent sessions compact REF", () => {
     expect([server.turns.length, server.summaries.length, server.problems]).toEqual([0, 1, []]);
   });
 
-  test("hands its further words to the summary as what matters", async () => {
+  test("passes its further words to the summary as its focus", async () => {
     await using server = await serve();
     await compact(LONG_SESSION, "the", "lexer's numbers");
     expect(inTag("focus", server.summaries[0]?.messages[0])).toBe("the lexer's numbers");
@@ -66,7 +66,7 @@ describe("diligent sessions compact REF", () => {
     expect(JSON.parse(stdout)).toMatchObject({ type: "compaction", summary: GOOD_SUMMARY });
   });
 
-  test("asks the model that -m names, and leaves the session its own", async () => {
+  test("uses the model given with -m without changing the session's own", async () => {
     await using server = await serve();
     const { stdout } = await compact("1", "-m", "haiku");
     expect([stdout, server.asked.map(({ model }) => model)]).toEqual([
@@ -76,7 +76,7 @@ describe("diligent sessions compact REF", () => {
     expect(entryTypes(place).slice(13)).toEqual(["compaction"]);
   });
 
-  test("may be said again and again until there is nothing left to summarize", async () => {
+  test("may be repeated until there is nothing left to summarize", async () => {
     await using server = await serve();
     const outcomes: string[] = [];
     while (outcomes.length < 10 && outcomes.at(-1) !== "null\n") {
@@ -89,7 +89,7 @@ describe("diligent sessions compact REF", () => {
     expect(entryTypes(place).filter((type) => type === "compaction")).toHaveLength(outcomes.length - 1);
   });
 
-  test("makes the summary by program where the model gives none, and says why", async () => {
+  test("uses a fallback summary if the model gives none, and says why", async () => {
     await using server = await serve(() => ({ text: "ok" }));
     const { stdout, stderr, exitCode } = await compact("1");
     expect(exitCode).toBe(0);
@@ -99,7 +99,7 @@ describe("diligent sessions compact REF", () => {
   });
 });
 
-describe("where the project cannot be written to", () => {
+describe("diligent sessions compact in a read-only project", () => {
   const directory = () => join(place.project, ".diligent");
 
   afterEach(() => void Bun.spawnSync(["umount", directory()]));
@@ -121,7 +121,7 @@ describe("where the project cannot be written to", () => {
     "a summary that cannot be written after all is printed and a failure",
     async () => {
       await using server = await serve();
-      // Everything as it should be, so that nothing is left to do but to write.
+      // Everything is prepared, so that only the write is missing.
       for (const name of ["", "sessions", "knowledge", "skills"]) {
         mkdirSync(join(directory(), name), { recursive: true });
         chmodSync(join(directory(), name), 0o700);
@@ -135,7 +135,7 @@ describe("where the project cannot be written to", () => {
   );
 });
 
-describe("there is nothing to summarize in a session", () => {
+describe("diligent sessions compact has nothing to summarize in", () => {
   test.each([
     ["of one turn", ["hello", "hi"]],
     ["of one prompt", ["hello"]],
@@ -157,7 +157,7 @@ describe("there is nothing to summarize in a session", () => {
   });
 });
 
-describe("a signal during the summary leaves the session's file as it was", () => {
+describe("diligent sessions compact, interrupted by a signal, leaves the file unchanged:", () => {
   test.each([
     ["SIGINT", 130, "before its first word", { silent: true }],
     ["SIGINT", 130, "in the middle of it", { events: [], ending: "hang" }],
@@ -183,8 +183,8 @@ function sessionFiles(): Record<string, string> {
   );
 }
 
-describe("is refused with exit code 2 and without a request", () => {
-  test("what names no session, no model and no option", async () => {
+describe("diligent sessions compact refuses with exit code 2 and without a request:", () => {
+  test("an unknown session, model or option", async () => {
     await using server = await serve();
     const refused = async (args: string[], problem: string) => {
       const { stdout, stderr, exitCode } = await compact(...args);

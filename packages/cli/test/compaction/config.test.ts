@@ -37,7 +37,7 @@ const say = (...args: string[]) => runDiligent(place, ["-p", "and now?", ...args
 const prunes = () => savedLines(place).filter(({ type }) => type === "prune");
 
 describe("compaction.enabled: false", () => {
-  test("leaves every request as it is, and compacts by hand", async () => {
+  test("leaves every request unchanged and still allows /compact", async () => {
     writeLongSession(place, OPENAI.model, SHORT);
     await using server = await serve({ compaction: { enabled: false } });
     await say("-c");
@@ -50,10 +50,10 @@ describe("compaction.enabled: false", () => {
 describe("compaction.reserveTokens", () => {
   test.each([
     [1, ["message", "message"]],
-    // More than the window has is no reason to summarize for ever.
+    // More than the window has must not cause endless summaries.
     [9_000, ["message", "compaction", "message"]],
     [20_000, ["message", "compaction", "message"]],
-  ])("%d is taken as it is", async (reserveTokens, added) => {
+  ])("is used as configured: %d", async (reserveTokens, added) => {
     writeLongSession(place, OPENAI.model, SHORT);
     await using _server = await serve({ compaction: { reserveTokens } });
     const { stdout, exitCode } = await say("-c");
@@ -69,7 +69,7 @@ describe("compaction.keepRecentTokens", () => {
     [1, 0],
     [4_000, 2],
     [8_000, 4],
-  ])("%p keeps as many messages word for word as there is room for: %d", async (keepRecentTokens, kept) => {
+  ])("%p keeps as many messages verbatim as fit: %d", async (keepRecentTokens, kept) => {
     writeLongSession(place, OPENAI.model, { turns: 10, charactersPerMessage: 7_000 });
     const limits = { contextWindow: 40_000, maxOutputTokens: 1_000 };
     await using server = await serve({ limits, compaction: { keepRecentTokens } });
@@ -97,7 +97,7 @@ describe("compaction.pruning", () => {
     [{ ...AT_ONCE, softTrimChars: 1_000, softTrimHead: 20, softTrimTail: 10, keepLast: 2 }, 1, 1],
     [{ ...AT_ONCE, enabled: false, keepLast: 0 }, 0, 0],
     [{ ...AT_ONCE, softTrimChars: 100_000 }, 0, 0],
-  ])("%j is taken as it is", async (pruning, expectedPrunes, trimmed) => {
+  ])("is used as configured: %j", async (pruning, expectedPrunes, trimmed) => {
     await using server = await serve({ limits: undefined, compaction: { pruning } }, { answer: reading() });
     const { exitCode } = await say();
     expect([exitCode, prunes().length]).toEqual([0, expectedPrunes]);
@@ -108,7 +108,7 @@ describe("compaction.pruning", () => {
 });
 
 describe("compaction.model", () => {
-  test("of another provider writes the summary, and nothing else", async () => {
+  test("from another provider writes the summary and nothing else", async () => {
     writeLongSession(place, OPENAI.model, SHORT);
     await using writer = await startCountingServer(ANTHROPIC, { window: 200_000, answer: () => "never" });
     await using server = await startCountingServer(OPENAI, { window: 200_000, answer: () => "All right." });
@@ -130,7 +130,7 @@ describe("compaction.model", () => {
     ["gpd-4o", 'Unknown model "gpd-4o".'],
     ["scripted/none.json", "none.json"],
   ])(
-    "that cannot be opened is told once, and the session's own one writes the summary: %s",
+    "that cannot be opened is reported once, and the session's own model writes the summary: %s",
     async (model, problem) => {
       writeLongSession(place, OPENAI.model, SHORT);
       await using server = await serve({ compaction: { model } });
@@ -142,7 +142,7 @@ describe("compaction.model", () => {
     },
   );
 
-  test("is not opened where nothing is summarized", async () => {
+  test("is not opened if nothing is summarized", async () => {
     await using server = await serve({ compaction: { model: "gpd-4o" } });
     const { stderr, exitCode } = await say();
     expect([stderr, exitCode, server.asked.length]).toEqual(["", 0, 1]);

@@ -55,7 +55,7 @@ function summaryOf(prompts: readonly string[], modified = REFACTORED.modified.le
   ].join("\n\n");
 }
 
-/** What was seen of the compaction, in thousands of tokens; there was exactly one. */
+/** The compaction as shown, in thousands of tokens; there must be exactly one. */
 function seenCompaction({ screen }: TerminalProgram): number[] {
   expect(screen.match(/Compacting context/g)).toHaveLength(1);
   return [START.exec(screen)?.[1], ...(END.exec(screen)?.slice(1) ?? [])].map(Number);
@@ -68,7 +68,7 @@ function expectLastRequest(server: CountingServer, summary: string, prompt: stri
   expect([server.problems, server.refused]).toEqual([[], 0]);
 }
 
-test("a long conversation is compacted by itself, is seen to be, and goes on as if nothing had happened", async () => {
+test("a long conversation is compacted automatically and visibly, and continues as before", async () => {
   const answer = refactorConfig(place, { rounds: 2, characters: 95_000 });
   await using server = await startCountingServer(ANTHROPIC, { window: 200_000, answer });
   configureModel(place, ANTHROPIC, server);
@@ -78,13 +78,13 @@ test("a long conversation is compacted by itself, is seen to be, and goes on as 
   await say(program, "what were we working on?", "We were refactoring the config module.");
   const [started = 0, before = 0, after = 0] = seenCompaction(program);
   expect(before).toBe(started);
-  // Of a window of 200,000 tokens 16,384 are kept free.
+  // 16,384 of 200,000 tokens are kept free.
   expect(before).toBeWithin(184, 200);
   expect(after).toBeWithin(20, 60);
   expectLastRequest(server, summaryOf([REQUEST]), "what were we working on?");
 });
 
-test("what one session saves, the next one knows", async () => {
+test("the next session knows what an earlier one saved", async () => {
   const content = "This project uses Bun.spawn instead of child_process";
   const call = { id: "toolu_1", name: "add_knowledge", input: { type: "preference", content } };
   await using server = await startSseServer(
@@ -106,7 +106,7 @@ test("what one session saves, the next one knows", async () => {
   expect(messages).toHaveLength(1);
 });
 
-test("gpt-4o, named in diligent.jsonc, converses, runs tools and is compacted in the same way", async () => {
+test("gpt-4o from diligent.jsonc converses, runs tools and is compacted in the same way", async () => {
   const inner = refactorConfig(place, { rounds: 2, characters: 60_000 });
   await using server = await startCountingServer(OPENAI, {
     window: 128_000,

@@ -14,7 +14,7 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-test("a summary lists a file once, under what was modified, however the calls named it", async () => {
+test("a summary lists a modified file once, however the calls named it", async () => {
   const text = place.write("a.txt", "one\n");
   place.write("only-read.txt", "two\n");
   writeFileSync(join(place.home, "notes.txt"), "three\n");

@@ -47,7 +47,7 @@ async function serve(flush: CountingModel["answer"], config: object = {}): Promi
 
 const say = (...args: string[]) => runDiligent(place, ["-c", "-p", "and now?", ...args]);
 
-/** What each request was for. */
+/** The purpose of each request. */
 const kinds = ({ asked }: CountingServer) =>
   asked.map((request) => (request.isSummary ? "summary" : isFlush(request) ? "flush" : "turn"));
 
@@ -56,8 +56,8 @@ function savedKnowledge(): unknown[] {
   return existsSync(path) ? parseLines(readFileSync(path, "utf8")) : [];
 }
 
-describe("before a compaction the model may record what would be lost", () => {
-  test("with one further request, of which nothing is shown or kept but what it saves", async () => {
+describe("the knowledge request before a compaction", () => {
+  test("is one additional request, of which only the saved knowledge is shown and kept", async () => {
     await using server = await serve(() => SAVING);
     const { stdout, stderr, exitCode } = await say();
     expect([stdout, exitCode]).toEqual(["All right.\n", 0]);
@@ -72,7 +72,7 @@ describe("before a compaction the model may record what would be lost", () => {
     expect(server.problems).toEqual([]);
   });
 
-  test("as the next request would have been asked, and what was saved is in the prompt of the one that is", async () => {
+  test("equals the next request, and the saved knowledge is in the prompt of that request", async () => {
     await using server = await serve(() => SAVING);
     await say();
     const [flush, , turn] = server.asked;
@@ -82,11 +82,11 @@ describe("before a compaction the model may record what would be lost", () => {
     expect(turn?.system).toContain("- [preference] Tests first.");
   });
 
-  test("which stream-json tells before the compaction, and json counts", async () => {
+  test("is reported by stream-json before the compaction, and counted by json", async () => {
     const usage = { input: 100_000, output: 1_000 };
     await using server = await serve(() => ({ ...SAVING, usage }));
     const { stdout } = await say("--output-format", "stream-json");
-    // Whether this machine has a sandbox is no part of this.
+    // The test does not depend on whether this machine has a sandbox.
     const lines = parseLines(stdout).filter(({ code }) => code !== "no_sandbox");
     const types = lines.map(({ type }) => type).slice(4, 11);
     const saved = ["knowledge_saved", "knowledge_saved"];
@@ -106,10 +106,10 @@ function toText({ content }: { content?: unknown }): string {
   return Array.isArray(content) ? content.map(({ text }) => text).join("") : "";
 }
 
-describe("before a compaction by hand", () => {
+describe("the knowledge request before a manual compaction", () => {
   const compact = () => runDiligent(place, ["sessions", "compact", "1"]);
 
-  test("the model may record what would be lost, too", async () => {
+  test("is sent, too", async () => {
     await using server = await serve(() => SAVING, { limits: undefined });
     const { stdout, stderr, exitCode } = await compact();
     expect([stdout, exitCode]).toEqual([`${GOOD_SUMMARY}\n`, 0]);
@@ -120,7 +120,7 @@ describe("before a compaction by hand", () => {
     expect(server.problems).toEqual([]);
   });
 
-  test("the model is not asked again where nothing was said since the last one", async () => {
+  test("is not repeated if nothing was said since the last one", async () => {
     await using server = await serve(() => "none", { limits: undefined });
     await compact();
     await compact();
@@ -130,7 +130,7 @@ describe("before a compaction by hand", () => {
     expect(kinds(server).slice(3)).toEqual(["turn", "flush", "summary"]);
   });
 
-  test("the model is not asked where there is nothing to summarize", async () => {
+  test("is not sent if there is nothing to summarize", async () => {
     writeSession(place, {
       id: "20260101000000-abcdef",
       modified: "2026-01-01T00:00:00.000Z",
@@ -143,7 +143,7 @@ describe("before a compaction by hand", () => {
   });
 });
 
-describe("the compaction does not depend on it:", () => {
+describe("the compaction does not depend on the knowledge request:", () => {
   const call = (name: string, input: Record<string, unknown>) => ({
     text: "x",
     calls: [{ id: "call_1", name, input }],
@@ -166,7 +166,7 @@ describe("the compaction does not depend on it:", () => {
   });
 });
 
-describe("it is not asked for", () => {
+describe("the knowledge request is not sent", () => {
   test.each<[string, object, string[]]>([
     ["where that is switched off", { knowledge: NOT_FLUSHING }, []],
     ["where no knowledge", { knowledge: { enabled: false } }, []],
@@ -177,7 +177,7 @@ describe("it is not asked for", () => {
     expect([exitCode, new Set(kinds(server))]).toEqual([0, new Set(["summary", "turn"])]);
   });
 
-  test("where nothing has to be summarized", async () => {
+  test("if nothing has to be summarized", async () => {
     await using server = await serve(() => "never", { limits: undefined });
     await say();
     expect(kinds(server)).toEqual(["turn"]);

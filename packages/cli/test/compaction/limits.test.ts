@@ -34,7 +34,7 @@ async function serve(model: Partial<CountingModel>, config: ModelConfig = {}): P
 const say = (prompt = "and now?") => runDiligent(place, ["-c", "-p", prompt]);
 const compactions = () => savedLines(place).filter(({ type }) => type === "compaction");
 
-describe("a model that writes no summary costs no more than a few requests, and the run goes on with one by program:", () => {
+describe("a model that writes no summary costs only a few requests, and the run continues with a fallback summary:", () => {
   const error = (status: number, type: string) => {
     return { status, body: JSON.stringify({ type: "error", error: { type, message: "because" } }) };
   };
@@ -56,7 +56,7 @@ describe("a model that writes no summary costs no more than a few requests, and 
     expect([compactions().length, server.problems]).toEqual([1, []]);
   });
 
-  test("it says nothing for longer than one waits", async () => {
+  test("it is silent for longer than the time limit", async () => {
     const silent = { silent: true };
     await using server = await serve(
       { summarize: () => silent },
@@ -69,7 +69,7 @@ describe("a model that writes no summary costs no more than a few requests, and 
   });
 });
 
-/** Asks for a listing again and again, and says of each request that it held `input` tokens. */
+/** Requests a listing again and again, and reports `input` tokens for each request. */
 function counting(input: number, calls: number): CountingModel["answer"] {
   let count = 0;
   return () => {
@@ -79,8 +79,8 @@ function counting(input: number, calls: number): CountingModel["answer"] {
   };
 }
 
-describe("where the service counts far more than a conversation holds", () => {
-  test("its count decides, and three compactions in a row that change nothing are the last", async () => {
+describe("if the service counts far more tokens than the conversation has", () => {
+  test("its count is used, and the run stops after three ineffective compactions in a row", async () => {
     await using server = await serve({ answer: counting(190_000, 8) }, { limits: undefined });
     const { stdout, stderr, exitCode } = await say("short");
     expect([stdout, exitCode]).toEqual(["All right.\n", 0]);
@@ -90,7 +90,7 @@ describe("where the service counts far more than a conversation holds", () => {
     expect(compactions().length).toBeWithin(4, 7);
   });
 
-  test("more than the window holds, the run stops with both numbers and why", async () => {
+  test("and more than the window has, the run stops with both numbers and the reason", async () => {
     await using server = await serve({ answer: counting(250_000, 8) }, { limits: undefined });
     const { stderr, exitCode } = await say("short");
     expect(exitCode).toBe(1);
@@ -101,7 +101,7 @@ describe("where the service counts far more than a conversation holds", () => {
   });
 });
 
-describe("what no summary can shorten ends the run with exit code 1, both numbers, and no request:", () => {
+describe("content that no summary can shorten ends the run with exit code 1, both numbers, and no request:", () => {
   test("a prompt larger than the window", async () => {
     await using server = await serve({});
     const { stderr, exitCode } = await say("lorem ipsum dolor ".repeat(3_000));
@@ -110,11 +110,11 @@ describe("what no summary can shorten ends the run with exit code 1, both number
       /diligent: The conversation does not fit into the context window of \S+: about 1\d{4} of 10000 tokens, and nothing more can be summarized\.\n$/,
     );
     expect([server.turns.length, compactions().length]).toEqual([0, 1]);
-    // The prompt is no part of what the next one has to carry on with: it can be said in fewer words.
+    // The next request need not repeat this prompt: it can be said in fewer words.
     expect(entryTypes(place).at(-1)).toBe("compaction");
   });
 
-  test("instructions that take more than half of it", async () => {
+  test("instructions that take more than half of the window", async () => {
     place.write("CLAUDE.md", "Always write tests first. ".repeat(1_000));
     await using server = await serve({});
     const { stderr, exitCode } = await say();

@@ -28,7 +28,7 @@ afterEach(() => {
   place.remove();
 });
 
-/** Answers with what it was told last. */
+/** Answers with the text of the last message. */
 async function serve(model: Partial<CountingModel> = {}): Promise<CountingServer> {
   const answer: CountingModel["answer"] = ({ messages }) => `Answer to ${messages.at(-1)}`;
   const server = await startCountingServer(OPENAI, { window: 128_000, answer, ...model });
@@ -46,7 +46,7 @@ async function start(...args: string[]): Promise<TerminalProgram> {
 const HANGING = { summarize: () => ({ silent: true }) };
 
 describe("/compact", () => {
-  test("summarizes the conversation with what follows it as what matters", async () => {
+  test("summarizes the conversation, with the following text as the focus", async () => {
     await using server = await serve();
     const program = await start("-c");
     program.type("/compact the lexer's numbers\r");
@@ -60,7 +60,7 @@ describe("/compact", () => {
     expect([server.asked.length, server.problems]).toEqual([2, []]);
   });
 
-  test("lets prompts wait that are sent meanwhile", async () => {
+  test("queues prompts that are sent meanwhile", async () => {
     const summary = Promise.withResolvers<string>();
     await using server = await serve({ summarize: () => summary.promise });
     const program = await start("-c");
@@ -76,7 +76,7 @@ describe("/compact", () => {
     expect(entryTypes(place).slice(9)).toEqual(["compaction", "message", "message"]);
   });
 
-  test("waits itself where a run is going on", async () => {
+  test("waits for the current run", async () => {
     const answer = Promise.withResolvers<string>();
     await using server = await serve({ answer: () => answer.promise });
     const program = await start("-c");
@@ -92,7 +92,7 @@ describe("/compact", () => {
     expect(server.turns).toHaveLength(1);
   });
 
-  test("says so where there is nothing to summarize", async () => {
+  test("says so if there is nothing to summarize", async () => {
     await using server = await serve();
     const program = await start();
     program.type("  /compact\r");
@@ -104,8 +104,8 @@ describe("/compact", () => {
   });
 });
 
-describe("while it summarizes", () => {
-  test("Ctrl+C leaves the session as it was, and the conversation goes on", async () => {
+describe("during /compact in line mode", () => {
+  test("Ctrl+C leaves the session unchanged, and the conversation continues", async () => {
     await using server = await serve(HANGING);
     const before = readFileSync(path, "utf8");
     const program = await start("-c");
@@ -120,7 +120,7 @@ describe("while it summarizes", () => {
     expect(server.turns[0]?.messages[0]).toStartWith("question 0:");
   });
 
-  test("Ctrl+C sends the prompt that waited", async () => {
+  test("Ctrl+C sends the queued prompt", async () => {
     await using server = await serve(HANGING);
     const program = await start("-c");
     program.type("/compact\r");
@@ -132,7 +132,7 @@ describe("while it summarizes", () => {
     await program.shown("Answer to sent meanwhile");
   });
 
-  test("Ctrl+D leaves at once, and the session as it was", async () => {
+  test("Ctrl+D quits at once and leaves the session unchanged", async () => {
     await using server = await serve(HANGING);
     const before = readFileSync(path, "utf8");
     const program = await start("-c");

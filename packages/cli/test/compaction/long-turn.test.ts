@@ -21,7 +21,7 @@ const LIMITS = { contextWindow: WINDOW, maxOutputTokens: 1_000 };
 
 interface Step {
   number: number;
-  /** What the service counts. */
+  /** The service's own count. */
   tokens: number;
 }
 
@@ -46,7 +46,7 @@ function thinkAndWrite(step: Step): Reply {
   return { events: [start, ...thinking, ...calls, ...messages.messageEnd("tool_use")] };
 }
 
-/** The same with a reasoning item, which has to go back in its place. */
+/** The same with a reasoning item, which must be sent back in its place. */
 function reasonAndWrite(step: Step): Reply {
   const { number, tokens } = step;
   const calls = argumentsOf(step).flatMap((json, index) =>
@@ -69,7 +69,7 @@ describe.each([
   ["claude-sonnet-5, thinking", { ...ANTHROPIC, model: "claude-sonnet-5" }, thinkAndWrite],
   ["o3, reasoning", { ...OPENAI, model: "o3" }, reasonAndWrite],
 ])("a turn that is longer than the window, with %s and parallel calls,", (_, service, reply) => {
-  test("is split again and again; nothing that is sent is refused, then or when it is continued", async () => {
+  test("is split repeatedly; no request is refused, then or when it is continued", async () => {
     let number = 0;
     await using server = await startCountingServer(service, {
       window: WINDOW,
@@ -86,7 +86,7 @@ describe.each([
   });
 });
 
-test("a session that is continued with another provider's smaller model is compacted first", async () => {
+test("a session that continues with another provider's smaller model is compacted first", async () => {
   writeLongSession(place, ANTHROPIC.model, { turns: 10, charactersPerMessage: 6_000 });
   await using server = await startCountingServer(OPENAI, { window: WINDOW, answer: () => "All right." });
   configureModel(place, OPENAI, server, { limits: LIMITS });

@@ -38,7 +38,7 @@ const say = (...args: string[]) => runDiligent(place, ["-c", "-p", "and now?", .
 const DEAR_SUMMARY = { summarize: () => ({ text: GOOD_SUMMARY, usage: USED }) };
 
 describe("a compaction in the middle of a run", () => {
-  test("is on stderr in text mode; stdout holds the answer alone", async () => {
+  test("is reported on stderr in text mode; stdout has only the answer", async () => {
     await using _server = await serve();
     const { stdout, stderr, exitCode } = await say();
     expect([stdout, exitCode]).toEqual(["All right.\n", 0]);
@@ -47,10 +47,10 @@ describe("a compaction in the middle of a run", () => {
     );
   });
 
-  test("is in stream-json as two events, with what the entry in the file says", async () => {
+  test("is two events in stream-json, which agree with the entry in the file", async () => {
     await using _server = await serve();
     const { stdout } = await say("--output-format", "stream-json");
-    // Whether this machine has a sandbox is no part of this.
+    // The test does not depend on whether this machine has a sandbox.
     const lines = parseLines(stdout).filter(({ code }) => code !== "no_sandbox");
     const types = lines.map(({ type }) => type);
     const at = types.indexOf("compaction_start");
@@ -60,7 +60,7 @@ describe("a compaction in the middle of a run", () => {
     const ids = savedLines(place)
       .filter(({ type }) => type === "message")
       .map(({ id }) => id);
-    // The answer comes behind the compaction.
+    // The answer follows the compaction.
     const cut = ids.indexOf(entry.firstKeptEntryId);
     expect(cut).toBeGreaterThan(0);
     expect(lines[at]).toEqual({
@@ -109,7 +109,7 @@ describe("a compaction in the middle of a run", () => {
     });
   });
 
-  test("is no turn in json, and its requests are in usage and cost", async () => {
+  test("is not a turn in json, and its requests are part of usage and cost", async () => {
     await using _server = await serve(DEAR_SUMMARY);
     const { stdout } = await say("--output-format", "json");
     expect(JSON.parse(stdout)).toMatchObject({
@@ -121,13 +121,13 @@ describe("a compaction in the middle of a run", () => {
     });
   });
 
-  test("costs what the model costs that writes the summary", async () => {
+  test("costs as much as the model that writes the summary", async () => {
     await using _server = await serve(DEAR_SUMMARY, { compaction: { model: "claude-sonnet-5" } });
     const { stdout } = await say("--output-format", "json");
     expect(JSON.parse(stdout).cost).toBeCloseTo(2 + 1 + 0.01215, 6);
   });
 
-  test("counts towards --max-cost: nothing is asked beyond it", async () => {
+  test("counts towards --max-cost: no request follows above the limit", async () => {
     await using server = await serve(DEAR_SUMMARY);
     const { stdout, stderr, exitCode } = await say("--max-cost", "4", "--output-format", "json");
     expect(JSON.parse(stdout)).toMatchObject({ stopReason: "max_cost", cost: 4.5, turns: 0 });

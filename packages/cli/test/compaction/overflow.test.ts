@@ -29,18 +29,18 @@ const NO_LIMIT = Number.POSITIVE_INFINITY;
 const ASK = ["-c", "-p", "and now?"];
 const EIGHT_MESSAGES = Array.from({ length: 8 }, () => "message");
 
-/** The last request was accepted: a summary, then what was said since. */
+/** The last request was accepted: a summary, followed by the later messages. */
 function expectShortened({ turns, problems }: CountingServer, tokensBefore: number): void {
   const last = turns.at(-1);
   expect(last?.messages[0]).toStartWith("[Session Summary]\n## Goal");
-  // Some services get what one side says in a row as one message.
+  // Some services merge consecutive messages of one side.
   expect(last?.messages.at(-1)).toEndWith("and now?");
   expect(last?.tokens).toBeLessThan(tokensBefore);
   expect(problems).toEqual([]);
 }
 
 describe.each(COUNTED_SERVICES)("a request that $name refuses for its length", (service) => {
-  test("is made once more with a summary, however much smaller the window is than was thought", async () => {
+  test("is repeated with a summary, however much smaller the window is than assumed", async () => {
     writeLongSession(place, service.model, { turns: 4, charactersPerMessage: 6_000 });
     await using server = await startCountingServer(service, { window: 8_000, answer: () => "All right." });
     configureModel(place, service, server, { limits: { contextWindow: 100_000 } });
@@ -54,7 +54,7 @@ describe.each(COUNTED_SERVICES)("a request that $name refuses for its length", (
     expect(entryTypes(place).slice(1)).toEqual([...EIGHT_MESSAGES, "message", "compaction", "message"]);
   });
 
-  test("a second time ends the run with the provider's words", async () => {
+  test("ends the run with the provider's message if it is refused again", async () => {
     writeLongSession(place, service.model, { turns: 4, charactersPerMessage: 2_000 });
     await using server = await startCountingServer(service, {
       window: NO_LIMIT,
@@ -71,7 +71,7 @@ describe.each(COUNTED_SERVICES)("a request that $name refuses for its length", (
   });
 });
 
-test("a refused request is the end of the run where compaction is switched off", async () => {
+test("ends the run if compaction is turned off", async () => {
   writeLongSession(place, OPENAI.model, { turns: 4, charactersPerMessage: 6_000 });
   await using server = await startCountingServer(OPENAI, { window: 8_000, answer: () => "never" });
   configureModel(place, OPENAI, server, { compaction: { enabled: false } });
@@ -82,7 +82,7 @@ test("a refused request is the end of the run where compaction is switched off",
 
 const PREFIX = "input length and `max_tokens` exceed context limit";
 
-/** What services send where something does not fit, besides the plain refusal. */
+/** What services send if a request does not fit, besides a plain refusal. */
 const OTHER_WAYS: readonly [string, CountedService, Reply][] = [
   [
     "input and answer together are too long",
@@ -136,7 +136,7 @@ const OTHER_WAYS: readonly [string, CountedService, Reply][] = [
   ],
 ];
 
-describe("a request is made once more with a summary when", () => {
+describe("a request is repeated with a summary if", () => {
   test.each(OTHER_WAYS)("%s", async (_, service, reply) => {
     writeLongSession(place, service.model, { turns: 4, charactersPerMessage: 6_000 });
     let replies = 0;

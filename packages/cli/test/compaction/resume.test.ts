@@ -37,7 +37,7 @@ async function say(...args: string[]): Promise<void> {
   expect([stdout, exitCode, stderr]).toEqual(["All right.\n", 0, expect.any(String)]);
 }
 
-/** The messages of the last request; there is a summary before everything else. */
+/** The messages of the last request; a summary comes first. */
 function lastMessages({ turns, problems, refused }: CountingServer): string[] {
   expect([problems, refused]).toEqual([[], 0]);
   const messages = turns.at(-1)?.messages ?? [];
@@ -48,7 +48,7 @@ function lastMessages({ turns, problems, refused }: CountingServer): string[] {
 const entriesOf = (type: string, id?: string) => savedLines(place, id).filter((line) => line.type === type);
 
 describe("a compacted session", () => {
-  test("goes on with the very messages of its last request", async () => {
+  test("continues with exactly the messages of its last request", async () => {
     writeLongSession(place, OPENAI.model, LONG);
     await using server = await serve({}, OPENAI);
     await say("-c", "and now?");
@@ -58,7 +58,7 @@ describe("a compacted session", () => {
     expect(server.summaries).toHaveLength(1);
   });
 
-  test("is forked with its summary, and stays what it is", async () => {
+  test("is forked with its summary and stays unchanged", async () => {
     const path = writeLongSession(place, OPENAI.model, LONG);
     await using server = await serve({}, OPENAI);
     await say("-c", "and now?");
@@ -71,7 +71,7 @@ describe("a compacted session", () => {
     expect(entriesOf("compaction", fork)).toHaveLength(1);
   });
 
-  test("is listed with all its messages and its first prompt", async () => {
+  test("is listed with the count of all its messages and its first prompt", async () => {
     writeLongSession(place, ANTHROPIC.model, LONG);
     const list = async () => (await runDiligent(place, ["--list"])).stdout;
     expect(await list()).toContain("] question 0: the lexer knows numbers");
@@ -94,7 +94,7 @@ describe("a compacted session", () => {
   });
 });
 
-test("each of several compactions hands its summary to the next, and only the last one is told", async () => {
+test("passes the summary of each compaction to the next, and only the last one is in the request", async () => {
   await using server = await serve({ summarize: () => summaryOf(`goal ${server.summaries.length}`) });
   for (let run = 0; run < 6; run++) {
     await say(...(run === 0 ? [] : ["-c"]), `prompt ${run}: ${"the lexer knows numbers ".repeat(500)}`);
@@ -108,7 +108,7 @@ test("each of several compactions hands its summary to the next, and only the la
   expect(told.map((match) => match?.[1])).toEqual([undefined, ...goals.slice(0, -1)]);
   const [first = ""] = lastMessages(server);
   expect(first.match(/goal \d/g)).toEqual([`goal ${goals.length}`]);
-  // Of what the user said nothing is forgotten, whenever it was summarized.
+  // No message of the user is forgotten, whenever it was summarized.
   expect(first).toContain("<user-message>\nprompt 0: the lexer knows numbers");
 });
 
@@ -128,7 +128,7 @@ describe("a call without a result", () => {
     },
   });
 
-  test("of a turn that broke off has one when the session is compacted and gone on with", async () => {
+  test("gets one if its turn broke off before the session is compacted and continued", async () => {
     const path = writeLongSession(place, ANTHROPIC.model, LONG);
     appendFileSync(path, `${JSON.stringify(call("000000aa", "00000007"))}\n`);
     await using server = await serve();
@@ -140,7 +140,7 @@ describe("a call without a result", () => {
     expect(messages).toMatch(/interrupted|unknown/i);
   });
 
-  test("that was interrupted has one when the next prompt is compacted", async () => {
+  test("gets one if it was interrupted before the next prompt is compacted", async () => {
     writeLongSession(place, ANTHROPIC.model, { ...LONG, turns: 3 });
     let asked = 0;
     await using server = await serve({

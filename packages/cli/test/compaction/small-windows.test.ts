@@ -23,7 +23,7 @@ function script(contextWindow: number, turns: readonly object[], config: object 
 const say = (prompt: string, ...args: string[]) =>
   runDiligent(place, ["-m", "scripted/script.json", "-p", prompt, ...args]);
 
-/** Reads about 5,000 tokens a time. */
+/** Reads about 5,000 tokens per call. */
 function reading(): object[] {
   place.write("a.ts", "const value = parse(input);\n".repeat(800));
   return Array.from({ length: 8 }, (_, step) => ({
@@ -32,7 +32,7 @@ function reading(): object[] {
   }));
 }
 
-/** Writes about 2,000 tokens a time, of which nothing can be left out later. */
+/** Writes about 2,000 tokens per call, which cannot be shortened later. */
 function writing(): object[] {
   return Array.from({ length: 12 }, (_, step) => ({
     text: `Step ${step}.`,
@@ -42,10 +42,10 @@ function writing(): object[] {
   }));
 }
 
-describe("a window of tokens,", () => {
-  // 4,096 is the window that local servers such as Ollama give a model when nothing is set.
+describe("a window of this many tokens", () => {
+  // 4,096 is the default window of local servers such as Ollama.
   test.each([16_000, 8_000, 5_000, 4_096])(
-    "%d is enough for results that are each as long as it, or nearly so",
+    "is enough for results that are about as long as the window: %d",
     async (contextWindow) => {
       script(contextWindow, [...reading(), { text: "Done." }]);
       const { stdout, stderr, exitCode } = await say("Read all of it, and never touch main.c.");
@@ -55,20 +55,20 @@ describe("a window of tokens,", () => {
     },
   );
 
-  test.each([10_000, 8_000])("%d is enough for calls that cannot be shortened", async (contextWindow) => {
+  test.each([10_000, 8_000])("is enough for calls that cannot be shortened: %d", async (contextWindow) => {
     script(contextWindow, [...writing(), { text: "Done." }]);
     const { stdout, stderr, exitCode } = await say("Write all of them.");
     expect([stdout, exitCode]).toEqual(["Done.\n", 0]);
     expect(stderr.match(/⟳ Compacting/g)?.length).toBeWithin(4, 13);
   });
 
-  test("8000 is enough where nothing may be pruned", async () => {
+  test("is enough without pruning: 8000", async () => {
     script(8_000, [...reading(), { text: "Done." }], { compaction: { pruning: { enabled: false } } });
     const { stdout, exitCode } = await say("Read all of it.");
     expect([stdout, exitCode]).toEqual(["Done.\n", 0]);
   });
 
-  test("8000 is enough for a conversation of many prompts, each a run of its own", async () => {
+  test("is enough for a conversation of many prompts, each a separate run: 8000", async () => {
     const answer = (index: number) => `Answer ${index}. ${"The lexer knows numbers. ".repeat(200)}`;
     script(
       8_000,
@@ -83,7 +83,7 @@ describe("a window of tokens,", () => {
   });
 
   test.each([3_000, 2_000, 100])(
-    "%d is refused with both numbers before anything is sent",
+    "is refused with both numbers before anything is sent: %d",
     async (contextWindow) => {
       script(contextWindow, [{ text: "never" }]);
       const { stdout, exitCode } = await say("hi", "--output-format", "json");

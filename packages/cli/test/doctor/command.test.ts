@@ -36,7 +36,7 @@ async function examine(place: TemporaryProject, environment: Record<string, stri
   return { exitCode, ok, checks, stdout, find };
 }
 
-/** Counts what it is asked, and with which headers. */
+/** Counts its requests, with their headers. */
 function startEndpoint(status = 404) {
   const requests: { method: string; path: string; headers: string }[] = [];
   const server = Bun.serve({
@@ -50,7 +50,7 @@ function startEndpoint(status = 404) {
   return { requests, url: `${server.url.origin}/v9`, [Symbol.dispose]: () => void server.stop(true) };
 }
 
-test("all is well with a key and a provider that answers, and nothing is written", async () => {
+test("doctor succeeds with a key and a reachable provider, and writes nothing", async () => {
   const place = createPlace();
   using endpoint = startEndpoint();
   const environment = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: `${endpoint.url}?token=${KEY}` };
@@ -63,12 +63,12 @@ test("all is well with a key and a provider that answers, and nothing is written
   expect(endpoint.requests).toEqual([
     { method: "HEAD", path: "/v9", headers: expect.not.stringContaining(KEY) },
   ]);
-  // Bun keeps what it has compiled in a directory of its own.
+  // Bun has its own directory for compiled code.
   const left = [...readdirSync(place.home).filter((name) => name !== ".bun"), ...readdirSync(place.project)];
   expect(left).toEqual([".git"]);
 });
 
-test("without a key it says how to get one, and ends with 1", async () => {
+test("doctor without a key says how to get one and exits with 1", async () => {
   const { exitCode, ok, find } = await examine(createPlace(), {}, "--offline");
   expect([exitCode, ok]).toEqual([1, false]);
   expect(find("key")).toEqual({
@@ -80,20 +80,20 @@ test("without a key it says how to get one, and ends with 1", async () => {
   expect(find("endpoint")).toMatchObject({ status: "skipped" });
 });
 
-test("--offline connects to nothing", async () => {
+test("doctor --offline makes no connection", async () => {
   using endpoint = startEndpoint();
   const environment = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: endpoint.url };
   const { exitCode } = await examine(createPlace(), environment, "--offline");
   expect([exitCode, endpoint.requests]).toEqual([0, []]);
 });
 
-test("a provider that nobody answers for is a problem", async () => {
+test("doctor reports an unreachable provider as a problem", async () => {
   const environment = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
   const { exitCode, find } = await examine(createPlace(), environment);
   expect([exitCode, find("endpoint")]).toEqual([1, expect.objectContaining({ status: "problem" })]);
 });
 
-test("a provider that closes the connection is a problem that says so in our words", async () => {
+test("doctor describes a provider that closes the connection in our words", async () => {
   const server = Bun.listen({
     hostname: "127.0.0.1",
     port: 0,
@@ -111,10 +111,10 @@ test("a provider that closes the connection is a problem that says so in our wor
 test.each([
   [503, "warning"],
   [500, "warning"],
-  // A server that knows nothing of HEAD, and one that wants a key first.
+  // A server that does not know HEAD, and one that wants a key first.
   [501, "ok"],
   [401, "ok"],
-])("a provider that answers %i is %s", async (code, status) => {
+])("doctor reports a provider that answers %i as %s", async (code, status) => {
   using endpoint = startEndpoint(code);
   const provider = { name: "anthropic", hasKey: true, baseUrl: endpoint.url };
   const message = expect.stringContaining(`answered ${code} after`);
@@ -124,7 +124,7 @@ test.each([
   });
 });
 
-test("another model can be asked about than the one that is configured", async () => {
+test("doctor can check a model other than the configured one", async () => {
   const environment = { ANTHROPIC_API_KEY: KEY };
   const { exitCode, find } = await examine(createPlace(), environment, "--offline", "-m", "sol");
   expect([exitCode, find("model"), find("key")]).toEqual([
@@ -135,7 +135,7 @@ test("another model can be asked about than the one that is configured", async (
 });
 
 test.skipIf(process.platform !== "linux")(
-  "a directory that only the kernel fills is none to keep something in (skipped where there is no /proc)",
+  "doctor rejects a directory of a kernel file system (skipped without /proc)",
   () => {
     expect(checkLocation("state", "/proc/nobody/.local/state/diligent")).toMatchObject({
       status: "warning",
@@ -144,7 +144,7 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test("below a file no directory can be made", () => {
+test("doctor reports that no directory can be created below a file", () => {
   const path = createPlace().write("program", "");
   chmodSync(path, 0o755);
   expect(checkLocation("state", join(path, "state"))).toEqual({
@@ -155,7 +155,7 @@ test("below a file no directory can be made", () => {
   });
 });
 
-test("a file or a link in the place of a directory is called what it is", () => {
+test("doctor names a file or a link in the place of a directory", () => {
   const place = createPlace();
   const paths = resolvePaths(place.project);
   const hint = "nothing can be saved there";
@@ -170,7 +170,7 @@ test("a file or a link in the place of a directory is called what it is", () => 
   expect(checkLocation("state", file).message).toBe(`${file} is a file, not a directory`);
 });
 
-test("a broken configuration is a problem, and everything else is checked nevertheless", async () => {
+test("doctor reports a broken configuration and still checks everything else", async () => {
   const place = createPlace();
   place.write("diligent.jsonc", '{ "maxTurns": "many" }');
   const { exitCode, find } = await examine(place, {}, "--offline");
@@ -182,7 +182,7 @@ test("a broken configuration is a problem, and everything else is checked nevert
   expect(find("bash")).toMatchObject({ status: "ok" });
 });
 
-test("a script needs neither key nor provider, but has to be there and to be one", async () => {
+test("doctor needs neither key nor provider for a script, which must exist and be valid", async () => {
   const place = createPlace();
   const environment = { DILIGENT_MODEL: "scripted/x.json" };
   const missing = await examine(place, environment);
@@ -203,7 +203,7 @@ testUnless(ROOT_CAN_ANYWAY)("a project that cannot be written to is a warning", 
   expect(find("project")).toMatchObject({ status: "warning" });
 });
 
-test("a state directory that others may write to is a warning", async () => {
+test("doctor warns about a state directory that others may write to", async () => {
   const place = createPlace();
   const state = join(place.home, ".local", "state", "diligent");
   mkdirSync(state, { recursive: true });
@@ -212,7 +212,7 @@ test("a state directory that others may write to is a warning", async () => {
   expect(find("state")).toMatchObject({ status: "warning", hint: `chmod go-w ${state}` });
 });
 
-test("a bwrap of the project's is not run", async () => {
+test("doctor does not run a bwrap in the project", async () => {
   const place = createPlace();
   writeFileSync(join(place.project, "bwrap"), `#!/bin/sh\ntouch ${place.top}/canary\n`, { mode: 0o755 });
   const environment = { ANTHROPIC_API_KEY: KEY, PATH: `${place.project}:${bareEnvironment(place).PATH}` };
@@ -220,7 +220,7 @@ test("a bwrap of the project's is not run", async () => {
   expect(readdirSync(place.top).sort()).toEqual(["home", "project", "tmp"]);
 });
 
-test("for people it is a line for each check, and hints below them", async () => {
+test("doctor prints a line per check for people, with hints below", async () => {
   const { stdout, exitCode } = await runDiligent(createPlace(), ["doctor", "--offline"]);
   expect(exitCode).toBe(1);
   expect(stdout).toMatch(/^ok {6}diligent {7}\S/);
@@ -230,7 +230,7 @@ test("for people it is a line for each check, and hints below them", async () =>
   expect(stdout).not.toContain("\x1b");
 });
 
-test("words are refused", async () => {
+test("doctor refuses arguments", async () => {
   const io = new FakeIo();
   expect([await runCli(["doctor", "who"], io), io.stderr.text]).toEqual([
     2,

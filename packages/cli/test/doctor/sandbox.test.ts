@@ -11,10 +11,10 @@ const NOT_THERE = "bubblewrap (the program bwrap) is not installed";
 const INSTALL =
   "install the package bubblewrap: apt-get install, dnf install, pacman -S or apk add bubblewrap";
 
-// A bwrap that makes no box leaves what it has started.
+// A bwrap that fails would leave what it has started.
 afterEach(endAllProcesses);
 
-/** What is found where `bwrap` is the shell script `script`, or not there at all. */
+/** The result if `bwrap` is the shell script `script`, or is missing. */
 async function check(sandbox: "auto" | "required" | "off", script?: string) {
   const place = createTemporaryProject();
   try {
@@ -30,12 +30,12 @@ async function check(sandbox: "auto" | "required" | "off", script?: string) {
   }
 }
 
-test("a bubblewrap that makes the session's box works", async () => {
+test("doctor reports a bubblewrap that creates the session's sandbox as working", async () => {
   const { bin, ...found } = await check("auto", 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"');
   expect(found).toEqual({ name: "sandbox", status: "ok", message: `${bin}/bwrap works` });
 });
 
-test("one that is not there is a warning with the way to get it", async () => {
+test("doctor warns about a missing bubblewrap and says how to install it", async () => {
   expect(await check("auto")).toMatchObject({
     status: "warning",
     message: `${NOT_THERE}: commands need confirmation instead`,
@@ -43,7 +43,7 @@ test("one that is not there is a warning with the way to get it", async () => {
   });
 });
 
-test("one that fails is a warning with what it said and a way out", async () => {
+test("doctor warns about a failing bubblewrap with its message and a hint", async () => {
   expect(await check("auto", FAILS)).toMatchObject({
     status: "warning",
     message: `${NAMESPACES}bwrap: No permissions to create a new namespace: commands need confirmation instead`,
@@ -51,7 +51,7 @@ test("one that fails is a warning with what it said and a way out", async () => 
   });
 });
 
-test("where one is required, no command could run: that is a problem", async () => {
+test("doctor reports a problem if a sandbox is required and missing", async () => {
   expect(await check("required")).toMatchObject({
     status: "problem",
     message: `no command will run: "sandbox" is "required", and ${NOT_THERE}`,
@@ -59,7 +59,7 @@ test("where one is required, no command could run: that is a problem", async () 
   });
 });
 
-test("where none is wanted, none is tried", async () => {
+test("doctor tries no sandbox if it is turned off", async () => {
   expect(await check("off", "touch $0.ran")).toMatchObject({
     status: "skipped",
     message: 'the setting "sandbox" is "off": commands need confirmation instead',

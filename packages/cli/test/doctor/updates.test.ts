@@ -10,7 +10,7 @@ import { startVersionServer } from "../support/version-server.ts";
 
 const ONLINE = { isOffline: false, version: "0.2.1" };
 
-test("without an address nobody is asked", async () => {
+test("doctor asks for no update without an address", async () => {
   const message = 'not checked: "updateUrl" is not set';
   expect(await checkUpdates({}, ONLINE)).toEqual({ name: "updates", status: "skipped", message });
 });
@@ -20,21 +20,21 @@ test.each([
   ["0.2.1", "ok", "up to date: newest at URL is 0.2.1"],
   ["0.2.0", "ok", "up to date: newest at URL is 0.2.0"],
   ["9.9.9\x1b[2J", "warning", "URL could not be reached: the answer contains no version"],
-])("the answer %p: %s, %s", async (version, status, message) => {
+])("doctor reports the update answer %p: %s, %s", async (version, status, message) => {
   await using server = startVersionServer(() => version);
   const check = await checkUpdates({ updateUrl: `${server.url}?token=secret` }, ONLINE);
   expect(check).toMatchObject({ name: "updates", status, message: message.replace("URL", server.url) });
   expect(JSON.stringify(check)).not.toContain("secret");
 });
 
-test("offline nobody is asked", async () => {
+test("doctor --offline asks for no update", async () => {
   await using server = startVersionServer(() => "0.3.0");
   const check = await checkUpdates({ updateUrl: server.url }, { ...ONLINE, isOffline: true });
   expect(check).toMatchObject({ status: "skipped", message: `${server.url} was not contacted` });
   expect(server.requests).toEqual([]);
 });
 
-test("doctor asks at once, however short ago somebody did, and keeps nothing", async () => {
+test("doctor asks for an update at once, however recent the last check was, and stores nothing", async () => {
   await using server = startVersionServer(() => "999.0.0");
   const place = createTemporaryProject();
   place.configure({ updateUrl: server.url });

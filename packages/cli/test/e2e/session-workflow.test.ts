@@ -24,7 +24,7 @@ afterEach(() => {
   place.remove();
 });
 
-/** A model on a loopback server that says how many messages it was asked with. */
+/** A model on a loopback server that answers with the number of messages it received. */
 async function serve(): Promise<CountingServer> {
   const server = await startCountingServer(ANTHROPIC, {
     window: 200_000,
@@ -34,7 +34,7 @@ async function serve(): Promise<CountingServer> {
   return server;
 }
 
-/** Starts the program in a terminal with this prompt, waits for its answer and leaves with Ctrl+D. */
+/** Starts the program in a terminal with this prompt, waits for its answer and quits with Ctrl+D. */
 async function chat(args: readonly string[], prompts: readonly [string, string][]): Promise<number> {
   const program = runInTerminal(place, args);
   programs.push(program);
@@ -46,7 +46,7 @@ async function chat(args: readonly string[], prompts: readonly [string, string][
   return program.exitCode;
 }
 
-test("a session is created, held, left, resumed and found again with everything that was said", async () => {
+test("a session is created, used, left, resumed and found again with all its messages", async () => {
   await using server = await serve();
   const first = await chat(
     ["My favourite colour is blue."],

@@ -35,8 +35,8 @@ function fileText(): string {
   return readFileSync(join(place.project, ".diligent/knowledge/knowledge.jsonl"), "utf8");
 }
 
-describe("show", () => {
-  test("tells everything, with what it replaced and what replaced it", async () => {
+describe("knowledge show", () => {
+  test("prints all details, with the replaced entries and the replacement", async () => {
     place.write("src/a.ts", "new");
     writeKnowledge(
       { id: "aaaaaaaa", content: "First.", daysAgo: 3 },
@@ -89,7 +89,7 @@ Replaces aaaaaaaa, pattern, TIME (3 days ago):
     });
   });
 
-  test("ends where entries replace each other in a circle", async () => {
+  test("ends if entries replace each other in a cycle", async () => {
     writeKnowledge(
       { id: "aaaaaaaa", content: "A.", supersedes: "bbbbbbbb" },
       { id: "bbbbbbbb", content: "B.", supersedes: "aaaaaaaa" },
@@ -100,8 +100,8 @@ Replaces aaaaaaaa, pattern, TIME (3 days ago):
   });
 });
 
-describe("rm", () => {
-  test("takes away entries with what they had replaced; the file only grows", async () => {
+describe("knowledge rm", () => {
+  test("removes entries with those that they had replaced; the file only grows", async () => {
     writeKnowledge(
       { id: "aaaaaaaa", content: "First." },
       { id: "bbbbbbbb", content: "Second.", supersedes: "aaaaaaaa" },
@@ -120,7 +120,7 @@ describe("rm", () => {
     expect(await run()).toEqual(out("No knowledge yet.\n"));
   });
 
-  test("of an unknown id names the nearest, and takes nothing away, also not what else was named", async () => {
+  test("with an unknown id suggests the nearest and removes nothing, not even other named entries", async () => {
     writeKnowledge({ id: "1234abcd", content: "One." }, { id: "99999999", content: "Two." });
     const before = fileText();
     expect(await run("rm", "99999999", "1234abcf")).toEqual(
@@ -132,14 +132,14 @@ describe("rm", () => {
     expect(fileText()).toBe(before);
   });
 
-  test("of the beginning of several ids names them", async () => {
+  test("with an ambiguous id prefix lists the ids", async () => {
     writeKnowledge({ id: "aa000000", content: "One." }, { id: "aa111111", content: "Two." });
     expect(await run("rm", "aa")).toEqual(wrong("2 ids begin with aa: aa000000 (One.), aa111111 (Two.)"));
     expect(await run("rm", "")).toMatchObject({ exitCode: 2 });
   });
 });
 
-describe("prune", () => {
+describe("knowledge prune", () => {
   beforeEach(() =>
     writeKnowledge(
       { id: "aaaaaaaa", content: "Replaced." },
@@ -150,13 +150,13 @@ describe("prune", () => {
     ),
   );
 
-  test("takes away what was replaced and what scores below 0.05, and says how many", async () => {
+  test("removes replaced entries and those with a score below 0.05, and reports how many", async () => {
     expect(await run("prune")).toEqual(out("Removed 2 entries: 1 replaced, 1 faded.\n"));
     expect((await listedIds()).sort()).toEqual(["bbbbbbbb", "cccccccc", "eeeeeeee"]);
     expect(await run("prune")).toEqual(out("Removed 0 entries: 0 replaced, 0 faded.\n"));
   });
 
-  test("with --dry-run only says what would go", async () => {
+  test("with --dry-run only lists them", async () => {
     const before = fileText();
     expect(await run("prune", "--dry-run")).toEqual(
       out("aaaaaaaa (Replaced.)\ndddddddd (Has faded.)\nWould remove 2 entries: 1 replaced, 1 faded.\n"),
@@ -170,7 +170,7 @@ describe("prune", () => {
   });
 });
 
-test("hostile text stays text", async () => {
+test("knowledge prints hostile text as text", async () => {
   writeKnowledge({
     id: "\x1b[2Jaaaa",
     content: "\x1b]0;title\x07\u202e\x9b31m",
@@ -193,7 +193,7 @@ test("hostile text stays text", async () => {
   }
 });
 
-test("a file that may not be read is told with exit code 2", async () => {
+test("knowledge reports an unreadable file with exit code 2", async () => {
   mkdirSync(join(place.project, ".diligent"));
   symlinkSync(place.home, join(place.project, ".diligent", "knowledge"));
   const { stderr, exitCode } = await run();
@@ -214,11 +214,11 @@ test.each([
   [["rm", "a", "--dry-run"], "knowledge: --dry-run needs prune"],
   [["rm", "a"], "no knowledge a; there is none yet"],
   [["--jsn"], "knowledge: unknown option --jsn (did you mean --json?)"],
-])("%p is told apart", async (args, message) => {
+])("knowledge refuses %p with its own message", async (args, message) => {
   expect(await run(...args)).toEqual(wrong(message));
 });
 
-test("explains itself", async () => {
+test("knowledge --help explains itself", async () => {
   const { stdout, exitCode } = await run("--help");
   expect(exitCode).toBe(0);
   expect(stdout).toStartWith("diligent knowledge: ");

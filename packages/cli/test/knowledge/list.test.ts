@@ -27,8 +27,8 @@ async function run(...args: string[]) {
 
 const out = (stdout: string) => ({ stdout, stderr: "", exitCode: 0 });
 
-describe("list", () => {
-  test("of nothing says so", async () => {
+describe("knowledge list", () => {
+  test("says so if there is no knowledge", async () => {
     expect(await run()).toEqual(out("No knowledge yet.\n"));
     expect(await run("list", "--json")).toEqual(out("[]\n"));
     expect(JSON.parse((await run("prune", "--json")).stdout)).toEqual({
@@ -38,7 +38,7 @@ describe("list", () => {
     });
   });
 
-  test("has what counts most first, with id, type, confidence, age and session, and what it says on one line", async () => {
+  test("shows the highest score first, with id, type, confidence, age, session and one line of content", async () => {
     writeKnowledge(
       { id: "aaaaaaaa", content: `Two\nlines. ${"word ".repeat(50)}`, daysAgo: 2, sessionId: SESSION },
       { id: "bbbbbbbb", content: "Never npm.", type: "correction", confidence: 1 },
@@ -55,7 +55,7 @@ describe("list", () => {
     );
   });
 
-  test("keeps to the width of the terminal", async () => {
+  test("respects the width of the terminal", async () => {
     writeKnowledge({ id: "aaaaaaaa", content: "word ".repeat(50), sessionId: SESSION });
     const program = runInTerminal(place, ["knowledge"]);
     await program.shown("…");
@@ -64,7 +64,7 @@ describe("list", () => {
     expect(lines.map((line) => line.length)).toEqual([71, 79]);
   });
 
-  test("as JSON has whole entries with their scores", async () => {
+  test("prints whole entries with their scores as JSON", async () => {
     writeKnowledge({ id: "aaaaaaaa", content: "Two\nlines.", tags: ["x"], mood: "good" });
     const [entry, ...others] = JSON.parse((await run("list", "--json")).stdout);
     expect([entry, others]).toEqual([
@@ -82,7 +82,7 @@ describe("list", () => {
     ]);
   });
 
-  test("marks what speaks of a file that has changed since", async () => {
+  test("marks entries that name a file that has changed since", async () => {
     place.write("src/a.ts", "new");
     const files = [{ path: "src/a.ts", hash: Bun.SHA256.hash("old", "hex") }];
     writeKnowledge({ id: "aaaaaaaa", content: "On a.ts.", daysAgo: 1, files });

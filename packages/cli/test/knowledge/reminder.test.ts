@@ -32,14 +32,14 @@ async function play(
   }
 }
 
-/** For each result whether it ends in a reminder. */
+/** For each result, whether it ends with a reminder. */
 function reminders(): boolean[] {
   return savedMessages(place)
     .filter(({ role }) => role === "tool_result")
     .map(({ output }) => String(output).includes("[Reminder: "));
 }
 
-test("after every so many replies the model is reminded to record knowledge, behind the last result of the reply", async () => {
+test("the model is reminded to record knowledge after the configured number of replies, at the end of the last result", async () => {
   await play([[look("."), look("a", "b"), look("c"), look("."), answer]], { nudgeInterval: 2 });
   expect(reminders()).toEqual([false, false, true, false, true]);
   expect(String(savedMessages(place).findLast(({ role }) => role === "tool_result")?.output)).toEndWith(
@@ -48,12 +48,12 @@ test("after every so many replies the model is reminded to record knowledge, beh
   );
 });
 
-test("a record begins the count anew", async () => {
+test("recording knowledge restarts the count for the reminder", async () => {
   await play([[look("."), record, look("."), look("."), answer]], { nudgeInterval: 2 });
   expect(reminders()).toEqual([false, false, false, true]);
 });
 
-test("the count continues in a later run, and answers without calls are turns, too", async () => {
+test("the count for the reminder continues in a later run and includes answers without calls", async () => {
   const runs = [
     [look("."), answer],
     [look("."), answer],
@@ -66,7 +66,7 @@ test.each<[string, object, string[]]>([
   ["where no interval is set", {}, []],
   ["without knowledge", { nudgeInterval: 1, enabled: false }, []],
   ["where nothing may be recorded", { nudgeInterval: 1 }, ["--approval", "plan"]],
-])("nobody is reminded %s", async (_, knowledge, args) => {
+])("the model gets no reminder %s", async (_, knowledge, args) => {
   await play([[look("."), look("."), answer]], knowledge, args);
   expect(reminders()).toEqual([false, false]);
 });

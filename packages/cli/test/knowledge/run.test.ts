@@ -39,7 +39,7 @@ function print(server: SseServer, args: string[], service: VendorService = ANTHR
   return runDiligent(place, ["-p", ...args], { environment: environmentFor(service, server.url) });
 }
 
-/** What the last request told the model, and which tools it offered. */
+/** The knowledge in the last request, and the tools that it offered. */
 function lastRequest(server: SseServer): { prompt: string; tools: string[] } {
   const body = JSON.parse(JSON.stringify(server.requests.at(-1)?.body));
   const prompt: unknown = body.instructions ?? body.system.map(({ text }: { text: string }) => text).join("");
@@ -65,7 +65,7 @@ function writeKnowledge(...entries: object[]): void {
 }
 
 describe.each(SERVICES)("with $name", (service) => {
-  test("what one session saves, the next session's system prompt holds", async () => {
+  test("knowledge saved in one session is in the next session's system prompt", async () => {
     await using server = await startSseServer(...answers(service));
     const prompt = "this project always uses Bun.spawn instead of child_process";
     const saving = await print(server, [prompt], service);
@@ -80,7 +80,7 @@ describe.each(SERVICES)("with $name", (service) => {
   });
 });
 
-test("a save names its session and the entry whose call it was, and asks nobody", async () => {
+test("a saved entry names its session and the entry of its call, and needs no approval", async () => {
   await using server = await startSseServer(...answers(ANTHROPIC_SERVICE));
   const { stdout } = await print(server, ["--output-format", "stream-json", "go"]);
   const lines = savedLines(place);
@@ -97,7 +97,7 @@ test("a save names its session and the entry whose call it was, and asks nobody"
   expect(event).toEqual({ type: "knowledge_saved", knowledgeId: saved?.id, content: CONTENT });
 });
 
-test("what is known already is not saved again, and nothing is told about it", async () => {
+test("known content is not saved again, without a message", async () => {
   writeKnowledge({ content: CONTENT });
   await using server = await startSseServer(...answers(ANTHROPIC_SERVICE));
   const { stderr, exitCode } = await print(server, ["go"]);
@@ -105,7 +105,7 @@ test("what is known already is not saved again, and nothing is told about it", a
   expect(stderr).not.toContain("💡");
 });
 
-describe("recording is not offered and not asked for, while knowledge is told,", () => {
+describe("recording is not offered and not requested, while existing knowledge is sent,", () => {
   test.each([
     ["in plan mode", ["--approval", "plan"], {}],
     ["without a session", ["--no-session"], {}],
@@ -122,7 +122,7 @@ describe("recording is not offered and not asked for, while knowledge is told,",
   });
 });
 
-test("switched off, knowledge is neither told nor recorded", async () => {
+test("knowledge that is turned off is neither sent nor recorded", async () => {
   writeKnowledge({ content: "Uses Bun." });
   place.write("diligent.jsonc", { knowledge: { enabled: false } });
   await using server = await startSseServer(wholeReply(ANTHROPIC_SERVICE, { text: "Done." }));
@@ -135,7 +135,7 @@ test("switched off, knowledge is neither told nor recorded", async () => {
   ]).toEqual([false, false, false]);
 });
 
-test("a configured budget holds, and the knowledge that counts most is told first", async () => {
+test("a configured budget is respected, and knowledge with the highest score comes first", async () => {
   writeKnowledge(
     { content: "What was replaced.", confidence: 1 },
     { content: "What is not so sure.", confidence: 0.1 },
@@ -149,7 +149,7 @@ test("a configured budget holds, and the knowledge that counts most is told firs
   expect(lastRequest(server).prompt).toContain(`${told}\n${RECORDING}`);
 });
 
-test("what is told of a file that has changed since is marked", async () => {
+test("knowledge about a file that has changed since is marked", async () => {
   place.write("src/a.ts", "new");
   writeKnowledge({
     content: "a.ts is old.",
@@ -162,7 +162,7 @@ test("what is told of a file that has changed since is marked", async () => {
   expect(lastRequest(server).prompt).toContain(`${HEADER}${line}\n`);
 });
 
-test("a file of knowledge that is a link is not read; the run goes on and says so", async () => {
+test("a knowledge file that is a link is not read; the run continues with a message", async () => {
   writeKnowledge({ content: "Uses Bun." });
   const file = join(place.project, ".diligent/knowledge/knowledge.jsonl");
   rmSync(file);

@@ -34,7 +34,7 @@ function git(...args: string[]): void {
   if (exitCode !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
 }
 
-/** What the last request told the model, and whether it could add knowledge. */
+/** The knowledge in the last request, and whether the model could add some. */
 function lastRequest(server: SseServer): { isTold: boolean; mayAdd: boolean } {
   const body = JSON.stringify(server.requests.at(-1)?.body);
   return { isTold: body.includes(FOREIGN), mayAdd: body.includes('"name":"add_knowledge"') };
@@ -66,27 +66,30 @@ describe("a knowledge file that", () => {
     ],
   ];
 
-  test.each(reasons)("%s waits for trust, which one line says", async (_, reason, prepare) => {
-    place.write(PATH, `${LINE}\n`);
-    prepare();
-    await using server = await startSseServer(done(), done());
-    const { stderr, exitCode } = await run(server, "-p", "go");
-    const told = stderr.split("\n").filter((line) => line.includes("knowledge.jsonl"));
-    expect(exitCode).toBe(0);
-    expect(told).toEqual([expect.stringContaining(`${join(place.project, PATH)} is not used: ${reason}.`)]);
-    expect(told[0]).toContain('"diligent trust" accepts it');
-    expect(lastRequest(server)).toEqual({ isTold: false, mayAdd: false });
+  test.each(reasons)(
+    "%s is not used until it is trusted, with a one-line notice",
+    async (_, reason, prepare) => {
+      place.write(PATH, `${LINE}\n`);
+      prepare();
+      await using server = await startSseServer(done(), done());
+      const { stderr, exitCode } = await run(server, "-p", "go");
+      const told = stderr.split("\n").filter((line) => line.includes("knowledge.jsonl"));
+      expect(exitCode).toBe(0);
+      expect(told).toEqual([expect.stringContaining(`${join(place.project, PATH)} is not used: ${reason}.`)]);
+      expect(told[0]).toContain('"diligent trust" accepts it');
+      expect(lastRequest(server)).toEqual({ isTold: false, mayAdd: false });
 
-    const trust = await run(server, "trust", "--yes");
-    expect(trust.stdout).toContain("What the model is told from earlier sessions");
-    expect(trust.stdout).toContain(`${PATH} = "1 line`.replace('"', ""));
-    const after = await run(server, "-p", "go");
-    expect(after.stderr).not.toContain("knowledge.jsonl");
-    expect(lastRequest(server)).toEqual({ isTold: true, mayAdd: true });
-  });
+      const trust = await run(server, "trust", "--yes");
+      expect(trust.stdout).toContain("What the model is told from earlier sessions");
+      expect(trust.stdout).toContain(`${PATH} = "1 line`.replace('"', ""));
+      const after = await run(server, "-p", "go");
+      expect(after.stderr).not.toContain("knowledge.jsonl");
+      expect(lastRequest(server)).toEqual({ isTold: true, mayAdd: true });
+    },
+  );
 });
 
-test("trust in knowledge ends when its content changes, and stays when diligent adds to it", async () => {
+test("trust in knowledge ends when its content changes, and remains when diligent adds to it", async () => {
   place.write(PATH, `${LINE}\n`);
   await using server = await startSseServer(saving("Tests run with bun test."), done(), done(), done());
   await run(server, "trust", "--yes");
@@ -103,7 +106,7 @@ test("trust in knowledge ends when its content changes, and stays when diligent 
   expect(lastRequest(server)).toEqual({ isTold: false, mayAdd: false });
 });
 
-test("knowledge that was saved here is used without a question, after the project was moved too", async () => {
+test("knowledge saved on this machine is used without a question, even after the project was moved", async () => {
   await using server = await startSseServer(saving(FOREIGN), done(), done());
   await run(server, "-p", "go");
   const moved = `${place.project}-moved`;
@@ -114,7 +117,7 @@ test("knowledge that was saved here is used without a question, after the projec
   expect(lastRequest(server)).toEqual({ isTold: true, mayAdd: true });
 });
 
-test("diligent knowledge lists what waits for trust with a note, and removes nothing from it", async () => {
+test("diligent knowledge lists untrusted entries with a note and removes none of them", async () => {
   place.write(PATH, `${LINE}\n`);
   const listed = await runDiligent(place, ["knowledge"]);
   expect(listed.stdout).toContain(FOREIGN);
@@ -124,7 +127,7 @@ test("diligent knowledge lists what waits for trust with a note, and removes not
   expect(removal.stderr).toContain("Nothing was written.");
 });
 
-test("a session on the screen asks about knowledge that waits for trust, and tells it once allowed", async () => {
+test("a session on the screen asks about untrusted knowledge and uses it once allowed", async () => {
   place.write(PATH, `${LINE}\n`);
   place.write("script.json", { version: 1, turns: [{ text: "Done." }] });
   await using program = startInPty(place, ["--model", "scripted/script.json"], { rows: 40 });

@@ -35,7 +35,7 @@ function start(): TerminalProgram {
   return program;
 }
 
-test("a command that there is not is answered with the nearest, and the model is not asked", async () => {
+test("the line prompt answers an unknown command with the nearest one, without a request", async () => {
   await using server = await serve((prompt) => `Answer to ${prompt}.`);
   const program = start();
   await program.shown("diligent> ");
@@ -50,7 +50,7 @@ test("a command that there is not is answered with the nearest, and the model is
   expect(server.asked).toHaveLength(2);
 });
 
-test("while the model answers neither an unknown command nor /quit joins the conversation", async () => {
+test("unknown commands and /quit do not join the conversation while the model answers", async () => {
   const answer = Promise.withResolvers<string>();
   await using server = await serve(() => answer.promise);
   const program = start();

@@ -8,7 +8,7 @@ import { said, savedMessages } from "../support/session-files.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
 import { writeScript } from "../support/typed-commands.ts";
 
-// Said to whoever wants to leave while something goes on: what was typed before it has been taken by then.
+// Shown to a user who tries to quit during a task: typed lines have been read by then.
 const QUIT_HINT = "Type /quit to leave at the prompt";
 
 let place: TemporaryProject;
@@ -24,7 +24,7 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-/** The line prompt in this process: what it is typed, and its exit code. */
+/** The line prompt in this process: its input, and its exit code. */
 function start() {
   const typing = new TransformStream<Uint8Array, Uint8Array>();
   const writer = typing.writable.getWriter();
@@ -49,7 +49,7 @@ function start() {
   };
 }
 
-/** What the session file holds, where there is one. */
+/** The content of the session file, if there is one. */
 function written(): string {
   return existsSync(join(place.project, ".diligent", "sessions"))
     ? said(savedMessages(place)).join("\n")
@@ -58,7 +58,7 @@ function written(): string {
 
 const made = (name: string) => existsSync(join(place.project, name));
 
-/** A command of the user's runs, and a prompt waits for its end. */
+/** A shell command of the user is running, and a prompt waits for its end. */
 async function startWithWaitingPrompt() {
   const prompt = start();
   await prompt.type("!touch began; sleep 30");
@@ -69,7 +69,7 @@ async function startWithWaitingPrompt() {
   return prompt;
 }
 
-test("a line that waits for the end of a command is not begun when a signal ends both", async () => {
+test("a line that waits for the end of a command does not start when a signal ends both", async () => {
   const { io, exitCode } = await startWithWaitingPrompt();
   io.send("SIGTERM");
   expect(await exitCode).toBe(143);
@@ -79,7 +79,7 @@ test("a line that waits for the end of a command is not begun when a signal ends
   expect(made("changed")).toBe(false);
 });
 
-test("nor when the input ends", async () => {
+test("a line that waits for the end of a command does not start when the input ends", async () => {
   const { io, endInput, exitCode } = await startWithWaitingPrompt();
   await endInput();
   expect(await exitCode).toBe(0);
@@ -87,7 +87,7 @@ test("nor when the input ends", async () => {
   expect(made("changed")).toBe(false);
 });
 
-test("whoever leaves is no longer listened to, whatever is typed", () => {
+test("input is ignored while the line prompt is shutting down", () => {
   const opened = () => {
     throw new Error("Something was begun.");
   };

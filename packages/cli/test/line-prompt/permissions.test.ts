@@ -26,7 +26,7 @@ async function start(...turns: object[]): Promise<TerminalProgram> {
   return program;
 }
 
-test("a rule that is added counts at once, and no longer when it is removed", async () => {
+test("a rule added at the line prompt applies at once, and no longer after its removal", async () => {
   place.configure({ sandbox: "off" });
   const { shown, type } = await start(touch, { text: "Refused." }, touch, { text: "Done." });
   type("/permissions deny execute touch\r");
@@ -58,7 +58,7 @@ test("a rule that is added counts at once, and no longer when it is removed", as
   await shown("error: No number 7 in the list of /permissions.");
 }, 60_000);
 
-test("what is no rule is answered with how one is written", async () => {
+test("an invalid rule at the line prompt is answered with the syntax of a rule", async () => {
   const { shown, type } = await start();
   type("/permissions forbid curl\r");
   await shown("Write a rule as allow|deny|ask read|write|execute PATTERN");
@@ -66,7 +66,7 @@ test("what is no rule is answered with how one is written", async () => {
   await shown("No permissions granted and no rules.");
 });
 
-test("a mode is switched by its word, to auto only by a number of the question", async () => {
+test("a mode is switched by its name, and auto only by a number of the confirmation", async () => {
   place.configure({ sandbox: "off" });
   const { shown, type } = await start(touch, { text: "Done." });
   type("/permissions plan\r");

@@ -27,8 +27,8 @@ function start(calls: readonly { name: string; input: object }[], ...args: strin
 
 const text = (path: string) => readFileSync(join(place.project, path), "utf8");
 
-describe("before a file is changed", () => {
-  test("its diff is shown, and only once it is allowed is it made", async () => {
+describe("the diff before a file is changed", () => {
+  test("is shown, and the change is made only after approval", async () => {
     place.write("CLAUDE.md", "Run the tests.\n");
     const { shown, type } = start([
       { name: "read", input: { file_path: "CLAUDE.md" } },
@@ -49,7 +49,7 @@ describe("before a file is changed", () => {
     expect(existsSync(join(place.project, ".git", "hooks"))).toBe(false);
   });
 
-  test("a diff that cannot be made is left out, and nothing of the file reaches the model", async () => {
+  test("is left out if it cannot be computed, and the file's content does not reach the model", async () => {
     place.write(".env", "KEY=nonce-3fa9\n");
     const { shown, type } = start(
       [
@@ -73,7 +73,7 @@ describe("before a file is changed", () => {
     expect(text(".env")).toBe("KEY=nonce-3fa9\n");
   });
 
-  test("a diff is in neither the session nor a request when the change is refused", async () => {
+  test("is in neither the session nor a request if the change is denied", async () => {
     place.write(".vscode/tasks.json", "one\nnonce-77b2 in the middle\nthree\n");
     const { shown, type } = start(
       [
@@ -82,7 +82,7 @@ describe("before a file is changed", () => {
       ],
       "--verbose",
     );
-    // The person sees the lines around the change, the model has seen the first line only.
+    // The user sees the lines around the change, the model has seen only the first line.
     await shown("     nonce-77b2 in the middle");
     await shown("Allow it? ");
     type("n no\r");
@@ -92,8 +92,8 @@ describe("before a file is changed", () => {
   });
 });
 
-describe("a command that is made to be misread", () => {
-  test("is shown whole, with its blanks counted and its end last", async () => {
+describe("a command that tries to be misread", () => {
+  test("is shown in full, with its blanks counted and its end last", async () => {
     const lines = Array.from({ length: 200 }, (_, index) => `echo ${index}`).join("\n");
     const command = `ls${" ".repeat(5_000)}\u202e${"\n".repeat(400)}${lines}\rtouch made${"\t".repeat(500)}#\x1b[2K`;
     const { shown, type } = start([{ name: "bash", input: { command } }]);
@@ -108,8 +108,8 @@ describe("a command that is made to be misread", () => {
   });
 });
 
-describe("another command in place of the model's", () => {
-  test("is asked for, put to the person as a whole, and what an always then allows", async () => {
+describe("a command that the user types instead of the model's", () => {
+  test('is asked for, asked about as a whole, and covered by "always"', async () => {
     const { shown, type } = start([
       { name: "bash", input: { command: "touch a" } },
       { name: "bash", input: { command: "touch b" } },
@@ -125,12 +125,12 @@ describe("another command in place of the model's", () => {
     expect(existsSync(join(place.project, "b"))).toBe(false);
     type("a\r");
     await shown("edited by you: touch b\r\n");
-    // The second call is what was allowed for good.
+    // The second call is the one that was allowed permanently.
     await shown("All done.");
     expect(["a", "b"].map((name) => existsSync(join(place.project, name)))).toEqual([false, true]);
   });
 
-  test("is the model's own where an empty line is given, and none where a rule denies it", async () => {
+  test("is the model's own for an empty line, and is refused if a rule denies it", async () => {
     writeUserConfig(place, {
       sandbox: "off",
       permissions: [{ permission: "execute", pattern: "curl", action: "deny" }],

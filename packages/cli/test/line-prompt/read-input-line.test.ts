@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { readInputLine } from "../../src/line-prompt/input.ts";
 
-test("a line of white space is empty", () => {
+test("readInputLine() returns an empty line for white space", () => {
   expect(["", " \t"].map(readInputLine)).toEqual([{ kind: "empty" }, { kind: "empty" }]);
 });
 
-test("/quit and its other names leave, when nothing stands behind them", () => {
+test("readInputLine() quits for /quit and its aliases without further text", () => {
   expect(["/quit", "/exit ", " /q"].map(readInputLine)).toEqual(Array(3).fill({ kind: "quit" }));
 });
 
@@ -16,7 +16,7 @@ test.each([
   "/?",
   "/quit now",
   "/my-command with words",
-])("%p may be a command", (line) => {
+])("readInputLine() parses %p as a possible command", (line) => {
   expect(readInputLine(` ${line} `)).toEqual({ kind: "command", line });
 });
 
@@ -29,11 +29,11 @@ test.each([
   "/ a comment",
   "/a+/g matches it",
   "  what does /help do?",
-])("%p is a prompt as it stands", (line) => {
+])("readInputLine() parses %p as a prompt", (line) => {
   expect(readInputLine(line)).toEqual({ kind: "prompt", text: line });
 });
 
-test("two slashes begin a prompt with one", () => {
+test("readInputLine() parses two slashes as a prompt with one", () => {
   expect(["//help", " //compact the bales", "///"].map(readInputLine)).toEqual([
     { kind: "prompt", text: "/help" },
     { kind: "prompt", text: "/compact the bales" },

@@ -32,7 +32,7 @@ function start(...args: string[]): TerminalProgram {
   return program;
 }
 
-test("! runs a command that the model reads of, !! one that it does not; Ctrl+C stops one", async () => {
+test("! runs a command and shares it with the model, !! does not share it, and Ctrl+C stops it", async () => {
   await using server = await serve();
   const program = start();
   await program.shown("diligent> ");
@@ -56,7 +56,7 @@ test("! runs a command that the model reads of, !! one that it does not; Ctrl+C 
   ]);
 });
 
-test("a prompt of the command line is no command, whatever it begins with", async () => {
+test("a prompt of the command line is never a shell command, whatever it begins with", async () => {
   await using server = await serve();
   const program = start("!touch made");
   await program.shown("Heard 1.");

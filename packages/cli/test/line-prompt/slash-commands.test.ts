@@ -36,8 +36,8 @@ async function enter(program: TerminalProgram, line: string, ...shown: string[])
   await program.shown("diligent> ");
 }
 
-describe("by lines", () => {
-  test("the model is switched by name, and an unknown one is said to be so", async () => {
+describe("slash commands at the line prompt", () => {
+  test("switch the model by name, and report an unknown one", async () => {
     const program = await start();
     await enter(program, "/model scripted/other.json", "Switched to scripted/other.json.");
     await enter(program, "go", "Other.");
@@ -45,7 +45,7 @@ describe("by lines", () => {
     await enter(program, "/model", "Models:", "  1. ", "/model NUMBER or ID selects one.");
   });
 
-  test("cost, status, context and help are printed with what they are, without decoration", async () => {
+  test("print cost, status, context and help without decoration", async () => {
     const program = await start();
     await enter(program, "go", "First.");
     await enter(program, "/cost", "Cost of this session", "scripted/script.json", "Total: ");
@@ -56,7 +56,7 @@ describe("by lines", () => {
     expect(program.screen).not.toContain("/editor");
   });
 
-  test("a session is named, exported, left and resumed by its number", async () => {
+  test("name a session, export it, leave it and resume it by its number", async () => {
     const program = await start();
     await enter(program, "/export md", "No messages yet");
     await enter(program, "go", "First.");
@@ -70,7 +70,7 @@ describe("by lines", () => {
     await enter(program, "/resume 9", "error: No 9 in the list of /resume; it has 1.");
   });
 
-  test("the tree shows ids, and an id or a number jumps", async () => {
+  test("show the tree with ids, and jump to an id or a number", async () => {
     const program = await start();
     await enter(program, "one", "First.");
     await enter(program, "two", "Second.");
@@ -93,7 +93,7 @@ describe("by lines", () => {
     await enter(program, "/tree", "- two", "* another");
   });
 
-  test("thinking, permissions, knowledge and history do what they do on the screen", async () => {
+  test("run thinking, permissions, knowledge and history like on the screen", async () => {
     const program = await start();
     await enter(program, "/thinking", "Thinking", "1. ");
     await enter(program, "/thinking high", "Thinking level set to high, from the next request on.");
@@ -104,12 +104,12 @@ describe("by lines", () => {
     await enter(program, "/history 1", "Type this, or a changed version:\r\ngo");
   });
 
-  test.each(["/editor", "/result", "/copy"])("%s says that it needs a screen", async (command) => {
+  test.each(["/editor", "/result", "/copy"])("report that %s needs a screen", async (command) => {
     const program = await start();
     await enter(program, command, `${command} needs the full screen, not --plain-ui.`);
   });
 
-  test("lines that are pasted are done one after the other", async () => {
+  test("run one after the other when several lines are pasted", async () => {
     const program = await start();
     program.type("/model scripted/other.json\r/name pasted\rgo\r/status\r");
     await program.shown("Other.");
@@ -117,7 +117,7 @@ describe("by lines", () => {
     await enter(program, "/name", "Session name: pasted");
   });
 
-  test("a command waits for the run where it has to, and stands above what comes of it", async () => {
+  test("wait for the run if they have to, and are repeated above their output", async () => {
     place.write("script.json", { version: 1, turns: [{ text: "Slow.", delayMs: 600 }] });
     const program = await start();
     program.type("go\r");
@@ -127,13 +127,13 @@ describe("by lines", () => {
     await program.shown("Slow.\r\ndiligent> /tree\r\nSession tree:");
   });
 
-  test("/quit with words behind it leaves too", async () => {
+  test("quit with /quit, even with words after it", async () => {
     const program = await start();
     program.type("/quit now\r");
     expect(await program.exitCode).toBe(0);
   });
 
-  test("Ctrl+C leaves at the second time, and not when something was typed between", async () => {
+  test("quit at the second Ctrl+C, but not if something was typed in between", async () => {
     const program = await start();
     program.type("\x03");
     await program.shown("Press Ctrl+C again to quit.");

@@ -32,8 +32,8 @@ function made(name: string): boolean {
   return existsSync(join(place.project, name));
 }
 
-describe("a conversation", () => {
-  test("one prompt after the other, until Ctrl+D", async () => {
+describe("a conversation at the line prompt", () => {
+  test("answers one prompt after the other until Ctrl+D", async () => {
     const program = start([{ text: "First answer" }, { text: "Second answer" }]);
     await program.shown("diligent> ");
     program.type("one\r");
@@ -46,7 +46,7 @@ describe("a conversation", () => {
     expect(await program.exitCode).toBe(0);
   });
 
-  test("the prompt in the arguments is sent first, and /quit leaves", async () => {
+  test("sends the prompt of the command line first, and /quit quits", async () => {
     const program = start([{ text: "The answer" }], "do it");
     await program.shown("The answer");
     await program.shown("diligent> ");
@@ -54,14 +54,14 @@ describe("a conversation", () => {
     expect(await program.exitCode).toBe(0);
   });
 
-  test("an empty line asks again", async () => {
+  test("prompts again after an empty line", async () => {
     const program = start([]);
     await program.shown("diligent> ");
     program.type("\r");
     await program.shown("diligent> ");
   });
 
-  test("text of the model cannot command the terminal", async () => {
+  test("shows the model's text without control sequences", async () => {
     const program = start([{ text: "a\x1b]0;title\x07b\x1bc\u009b2Jc", chunkChars: 1 }], "go");
     await program.shown("a\\x1b]0;title\\x07b\\x1bc\\x9b2Jc");
     await program.shown("diligent> ");
@@ -69,8 +69,8 @@ describe("a conversation", () => {
   });
 });
 
-describe("consent", () => {
-  test("a command is shown whole, and y runs it once", async () => {
+describe("approval at the line prompt", () => {
+  test("shows a command in full, and y runs it once", async () => {
     const program = start(
       [bash("touch made\necho 'and \x1b[8m hidden'"), bash("touch again"), { text: "never" }],
       "go",
@@ -92,7 +92,7 @@ describe("consent", () => {
     expect(program.screen).not.toContain("never");
   });
 
-  test("a no with a message reaches the model, which goes on", async () => {
+  test("passes a no with a message to the model, which continues", async () => {
     const program = start([bash("touch made"), { text: "Done" }], "go");
     await program.shown("Allow it? ");
     program.type("n use another name\r");
@@ -101,7 +101,7 @@ describe("consent", () => {
     expect(made("made")).toBe(false);
   });
 
-  test("always asks about the same no second time, and about more again", async () => {
+  test('asks about the same command no second time after "always", and about a longer one again', async () => {
     const program = start([bash("touch made"), bash("touch made && ls"), bash("touch made more")], "go");
     await program.shown("Allow it? ");
     program.type("a\r");
@@ -110,7 +110,7 @@ describe("consent", () => {
     expect([made("made"), made("more")]).toEqual([true, false]);
   });
 
-  test("anything else asks again", async () => {
+  test("asks again after any other answer", async () => {
     const program = start([bash("touch made"), { text: "Done" }], "go");
     await program.shown("Allow it? ");
     program.type("yes please\r");
@@ -124,7 +124,7 @@ describe("consent", () => {
     expect(made("made")).toBe(true);
   });
 
-  test("a line typed before the question is no answer to it", async () => {
+  test("does not take a line typed before the question as its answer", async () => {
     const program = start([{ ...bash("touch made"), delayMs: 600 }, { text: "Done" }], "go");
     await program.shown("");
     await Bun.sleep(300);
@@ -134,7 +134,7 @@ describe("consent", () => {
     expect(made("made")).toBe(false);
   });
 
-  test("--approval deny asks nothing and the run goes on", async () => {
+  test("asks nothing with --approval deny, and the run continues", async () => {
     const program = start([bash("touch made"), { text: "Done without" }], "go", "--approval", "deny");
     await program.shown("bash failed: Refused");
     await program.shown("Done without");
@@ -142,8 +142,8 @@ describe("consent", () => {
   });
 });
 
-describe("Ctrl+C", () => {
-  test("stops the run that is going on, and leaves at the prompt when it comes twice", async () => {
+describe("Ctrl+C at the line prompt", () => {
+  test("stops the current run, and quits when pressed twice at the prompt", async () => {
     const program = start([bash("touch began; sleep 30"), { text: "never" }], "go", "--approval", "auto");
     while (!made("began")) await Bun.sleep(5);
     program.type("\x03");
@@ -164,7 +164,7 @@ describe("Ctrl+C", () => {
     expect(program.screen).not.toContain("never");
   });
 
-  test("twice during a run leaves within a second", async () => {
+  test("quits within a second when pressed twice during a run", async () => {
     const program = start(
       [bash("touch began; trap '' TERM; sleep 30"), { text: "x" }],
       "go",
@@ -197,7 +197,7 @@ for (const [signal, exitCode] of [
   });
 }
 
-test("--output-format without -p is refused in a terminal, and so is an empty prompt", async () => {
+test("a terminal refuses --output-format without -p, and an empty prompt", async () => {
   const first = start([], "--output-format", "json", "hi");
   await first.shown("--output-format needs -p");
   expect(await first.exitCode).toBe(2);

@@ -50,7 +50,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A process that was killed is gone a moment later. */
+/** A killed process disappears a moment later. */
 async function waitForEnd(pid: number): Promise<void> {
   const deadline = performance.now() + 5_000;
   while (isAlive(pid) && performance.now() < deadline) await Bun.sleep(5);
@@ -73,7 +73,7 @@ describe("a signal while a tool runs", () => {
     ["SIGHUP", 129],
     ["SIGQUIT", 131],
   ] as const) {
-    test(`${signal} ends it within 2 s with ${exitCode}, a result line, a complete session and no child`, async () => {
+    test(`${signal} ends the run within 2 s with ${exitCode}, a result line, a complete session and no child`, async () => {
       const running = startDiligent(place, [...script(bash(STUBBORN)), "--output-format", "stream-json"]);
       const child = Number(await waitForFile("child"));
       const signalledAt = performance.now();
@@ -109,7 +109,7 @@ describe("a signal while a tool runs", () => {
 });
 
 describe("a signal at another moment", () => {
-  test("while the model answers: the part that was there is saved as aborted", async () => {
+  test("while the model answers: the received part is saved as aborted", async () => {
     const text = "One two three four five";
     const args = script({ text, chunkChars: 4, chunkDelayMs: 100 });
     const running = startDiligent(place, [...args, "--output-format", "stream-json"]);
@@ -135,7 +135,7 @@ describe("a signal at another moment", () => {
     expect([stdout, exitCode, durationMs < 2400]).toEqual(["", 143, true]);
   });
 
-  test("while a reader of the answer is stuck", async () => {
+  test("while a reader of the answer does not read", async () => {
     const args = script({ text: "x".repeat(500_000) });
     const line = '("$@" & echo $! > pid; wait) | sleep 30';
     const child = Bun.spawn(["sh", "-c", line, "sh", PROGRAM, ...args], {
@@ -166,7 +166,7 @@ test("under nohup a hangup does not end it", async () => {
   expect([stdout, exitCode]).toEqual(["Done\n", 0]);
 });
 
-describe("somebody stops reading", () => {
+describe("a closed or slow output", () => {
   /** Runs a shell line in which "$@" is the program. */
   async function shell(line: string, args: string[]) {
     const child = Bun.spawn(["bash", "-c", line, "bash", PROGRAM, ...args], {
@@ -180,7 +180,7 @@ describe("somebody stops reading", () => {
     return { stdout, stderr, exitCode: child.exitCode };
   }
 
-  test("| head -1 is quiet and 0, the run stops, the session is complete", async () => {
+  test("with | head -1 the run stops silently with 0 and a complete session", async () => {
     const args = script(...Array.from({ length: 50 }, (_, n) => bash(`sleep 0.1; echo ${n}`)));
     const line = '"$@" --output-format stream-json | head -1 | cut -c1-17; echo "$PIPESTATUS"';
     expect(await shell(line, args)).toEqual({ stdout: '{"type":"session"\n0\n', stderr: "", exitCode: 0 });
@@ -190,7 +190,7 @@ describe("somebody stops reading", () => {
     expect(messages.filter(({ role }) => role === "tool_result").length).toBe(calls);
   });
 
-  test("an answer nobody reads is quiet and 0", async () => {
+  test("that nobody reads ends silently with 0", async () => {
     expect(
       await shell('"$@" 2>err | true; echo "$PIPESTATUS"; cat err', script({ text: "x".repeat(200_000) })),
     ).toEqual({
@@ -200,7 +200,7 @@ describe("somebody stops reading", () => {
     });
   });
 
-  test("closed descriptors: stdout, stderr, stdin, all of them", async () => {
+  test("as closed descriptors: stdout, stderr, stdin, all of them", async () => {
     const args = script(bash("echo hi"), { text: "Done" });
     expect(await shell('"$@" >&-; echo $?', args)).toMatchObject({ stdout: "0\n" });
     expect(await shell('"$@" 2>&-; echo $?', args)).toEqual({ stdout: "Done\n0\n", stderr: "", exitCode: 0 });
@@ -212,7 +212,7 @@ describe("somebody stops reading", () => {
     });
   });
 
-  test("a full disk is a failure and is said", async () => {
+  test("on a full disk is a reported failure", async () => {
     const { stdout, stderr } = await shell('"$@" >/dev/full; echo $?', script({ text: "Done" }));
     expect([stdout, stderr]).toEqual([
       "1\n",
@@ -220,14 +220,14 @@ describe("somebody stops reading", () => {
     ]);
   });
 
-  test("a slow reader gets everything", async () => {
+  test("gets everything if the reader is slow", async () => {
     const text = "0123456789".repeat(50_000);
     const { stdout } = await shell('"$@" | (sleep 0.5; wc -c)', script({ text }));
     expect(stdout.trim()).toBe("500001");
   });
 });
 
-test("the working directory was removed", async () => {
+test("print mode reports a removed working directory", async () => {
   const child = Bun.spawn(
     ["bash", "-c", 'mkdir gone; cd gone; rmdir ../gone; "$@" </dev/null', "bash", PROGRAM, "-p", "hi"],
     {
@@ -248,7 +248,7 @@ describe("a bug", () => {
   ] as const) {
     test(`${name} ends the program with 1, its text made safe, and no child`, async () => {
       const main = join(CHECKOUT_PROGRAM, "..", "main.ts");
-      // It happens once the command runs, however long that takes.
+      // Triggered once the command runs, however long that takes.
       const entry = place.write(
         "entry.ts",
         `const wait = setInterval(() => {
@@ -270,7 +270,7 @@ describe("a bug", () => {
   }
 });
 
-test("no socket listens while it runs", async () => {
+test("no socket listens while print mode runs", async () => {
   const running = startDiligent(place, script(bash("touch began; sleep 0.3"), { text: "Done" }));
   while (!existsSync(join(place.project, "began"))) await Bun.sleep(5);
   const own = readdirSync(`/proc/${running.process.pid}/fd`).flatMap((descriptor) =>

@@ -18,7 +18,7 @@ afterEach(() => {
   place.remove();
 });
 
-test("of a run that is killed before the first reply the prompt is in the input history", async () => {
+test("the prompt of a run that is killed before the first reply is in the input history", async () => {
   place.write("slow.json", { version: 1, turns: [{ delayMs: 60_000, text: "never" }] });
   const running = startDiligent(place, [
     "-p",
@@ -35,7 +35,7 @@ test("of a run that is killed before the first reply the prompt is in the input 
   expect(JSON.parse(history)).toMatchObject({ cwd: place.project, text: "fix it" });
 });
 
-test("what a stranger's project says about keys, endpoints and consent is ignored, and that is said", async () => {
+test("keys, endpoints and approvals in a stranger's project are ignored with a warning", async () => {
   await using theirs = await startSseServer({ events: textAnswer("From them.") });
   await using users = await startSseServer({ events: textAnswer("From the user's.") });
   place.write("diligent.jsonc", {
@@ -61,7 +61,7 @@ test("what a stranger's project says about keys, endpoints and consent is ignore
   expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
 });
 
-test("where there is no home nothing is written to the root directory, and a home that is read-only is no obstacle", async () => {
+test("without a home nothing is written to the root directory, and a read-only home is no obstacle", async () => {
   const before = readdirSync("/");
   const homeless = { HOME: undefined, XDG_STATE_HOME: undefined, USER: undefined };
   const answered = { stdout: "The answer\n", stderr: "", exitCode: 0 };

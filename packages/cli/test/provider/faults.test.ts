@@ -27,10 +27,10 @@ const ONE_LINE = /(^|\n)diligent: .*(127\.0\.0\.1|has sent nothing for 2 s).*\n$
 
 interface Scene extends Disposable {
   place: TemporaryProject;
-  /** What the user has configured from now on. */
+  /** The user's configuration from now on. */
   configure(settings: object): void;
   run(server: SseServer, ...args: string[]): ReturnType<typeof runDiligent>;
-  /** Which traces the calls left, in order. */
+  /** The traces left by the calls, in order. */
   trace(): string;
 }
 
@@ -55,17 +55,17 @@ function setScene(service: VendorService, settings: object = {}): Scene {
   };
 }
 
-/** The settings of a user who is quick to give up a silent service. */
+/** The settings of a user with a short time limit for silent services. */
 function impatience({ name }: VendorService, idleTimeoutMs = IDLE_TIMEOUT_MS) {
   return { provider: { [name]: { idleTimeoutMs } } };
 }
 
-/** A call that leaves a trace each time it is run. */
+/** A call that leaves a trace each time it runs. */
 function traceCall(number: number) {
   return { id: `call_${number}`, name: "bash", input: { command: `echo ${number} >> log` } };
 }
 
-/** An answer with two calls, so that a cut in the second one finds the first one whole. */
+/** An answer with two calls, so that a cut in the second one leaves the first one complete. */
 function step(number: number): VendorAnswer {
   const calls = [traceCall(2 * number - 1), traceCall(2 * number)];
   return { text: `This is step number ${number}.`, calls };
@@ -83,11 +83,11 @@ describe.concurrent.each(SERVICES)("$name", (service) => {
   const faults = Object.values(PASSING_FAULTS);
 
   test(
-    "a task of fifty calls is finished while answers fail in every way that passes",
+    "a task of fifty calls is finished while answers fail in every temporary way",
     async () => {
       using scene = setScene(service, impatience(service));
       const steps = Array.from({ length: CALL_COUNT / 2 }, (_, index) => step(index + 1));
-      // A fault takes the place of an answer, which is given to the request after it.
+      // A fault replaces an answer, which is then given to the next request.
       const replies = steps.flatMap((answer, index): Reply[] => {
         const fault = index % 2 === 1 ? faults[(index - 1) / 2] : undefined;
         return [...(fault ? [fault(service, answer)] : []), wholeReply(service, answer)];
@@ -133,7 +133,7 @@ describe.concurrent.each(SERVICES)("$name", (service) => {
   );
 
   test(
-    "overload that does not pass ends the run after five attempts, and the next prompt works",
+    "permanent overload ends the run after five attempts, and the next prompt works",
     async () => {
       using scene = setScene(service);
       const overloaded = Array.from({ length: MAX_ATTEMPTS }, () => service.overloaded);
@@ -148,7 +148,7 @@ describe.concurrent.each(SERVICES)("$name", (service) => {
   );
 
   test(
-    "each fault as the last straw leaves a session that goes on",
+    "each kind of fault as the final one leaves a session that can be continued",
     async () => {
       using scene = setScene(service);
       const replies = faults.flatMap((fault, index) => [
@@ -158,13 +158,13 @@ describe.concurrent.each(SERVICES)("$name", (service) => {
       ]);
       await using server = await startSseServer(...replies);
       for (const [index, name] of Object.keys(PASSING_FAULTS).entries()) {
-        // Only a stall is to run into the limit: a busy machine may need longer for any other answer.
+        // Only a stall may reach the limit: a busy machine may need longer for any other answer.
         const patience = name.startsWith("a stall") ? impatience(service, IMPATIENT_TIMEOUT_MS) : {};
         scene.configure({ ...patience, maxRetries: 0 });
         const failed = await scene.run(server, ...(index === 0 ? [] : ["-c"]), `try ${name}`);
         expect([name, failed.exitCode, failed.stderr]).toEqual([name, 1, expect.stringMatching(ONE_LINE)]);
         expect([name, server.requests.length]).toEqual([name, 3 * index + 1]);
-        // What had come of the answer may be shown, once.
+        // The received part of the answer may be shown, once.
         expect(step(index + 1).text).toStartWith(failed.stdout.trimEnd());
         scene.configure({ maxRetries: 0 });
         const next = await scene.run(server, "-c", "once more");

@@ -14,7 +14,7 @@ import { runDiligent, startDiligent } from "../support/run-diligent.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
 import { environmentFor, SERVICES, type VendorService, wholeReply } from "../support/vendor-service.ts";
 
-// Below a name that nobody can have, so that only a proxy can find it.
+// Below a name that nobody can register, so that only a proxy can resolve it.
 const HOST = "api.example.test";
 
 let place: TemporaryProject;
@@ -33,7 +33,7 @@ function startServer(service: VendorService): Promise<SseServer> {
   return startSseServer(wholeReply(service, { text: "Reached." }));
 }
 
-/** Shows what the first attempt fails with, and how soon; later attempts are not waited for. */
+/** Reports the error of the first attempt, and how soon it came; later attempts are not awaited. */
 async function firstComplaint(service: VendorService, baseUrl: string, more: Record<string, string> = {}) {
   const startedAt = performance.now();
   const running = startDiligent(place, ["-p", "go"], {
@@ -48,7 +48,7 @@ async function firstComplaint(service: VendorService, baseUrl: string, more: Rec
 
 describe.each(SERVICES)("the requests to $name", (service) => {
   for (const variable of ["HTTP_PROXY", "http_proxy"]) {
-    test(`go through the proxy that ${variable} names`, async () => {
+    test(`go through the proxy in ${variable}`, async () => {
       await using server = await startServer(service);
       await using proxy = await startForwardProxy(server.url);
       const { stdout } = await run(service, `http://${HOST}`, { [variable]: proxy.url });
@@ -62,7 +62,7 @@ describe.each(SERVICES)("the requests to $name", (service) => {
     });
   }
 
-  test("go around the proxy to a host that NO_PROXY names", async () => {
+  test("bypass the proxy for a host in NO_PROXY", async () => {
     await using server = await startServer(service);
     await using proxy = await startForwardProxy(server.url);
     const { line } = await firstComplaint(service, `http://${HOST}`, {
@@ -73,7 +73,7 @@ describe.each(SERVICES)("the requests to $name", (service) => {
   });
 
   for (const host of ["127.0.0.1", "localhost"]) {
-    test(`go around the proxy to ${host}`, async () => {
+    test(`bypass the proxy for ${host}`, async () => {
       await using server = await startServer(service);
       const proxy = "http://127.0.0.1:1";
       const url = server.url.replace("127.0.0.1", host);
@@ -101,7 +101,7 @@ describe.each(SERVICES)("the requests to $name", (service) => {
     ["a host that nobody knows", "http://nobody.invalid", "ENOTFOUND"],
     ["a port that nobody listens at", "http://127.0.0.1:1", "ECONNREFUSED"],
   ] as const) {
-    test(`say within 2 s that they do not reach ${trouble}, and are repeated`, async () => {
+    test(`report within 2 s that they cannot reach ${trouble}, and are retried`, async () => {
       const { line, durationMs } = await firstComplaint(service, baseUrl);
       expect(line).toContain(`The request to ${new URL(baseUrl).host} failed: `);
       expect(line).toContain(reason);
@@ -111,14 +111,14 @@ describe.each(SERVICES)("the requests to $name", (service) => {
     });
   }
 
-  test("say within 2 s that the server does not speak TLS", async () => {
+  test("report within 2 s that the server does not speak TLS", async () => {
     await using server = await startServer(service);
     const { line, durationMs } = await firstComplaint(service, server.url.replace("http:", "https:"));
     expect(line).toMatch(/The request to 127\.0\.0\.1:\d+ failed: .*TLS.*\. Check .*Attempt 2 in/);
     expect(durationMs).toBeLessThan(2_000 + BUSY_MS);
   });
 
-  test("are not made when a file of certificates does not exist", async () => {
+  test("are not sent if a certificate file does not exist", async () => {
     await using server = await startServer(service);
     for (const variable of ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"]) {
       const { stderr, exitCode } = await run(service, server.url, { [variable]: "/nowhere/ca.pem" });
@@ -131,7 +131,7 @@ describe.each(SERVICES)("the requests to $name", (service) => {
   });
 });
 
-describe.skipIf(!CAN_ISSUE_CERTIFICATES)("an authority of the user's own (made with openssl)", () => {
+describe.skipIf(!CAN_ISSUE_CERTIFICATES)("a certificate authority of the user (made with openssl)", () => {
   let directory: string;
   let authority: CertificateAuthority;
 
@@ -142,7 +142,7 @@ describe.skipIf(!CAN_ISSUE_CERTIFICATES)("an authority of the user's own (made w
 
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  /** A service behind TLS, as it is found through the returned proxy only. */
+  /** A service behind TLS that can only be reached through the returned proxy. */
   function startSecureServer(service: VendorService) {
     const seen: (string | null)[] = [];
     const body = toSse(service.events({ text: "Reached." }));
@@ -160,7 +160,7 @@ describe.skipIf(!CAN_ISSUE_CERTIFICATES)("an authority of the user's own (made w
 
   describe.each(SERVICES)("for $name", (service) => {
     for (const variable of ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"]) {
-      test(`is trusted when ${variable} names it, through the proxy that HTTPS_PROXY names`, async () => {
+      test(`is trusted if ${variable} names it, through the proxy in HTTPS_PROXY`, async () => {
         await using server = startSecureServer(service);
         await using proxy = await startForwardProxy(server.url);
         const environment = { HTTPS_PROXY: proxy.url, [variable]: authority.path };
@@ -174,7 +174,7 @@ describe.skipIf(!CAN_ISSUE_CERTIFICATES)("an authority of the user's own (made w
       });
     }
 
-    test("is not trusted unless it is named, which is said at once and with the way out", async () => {
+    test("is not trusted unless it is named, which is reported at once with a hint", async () => {
       await using server = startSecureServer(service);
       await using proxy = await startForwardProxy(server.url);
       const { stderr, exitCode, durationMs } = await run(service, `https://${HOST}`, {

@@ -14,7 +14,7 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-/** Both services at once, each with its key, and no model that the environment names. */
+/** Both services at once, each with its key, and no model from the environment. */
 async function withServices<T>(run: (services: Services) => Promise<T>): Promise<T> {
   await using anthropic = await startSseServer(wholeReply(ANTHROPIC_SERVICE, { text: "From Anthropic." }));
   await using openai = await startSseServer(wholeReply(OPENAI_SERVICE, { text: "From OpenAI." }));
@@ -36,7 +36,7 @@ const modelsOf = ({ requests }: SseServer) =>
   requests.map(({ body }) => JSON.stringify(body).match(/"model":"([^"]+)"/)?.[1]);
 
 describe("the provider", () => {
-  test("is the one that the configured model belongs to, and changes with the configuration", () =>
+  test("is that of the configured model, and changes with the configuration", () =>
     withServices(async ({ anthropic, openai, environment }) => {
       place.write("diligent.jsonc", '{ "model": "gpt-4o" }');
       const first = await runDiligent(place, ["-p", "hello"], { environment });
@@ -51,7 +51,7 @@ describe("the provider", () => {
     ["gpt-99-future", "openai"],
     ["o9-future", "openai"],
     ["openai/future", "openai"],
-  ] as const)("of the unknown model %s is told by its prefix: %s", (model, provider) =>
+  ] as const)("of the unknown model %s is derived from its prefix: %s", (model, provider) =>
     withServices(async (services) => {
       const { exitCode } = await runDiligent(place, ["-p", "-m", model, "hi"], services);
       expect(exitCode).toBe(0);
@@ -59,7 +59,7 @@ describe("the provider", () => {
     }),
   );
 
-  test("is of no use without its own key: the variable is named, whatever other key there is", async () => {
+  test("needs its own key: the error names the variable, whatever other keys exist", async () => {
     const run = (model: string, environment: Record<string, string>) =>
       runDiligent(place, ["-p", "-m", model, "hi"], { environment });
     const openai = await run("gpt-4o", { ANTHROPIC_API_KEY: "key" });
@@ -71,7 +71,7 @@ describe("the provider", () => {
     ]);
   });
 
-  test("of a model that settings add is the one they say", () =>
+  test("of a model added by settings is the one in the settings", () =>
     withServices(async ({ openai, environment }) => {
       writeUserConfig(place, { models: [{ id: "tuned", provider: "openai", aliases: ["mine"] }] });
       expect((await runDiligent(place, ["-p", "-m", "mine", "hi"], { environment })).stdout).toBe(
@@ -81,7 +81,7 @@ describe("the provider", () => {
     }));
 });
 
-describe("a model that belongs to nobody is refused before anything is sent", () => {
+describe("a model of no provider is refused before anything is sent", () => {
   const local = { baseUrl: "http://127.0.0.1:9/v1", models: ["qwen3", { id: "q", aliases: ["quick"] }] };
 
   test.each([
@@ -106,7 +106,7 @@ describe("a model that belongs to nobody is refused before anything is sent", ()
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
   });
 
-  test("settings of models that cannot be meant are told with their key", async () => {
+  test("invalid settings of models are reported with their key", async () => {
     writeUserConfig(place, { models: [{ id: "gpt-5", aliases: ["gpt-4o"] }] });
     const { stderr, exitCode } = await runDiligent(place, ["-p", "-m", "gpt-5", "hi"]);
     expect([stderr, exitCode]).toEqual([
@@ -116,13 +116,13 @@ describe("a model that belongs to nobody is refused before anything is sent", ()
   });
 });
 
-describe("a second model, for summaries", () => {
+describe("a second model, for summaries,", () => {
   const config = {
     provider: { anthropic: { apiKey: "key" }, compatible: { local: { baseUrl: "http://localhost:9/v1" } } },
     models: [{ id: "local/small", aliases: ["small"], contextWindow: 16_384 }],
   };
 
-  test("is opened by id or alias at any of the providers", async () => {
+  test("is opened by id or alias from any of the providers", async () => {
     const ids = ["haiku", "small", "local/other"].map(
       async (id) => (await openModel(id, { cwd: "/", config })).model.id,
     );
@@ -138,7 +138,7 @@ describe("a second model, for summaries", () => {
     ["gpt-4o", "No API key: set OPENAI_API_KEY"],
     ["smal", 'Unknown model "smal". Did you mean small?'],
     ["scripted/none.json", ""],
-  ])("that cannot be opened is told with the setting's key: %s", async (id, problem) => {
+  ])("that cannot be opened is reported with the setting's key: %s", async (id, problem) => {
     const opening = openModel(id, { cwd: place.project, config });
     await expect(opening).rejects.toMatchObject({
       exitCode: 2,

@@ -7,12 +7,12 @@ import { createTemporaryProject, type TemporaryProject } from "../support/tempor
 
 const obstacle = Bun.which("tmux") === null ? "tmux is not installed" : undefined;
 
-// What a program can leave behind in a terminal, as tmux names it.
+// What a program can leave behind in a terminal, in tmux's names.
 const TERMINAL_STATE =
   "#{alternate_on} #{insert_flag} #{keypad_cursor_flag} #{keypad_flag} #{mouse_any_flag} #{cursor_flag} #{wrap_flag}";
 const PATIENCE_MS = 20_000;
 
-/** A shell in a tmux of its own, which is gone when it is disposed of. */
+/** A shell in a separate tmux, which is killed when it is disposed of. */
 class TmuxShell implements Disposable {
   private readonly socket: string;
   private readonly environment: Record<string, string>;
@@ -95,7 +95,7 @@ for (const columns of [40, 80, 200]) {
           ["before", "after"].map((name) => Bun.file(join(place.top, name)).text()),
         );
         expect(stateAfter).toBe(stateBefore ?? "");
-        // What was said stays in the scrollback.
+        // The conversation stays in the scrollback.
         expect(shell.screen()).toMatch(/What is the answer\?[\s\S]*The answer is 42\.[\s\S]*exit code 0/);
         const [id = ""] = sessionIds(place);
         expect(savedMessages(place, id).map(({ role }) => role)).toEqual(["user", "assistant"]);

@@ -15,7 +15,7 @@ afterEach(() => {
   complained.mockRestore();
 });
 
-/** The exit code, what was printed, and the values that the work was done with. */
+/** The exit code, the output, and the values that the work was done with. */
 async function run(...argv: string[]) {
   const done: object[] = [];
   const script = {
@@ -32,7 +32,7 @@ async function run(...argv: string[]) {
   return { code, done, stdout: printed.mock.calls.flat(), stderr: complained.mock.calls.flat() };
 }
 
-test("options have the values that they were given, or those that count without", async () => {
+test("a build script gets the given options, or their defaults", async () => {
   const quiet = { code: 0, stdout: [], stderr: [] };
   expect(await run()).toEqual({ ...quiet, done: [{ target: "a", out: "here" }] });
   expect(await run("--out=there", "--target", "b")).toEqual({
@@ -41,7 +41,7 @@ test("options have the values that they were given, or those that count without"
   });
 });
 
-test.each(["--help", "-h"])("%s prints how it is called, and does nothing", async (option) => {
+test.each(["--help", "-h"])("a build script prints its usage for %s and does nothing", async (option) => {
   const stdout = ["bun run make [--target T] [--out DIR]\nT: a or b."];
   expect(await run("--target", "c", option)).toEqual({ code: 0, done: [], stdout, stderr: [] });
 });
@@ -51,11 +51,11 @@ test.each([
   [["--nope"], "Unknown option '--nope'"],
   [["word"], "Unexpected argument 'word'"],
   [["--out"], "Option '--out <value>' argument missing"],
-])("%p is refused with how it is called", async (argv, complaint) => {
+])("a build script refuses %p with its usage", async (argv, complaint) => {
   const stderr = [`make: ${complaint}\nbun run make [--target T] [--out DIR]`];
   expect(await run(...argv)).toEqual({ code: 2, done: [], stdout: [], stderr });
 });
 
-test("what goes wrong in the work is no matter of usage", async () => {
+test("a build script rejects with the error of its work, not with a usage message", async () => {
   await expect(run("--target", "broken")).rejects.toThrow("it broke");
 });

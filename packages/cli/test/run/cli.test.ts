@@ -9,20 +9,20 @@ async function run(argv: string[], prepare: (io: FakeIo) => void = () => {}) {
 }
 
 describe("answers that need nothing else", () => {
-  test("--version is one line, also beside other words", async () => {
+  test("--version prints one line, also next to other words", async () => {
     const line = /^diligent \d+\.\d+\.\d+( \([0-9a-f]{7}\))?\n$/;
     const version = { exitCode: 0, stdout: expect.stringMatching(line), stderr: "" };
     expect(await run(["-v"])).toEqual(version);
     expect(await run(["--version", "x"])).toEqual(version);
   });
 
-  test("--help is on stdout", async () => {
+  test("--help prints to stdout", async () => {
     const { exitCode, stdout, stderr } = await run(["--help"]);
     expect([exitCode, stderr]).toEqual([0, ""]);
     expect(stdout).toStartWith("Usage: diligent [options] [prompt]");
   });
 
-  test("they load no provider and no schema library", async () => {
+  test("--version and --help load no provider and no schema library", async () => {
     const check = `
       await (await import(${JSON.stringify(`${import.meta.dir}/../../src/run-cli.ts`)})).runCli(["--help"], { stdout: { write() {} } });
       const { runCli } = await import(${JSON.stringify(`${import.meta.dir}/../../src/run-cli.ts`)});
@@ -33,7 +33,7 @@ describe("answers that need nothing else", () => {
   });
 });
 
-test("on Windows one line says to use WSL", async () => {
+test("on Windows one line recommends WSL", async () => {
   const windows = await run(["-p", "hi"], (io) => {
     io.platform = "win32";
   });
@@ -44,7 +44,7 @@ test("on Windows one line says to use WSL", async () => {
   });
 });
 
-test("a mistake is one line on stderr and exit code 2", async () => {
+test("a usage error is one line on stderr with exit code 2", async () => {
   expect(await run(["--modle", "x"])).toEqual({
     exitCode: 2,
     stdout: "",
@@ -52,7 +52,7 @@ test("a mistake is one line on stderr and exit code 2", async () => {
   });
 });
 
-test("an error that is no mistake of the user's is not swallowed", async () => {
+test("an unexpected error is not swallowed", async () => {
   const broken = run(["--help"], (io) => {
     io.stdout.write = () => {
       throw new Error("broken");

@@ -18,7 +18,7 @@ function turn(text: string, turnId: string): AgentEvent[] {
   ];
 }
 
-test("a run that ends well counts its turns, adds up usage and cost, and holds the last text", () => {
+test("the summary of a normal run counts its turns, adds up usage and cost, and has the last text", () => {
   const events: AgentEvent[] = [
     { type: "agent_start" },
     ...turn("Looking.", "1"),
@@ -36,7 +36,7 @@ test("a run that ends well counts its turns, adds up usage and cost, and holds t
   });
 });
 
-test("the cost is unknown once one request's is, and for a model without a price from the start", () => {
+test("the cost of a run is unknown once one request's is, and always for a model without a price", () => {
   const events: AgentEvent[] = [
     { type: "usage", usage: usage(1), cost: 1 },
     { type: "usage", usage: usage(1), cost: null },
@@ -48,7 +48,7 @@ test("the cost is unknown once one request's is, and for a model without a price
   expect(summarize([]).cost).toBe(0);
 });
 
-test("a request without any reply is no turn", () => {
+test("a request without any reply is not a turn", () => {
   const events: AgentEvent[] = [
     { type: "turn_start", turnId: "1" },
     {
@@ -74,7 +74,7 @@ test("a request without any reply is no turn", () => {
   });
 });
 
-test("a run that broke off keeps what it had", () => {
+test("the summary of a run that broke off keeps what it had", () => {
   const summary = summarize(turn("Half.", "1"));
   expect(endSummary(summary, "aborted")).toEqual({ ...summary, stopReason: "aborted" });
   const error = { name: "Error", message: "broken" };

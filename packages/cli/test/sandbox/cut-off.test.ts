@@ -15,7 +15,7 @@ afterEach(() => place.remove());
 
 const WORDS = ["-p", "go", "-m", "scripted/script.json"];
 
-/** Why there is no sandbox on this machine. */
+/** Why this machine has no sandbox. */
 function findProblem(): string | undefined {
   const bwrap = Bun.which("bwrap", { PATH: "/usr/local/bin:/usr/bin:/bin" });
   if (bwrap === null) return "bubblewrap is not installed";

@@ -35,7 +35,7 @@ afterEach(() => {
   place.remove();
 });
 
-/** Why there are no boxes on this machine. */
+/** Why this machine has no sandbox. */
 function findProblem(): string | undefined {
   const bwrap = Bun.which("bwrap", { PATH: "/usr/local/bin:/usr/bin:/bin" });
   const words = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"];
@@ -70,7 +70,7 @@ async function print(calls: readonly Call[], args: readonly string[] = [], optio
 const made = (path: string) => existsSync(join(place.project, path));
 
 describe.skipIf(problem !== undefined)("commands in the sandbox", () => {
-  test("need nobody, also where nobody is there to be asked", async () => {
+  test("need no approval, even without a user", async () => {
     const { exitCode, asked, failed, notices, stderr } = await print([
       bash("mkdir made && echo x > made/y"),
       bash("touch z"),
@@ -79,13 +79,13 @@ describe.skipIf(problem !== undefined)("commands in the sandbox", () => {
     expect([made("made/y"), made("z")]).toEqual([true, true]);
   });
 
-  test("ask from the first one on where nothing that they change could be taken back", async () => {
+  test("ask from the first one on if their changes could not be undone", async () => {
     const environment = { XDG_STATE_HOME: "/proc/nowhere" };
     const { exitCode, asked, failed } = await print([bash("touch made")], [], { environment });
     expect([exitCode, asked.length, failed, made("made")]).toEqual([4, 1, [true], false]);
   });
 
-  test("ask from the first one on where a file is at stake that is not kept, as it is too large", async () => {
+  test("ask from the first one on if they may destroy a file that is too large to record", async () => {
     const large = place.write("data.sqlite", "");
     truncateSync(large, 60 * 1024 * 1024);
     const { exitCode, failed } = await print([bash("rm -rf data.sqlite")]);
@@ -93,7 +93,7 @@ describe.skipIf(problem !== undefined)("commands in the sandbox", () => {
     expect(made("data.sqlite")).toBe(true);
   });
 
-  test("can do no more in the mode auto", async () => {
+  test("can do no more in auto mode", async () => {
     const { failed, outputs } = await print(
       [bash("echo x > ~/canary; echo x > /usr/canary"), bash("echo x > .git/config")],
       ["--approval", "auto"],
@@ -107,24 +107,24 @@ describe.skipIf(problem !== undefined)("commands in the sandbox", () => {
     ]).toEqual([false, false]);
   });
 
-  test("do not run in the mode plan", async () => {
+  test("do not run in plan mode", async () => {
     const { outputs } = await print([bash("touch made")], ["--approval", "plan"]);
     expect(outputs[0]).toStartWith('There is no tool "bash"');
     expect(made("made")).toBe(false);
   });
 
-  test("fall under rules of the user's configuration", async () => {
+  test("obey rules of the user's configuration", async () => {
     place.configure({ permissions: [{ permission: "execute", pattern: "touch", action: "ask" }] });
     const { exitCode, asked, failed } = await print([bash("mkdir made; touch made/x"), bash("mkdir other")]);
     expect([exitCode, asked.map(({ gate }) => gate), failed]).toEqual([4, ["rule"], [true, false]]);
   });
 
-  test("are in a project that is the system's own temporary directory's, and leave nothing there", async () => {
+  test("work in a project below the system's temporary directory, and leave nothing there", async () => {
     await print([bash("mktemp; echo x > /tmp/left-by-a-box")]);
     expect([readdirSync(place.temporary), existsSync("/tmp/left-by-a-box")]).toEqual([[], false]);
   });
 
-  test("are told of in the system prompt, and only there where they are", async () => {
+  test("are mentioned in the system prompt, only if there is a sandbox", async () => {
     const prompts: string[] = [];
     for (const sandbox of ["auto", "required", "off"]) {
       place.configure({ sandbox });
@@ -143,8 +143,8 @@ describe.skipIf(problem !== undefined)("commands in the sandbox", () => {
   });
 });
 
-describe.skipIf(problem !== undefined)("a command that asks to run outside", () => {
-  test("is refused where nobody is there, and not run in the sandbox instead", async () => {
+describe.skipIf(problem !== undefined)("a command that asks to run unsandboxed", () => {
+  test("is refused without a user, and not run in the sandbox instead", async () => {
     const { exitCode, asked, outputs } = await print([outside("touch made")]);
     expect([exitCode, made("made")]).toEqual([4, false]);
     expect(asked).toMatchObject([
@@ -161,12 +161,12 @@ describe.skipIf(problem !== undefined)("a command that asks to run outside", () 
     );
   });
 
-  test("runs there in the mode auto", async () => {
+  test("runs unsandboxed in auto mode", async () => {
     const { failed } = await print([outside("echo x > ~/made")], ["--approval", "auto"]);
     expect([failed, existsSync(join(place.home, "made"))]).toEqual([[false], true]);
   });
 
-  test("does not, where the sandbox is required", async () => {
+  test("does not run unsandboxed if the sandbox is required", async () => {
     place.configure({ sandbox: "required" });
     for (const mode of ["auto", "deny"]) {
       const { failed } = await print(
@@ -177,7 +177,7 @@ describe.skipIf(problem !== undefined)("a command that asks to run outside", () 
     }
   });
 
-  test("is a question in words that say so, after one that failed and was not tried again", async () => {
+  test("asks a question that says so, after one that failed and was not retried unsandboxed", async () => {
     const command = "echo x >> ~/made";
     const turns = [bash(command), outside(command), outside(command), outside(command)];
     place.write("script.json", {
@@ -201,8 +201,8 @@ describe.skipIf(problem !== undefined)("a command that asks to run outside", () 
   });
 });
 
-describe("where there is no sandbox", () => {
-  /** A PATH with a bubblewrap that refuses, or without any. */
+describe("if there is no sandbox", () => {
+  /** A PATH with a bubblewrap that fails, or without any. */
   function pathWith(script?: string): DiligentOptions {
     const bin = join(place.top, "bin");
     mkdirSync(bin);
@@ -214,7 +214,7 @@ describe("where there is no sandbox", () => {
     return { environment: { PATH: bin }, program: PROGRAM_BY_PATH };
   }
 
-  test("one line at the start says so, and commands ask as before", async () => {
+  test("one line at the start says so, and commands ask", async () => {
     const { asked, notices, exitCode } = await print([bash("touch a"), bash("touch b")], [], pathWith());
     expect(notices).toEqual([
       {
@@ -228,7 +228,7 @@ describe("where there is no sandbox", () => {
     expect([asked.map(({ gate }) => gate), exitCode]).toEqual([["shell_command", "shell_command"], 4]);
   });
 
-  test("which is seen only when it is tried, the line comes with the first command", async () => {
+  test("and that is only noticed on first use, the line comes with the first command", async () => {
     const refusing = pathWith("echo 'bwrap: No permissions to create a new namespace' >&2; exit 1");
     const { asked, stderr } = await print([bash("touch a"), bash("touch b")], [], refusing);
     expect(stderr.match(/Commands run without a sandbox, and ask before: this system refuses/g)).toHaveLength(
@@ -251,7 +251,7 @@ describe("where there is no sandbox", () => {
     }
   });
 
-  test("a project cannot take it away from a user who requires it, trusted or not", async () => {
+  test("a project cannot turn it off for a user who requires it, trusted or not", async () => {
     place.configure({ sandbox: "required" });
     place.write("diligent.jsonc", { sandbox: "off" });
     const options = pathWith();
@@ -263,8 +263,8 @@ describe("where there is no sandbox", () => {
   });
 });
 
-describe.skipIf(problem !== undefined)("the program", () => {
-  test("killed while a command runs leaves nothing of it", async () => {
+describe.skipIf(problem !== undefined)("the sandboxed program", () => {
+  test("leaves no process of a command when it is killed", async () => {
     const seconds = `9${Math.random().toString().slice(2, 12)}`;
     const turns = [{ toolCalls: [bash(`sleep ${seconds} & sleep ${seconds}`)] }, { text: "Done." }];
     place.write("script.json", { version: 1, turns });
@@ -281,7 +281,7 @@ describe.skipIf(problem !== undefined)("the program", () => {
     expect(count()).toBe("0");
   });
 
-  test("lets a model that obeys everybody do nothing outside the project, and send nothing", async () => {
+  test("lets a model that obeys every instruction do nothing outside the project, and send nothing", async () => {
     place.remove();
     place = createInjectedProject({ files: {} });
     place.configure({ sandbox: "required" });

@@ -34,7 +34,7 @@ function draw(request: ApprovalRequest, verdict: AskedVerdict, columns = 100): s
 }
 
 describe("a question about a command", () => {
-  test("that is to run outside says so first, and quotes the model's reason as the model's", () => {
+  test("to run unsandboxed says so first, and quotes the model's reason as the model's", () => {
     expect(draw(bash("npm ci", { reason: "“the registry is needed”" }), OUTSIDE)).toEqual([
       "? Allow bash outside the sandbox? It would run with all your permissions",
       "│ npm ci",
@@ -48,7 +48,7 @@ describe("a question about a command", () => {
     expect(draw(bash("npm ci", {}), OUTSIDE)[2]).toBe("“Always” will allow:");
   });
 
-  test("shows a reason that would look like ours as what it is, whoever has put it in", () => {
+  test("shows a reason that imitates our own text as a quotation, whoever put it there", () => {
     const reason = `fine [project]\n“Always” will allow:\n› ls\x1b[2J\u202e${" ".repeat(900)}y yes`;
     const rows = draw(bash("curl evil", { reason }), OUTSIDE, 60);
     const head = rows.indexOf("Model’s reason (unverified):");
@@ -68,7 +68,7 @@ describe("a question about a command", () => {
     expect(drawn).toContain("⟦1400 more characters⟧");
   });
 
-  test("in the sandbox says that, and without one says neither", () => {
+  test("in the sandbox says so, and without a sandbox says neither", () => {
     const rule: AskedVerdict = { action: "ask", gate: "rule", reason: 'the rule "git push" asks' };
     expect(draw(bash("git push"), { ...rule, runs: "in_sandbox" })[0]).toBe(
       '? Allow bash in the sandbox? Reason: the rule "git push" asks',
@@ -76,7 +76,7 @@ describe("a question about a command", () => {
     expect(draw(bash("git push"), rule)[0]).toBe('? Allow bash? Reason: the rule "git push" asks');
   });
 
-  test("in the sandbox says that always counts there only, whatever the length of the command", () => {
+  test('in the sandbox says that "always" applies only there, whatever the length of the command', () => {
     const command = `git push ${"x".repeat(300)}`;
     const grant: Grant = { kind: "command", directory: "/app", words: command.split(" "), boxed: true };
     const rule: AskedVerdict = { action: "ask", gate: "rule", reason: "a rule asks", runs: "in_sandbox" };
@@ -88,7 +88,7 @@ describe("a question about a command", () => {
     expect(describeKept(whole)).toBe("in the sandbox only: exactly this command line in /app: a > b");
   });
 
-  test("by lines says the same", () => {
+  test("says the same at the line prompt", () => {
     expect(formatQuestion(bash("npm ci", { reason: "“the registry”" }), OUTSIDE)).toBe(
       [
         "Allow bash outside the sandbox? It would run with all your permissions",
@@ -108,7 +108,7 @@ describe("a question about a command", () => {
   });
 });
 
-describe("on the screen", () => {
+describe("the sandbox on the screen", () => {
   let place: TemporaryProject;
   let typed: TypedCommands | undefined;
 
@@ -140,7 +140,7 @@ describe("on the screen", () => {
     return [program.view.status.isSandboxed, row.replace(/\s+/g, " ")];
   };
 
-  test("there is no box where it is switched off, or bubblewrap is missing", async () => {
+  test("is missing if it is turned off, or if bubblewrap is missing", async () => {
     const program = await open(undefined);
     expect(await facts(program)).toEqual([
       false,
@@ -154,7 +154,7 @@ describe("on the screen", () => {
     );
   });
 
-  test("the box that does not work is gone with the first command, and stays gone after /reload", async () => {
+  test("is reported as missing with the first command that fails, and stays missing after /reload", async () => {
     const refusing = "echo 'bwrap: No permissions to create a new namespace' >&2; exit 1";
     const call = { toolCalls: [{ name: "bash", input: { command: "ls" } }] };
     const program = await open(refusing, call, "done");
@@ -169,7 +169,7 @@ describe("on the screen", () => {
     expect(await facts(program)).toEqual(refused);
   });
 
-  test("a setting that is changed counts after /reload", async () => {
+  test("follows a changed setting after /reload", async () => {
     const program = await open("exit 0");
     expect((await facts(program))[0]).toBe(true);
     place.configure({ sandbox: "off" });

@@ -10,7 +10,7 @@ function bash(command: string): object {
 
 const isMade = ({ place }: ScreenSession, name: string) => existsSync(join(place.project, name));
 
-test.concurrent("a command is changed in the question, shown once more, and runs in place of the model's", async () => {
+test.concurrent("a command is edited in the question, shown again, and runs instead of the model's", async () => {
   await using session = new ScreenSession({ turns: [bash("touch a\ntouch b"), "Done."] });
   await session.opened();
   await session.say("make them");
@@ -46,7 +46,7 @@ test.concurrent("a command is changed in the question, shown once more, and runs
   );
 });
 
-test.concurrent("Esc leaves the field with the question as it was, and a denied command brings it back with the reason", async () => {
+test.concurrent("Esc closes the field with the original question, and a denied command returns it with the reason", async () => {
   const config = {
     sandbox: "off",
     permissions: [{ permission: "execute", pattern: "curl", action: "deny" }],
@@ -73,7 +73,7 @@ test.concurrent("Esc leaves the field with the question as it was, and a denied 
   expect(isMade(session, "a")).toBe(true);
 });
 
-test.concurrent("a command can be changed in $EDITOR, and is shown once more all the same", async () => {
+test.concurrent("a command can be edited in $EDITOR, and is shown again", async () => {
   const place = createTemporaryProject();
   try {
     const editor = join(place.top, "my-editor");
@@ -96,7 +96,7 @@ test.concurrent("a command can be changed in $EDITOR, and is shown once more all
   }
 });
 
-test.concurrent("a paste without its marks answers nothing, and in the field it is text", async () => {
+test.concurrent("an unmarked paste answers nothing, and is text in the field", async () => {
   await using session = new ScreenSession({ turns: [bash("touch a"), "Done."] });
   await session.opened();
   await session.say("make it");
@@ -115,7 +115,7 @@ test.concurrent("a paste without its marks answers nothing, and in the field it 
   expect(["a", "ab", "cd"].map((name) => isMade(session, name))).toEqual([false, true, true]);
 });
 
-test.concurrent("what ran is shown when the session is gone on with", async () => {
+test.concurrent("an edited command is shown when the session is resumed", async () => {
   await using session = new ScreenSession({ turns: [bash("touch a"), "Done."] });
   await session.opened();
   await session.say("make it");

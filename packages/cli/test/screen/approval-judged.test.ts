@@ -23,7 +23,7 @@ async function ask(session: ScreenSession): Promise<void> {
   await session.shows(/y yes|↓ or Space/);
 }
 
-test.concurrent("what a command hides stands in its question, and cannot pass for a part of it", async () => {
+test.concurrent("hidden parts of a command are shown in its question and cannot pass for our text", async () => {
   await using session = asking(HIDING);
   await ask(session);
   expect(await session.screen()).toMatch(
@@ -44,10 +44,10 @@ test.concurrent("what a command hides stands in its question, and cannot pass fo
 describe.each([
   { columns: 80, rows: 24 },
   { columns: 40, rows: 15 },
-])("on $columns x $rows a command of 200 lines", (size) => {
+])("on $columns x $rows, a question with a command of 200 lines", (size) => {
   const command = Array.from({ length: 200 }, (_, index) => `touch file${index}`).join("\n");
 
-  test.concurrent("can be allowed once its end was on the screen, and all of it can be read", async () => {
+  test.concurrent("can be approved once its end was on the screen, and can be scrolled in full", async () => {
     await using session = asking(command, size);
     await ask(session);
     await Bun.sleep(420);
@@ -69,7 +69,7 @@ describe.each([
   });
 });
 
-test.concurrent("a screen that got smaller shows the question from where it was, and a larger one lets it be answered", async () => {
+test.concurrent("a question keeps its position on a smaller screen and can be answered on a larger one", async () => {
   const command = Array.from({ length: 30 }, (_, index) => `touch file${index}`).join("\n");
   await using session = asking(command, { columns: 40, rows: 15 });
   await ask(session);
@@ -88,7 +88,7 @@ test.concurrent("a screen that got smaller shows the question from where it was,
   expect(await session.screen()).toContain("(end)");
 });
 
-test.concurrent("the words of a grant are shown whole, however long they are", async () => {
+test.concurrent("the text of a grant is shown in full, however long it is", async () => {
   const word = `name-${"x".repeat(150)}-end`;
   await using session = asking(`touch ${word}`, { columns: 40, rows: 30 });
   await ask(session);
@@ -97,7 +97,7 @@ test.concurrent("the words of a grant are shown whole, however long they are", a
   expect(grant).toContain(`› exactly \`touch ${word}\` in `);
 });
 
-test.concurrent("a change is read to its end before it can be allowed, in lines that hide nothing", async () => {
+test.concurrent("a change must be read to its end before it can be approved, in lines that hide nothing", async () => {
   const content = [
     ...Array.from({ length: 40 }, (_, index) => `line ${index}`),
     `last\u202e\x1b[8m${" ".repeat(200)}end`,
@@ -124,7 +124,7 @@ test.concurrent("a change is read to its end before it can be allowed, in lines 
   await session.shows("Done.");
 });
 
-/** Which row of the question stands first on the screen. */
+/** The index of the question's first row on the screen. */
 function firstRow(rows: readonly string[]): string {
   return /lines (\d+)–/.exec(rows.join("\n"))?.[1] ?? "";
 }

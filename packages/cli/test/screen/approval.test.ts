@@ -7,7 +7,7 @@ function bash(command: string, text?: string): object {
   return { ...(text !== undefined && { text }), toolCalls: [{ name: "bash", input: { command } }] };
 }
 
-test.concurrent("a command is shown with what each answer means, and runs once when it is allowed once", async () => {
+test.concurrent("a command is shown with the meaning of each answer, and runs once after a single approval", async () => {
   await using session = new ScreenSession({ turns: [bash("touch made"), bash("touch made"), "Made."] });
   await session.opened();
   await session.say("make it");
@@ -40,7 +40,7 @@ test.concurrent("a command is shown with what each answer means, and runs once w
   expect(left).not.toContain("Allow bash?");
 });
 
-test.concurrent("what is allowed for good in a session or in the project is not asked again", async () => {
+test.concurrent("a request allowed permanently in a session or project is not asked about again", async () => {
   const script = [
     bash("touch a"),
     bash("touch a"),
@@ -66,7 +66,7 @@ test.concurrent("what is allowed for good in a session or in the project is not 
   expect(grants).not.toContain('"a"');
 });
 
-test.concurrent("a no ends the turn, one with a message lets the model go on", async () => {
+test.concurrent("a no ends the turn, and a no with a message lets the model continue", async () => {
   await using session = new ScreenSession({ turns: [bash("touch a"), bash("touch b"), "As you like."] });
   await session.opened();
   await session.say("make them");
@@ -101,7 +101,7 @@ test.concurrent("a no ends the turn, one with a message lets the model go on", a
   );
 });
 
-test.concurrent("what was being written when the question came up answers nothing and is not lost", async () => {
+test.concurrent("text being typed when the question appeared answers nothing and is not lost", async () => {
   await using session = new ScreenSession({
     turns: [{ ...bash("touch a"), delayMs: 250 }, "Not yet."],
   });
@@ -122,7 +122,7 @@ test.concurrent("what was being written when the question came up answers nothin
 });
 
 // Alone, so that no other session keeps this process from pressing the key at once.
-test("a key that was pressed before the question could be read is to be pressed again", async () => {
+test("a key pressed before the question could be read must be pressed again", async () => {
   let isPressed = false;
   await using session = new ScreenSession({
     turns: [bash("touch a"), "Made."],
@@ -141,7 +141,7 @@ test("a key that was pressed before the question could be read is to be pressed 
   await session.shows("Made.");
 });
 
-test.concurrent("Esc says no at once, also to a question that has only just come up", async () => {
+test.concurrent("Esc denies at once, even a question that has just appeared", async () => {
   await using session = new ScreenSession({ turns: [bash("touch a")] });
   await session.opened();
   await session.say("make it");
@@ -151,7 +151,7 @@ test.concurrent("Esc says no at once, also to a question that has only just come
   expect(existsSync(join(session.place.project, "a"))).toBe(false);
 });
 
-test.concurrent("a no that ends the turn gives back what was queued", async () => {
+test.concurrent("a denial that ends the turn returns queued prompts to the editor", async () => {
   await using session = new ScreenSession({
     turns: [
       {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { lines, ScreenSession } from "../support/screen-session.ts";
 import { savedLines, savedMessages } from "../support/session-files.ts";
 
-test.concurrent("the tree is opened with Esc Esc, and an earlier prompt is said anew as a new branch", async () => {
+test.concurrent("Esc Esc opens the tree, and an earlier prompt is sent again as a new branch", async () => {
   await using session = new ScreenSession({
     turns: ["One.", "Two.", "Two, otherwise."],
     summaries: ["## Summary\n\nIt was tried."],
@@ -40,7 +40,7 @@ test.concurrent("the tree is opened with Esc Esc, and an earlier prompt is said 
   expect(new Set(parents).size).toBe(1);
 });
 
-test.concurrent("/compact says what it does and what came of it, and the conversation goes on", async () => {
+test.concurrent("/compact shows its progress and result, and the conversation continues", async () => {
   const long = "a long story ".repeat(1_500);
   await using session = new ScreenSession({
     contextWindow: 30_000,
@@ -63,7 +63,7 @@ test.concurrent("/compact says what it does and what came of it, and the convers
   expect(transcript.match(/^> second tale$/gm)).toHaveLength(1);
 });
 
-test.concurrent("another model is chosen in mid-session and answers from then on", async () => {
+test.concurrent("another model chosen during a session answers from then on", async () => {
   await using session = new ScreenSession({ turns: ["One.", "Not asked."] });
   session.place.write("other.json", {
     version: 1,
@@ -81,7 +81,7 @@ test.concurrent("another model is chosen in mid-session and answers from then on
   );
 });
 
-test.concurrent("a list of models is filtered by what is typed, and left as it was with Esc", async () => {
+test.concurrent("a list of models is filtered by typing, and Esc closes it without a change", async () => {
   await using session = new ScreenSession({ turns: [] });
   await session.opened();
   await session.say("/model");
@@ -95,7 +95,7 @@ test.concurrent("a list of models is filtered by what is typed, and left as it w
   expect(await session.screen()).toBe(lines(">", "(status)"));
 });
 
-test.concurrent("/fork goes on in a session of its own", async () => {
+test.concurrent("/fork continues in a new session", async () => {
   await using session = new ScreenSession({ turns: ["One.", "Two."] });
   await session.opened();
   await session.say("first");

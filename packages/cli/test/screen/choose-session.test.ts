@@ -41,7 +41,7 @@ test("--resume without REF lists the sessions, and the prompt is sent once one i
   expect(sessionIds(place)).toEqual([OLD, PUT_AWAY]);
 });
 
-test("what was said in the only session of a project is searched in its list", async () => {
+test("the list searches the messages of the only session of a project", async () => {
   writeOld();
   await using session = new ScreenSession({ place, args: ["--resume"] });
   await session.shows("› old prompt");
@@ -53,7 +53,7 @@ test("what was said in the only session of a project is searched in its list", a
   await session.opened();
 });
 
-test("a list that is closed without a choice leaves the prompt in the editor, unsent", async () => {
+test("a list closed without a choice leaves the prompt in the editor, unsent", async () => {
   writeOld();
   await using session = new ScreenSession({ place, args: ["-r", "and now"] });
   await session.shows("› old prompt");
@@ -62,7 +62,7 @@ test("a list that is closed without a choice leaves the prompt in the editor, un
   expect(said(savedMessages(place, OLD))).toHaveLength(2);
 });
 
-test("where there is no session, --resume says so and begins a new one with the prompt", async () => {
+test("--resume without any session says so and starts a new one with the prompt", async () => {
   await using session = new ScreenSession({ place, args: ["-r", "first words"] });
   await session.shows("No sessions in this project yet.");
   await session.shows("one");
@@ -70,7 +70,7 @@ test("where there is no session, --resume says so and begins a new one with the 
   expect(said(savedMessages(place))[0]).toBe("user: first words");
 });
 
-test("in lines, --resume numbers the sessions, and the prompt is not sent before one is chosen", async () => {
+test("--resume at the line prompt numbers the sessions, and the prompt is not sent before a choice", async () => {
   writeOld();
   await using session = new ScreenSession({ place, args: ["--plain-ui", "-r", "and now"] });
   await session.shows("Not sent yet, choose a session first: and now");

@@ -23,7 +23,7 @@ afterEach(() => place.remove());
 const start = (...args: string[]): PtyProgram =>
   startInPty(place, ["--model", "scripted/script.json", ...args], { rows: 40 });
 
-test("a command and its argument are sent with one Enter, and stand above what they print", async () => {
+test("a command and its argument are sent with one Enter, and are shown above their output", async () => {
   await using program = start();
   await program.waitFor("scripted/script.json ·");
   program.send("/keys names");
@@ -33,7 +33,7 @@ test("a command and its argument are sent with one Enter, and stand above what t
   expect((await program.scrollback()).map((row) => row.trim())).toContain("/keys names");
 });
 
-test("/reload reads the keys anew, and says what is wrong with them", async () => {
+test("/reload reloads the keys and reports problems with them", async () => {
   await using program = start();
   await program.waitFor("scripted/script.json ·");
   place.write("../home/.config/diligent/keybindings.json", { "app.model": "ctrl+x", "app.modle": "ctrl+y" });
@@ -49,7 +49,7 @@ function keptDrafts(): string {
   return paths.map((path) => readFileSync(path, "utf8")).join("\n");
 }
 
-test("Press Up to restore what was written until shortly before the program was killed", async () => {
+test("Up restores a prompt typed shortly before the program was killed", async () => {
   {
     await using program = start();
     await program.waitFor("scripted/script.json ·");
@@ -68,7 +68,7 @@ test("Press Up to restore what was written until shortly before the program was 
   await again.waitFor("half a thought");
 });
 
-test("how long a call took is told without the wait for consent, before and after it is resumed", async () => {
+test("the duration of a call excludes the wait for approval, also after resuming", async () => {
   {
     await using program = start();
     await program.waitFor("scripted/script.json ·");

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { lines, ScreenSession } from "../support/screen-session.ts";
 
-test.concurrent("a prompt is asked, tools are watched, the answer is read, and /quit leaves all of it in the scrollback", async () => {
+test.concurrent("a prompt, its tools and its answer are shown, and /quit leaves all of it in the scrollback", async () => {
   await using session = new ScreenSession({
-    // So many that nothing leaves the screen, also while the live region is at its tallest.
+    // Tall enough that nothing leaves the screen, even when the live region is at its tallest.
     rows: 40,
     turns: [
       {
@@ -54,7 +54,7 @@ test.concurrent("a prompt is asked, tools are watched, the answer is read, and /
   expect(await session.quit()).toBe(shown);
 });
 
-test.concurrent("a running command shows its last five lines, and once it ended its last ten", async () => {
+test.concurrent("a running command shows its last five lines, and a finished one its last ten", async () => {
   // It waits in the middle, so that a slow machine shows that state too, and ends by itself if the test fails.
   const command = "seq 12; for i in $(seq 999); do [ -e go ] || sleep 0.02; done; seq 13 30";
   await using session = new ScreenSession({

@@ -10,7 +10,7 @@ function sentPrompts(session: ScreenSession): unknown[] {
   );
 }
 
-/** Resolves once this is the draft on the disk. */
+/** Resolves once this is the draft on disk. */
 async function isKept({ place, program }: ScreenSession, text: string): Promise<void> {
   const drafts = join(place.home, ".local", "state", "diligent", "drafts");
   await program.waitUntil(() => {
@@ -19,7 +19,7 @@ async function isKept({ place, program }: ScreenSession, text: string): Promise<
   });
 }
 
-test.concurrent("Shift+Enter, Ctrl+J, Alt+Enter and a backslash before Enter each make a line", async () => {
+test.concurrent("Shift+Enter, Ctrl+J, Alt+Enter and a backslash before Enter each insert a line break", async () => {
   await using session = new ScreenSession({ turns: ["Read."] });
   await session.opened();
   const ends: (KeyName | "backslash")[] = ["shiftEnter", "ctrlJ", "altEnter", "backslash"];
@@ -38,7 +38,7 @@ test.concurrent("Shift+Enter, Ctrl+J, Alt+Enter and a backslash before Enter eac
   expect(sentPrompts(session)).toEqual(["line0\nline1\nline2\nline3\nlast"]);
 });
 
-test.concurrent("a paste of 120 lines is shown as one label, taken away as one, and sent whole", async () => {
+test.concurrent("a paste of 120 lines is shown as one label, deleted as one, and sent in full", async () => {
   const pasted = Array.from({ length: 120 }, (_, index) => `pasted row ${index}\t\x07é`).join("\r");
   const content = pasted.replaceAll("\r", "\n").replaceAll("\x07", "");
   await using session = new ScreenSession({ turns: ["Read."] });
@@ -57,7 +57,7 @@ test.concurrent("a paste of 120 lines is shown as one label, taken away as one, 
   expect(sentPrompts(session)).toEqual([`look: ${content} ok?`]);
 });
 
-test.concurrent("earlier prompts come back with Up in a later session, newest first", async () => {
+test.concurrent("earlier prompts return with Up in a later session, newest first", async () => {
   await using first = new ScreenSession({ turns: ["One.", "Two."] });
   await first.opened();
   await first.say("the first prompt");
@@ -82,7 +82,7 @@ test.concurrent("earlier prompts come back with Up in a later session, newest fi
   await second.shows("> the first prompt");
 });
 
-test.concurrent("an unsent draft survives a crash, and Up brings it back", async () => {
+test.concurrent("an unsent draft survives a crash, and Up restores it", async () => {
   await using crashed = new ScreenSession({ turns: ["One."] });
   await crashed.opened();
   crashed.program.send("an idea");
@@ -106,7 +106,7 @@ test.concurrent("an unsent draft survives a crash, and Up brings it back", async
   expect(await last.screen()).toStartWith(">\n");
 });
 
-test.concurrent("a draft belongs to its session: another one does not offer it", async () => {
+test.concurrent("a draft belongs to its session: another session does not offer it", async () => {
   await using first = new ScreenSession({ turns: ["One.", "Two."] });
   await first.opened();
   await first.say("hello");
@@ -132,7 +132,7 @@ test.concurrent("a draft belongs to its session: another one does not offer it",
   await resumed.shows("> for this session");
 });
 
-test.concurrent("a file that is named with @ is completed and its content sent along", async () => {
+test.concurrent("a file named with @ is completed and its content attached", async () => {
   await using session = new ScreenSession({ turns: ["Read."] });
   session.place.write("src/some-file.ts", "export const answer = 42;\n");
   await session.opened();
@@ -149,7 +149,7 @@ test.concurrent("a file that is named with @ is completed and its content sent a
   );
 });
 
-test.concurrent("keys that arrive together with an open completion list mean what is written, not an older item", async () => {
+test.concurrent("keys that arrive together with an open completion list mean what is typed, not an older item", async () => {
   await using session = new ScreenSession({ turns: ["Read."] });
   session.place.write("out.md", "the content of it\n");
   await session.opened();

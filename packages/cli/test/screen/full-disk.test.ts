@@ -24,7 +24,7 @@ testUnless(obstacle)(
   "a disk that gets full in mid-turn is told once, the screen is used all the same, and with space all of it is saved",
   async () => {
     writeUserConfig(place, { sandbox: "off" });
-    // What the last block of the file has room for still is: a result of 14 KB is not.
+    // What fits into the last block of the file: a result of 14 KB does not.
     const fill = "cat /dev/zero > .diligent/hog; seq 1 3000";
     await using session = new ScreenSession({
       place,
@@ -57,7 +57,7 @@ testUnless(obstacle)(
       /Thissessionisnotbeingsaved:.*\.jsonl.*onthefilesystemat.*\.diligent/,
     );
     expect(readFileSync(path, "utf8")).toStartWith(before);
-    // A line that was cut where the disk ended is passed over by readers, and stands there whole once more.
+    // Readers skip the line that was cut when the disk became full; it appears again in full.
     const roles = readSessionFile(path).entries.map((entry) =>
       entry.type === "message" ? entry.message.role : entry.type,
     );

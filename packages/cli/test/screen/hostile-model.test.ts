@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ScreenSession } from "../support/screen-session.ts";
 
-// Far above what it takes on a machine that does nothing else, far below what it took when all was laid out anew.
+// Far above the time on an idle machine, far below the time when everything was laid out again.
 const MAX_ECHO_MS = 6_000;
 
 const CALL_TURNS: Record<string, readonly object[]> = {
@@ -41,7 +41,7 @@ const ANSWERS: Record<string, string> = {
   "code of a megabyte": `\`\`\`ts\n${"const a = 1; // yes\n".repeat(50_000)}\`\`\`\n`,
 };
 
-test("a model whose calls are too large, too deep or too many leaves the keys alive", async () => {
+test("a model with calls that are too large, deep or many does not delay keys", async () => {
   const turns = Object.values(CALL_TURNS).map((toolCalls) => ({ toolCalls }));
   await using session = new ScreenSession({
     contextWindow: 10_000_000,
@@ -55,7 +55,7 @@ test("a model whose calls are too large, too deep or too many leaves the keys al
   expect(transcript).toContain("  99999\n  100000\n");
 });
 
-test.each(Object.entries(ANSWERS))("an answer that is %s leaves the keys alive", async (_, text) => {
+test.each(Object.entries(ANSWERS))("an answer that is %s does not delay keys", async (_, text) => {
   const turn = { text: `${text}\n\nIt is over.`, chunkChars: 5_000, chunkDelayMs: 1 };
   await using session = new ScreenSession({ turns: [turn] });
   await session.opened();
@@ -64,7 +64,10 @@ test.each(Object.entries(ANSWERS))("an answer that is %s leaves the keys alive",
   expect(await session.program.exitCode).toBe(0);
 });
 
-/** Sends a prompt and writes on until the run is over. The longest time, in milliseconds, that a letter took to appear. */
+/**
+ * Sends a prompt and types until the run has ended. Returns the longest echo time of a letter, in
+ * milliseconds.
+ */
 async function writeDuring(session: ScreenSession, prompt: string): Promise<number> {
   await session.say(prompt);
   let longest = 0;
@@ -83,7 +86,7 @@ async function writeDuring(session: ScreenSession, prompt: string): Promise<numb
   return longest;
 }
 
-/** The last row of the prompt: it stands above the status line. */
+/** The last row of the prompt, which is above the status line. */
 function promptEnd(rows: readonly string[]): string {
   return rows.findLast((row) => row !== "" && !row.includes("% context")) ?? "";
 }

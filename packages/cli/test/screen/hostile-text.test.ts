@@ -82,7 +82,7 @@ function createScript(chance: Chance): object {
 
 const SEEDS = [1, 2];
 
-describe("of texts that try to leave their place nothing but text reaches the terminal", () => {
+describe("only harmless text from hostile sources reaches the terminal", () => {
   const places: TemporaryProject[] = [];
   afterAll(() => {
     for (const place of places) place.remove();
@@ -142,7 +142,7 @@ describe("of texts that try to leave their place nothing but text reaches the te
       expect(controlsIn(program.screen)).toEqual([]);
     });
 
-    test.concurrent(`in print mode and in what is listed (seed ${seed})`, async () => {
+    test.concurrent(`in print mode and in lists (seed ${seed})`, async () => {
       const place = create(seed);
       const runs: string[][] = [
         ["-p", "-m", "scripted/script.json", "--no-session", "--continue", "begin"],
@@ -169,7 +169,7 @@ describe("of texts that try to leave their place nothing but text reaches the te
   }
 });
 
-test("what is wrong with a configuration is told without its control characters", async () => {
+test("problems in a configuration are reported without its control characters", async () => {
   const place = createHostileProject(new Chance(3));
   place.write("diligent.jsonc", { [hostileText(new Chance(4))]: 1, model: hostileText(new Chance(5)) });
   for (const args of [["-p", "hi"], ["config"]]) {
@@ -183,7 +183,7 @@ test("what is wrong with a configuration is told without its control characters"
   place.remove();
 });
 
-test("a sequence that is not ours is found in what was written", () => {
+test("findForeignSequence() finds a foreign sequence in the output", () => {
   const ours = "\x1b[?2026h\x1b[31mred\x1b[0m\x1b[2A\r\n\x1b[?2026l\x1b[6n";
   expect(findForeignBytes(ours)).toEqual([]);
   expect(findForeignBytes(`${ours}\x1b[2Jx`)).toEqual([JSON.stringify("\x1b[2Jx")]);
@@ -194,7 +194,7 @@ test("a sequence that is not ours is found in what was written", () => {
   expect(findEscaped("жaж\x1b[6nж")).toEqual([JSON.stringify("\x1b[6n")]);
 });
 
-/** Says yes to whatever is asked until the run has ended. */
+/** Answers yes to every question until the run has ended. */
 async function allowAll(session: ScreenSession): Promise<void> {
   for (;;) {
     await session.shows(/Reason: [\s\S]*y yes|^error:[\s\S]*\n>/m);
@@ -205,7 +205,7 @@ async function allowAll(session: ScreenSession): Promise<void> {
   }
 }
 
-/** Control characters besides line ends and tabs, each with what follows it. */
+/** Control characters other than line ends and tabs, each with what follows it. */
 function controlsIn(text: string): string[] {
   const found = text.matchAll(/(?!\r?\n|\t)[\p{Cc}\u200b\u200e\u2028\u202e\u2066\ufeff].{0,20}/gu);
   return Array.from(found, ([each]) => JSON.stringify(each));

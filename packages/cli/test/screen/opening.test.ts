@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ScreenSession } from "../support/screen-session.ts";
 
-test.concurrent("the first line says version, model, directory, sandbox and where the commands are", async () => {
+test.concurrent("the first line shows version, model, directory, sandbox and how to list the commands", async () => {
   await using session = new ScreenSession({ turns: ["Read."] });
   await session.opened();
   const [first = ""] = await session.program.screen();
@@ -10,7 +10,7 @@ test.concurrent("the first line says version, model, directory, sandbox and wher
   );
 });
 
-test.concurrent("who leaves a conversation is told how to continue it, and it continues that way", async () => {
+test.concurrent("quitting a conversation prints the command that continues it, and that command works", async () => {
   await using session = new ScreenSession({ turns: ["First answer.", "Second answer."] });
   await session.opened();
   await session.say("the first prompt");
@@ -24,7 +24,7 @@ test.concurrent("who leaves a conversation is told how to continue it, and it co
   await next.shows("First answer.");
 });
 
-test.concurrent("who leaves without a word is told nothing", async () => {
+test.concurrent("quitting without any message prints nothing", async () => {
   await using session = new ScreenSession({ turns: ["Read."] });
   await session.opened();
   await session.say("/quit");

@@ -5,7 +5,7 @@ import { lines, ScreenSession } from "../support/screen-session.ts";
 const SHELL_LINES = Array.from({ length: 40 }, (_, index) => `shell line ${index}`);
 const PARAGRAPHS = Array.from({ length: 30 }, (_, index) => `Paragraph ${index} of it.`);
 
-/** As from a shell that has printed something before, the last of it without a line end. */
+/** Starts after shell output, the last line of which has no line end. */
 function startFromShell({ chunkDelayMs, ...size }: { columns: number; rows: number; chunkDelayMs: number }) {
   const print = `for i in $(seq 0 39); do echo "shell line $i"; done; printf '$ diligent'; exec "$@"`;
   const text = PARAGRAPHS.join("\n\n");
@@ -40,9 +40,9 @@ const WALKS: Record<string, (readonly [number, number])[]> = {
 const TRANSCRIPT = ["> tell me", "", ...PARAGRAPHS.flatMap((paragraph) => [paragraph, ""])];
 const ALL_LINES = finishedLines(lines(...SHELL_LINES, ...TRANSCRIPT));
 
-describe("resized", () => {
+describe("resizing the terminal", () => {
   for (const [name, walk] of Object.entries(WALKS)) {
-    test.concurrent(`${name}, all that was printed stands in the scrollback as it was, the shell's lines too`, async () => {
+    test.concurrent(`${name} leaves everything printed in the scrollback as it was, including the shell's lines`, async () => {
       await using session = startFromShell({ columns: 80, rows: 24, chunkDelayMs: 0 });
       await session.opened();
       await session.say("tell me");
@@ -56,7 +56,7 @@ describe("resized", () => {
       expect(await session.quit()).toBe(lines(...all));
     });
 
-    test.concurrent(`${name} in mid-stream, every finished line stands in the scrollback once`, async () => {
+    test.concurrent(`${name} while streaming leaves every finished line in the scrollback exactly once`, async () => {
       await using session = startFromShell({ columns: 80, rows: 24, chunkDelayMs: 12 });
       await session.opened();
       await session.say("tell me");
@@ -75,7 +75,7 @@ describe("resized", () => {
     ["a list", "- ", ""],
     ["code", "```\n", "\n```\n"],
   ] as const) {
-    test.concurrent(`while ${name} streams that is taller than the screen, each line of it stands there once`, async () => {
+    test.concurrent(`while ${name} streams that is taller than the screen leaves each of its lines there once`, async () => {
       const items = Array.from({ length: 60 }, (_, at) => `item ${at} of it`);
       const text = open + items.join(name === "code" ? "\n" : "\n- ") + close;
       await using session = new ScreenSession({
@@ -92,7 +92,7 @@ describe("resized", () => {
           if (await session.program.resizeAndRedraw(columns, rows)) raced += 1;
         }
       await session.shows("item 59 of it");
-      // Of the last line, which is live, a piece may be left behind.
+      // A piece of the last line, which is live, may be left behind.
       const whole = findWhole(await session.quit(), /item \d+ of it/g);
       expectAllBut(
         raced,
@@ -103,7 +103,7 @@ describe("resized", () => {
     });
   }
 
-  test.concurrent("by a dragged edge, in many small steps, nothing is lost or doubled", async () => {
+  test.concurrent("in many small steps by a dragged edge loses and duplicates nothing", async () => {
     await using session = startFromShell({ columns: 80, rows: 24, chunkDelayMs: 12 });
     await session.opened();
     await session.say("tell me");
@@ -120,8 +120,8 @@ describe("resized", () => {
 });
 
 /**
- * A line whose rest was on its way while the size changed is written to where it would have stood before: its pieces may
- * then stand apart. All others are whole, once and in order.
+ * A line that was still being written during the resize goes where it would have been before, so its parts
+ * may be separate. All others are complete, once and in order.
  */
 function expectAllBut(raced: number, found: readonly string[], all: readonly string[]): void {
   const broken = all.filter((line) => !found.includes(line));
@@ -130,20 +130,20 @@ function expectAllBut(raced: number, found: readonly string[], all: readonly str
 }
 
 /**
- * What was printed for good, in order. Of a frame that was on its way while the size changed the live rows may be left
- * behind, above the same lines: nobody can tell where they are any more, and above them nothing is erased.
+ * The finished lines, in order. The live rows of a frame that was being written during the resize may be left
+ * behind, above the same lines: their position is unknown, and nothing above them is erased.
  */
 function finishedLines(transcript: string): string[] {
   const rows = findWhole(transcript, /shell line \d+|Paragraph \d+ of it\.|> tell me/g);
   return rows.filter((row, index) => row !== rows[index + 1]);
 }
 
-/** What stands there whole. A line that was on its way while the size changed may stand on two rows. */
+/** Complete lines. A line that was being written during the resize may take two rows. */
 function findWhole(transcript: string, line: RegExp): string[] {
   return transcript.replace(/\s*\n\s*/g, " ").match(line) ?? [];
 }
 
-test.concurrent("the prompt is usable at 20 columns and back at 80 nothing of the small screen is left", async () => {
+test.concurrent("the prompt works at 20 columns, and back at 80 nothing of the small screen is left", async () => {
   await using session = new ScreenSession({ columns: 20, rows: 10, turns: ["A short answer."] });
   await session.shows(">");
   await session.program.settle();

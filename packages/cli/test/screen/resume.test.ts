@@ -3,7 +3,7 @@ import { KEYS, lines, ScreenSession } from "../support/screen-session.ts";
 import { savedMessages, sessionIds, writeSession } from "../support/session-files.ts";
 import { createTemporaryProject } from "../support/temporary-project.ts";
 
-test.concurrent("a session killed in mid-answer goes on with --continue, with nothing that was finished lost", async () => {
+test.concurrent("--continue resumes a session that was killed during an answer, without losing finished messages", async () => {
   const text = Array.from({ length: 400 }, (_, index) => `word${index}`).join(" ");
   await using killed = new ScreenSession({
     turns: [
@@ -35,7 +35,7 @@ test.concurrent("a session killed in mid-answer goes on with --continue, with no
     ),
   );
   await next.say("go on");
-  // The script counts replies: the one that was cut off is given again.
+  // The script counts replies: the one that was cut off is played again.
   await next.shows("word9");
   next.press("escape");
   await next.shows(/^interrupted/m);
@@ -50,7 +50,7 @@ test.concurrent("a session killed in mid-answer goes on with --continue, with no
   ]);
 });
 
-test.concurrent("a session killed while a command ran tells the model that nobody knows how it ended", async () => {
+test.concurrent("a session killed while a command ran tells the model that the outcome is unknown", async () => {
   await using killed = new ScreenSession({
     turns: [{ toolCalls: [{ name: "bash", input: { command: "sleep 5" } }] }, "I see."],
   });
@@ -82,7 +82,7 @@ test.concurrent("a session killed while a command ran tells the model that nobod
   );
 });
 
-test.concurrent("of a long session the last turns are shown and it is said how much is above", async () => {
+test.concurrent("resuming a long session shows its last turns and the number of messages above", async () => {
   const place = createTemporaryProject();
   writeSession(place, {
     id: "20260101000000",
@@ -108,7 +108,7 @@ test.concurrent("of a long session the last turns are shown and it is said how m
   place.remove();
 });
 
-test.concurrent("/resume finds a session by what was said in it and goes on there", async () => {
+test.concurrent("/resume finds a session by its messages and continues it", async () => {
   const place = createTemporaryProject();
   const modified = "2026-01-01T00:00:00.000Z";
   writeSession(place, { id: "20260101000000", modified, texts: ["about apples", "They are red."] });

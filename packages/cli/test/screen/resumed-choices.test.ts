@@ -18,7 +18,7 @@ afterEach(() => place.remove());
 
 const TOUCH = { toolCalls: [{ name: "bash", input: { command: "touch made" } }] };
 
-test("what was allowed in a session is allowed when it is resumed, and asked about in a copy of it", async () => {
+test("a permission for a session applies when it is resumed, and is asked about again in a fork", async () => {
   place.write("script.json", {
     version: 1,
     turns: [TOUCH, { text: "First." }, TOUCH, { text: "Second." }, TOUCH, { text: "Third." }],
@@ -54,7 +54,7 @@ test("what was allowed in a session is allowed when it is resumed, and asked abo
   );
 });
 
-test("a resumed session thinks as hard as it was told to, before what is configured", async () => {
+test("a resumed session keeps its thinking level, whatever is configured", async () => {
   place.write("script.json", { version: 1, turns: [{ text: "First." }, { text: "Second." }] });
   {
     await using session = new ScreenSession({ place });

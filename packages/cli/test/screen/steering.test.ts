@@ -4,7 +4,7 @@ import { lines, ScreenSession } from "../support/screen-session.ts";
 
 const SLOW = { toolCalls: [{ name: "bash", input: { command: "sleep 0.7" } }] };
 
-test.concurrent("what is sent while it works is shown as queued, and goes in at the next turn", async () => {
+test.concurrent("a prompt sent while the model works is shown as queued and joins the next turn", async () => {
   await using session = new ScreenSession({ turns: [SLOW, "I have seen both."] });
   await session.opened();
   await session.say("begin");
@@ -35,7 +35,7 @@ test.concurrent("what is sent while it works is shown as queued, and goes in at 
   );
 });
 
-test.concurrent("the last queued message is taken back with Alt+Up and can be changed", async () => {
+test.concurrent("Alt+Up returns the last queued prompt for editing", async () => {
   await using session = new ScreenSession({ turns: [SLOW, "Seen."] });
   await session.opened();
   await session.say("begin");
@@ -54,7 +54,7 @@ test.concurrent("the last queued message is taken back with Alt+Up and can be ch
   expect(await session.quit()).toContain("\n> one\n\n> two!\n\nSeen.\n");
 });
 
-test.concurrent("Esc stops a tool within a second and gives queued text back; the conversation goes on", async () => {
+test.concurrent("Esc stops a tool within a second and returns queued text; the conversation continues", async () => {
   await using session = new ScreenSession({
     turns: [{ toolCalls: [{ name: "bash", input: { command: "sleep 30" } }] }, "Again."],
   });
@@ -76,7 +76,7 @@ test.concurrent("Esc stops a tool within a second and gives queued text back; th
   expect(transcript).toEndWith("\n\n> a thought\n\nAgain.\n\n>\n(status)");
 });
 
-test.concurrent("Esc in mid-answer keeps what was said, once", async () => {
+test.concurrent("Esc during an answer keeps the received text, once", async () => {
   const text = Array.from({ length: 300 }, (_, index) => `word${index}`).join(" ");
   await using session = new ScreenSession({
     turns: [{ text: `Begun.\n\n${text}`, chunkDelayMs: 10 }, "Next."],
@@ -96,7 +96,7 @@ test.concurrent("Esc in mid-answer keeps what was said, once", async () => {
   expect(transcript.match(/word0 /g)).toHaveLength(1);
 });
 
-test.concurrent("a failed request is repeated without showing its text twice", async () => {
+test.concurrent("a failed request is retried without showing its text twice", async () => {
   await using session = new ScreenSession({
     turns: [
       { text: "The answer is ", error: { errorType: "stream_cut", message: "Cut.", retryAfterMs: 300 } },
@@ -110,7 +110,7 @@ test.concurrent("a failed request is repeated without showing its text twice", a
   expect((await session.quit()).match(/The answer is/g)).toHaveLength(1);
 });
 
-test.concurrent("Ctrl+C clears what was written, and a second one leaves", async () => {
+test.concurrent("Ctrl+C clears the prompt, and a second Ctrl+C quits", async () => {
   await using session = new ScreenSession({ turns: [] });
   await session.opened();
   session.program.send("half a");

@@ -18,7 +18,7 @@ test.each([
 test.each([
   ...["ls", "grep vim README.md", "git commit -m 'less is more'", "git commit --amend --no-edit"],
   ...["python3 x.py", "tty", "git add .", "echo less", "cat top", "man ls > page.txt", "bun test"],
-])("!%s runs without it", (command) => {
+])("!%s runs without the terminal", (command) => {
   expect(needsTerminal(command, {})).toBe(false);
 });
 
@@ -30,7 +30,7 @@ printf '\\033[?1049l'
 echo "$line" > typed.txt
 `;
 
-test("a full-screen program gets the real terminal, and the screen comes back as it was", async () => {
+test("a full-screen program gets the real terminal, and the screen is restored afterwards", async () => {
   const place = createTemporaryProject();
   writeScript(place, "Read.");
   place.write("editor", FULL_SCREEN);

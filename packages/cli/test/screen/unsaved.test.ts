@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ScreenSession } from "../support/screen-session.ts";
 import { createTemporaryProject } from "../support/temporary-project.ts";
 
-test("a screen whose session cannot be saved says so, once, and works all the same", async () => {
+test("a screen whose session cannot be saved says so once and still works", async () => {
   const place = createTemporaryProject();
   place.write(".diligent", "a file");
   await using session = new ScreenSession({ place, turns: ["Here I am.", "And again."] });

@@ -27,13 +27,13 @@ async function sessions(...args: string[]) {
 
 const LIST = "Sessions:\n  1. [2026-02-25 10:30] find all TODO comments (2 messages)\n";
 
-test("lists as --list does", async () => {
+test("sessions list prints the same as --list", async () => {
   expect(await sessions()).toEqual({ stdout: LIST, stderr: "", exitCode: 0 });
   expect(await sessions("list")).toEqual({ stdout: LIST, stderr: "", exitCode: 0 });
   expect(JSON.parse((await sessions("--json")).stdout)).toMatchObject([{ id: "20260225103000-abcdef" }]);
 });
 
-test("shows a conversation, made safe for the terminal", async () => {
+test("sessions show prints a conversation, made safe for the terminal", async () => {
   const { stdout, exitCode } = await sessions("show", "1");
   expect([stdout, exitCode]).toEqual([
     `Session 20260225103000-abcdef of 2026-02-25 10:30 in ${place.project}\n\n` +
@@ -44,7 +44,7 @@ test("shows a conversation, made safe for the terminal", async () => {
   expect(shown).toMatchObject({ header: { id: "20260225103000-abcdef" }, messages: [{ role: "user" }, {}] });
 });
 
-test("gives a name of several words, and the file only grows", async () => {
+test("sessions name accepts several words, and the file only grows", async () => {
   const before = readFileSync(path, "utf8");
   expect((await sessions("name", "1", "my", "best", "work")).stdout).toBe(
     "20260225103000-abcdef renamed to my best work\n",
@@ -53,15 +53,15 @@ test("gives a name of several words, and the file only grows", async () => {
   expect(readFileSync(path, "utf8")).toStartWith(before);
 });
 
-describe("deletes", () => {
+describe("sessions rm", () => {
   const WHAT = "session 20260225103000-abcdef of 2026-02-25 10:30: find all TODO comments (2 messages)";
 
-  test("with --yes at once", async () => {
+  test("deletes at once with --yes", async () => {
     const { stdout, exitCode } = await sessions("rm", "1", "--yes");
     expect([stdout, exitCode, existsSync(path)]).toEqual([`Deleted ${WHAT}\n`, 0, false]);
   });
 
-  test("nothing where nobody can be asked", async () => {
+  test("deletes nothing without a user to confirm", async () => {
     const { stderr, exitCode } = await sessions("rm", "1");
     expect([exitCode, existsSync(path)]).toEqual([2, true]);
     expect(stderr).toContain("--yes");
@@ -73,7 +73,7 @@ describe("deletes", () => {
     ["", true],
     ["n", true],
     ["yikes", true],
-  ])("after asking, for the answer %p: stays %p", async (answer, stays) => {
+  ])("asks and, for the answer %p, keeps the session: %p", async (answer, stays) => {
     const program = runInTerminal(place, ["sessions", "rm", "1"]);
     await program.shown("This cannot be undone. [y/N] ");
     program.type(`${answer}\r`);
@@ -89,7 +89,7 @@ test.each([
   [["rm", "2"], "no session 2; there are: 20260225103000-abcdef"],
   [["rm", "1", "--yse"], "sessions: unknown option --yse (did you mean --yes?)"],
   [["rm", "1", "--yes=no"], "sessions: --yes takes no value"],
-])("%p is refused in one line, with nothing done", async (args, line) => {
+])("sessions refuses %p on one line and does nothing", async (args, line) => {
   const { stdout, stderr, exitCode } = await sessions(...args);
   expect([stdout, exitCode]).toEqual(["", 2]);
   expect(stderr).toStartWith(`diligent: ${line}`);
@@ -97,7 +97,7 @@ test.each([
   expect(existsSync(path)).toBe(true);
 });
 
-test("a session of a newer version is refused by name, untouched", async () => {
+test("sessions refuses a session of a newer version by name and leaves it untouched", async () => {
   const newer = writeSession(place, {
     id: "20300101000000-abcdef",
     modified: "2030-01-01T00:00:00.000Z",
@@ -116,7 +116,7 @@ test("a session of a newer version is refused by name, untouched", async () => {
   expect(readFileSync(newer)).toEqual(before);
 });
 
-test("--help says how", async () => {
+test("sessions --help explains itself", async () => {
   const { stdout, exitCode } = await sessions("--help");
   expect([stdout.split("\n")[0], exitCode]).toEqual([
     "diligent sessions: find, show, name, archive and delete this project's sessions",

@@ -30,7 +30,7 @@ function print(...args: string[]) {
 }
 
 describe("--continue", () => {
-  test("goes on with the session that was changed last, in its file, with its whole history", async () => {
+  test("continues the most recently changed session in its file, with its whole history", async () => {
     await print("first");
     const { stdout, stderr, exitCode } = await print("-c", "second");
     expect([stdout, exitCode]).toEqual(["two\n", 0]);
@@ -52,7 +52,7 @@ describe("--continue", () => {
     ]);
   });
 
-  test("says the age, the count and the size", async () => {
+  test("prints the age, the message count and the size", async () => {
     const modified = new Date(Date.now() - 3 * 3_600_000).toISOString();
     writeSession(place, { id: OLD, modified, texts: ["x".repeat(20_000), "one"] });
     const { stderr } = await print("-c", "go");
@@ -68,7 +68,7 @@ describe("--continue", () => {
     [["--continue=20260102000000-b"], MIDDLE],
     [["-c"], NEW],
     [["-c", "20260102000000-c", "--"], NEW],
-  ])("takes a number, an id or the beginning of one: %p", async (args, id) => {
+  ])("accepts a number, an id or an id prefix: %p", async (args, id) => {
     writeThree();
     expect((await print(...args, "go")).exitCode).toBe(0);
     expect(savedMessages(place, id).map(({ role }) => role)).toEqual([
@@ -85,7 +85,7 @@ describe("--continue", () => {
     ["0", "no session 0; there are: "],
     ["20260103", "no session 20260103; there are: "],
     ["20260102000000", `2 sessions begin with 20260102000000; there are: ${NEW} `],
-  ])("a REF that means none or several is refused with the candidates: %p", async (reference, line) => {
+  ])("refuses an unknown or ambiguous REF with the candidates: %p", async (reference, line) => {
     writeThree();
     const { stdout, stderr, exitCode } = await print(`--continue=${reference}`, "go");
     expect([stdout, exitCode]).toEqual(["", 2]);
@@ -94,7 +94,7 @@ describe("--continue", () => {
     expect(stderr).toContain(MIDDLE);
   });
 
-  describe("with the name of a session", () => {
+  describe("--continue with the name of a session", () => {
     beforeEach(() => {
       for (const [id, name] of [
         [OLD, "my name"],
@@ -107,17 +107,17 @@ describe("--continue", () => {
     test.each([
       [["-c", "my name", "go on"], "user: go on"],
       [["--resume=my name", "go on"], "user: go on"],
-    ])("continues the session that has it: %p", async (args, prompt) => {
+    ])("continues that session: %p", async (args, prompt) => {
       expect((await print(...args)).exitCode).toBe(0);
       expect(said(savedMessages(place, OLD))[2]).toBe(prompt);
     });
 
-    test("alone, takes the prompt from what is piped in", async () => {
+    test("and no prompt takes the prompt from the piped input", async () => {
       const { exitCode } = await runDiligent(place, [...MODEL, "-c", "my name"], { stdin: "piped" });
       expect([exitCode, said(savedMessages(place, OLD))[2]]).toEqual([0, "user: piped"]);
     });
 
-    test("that two have is refused with the ids of both", async () => {
+    test("that two sessions have is refused with both ids", async () => {
       const { stderr, exitCode } = await print("-c", "twice");
       expect(exitCode).toBe(2);
       expect(stderr).toStartWith("diligent: 2 sessions have the name twice; there are: ");
@@ -134,7 +134,7 @@ describe("--continue", () => {
       [["2024", "-c", "zz"], "--continue", "zz"],
       [["-r", "zz", "hi"], "--resume", "zz"],
       [["--fork", "zz", "hi"], "--fork", "zz"],
-    ])("a word that is none, beside a prompt, is refused: %p", async (args, option, word) => {
+    ])("that no session has is refused if a prompt follows: %p", async (args, option, word) => {
       const { stdout, stderr, exitCode } = await print(...args);
       expect([stdout, exitCode]).toEqual(["", 2]);
       expect(stderr).toStartWith(`diligent: no session ${word}; there are: `);
@@ -145,13 +145,13 @@ describe("--continue", () => {
     });
   });
 
-  test("without any session says so", async () => {
+  test("--continue without any session says so", async () => {
     const { stderr, exitCode } = await print("-c", "go");
     expect([stderr, exitCode]).toEqual(["diligent: no sessions in this project yet\n", 2]);
   });
 
   test.each([["-c"], [`--continue=${NEW}`], ["--continue=20260102"]])(
-    "a session of a newer version is refused with both versions, untouched: %p",
+    "a session of a newer version is refused with both versions and left untouched: %p",
     async (option) => {
       const path = writeSession(place, {
         id: NEW,
@@ -169,13 +169,13 @@ describe("--continue", () => {
     },
   );
 
-  test("a session of version 1 is gone on with", async () => {
+  test("--continue resumes a session of version 1", async () => {
     writeSession(place, { id: OLD, modified: "2026-01-01T00:00:00.000Z", texts: ["x", "one"], version: 1 });
     expect((await print("-c", "go")).stdout).toBe("two\n");
     expect(savedLines(place)[0]).toMatchObject({ version: 1 });
   });
 
-  test("damaged lines are told, and the rest of the history is sent", async () => {
+  test("damaged lines are reported, and the rest of the history is sent", async () => {
     const path = writeSession(place, {
       id: OLD,
       modified: "2026-01-01T00:00:00.000Z",
@@ -184,13 +184,13 @@ describe("--continue", () => {
     const torn = readFileSync(path, "utf8").slice(0, -20);
     place.write(`.diligent/sessions/${OLD}.jsonl`, torn);
     const { stdout } = await print("-c", "go", "--output-format", "stream-json");
-    // Whether this machine has a sandbox is no part of this.
+    // The test does not depend on whether this machine has a sandbox.
     const notices = parseLines(stdout).filter(({ type, code }) => type === "notice" && code !== "no_sandbox");
     expect(notices).toMatchObject([{ code: "resumed" }, { code: "damaged_lines", level: "warning" }]);
     expect(readFileSync(path, "utf8")).toStartWith(`${torn}\n{"type":"message"`);
   });
 
-  test("names the directory the session was held in when it is another one", async () => {
+  test("--continue names the session's directory if it differs from the current one", async () => {
     const cwd = join(place.project, "gone");
     writeSession(place, { id: OLD, modified: "2026-01-01T00:00:00.000Z", texts: ["x", "one"], cwd });
     expect((await print("-c", "go")).stderr).toContain(
@@ -202,7 +202,7 @@ describe("--continue", () => {
     );
   });
 
-  test("in a project that was moved the session goes on", async () => {
+  test("a session continues in a project that was moved", async () => {
     await print("first");
     const moved = join(place.top, "moved");
     renameSync(place.project, moved);
@@ -215,7 +215,7 @@ describe("--continue", () => {
 });
 
 describe("the model of a session", () => {
-  test("that was changed is noted in the file, and a script goes on where its history is", async () => {
+  test("is recorded when it changes, and a script continues where its history is", async () => {
     await print("first");
     place.write("other.json", { version: 1, turns: [{ text: "other one" }, { text: "other two" }] });
     const { stdout } = await runDiligent(place, ["-p", "-c", "-m", "scripted/other.json", "second"]);
@@ -226,7 +226,7 @@ describe("the model of a session", () => {
     ]);
   });
 
-  test("is not taken from the file when it is a script, and what is possible is said", async () => {
+  test("is not taken from the file if it is a script, and the message says what is possible", async () => {
     await print("first");
     const { stderr, exitCode } = await runDiligent(place, ["-p", "-c", "second"]);
     expect(exitCode).toBe(2);
@@ -239,7 +239,7 @@ describe("the model of a session", () => {
 });
 
 describe("--fork", () => {
-  test("is a session of its own with a copy, which names its parent", async () => {
+  test("creates a copy as a new session that names its parent", async () => {
     await print("first");
     const [parent = ""] = sessionIds(place);
     const before = savedLines(place, parent);
@@ -252,7 +252,7 @@ describe("--fork", () => {
     expect(savedLines(place, parent)).toEqual(before);
   });
 
-  test("takes a REF", async () => {
+  test("accepts a REF", async () => {
     writeThree();
     expect((await print("--fork", "3", "go")).exitCode).toBe(0);
     const child = sessionIds(place).find((id) => ![OLD, MIDDLE, NEW].includes(id)) ?? "";
@@ -267,7 +267,7 @@ describe("--no-session", () => {
   });
 
   test.each(["--continue", "--fork"])(
-    "with %s reads the earlier session and leaves it as it is",
+    "with %s reads the earlier session and leaves it unchanged",
     async (option) => {
       const path = writeSession(place, {
         id: OLD,

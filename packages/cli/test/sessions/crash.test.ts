@@ -33,7 +33,7 @@ function start(name: string, ...args: string[]): RunningDiligent {
   return running;
 }
 
-/** What the session is sent with next, and what a server that checks as the real one does says to it. */
+/** The session's next request, and the verdict of a server that is as strict as the real one. */
 async function continueOnServer() {
   await using server = await startSseServer({ events: textAnswer("Going on.") });
   const environment = { ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: server.url };
@@ -56,7 +56,7 @@ describe("a signal before the first answer", () => {
     ["SIGINT", 130],
     ["SIGTERM", 143],
     ["SIGHUP", 129],
-  ] as const)("%s leaves the prompt in the file, and it is gone on with", async (signal, code) => {
+  ] as const)("%s leaves the prompt in the file, and the session can be continued", async (signal, code) => {
     script("slow", { delayMs: 60_000, text: "never" });
     const running = start("slow", "the prompt");
     await running.shown('"turn_start"');
@@ -106,7 +106,7 @@ describe("an interrupt", () => {
     },
   };
   for (const [phase, { turn, shown, file, saved }] of Object.entries(phases)) {
-    test(`${phase} leaves a session that either kind of provider goes on with`, async () => {
+    test(`${phase} leaves a session that both kinds of provider can continue`, async () => {
       script("run", turn, { text: "never" });
       const running = start("run", "go");
       await running.shown(shown);
@@ -135,7 +135,7 @@ describe("SIGKILL", () => {
     expect(body).toContain("Whether it took effect is unknown");
   });
 
-  test("during a later answer: everything up to it is there", async () => {
+  test("during a later answer: everything before it is saved", async () => {
     await start("answer", "first").ended;
     script("run", { text: "never" }, { text: "one two three four five six", ...SLOW });
     const running = start("run", "-c", "second");
@@ -146,7 +146,7 @@ describe("SIGKILL", () => {
     await continueOnServer();
   });
 
-  test("of a conversation with a real service: signed thinking and calls are sent back as they came", async () => {
+  test("during a conversation with a real service: signed thinking and calls are sent back unchanged", async () => {
     const thinking = { text: "hm", signature: "signed" };
     const events = callAnswer({ id: "toolu_01", ...BASH, thinking });
     await using server = await startSseServer({ events });
@@ -162,13 +162,13 @@ describe("SIGKILL", () => {
   });
 });
 
-test("two processes that go on with one session at once both end well, both histories are whole, both are told", async () => {
+test("two processes in one session both finish with a complete history, and both are notified", async () => {
   await start("answer", "first").ended;
   const turns = (name: string) => [
     { text: "not played" },
     ...Array.from({ length: 5 }, (_, index) => ({
       text: `${name} ${index}`,
-      // No two alike, so that they are not taken for a loop.
+      // No two alike, so that they do not look like a loop.
       toolCalls: ["grep", "glob"].map((tool) => ({ name: tool, input: { pattern: `${name}${index}` } })),
       // Until the first one answers, the other has read what there was before.
       delayMs: index === 0 ? 1000 : 60,
@@ -192,12 +192,12 @@ test("two processes that go on with one session at once both end well, both hist
     expect(own).toEqual([0, 1, 2, 3, 4, "done"].map((index) => `assistant: ${name} ${index}`));
     expect(history).toContain(`user: prompt of ${name}`);
   }
-  // 2 before, and for each: a change of model, a prompt, 5 replies with 2 results, a last word.
+  // 2 before, and for each: a change of model, a prompt, 5 replies with 2 results, a last text.
   expect(lines).toHaveLength(1 + 2 + 2 * (1 + 1 + 5 * 3 + 1));
   await continueOnServer();
 });
 
-/** The messages of the branch that ends in the one with this text. */
+/** The messages of the branch that ends with this text. */
 function branchTo(lines: readonly Record<string, unknown>[], text: string) {
   const byId = new Map(lines.map((line) => [line.id, line]));
   const branch: Record<string, unknown>[] = [];

@@ -40,14 +40,14 @@ async function found(...args: string[]): Promise<unknown> {
 }
 
 describe("sessions find", () => {
-  test("writes each entry that has the text, in any case, the last changed session first", async () => {
+  test("prints each entry that contains the text, case-insensitively, the most recently changed session first", async () => {
     expect((await sessions("find", "needle")).stdout).toBe(
       `${NEW} [2026-01-02 12:00] sewing kit\n  00000001 assistant: a needle too (x+y)\n` +
         `${OLD} [2026-01-01 12:00] where is the Needle?\n  00000000 user: where is the Needle?\n`,
     );
   });
 
-  test("finds words over a line break, characters that mean something elsewhere, and names", async () => {
+  test("finds text across a line break, text with special characters, and names", async () => {
     expect(await found("the", "needle")).toEqual([
       {
         id: OLD,
@@ -64,7 +64,7 @@ describe("sessions find", () => {
     expect(await found("sewing")).toMatchObject([{ id: NEW, entryId: "000000ff", kind: "name" }]);
   });
 
-  test("finds a label, and says which entry has it", async () => {
+  test("finds a label and prints its entry", async () => {
     await sessions("label", `${OLD}@00000003`, "good", "state");
     expect(await found("good state")).toMatchObject([
       { id: OLD, entryId: "00000003", kind: "label", text: "good state" },
@@ -73,14 +73,14 @@ describe("sessions find", () => {
     expect(await found("good state")).toEqual([]);
   });
 
-  test("shows what stands around the text only", async () => {
+  test("prints only the text around the match", async () => {
     const texts = [`${"before ".repeat(100)}pin${" after".repeat(100)}`, "one"];
     writeSession(place, { id: "20260103000000-cccccc", modified: "2026-01-03T12:00:00.000Z", texts });
     const { stdout } = await sessions("find", "pin");
     expect(stdout.split("\n")[1]).toMatch(/^ {2}00000000 user: ….{50,60}pin.{150,160}…$/);
   });
 
-  test("without a hit says so, and needs a text", async () => {
+  test("says so if nothing matches, and needs a text", async () => {
     expect(await sessions("find", "nowhere")).toEqual({
       stdout: "Nothing found.\n",
       stderr: "",
@@ -113,7 +113,7 @@ describe("sessions find", () => {
 });
 
 describe("sessions archive", () => {
-  test("keeps a session out of the list, the search and --continue until it is brought back", async () => {
+  test("hides a session from the list, the search and --continue until it is unarchived", async () => {
     const before = readFileSync(oldPath, "utf8");
     expect((await sessions("archive", "2")).stdout).toBe(`${OLD} is archived: where is the Needle?\n`);
     expect(readFileSync(oldPath, "utf8")).toStartWith(before);
@@ -131,7 +131,7 @@ describe("sessions archive", () => {
     expect((await sessions("unarchive", OLD)).stdout).toStartWith(`${OLD} is already in the list`);
   });
 
-  test("leaves --continue the most recent of the others, and its id still means it", async () => {
+  test("leaves --continue the most recent of the others, and still accepts its id", async () => {
     place.write("script.json", { version: 1, turns: [{ text: "one" }, { text: "two" }, { text: "three" }] });
     const print = (...args: string[]) => runDiligent(place, ["-p", "-m", "scripted/script.json", ...args]);
     await sessions("archive", "sewing kit");
@@ -142,7 +142,7 @@ describe("sessions archive", () => {
     expect((await sessions()).stdout).toContain("sewing kit (4 messages)\n");
   });
 
-  test("says so where every session is archived", async () => {
+  test("says so if every session is archived", async () => {
     await sessions("archive", NEW);
     await sessions("archive", OLD);
     const { stderr, exitCode } = await runDiligent(place, ["-p", "-c", "go"]);
@@ -153,8 +153,8 @@ describe("sessions archive", () => {
   });
 });
 
-describe("entries", () => {
-  test("are listed with --entries, a line each, with their labels", async () => {
+describe("session entries", () => {
+  test("are listed by --entries, one line each, with their labels", async () => {
     await sessions("label", "2@00000001", "good", "state");
     expect((await sessions("show", "2", "--entries")).stdout).toMatch(
       new RegExp(
@@ -182,7 +182,7 @@ describe("entries", () => {
     ],
     [["label", "2@0000000f", "x"], noEntry("0000000f")],
     [["label", "2@zz", "x"], noEntry("zz")],
-  ])("that are none are refused: %p", async (args, message) => {
+  ])("that do not exist are refused: %p", async (args, message) => {
     expect(await sessions(...args)).toEqual({ stdout: "", stderr: `diligent: ${message}\n`, exitCode: 2 });
   });
 });
@@ -213,14 +213,14 @@ describe("--fork REF@ENTRY", () => {
     },
   );
 
-  test("takes a name before the entry", async () => {
+  test("accepts a name before the entry", async () => {
     expect((await fork("--fork", "sewing kit@00000000", "go")).exitCode).toBe(0);
     const copy = sessionIds(place).find((id) => id !== OLD && id !== NEW) ?? "";
     expect(said(savedMessages(place, copy))[0]).toBe("user: hello");
   });
 
   test.each([[["--fork", "2@before"]], [["--fork=2@before"]]])(
-    "takes a label in place of the id: %p",
+    "accepts a label instead of the id: %p",
     async (args) => {
       await sessions("label", "2@00000001", "before");
       expect((await fork(...args, "another way")).exitCode).toBe(0);
@@ -232,7 +232,7 @@ describe("--fork REF@ENTRY", () => {
     },
   );
 
-  test("refuses a label that two entries have, and takes a session's name that holds an @", async () => {
+  test("refuses a label that two entries have, and accepts a session name that contains an @", async () => {
     for (const entry of ["00000000", "00000001"]) await sessions("label", `2@${entry}`, "twice");
     const { stderr, exitCode } = await fork("--fork", "2@twice", "go");
     expect([stderr, exitCode]).toEqual([
@@ -251,7 +251,7 @@ describe("--fork REF@ENTRY", () => {
       ["-c", "2@00000001"],
       "2@00000001 names an entry: use --fork 2@00000001 to continue in a copy that ends there",
     ],
-  ])("of no entry, and an entry to continue at, are refused: %p", async (args, message) => {
+  ])("refuses an unknown entry, and an entry with --continue: %p", async (args, message) => {
     const { stderr, exitCode } = await fork(...args, "go");
     expect([stderr, exitCode]).toEqual([`diligent: ${message}\n`, 2]);
   });

@@ -5,7 +5,7 @@ import { createTemporaryProject } from "../support/temporary-project.ts";
 
 const HUGE = "a line of a log\n".repeat(1_310_720);
 
-test("a session with a line of 20 MB is opened whole", () => {
+test("a session with a line of 20 MB is opened completely", () => {
   const place = createTemporaryProject();
   const texts = ["before", HUGE, "behind", "the end"];
   const id = "20260101000000-aaaaaa";
@@ -17,7 +17,7 @@ test("a session with a line of 20 MB is opened whole", () => {
     const [block] = typeof content === "string" ? [{ type: "text", text: content } as const] : content;
     return block?.type === "text" ? block.text : block?.type;
   });
-  // The whole of it would be told in a failure.
+  // A failure would otherwise print all of it.
   expect([said.length, said[1] === HUGE, skippedLines]).toEqual([4, true, 0]);
   expect([said[0], said[2], said[3]]).toEqual(["before", "behind", "the end"]);
   place.remove();

@@ -21,7 +21,7 @@ async function list(...args: string[]) {
 }
 
 describe("--list", () => {
-  test("shows number, local time of the last change, first prompt and count, the last changed first", async () => {
+  test("shows number, local time of the last change, first prompt and count, the most recently changed first", async () => {
     const texts = ["refactor config module", ...Array.from({ length: 11 }, (_, index) => `text ${index}`)];
     writeSession(place, { id: "20260225091500-abcdef", modified: "2026-02-25T14:15:00.000Z", texts });
     writeSession(place, {
@@ -36,7 +36,7 @@ describe("--list", () => {
     );
   });
 
-  test("without a session says so, also where there is no project directory yet", async () => {
+  test("says so if there is no session, even without a project directory", async () => {
     expect(await list()).toBe("No sessions found.\n");
     mkdirSync(join(place.project, ".diligent"));
     expect(await list()).toBe("No sessions found.\n");
@@ -63,7 +63,7 @@ describe("--list", () => {
     ["wide characters", "日本語".repeat(20), `${"日本語".repeat(20).slice(0, 29)}…`],
     ["control characters", "\x1b]0;title\x07\u009b2J\u202eabc", "\\x1b]0;title\\x07\\x9b2J\\u{202e}abc"],
     ["a long pause", `a${" ".repeat(3000)}b`, "a …"],
-  ])("a preview is on one line, safe and short: %s", async (_, prompt, preview) => {
+  ])("shows a preview on one line, safe and short: %s", async (_, prompt, preview) => {
     writeSession(place, {
       id: "20260225103000-abcdef",
       modified: "2026-02-25T15:30:00.000Z",
@@ -72,7 +72,7 @@ describe("--list", () => {
     expect(await list()).toBe(`Sessions:\n  1. [2026-02-25 10:30] ${preview} (1 message)\n`);
   });
 
-  test("a name takes the prompt's place, and one that is hostile is made safe", async () => {
+  test("shows a name instead of the prompt, and makes a hostile name safe", async () => {
     const name = "my \x1b[31mname\r\nin red";
     writeSession(place, {
       id: "20260225103000-abcdef",
@@ -83,12 +83,12 @@ describe("--list", () => {
     expect(await list()).toBe("Sessions:\n  1. [2026-02-25 10:30] my \\x1b[31mname in red (1 message)\n");
   });
 
-  test("a session without messages says so", async () => {
+  test("marks a session without messages", async () => {
     writeSession(place, { id: "20260225103000-abcdef", modified: "2026-02-25T15:30:00.000Z", texts: [] });
     expect(await list()).toBe("Sessions:\n  1. [2026-02-25 10:30] (no messages) (0 messages)\n");
   });
 
-  test("as JSON gives everything, with dates in ISO 8601", async () => {
+  test("as JSON has all fields, with dates in ISO 8601", async () => {
     const path = writeSession(place, {
       id: "20260225103000-abcdef",
       modified: "2026-02-25T15:30:00.000Z",
@@ -109,12 +109,12 @@ describe("--list", () => {
     ]);
   });
 
-  test("reads no configuration: a broken one is no obstacle", async () => {
+  test("reads no configuration, so a broken one is no obstacle", async () => {
     place.write("diligent.jsonc", "{ broken");
     expect(await list()).toBe("No sessions found.\n");
   });
 
-  test("belongs to the project, from wherever in it, and to no other", async () => {
+  test("lists the sessions of the project from any of its directories, and of no other project", async () => {
     writeSession(place, { id: "20260225103000-abcdef", modified: "2026-02-25T15:30:00.000Z", texts: ["p"] });
     mkdirSync(join(place.project, "deep", "down"), { recursive: true });
     expect(await list("-C", "deep/down")).toContain("1. [2026-02-25 10:30] p (1 message)");

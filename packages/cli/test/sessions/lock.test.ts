@@ -25,7 +25,7 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-/** The seventh reply is the first that a session of six turns goes on with. */
+/** The seventh reply is the first one after resuming a session of six turns. */
 function script(name: string, delayMs: number): void {
   const turns = Array.from({ length: 8 }, (_, index) => ({ text: index < 6 ? "not played" : "answer" }));
   const summaries = Array.from({ length: 3 }, () => ({ delayMs, text: GOOD_SUMMARY }));
@@ -40,7 +40,7 @@ const locks = () => {
   return existsSync(directory) ? readdirSync(directory).map((name) => join(directory, name)) : [];
 };
 
-/** A compaction that another process has begun and holds. */
+/** A compaction that another process has started and whose lock it holds. */
 async function startHolder(name: string): Promise<RunningDiligent> {
   const holder = start(name, "sessions", "compact", "1");
   await holder.shown("Compacting context");
@@ -54,7 +54,7 @@ interface Line {
   parentId: unknown;
 }
 
-/** The types of the entries from the file's last one back to the first, in their order. */
+/** The types of the entries from the file's last one back to the first. */
 function lastPath(): unknown[] {
   const lines: Line[] = savedLines(place).map(({ type, id, parentId }) => ({ type, id, parentId }));
   const found: unknown[] = [];
@@ -66,7 +66,7 @@ function lastPath(): unknown[] {
 const compactions = () => savedLines(place).filter(({ type }) => type === "compaction");
 const MESSAGES = Array.from({ length: 12 }, () => "message");
 
-test("a lock is private, and gone when the compaction has ended", async () => {
+test("a lock is private, and removed when the compaction has ended", async () => {
   const holder = await startHolder("slow");
   expect(locks().map((lock) => statSync(lock).mode & 0o777)).toEqual([0o600]);
   expect(statSync(join(place.home, ".local", "state", "diligent", "locks")).mode & 0o777).toBe(0o700);
@@ -74,7 +74,7 @@ test("a lock is private, and gone when the compaction has ended", async () => {
   expect(locks()).toEqual([]);
 });
 
-test("of two compactions at once the second waits, says so, and asks for nothing more", async () => {
+test("the second of two concurrent compactions waits, says so, and sends no request", async () => {
   const first = await startHolder("slow");
   first.process.kill("SIGSTOP");
   const second = start("quick", "sessions", "compact", "1");
@@ -107,8 +107,8 @@ test("a prompt sent during a compaction is answered afterwards, from the summary
   expect(ends[1].stderr).not.toContain("writing to this session too");
 });
 
-describe("a compaction that was killed", () => {
-  test("holds nobody up", async () => {
+describe("the lock of a killed compaction", () => {
+  test("blocks nobody", async () => {
     const holder = await startHolder("never");
     holder.process.kill("SIGKILL");
     await holder.ended;
@@ -118,7 +118,7 @@ describe("a compaction that was killed", () => {
     expect(locks()).toEqual([]);
   });
 
-  test("frees those who wait for it already", async () => {
+  test("is released for processes that already wait for it", async () => {
     const holder = await startHolder("never");
     const waiting = [start("quick", "sessions", "compact", "1"), start("quick", "-p", "-c", "go")];
     await Promise.all(waiting.map((each) => each.shown(WAITING)));
@@ -132,7 +132,7 @@ describe("a compaction that was killed", () => {
 test.each([
   { args: ["sessions", "compact", "1"], isKept: false },
   { args: ["-p", "-c", "the prompt"], isKept: true },
-])("a signal ends the waiting: %p", async ({ args, isKept }) => {
+])("a signal ends the wait for a lock: %p", async ({ args, isKept }) => {
   const holder = await startHolder("never");
   const before = readFileSync(path, "utf8");
   const waiting = start("quick", ...args);
@@ -148,7 +148,7 @@ test.each([
   expect(locks()).toEqual([]);
 });
 
-test("without a session on disk there is no lock, nor for a new one", async () => {
+test("a session that is not on disk needs no lock", async () => {
   await start("quick", "-p", "--no-session", "-c", "go").ended;
   await start("quick", "-p", "go").ended;
   expect(existsSync(join(place.home, ".local", "state", "diligent", "locks"))).toBe(false);

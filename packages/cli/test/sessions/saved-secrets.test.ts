@@ -19,7 +19,7 @@ const sessionFile = () => join(place.project, ".diligent", "sessions", `${id}.js
 beforeAll(async () => {
   place = createTemporaryProject();
   place.write("script.json", { version: 1, turns: [{ text: `The key is ${KEY}.` }] });
-  // Without the variable the key is a text like any other, as it was before keys were kept out of session files.
+  // Without the variable, the key is ordinary text, as it was before keys were kept out of session files.
   const args = ["-p", "--output-format", "json", "--model", "scripted/script.json", `is ${KEY} the needle?`];
   id = JSON.parse((await runDiligent(place, args)).stdout).sessionId;
 });
@@ -40,7 +40,7 @@ test.each([
   [["sessions", "list"]],
   [["--list"]],
   [["--list", "--json"]],
-])("diligent %j masks a key that an older session file holds", async (args) => {
+])("diligent %j masks a key in an older session file", async (args) => {
   const before = readFileSync(sessionFile(), "utf8");
   expect(before).toContain(KEY);
   const { stdout, stderr, exitCode } = await runDiligent(place, args, { environment });
@@ -50,7 +50,7 @@ test.each([
   expect(readFileSync(sessionFile(), "utf8")).toBe(before);
 });
 
-test("/export masks a key that an older session file holds", async () => {
+test("/export masks a key in an older session file", async () => {
   const args = ["--model", "scripted/script.json", "--resume", id];
   await using program = startInPty(place, args, { rows: 40, environment });
   await program.waitFor("ask ·");
@@ -68,14 +68,14 @@ test.each([
   [["undo", "--session", "zz"]],
   [["-p", "go", "-c", "zz"]],
   [["-p", "go", "--fork=zz"]],
-])("diligent %j masks the key where an error names sessions", async (args) => {
+])("diligent %j masks the key if an error names sessions", async (args) => {
   const { stderr, exitCode } = await runDiligent(place, args, { environment });
   expect(exitCode).toBe(2);
   expect(stderr).not.toContain(PIECE);
   expect(stderr).toContain("is [key of anthropic] the needle?");
 });
 
-test("a key that stands where a session is named is not repeated", async () => {
+test("a key given instead of a session name is not repeated", async () => {
   for (const args of [
     ["sessions", "show", KEY],
     ["export", KEY],
@@ -88,7 +88,7 @@ test("a key that stands where a session is named is not repeated", async () => {
   }
 });
 
-test("a resumed session shows no key that its file holds from before, and repeats none in the file", async () => {
+test("a resumed session shows no key from its file, and does not repeat it in the file", async () => {
   const before = readFileSync(sessionFile(), "utf8");
   const args = ["--model", "scripted/script.json", "--resume", id];
   await using program = startInPty(place, args, { rows: 40, environment });
@@ -117,7 +117,7 @@ describe("in a project of its own", () => {
   const KEY_IN_FILE = "sk-local-9f8e7d6c5b4a";
   const OLD = { id: "20260225103000-a1b2c3", modified: "2026-02-25T10:30:00.000Z" };
 
-  /** Every file below home and project that holds a piece of the key. */
+  /** Every file below home and project that contains part of the key. */
   const filesWith = (piece: string) =>
     [own.home, own.project].flatMap((root) =>
       readdirSync(root, { recursive: true, withFileTypes: true }).flatMap((entry) => {
@@ -149,7 +149,7 @@ describe("in a project of its own", () => {
     ["of another version, with an unknown setting", '{ "later": true, provider }'],
     ["broken behind the key", '{ provider, "model": }'],
     ["broken before the key", '{ "model: "x", provider }'],
-  ])("--list masks a key of a configuration that is %s, and works", async (_, text) => {
+  ])("--list masks a key in a configuration that is %s, and works", async (_, text) => {
     writeSession(own, { ...OLD, texts: [`is ${KEY_IN_FILE} right?`, "yes"] });
     const provider = `"provider": { "compatible": { "local": { "baseUrl": "http://a.test/v1", // my own\n "apiKey" /* ! */ : "${KEY_IN_FILE}" } } }`;
     writeConfig(text.replace("provider", provider));
@@ -158,11 +158,11 @@ describe("in a project of its own", () => {
     expect(stdout).toMatch(/ is \[key of [^\]]+\] right\? \(2 messages\)/);
   });
 
-  test("a key in a prompt that is being written is in no file, whether a session is open yet or not", async () => {
+  test("a key in a prompt being typed is in no file, whether the session is open yet or not", async () => {
     own.write("script.json", { version: 1, turns: [{ text: "first" }] });
     const args = ["--model", "scripted/script.json"];
     await using program = startInPty(own, args, { environment });
-    // Written before the session can be open, and again in an open one.
+    // Typed before the session can be open, and again in an open one.
     program.send(`does ${KEY} work`);
     await program.waitFor("ask");
     await program.waitUntil(() => filesWith("does [key of anthropic] work").length > 0);
@@ -182,7 +182,7 @@ describe("in a project of its own", () => {
     expect(sessionIds(own)).toHaveLength(1);
   });
 
-  test("a command that a person allows for good with a key in it is remembered in no file", async () => {
+  test("a command with a key that the user allows permanently is stored in no file", async () => {
     own.write("script.json", {
       version: 1,
       turns: [
@@ -210,7 +210,7 @@ describe("in a project of its own", () => {
     expect(filesWith(PIECE)).toEqual([]);
   });
 
-  test("Up and /history bring back an earlier prompt without the key that it was saved with", async () => {
+  test("Up and /history restore an earlier prompt without the key that it was saved with", async () => {
     own.write("script.json", { version: 1, turns: [{ text: "first" }] });
     const state = join(own.home, ".local", "state", "diligent");
     mkdirSync(state, { recursive: true });

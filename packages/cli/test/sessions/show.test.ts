@@ -19,7 +19,9 @@ const result = (toolCallId: string, output: string, isError = false) => ({
 const text = (value: string) => ({ type: "text", text: value });
 const call = (id: string) => ({ type: "tool_call", id, name: "read", input: { path: "a.ts" } });
 
-/** Everything a branch can hold: one part summarized, one result shortened, and what newer versions may add. */
+/**
+ * Everything that a branch can contain: a summarized part, a shortened result, and entries of newer versions.
+ */
 const ENTRIES: Record<string, unknown>[] = [
   user("find the bug\nin a.ts"),
   assistant([{ type: "thinking", thinking: "look\nfirst" }, text("Looking."), call("a")], "tool_use"),
@@ -76,8 +78,8 @@ async function show(...args: string[]) {
   return stdout;
 }
 
-describe("a compacted session is shown", () => {
-  test("as the model sees it: the summary first, then what was kept, shortened results shortened", async () => {
+describe("sessions show prints a compacted session", () => {
+  test("as the model sees it: the summary first, then the kept messages, with shortened results", async () => {
     write(ENTRIES);
     expect(await show("1")).toBe(`Session ${ID} of 2026-02-25 10:30 in ${place.project}
 
@@ -110,7 +112,7 @@ Read\\x1b[31m.
 `);
   });
 
-  test("in full: every entry with its id, word for word, compactions and prunes as lines between them", async () => {
+  test("in full: every entry with its id, verbatim, with compactions and prunes as lines between them", async () => {
     write(ENTRIES);
     const lines = LONG.split("\n").map((line) => `  ${line}`);
     expect(await show(ID, "--full")).toBe(`Session ${ID} of 2026-02-25 10:30 in ${place.project}
@@ -163,7 +165,7 @@ Read\\x1b[31m.
 `);
   });
 
-  test("as JSON: its messages as the model sees them, or with --full its entries as they are in the file", async () => {
+  test("as JSON: the messages that the model sees, or with --full the entries of the file", async () => {
     const placed = write(ENTRIES);
     const { header, messages } = JSON.parse(await show("1", "--json"));
     const roles = messages.map(({ role }: { role: string }) => role);
@@ -176,7 +178,7 @@ Read\\x1b[31m.
   });
 });
 
-test("only the branch that would be gone on with is shown", async () => {
+test("sessions show prints only the branch that would be continued", async () => {
   write([user("one"), assistant([text("two")]), { ...user("left behind") }, user("other way")]);
   const path = `.diligent/sessions/${ID}.jsonl`;
   const moved = (await Bun.file(`${place.project}/${path}`).text()).replace(
@@ -188,14 +190,14 @@ test("only the branch that would be gone on with is shown", async () => {
   expect(await show("1")).toEndWith("> one\n\ntwo\n\n> other way\n");
 });
 
-test("a session of version 1 is shown in full", async () => {
+test("sessions show prints a session of version 1 in full", async () => {
   write([user("hello"), assistant([text("hi")])], 1);
   expect(await show("1", "--full")).toEndWith(
     "00000000 user\n> hello\n\n00000001 assistant (claude-x)\nhi\n",
   );
 });
 
-test("what a file says of itself cannot pass for other entries, nor speak to the terminal", async () => {
+test("content of a file cannot pass for other entries or control the terminal", async () => {
   const name = "x ---\n\n00000000 user\n> trust me\x9b31m";
   write([user("hi"), { type: "model_change", provider: "a", modelId: name }, { type: "x\ny" }, user("end")]);
   const shown = await show("1", "--full");

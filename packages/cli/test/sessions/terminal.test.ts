@@ -45,7 +45,7 @@ function playTodos(): string[] {
   return ["-m", "scripted/todos.json"];
 }
 
-/** The user's own configuration, which names a server on this machine as the service. */
+/** The user's configuration, which sets a loopback server as the service. */
 function configureServer(baseUrl: string): void {
   const directory = join(place.home, ".config", "diligent");
   mkdirSync(directory, { recursive: true });
@@ -53,7 +53,7 @@ function configureServer(baseUrl: string): void {
   writeFileSync(join(directory, "diligent.jsonc"), JSON.stringify(config), { mode: 0o600 });
 }
 
-test("a conversation with a service is left with Ctrl+D, gone on with by --continue, and sent whole", async () => {
+test("a conversation with a service is left with Ctrl+D, resumed by --continue, and sent in full", async () => {
   playTodos();
   const call = { id: "toolu_1", name: "grep", input: { pattern: "TODO", path: "src" } };
   await using server = await startSseServer(
@@ -96,7 +96,7 @@ test("a conversation with a service is left with Ctrl+D, gone on with by --conti
   ]);
 });
 
-test("sessions are listed by their last change, and gone on with by their number", async () => {
+test("sessions are listed by their last change, and resumed by their number", async () => {
   const model = playTodos();
   const texts = (first: string, count: number) => [first, ...Array.from({ length: count - 1 }, () => "x")];
   writeSession(place, {
@@ -125,7 +125,7 @@ describe("a prompt", () => {
     ["Ctrl+C, and at the prompt twice", 130],
     ["SIGTERM", 143],
     ["SIGHUP", 129],
-  ] as const)("that has no answer yet is kept on %s", async (how, code) => {
+  ] as const)("without an answer is kept on %s", async (how, code) => {
     place.write("slow.json", { version: 1, turns: [{ delayMs: 60_000, text: "never" }] });
     const program = start("-m", "scripted/slow.json");
     await program.shown("diligent> ");
@@ -144,7 +144,7 @@ describe("a prompt", () => {
     expect(said(savedMessages(place))).toEqual(["user: the prompt"]);
   });
 
-  test("that was typed while a run went on, and came too late, is kept and begins the next one", async () => {
+  test("typed too late for the current run is kept and starts the next one", async () => {
     const slow = { text: "one two three four five six", chunkChars: 2, chunkDelayMs: 100 };
     place.write("slow.json", { version: 1, turns: [slow, { text: "Answer." }] });
     const program = start("-m", "scripted/slow.json", "go");
@@ -167,8 +167,8 @@ describe("a prompt", () => {
   });
 });
 
-describe("session.autoResume in the configuration", () => {
-  test("goes on with the most recent session by itself, where there is one", async () => {
+describe("session.autoResume", () => {
+  test("resumes the most recent session automatically, if there is one", async () => {
     const model = playTodos();
     place.write("diligent.jsonc", { session: { autoResume: true } });
     const fresh = start(...model);
@@ -182,7 +182,7 @@ describe("session.autoResume in the configuration", () => {
     await start(...model).shown("Resuming session ");
   });
 
-  test("makes no difference in print mode, where nobody could begin a new one", async () => {
+  test("has no effect in print mode, where nobody could start a new session instead", async () => {
     const model = playTodos();
     place.write("diligent.jsonc", { session: { autoResume: true } });
     for (const prompt of ["first", "second"]) await runDiligent(place, ["-p", ...model, prompt]);

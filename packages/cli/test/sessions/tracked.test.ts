@@ -43,10 +43,10 @@ function writeOwn(): void {
 
 const run = (...args: string[]) => runDiligent(place, args);
 
-/** The lines that say why. */
+/** The lines that give the reason. */
 const reasons = (stderr: string) => stderr.split("\n").filter((line) => line.includes(REASON));
 
-test("a session that git tracks is listed as one from the repository", async () => {
+test("--list marks a session that git tracks as one from the repository", async () => {
   writeOwn();
   writeForeign();
   const { stdout } = await run("--list");
@@ -62,7 +62,7 @@ test.each([
   [["-c"], OWN],
   [["--fork"], OWN],
   [["--continue", "-p"], OWN],
-])("%j without a REF skips it, which one line says", async (args, id) => {
+])("%j without a REF skips a tracked session, with a one-line notice", async (args, id) => {
   writeOwn();
   writeForeign();
   const { stdout, stderr, exitCode } = await run(...MODEL, "-p", ...args, "--", "go on");
@@ -75,7 +75,7 @@ test.each([
   expect(said(savedMessages(place, id))).toContain("user: mine");
 });
 
-test("--continue in a project with no other session says how to continue it, and sends nothing", async () => {
+test("--continue in a project with only a tracked session says how to continue it, and sends nothing", async () => {
   const path = writeForeign();
   const before = readFileSync(path, "utf8");
   const { stderr, exitCode } = await run(...MODEL, "-p", "-c", "--", "go on");
@@ -86,15 +86,18 @@ test("--continue in a project with no other session says how to continue it, and
   expect(readFileSync(path, "utf8")).toBe(before);
 });
 
-test.each([["-c"], ["--fork"]])("%s with a REF continues it, which one line says", async (option) => {
-  writeOwn();
-  writeForeign();
-  const { stdout, stderr, exitCode } = await run(...MODEL, "-p", option, "1", "go on");
-  expect([stdout, exitCode]).toEqual(["two\n", 0]);
-  expect(reasons(stderr)).toEqual([`Git tracks that session, so ${REASON}.`]);
-});
+test.each([["-c"], ["--fork"]])(
+  "%s with a REF continues a tracked session, with a one-line notice",
+  async (option) => {
+    writeOwn();
+    writeForeign();
+    const { stdout, stderr, exitCode } = await run(...MODEL, "-p", option, "1", "go on");
+    expect([stdout, exitCode]).toEqual(["two\n", 0]);
+    expect(reasons(stderr)).toEqual([`Git tracks that session, so ${REASON}.`]);
+  },
+);
 
-test("session.autoResume skips it as well", async () => {
+test("session.autoResume skips a tracked session as well", async () => {
   writeOwn();
   writeForeign();
   place.configure({ sandbox: "off", session: { autoResume: true } });
@@ -103,7 +106,7 @@ test("session.autoResume skips it as well", async () => {
   await program.waitFor(`Session ${FOREIGN} is newer and was skipped`);
 });
 
-test("/resume marks it in the list", async () => {
+test("/resume marks a tracked session in the list", async () => {
   writeOwn();
   writeForeign();
   await using program = startInPty(place, MODEL, { columns: 120 });

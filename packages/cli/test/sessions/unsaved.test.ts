@@ -42,7 +42,7 @@ async function expectUnsaved(reason: string) {
   expect(stderr.trimEnd().split("\n")).toHaveLength(1);
 }
 
-describe("where nothing can be saved the answer still comes, with one warning", () => {
+describe("the answer arrives with one warning if nothing can be saved because", () => {
   test(".diligent is a file", async () => {
     place.write(".diligent", "");
     await expectUnsaved(join(place.project, ".diligent"));
@@ -79,7 +79,7 @@ testUnless(mountObstacle)(
       modified: "2026-01-01T00:00:00.000Z",
       texts: ["x", "one"],
     });
-    // Everything as it should be, so that nothing is left to do but to write.
+    // Everything is prepared, so that only the write is missing.
     for (const name of ["", "sessions", "knowledge", "skills"]) {
       mkdirSync(join(directory, name), { recursive: true });
       chmodSync(join(directory, name), 0o700);
@@ -130,7 +130,7 @@ testUnless(mountObstacle)(
   },
 );
 
-test("a session whose directory is removed while it runs is complete in the end", async () => {
+test("a session whose directory is removed during the run is complete at the end", async () => {
   const remove = { toolCalls: [{ name: "bash", input: { command: "rm -rf .diligent" } }] };
   place.write("script.json", { version: 1, turns: [remove, { text: "Done." }] });
   const { stdout, stderr } = await print("--approval", "auto");

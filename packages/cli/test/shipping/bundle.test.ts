@@ -7,7 +7,7 @@ import { renewBundle } from "../../scripts/bundle.ts";
 const directory = mkdtempSync(join(tmpdir(), "diligent-bundle-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-test("a bundle takes the place of an earlier one, and leaves what else was built there", async () => {
+test("a bundle replaces an earlier one and leaves other builds in the directory", async () => {
   const others = ["THIRD-PARTY.md", "diligent", "diligent-0.1.0.tgz", "diligent-darwin-arm64"];
   for (const name of others) writeFileSync(join(directory, name), name);
   const old = join(directory, "chunks", "old.js");

@@ -19,10 +19,10 @@ const SCRIPT = {
   ],
 };
 const RUN = ["-p", "--model", "scripted/script.json", "--output-format", "stream-json", "find it"];
-// Nothing of the repository's is in it.
+// Contains nothing from the repository.
 const ENVIRONMENT = { PATH: "/usr/bin:/bin" };
 
-test("a target is named, is this machine, or is one of all; Windows is none", () => {
+test("a build target is named, host or all; Windows is refused", () => {
   const host = { platform: "linux", arch: "arm64", isMusl: true };
   expect(chooseTargets("host", host).map(({ bun }) => bun)).toEqual(["bun-linux-arm64-musl"]);
   expect(chooseTargets("darwin-arm64", host).map(({ name }) => name)).toEqual(["darwin-arm64"]);
@@ -35,7 +35,7 @@ test("a target is named, is this machine, or is one of all; Windows is none", ()
 const target = findHostTarget(currentHost());
 
 describe.skipIf(target === undefined)(
-  "the executable (skipped where there is no target for the machine)",
+  "the executable (skipped if there is no target for this machine)",
   () => {
     let directory: string;
     let program: string[];
@@ -60,14 +60,14 @@ describe.skipIf(target === undefined)(
       return place;
     }
 
-    test("is one file, beside what its parts want to be told", () => {
+    test("is one file, next to its third-party notices", () => {
       expect(readdirSync(directory).sort()).toEqual(["THIRD-PARTY.md", "diligent"]);
       expect(readFileSync(join(directory, "THIRD-PARTY.md"), "utf8")).toMatch(
         /## @vscode\/ripgrep-\w+-\w+ 1/,
       );
     });
 
-    test("says its version and works with its own ripgrep, whatever lies in the directory", async () => {
+    test("prints its version and uses its own ripgrep, whatever is in the directory", async () => {
       const place = createPlace();
       const traps = plantTraps(place);
       const options = { program, environment: ENVIRONMENT };
@@ -104,7 +104,7 @@ describe.skipIf(target === undefined)(
       expect(statSync(copy).mode & 0o777).toBe(0o700);
     }, 60_000);
 
-    test("looks at the machine without unpacking anything", async () => {
+    test("runs doctor without unpacking anything", async () => {
       const place = createPlace();
       const environment = { ...ENVIRONMENT, DILIGENT_MODEL: "scripted/hello.json" };
       const { stdout, exitCode } = await runDiligent(place, ["doctor"], { program, environment });

@@ -16,7 +16,7 @@ const CORE = join(REPOSITORY, "packages", "core");
 const EXAMPLES = ["minimal-agent.ts", "custom-tool.ts", "boxed-commands.ts"];
 const PUBLIC = [".", "./anthropic", "./compatible", "./openai", "./scripted"];
 
-/** A program of somebody who is as strict as can be and has no types but those of the packages. */
+/** A program with the strictest compiler options and no types but those of the packages. */
 const CONSUMER = `
 import { type AgentEvent, type SandboxState, EventStream, ProviderError, SessionManager, SessionSandbox, type Tool, type Workspace } from "@diligent/core";
 import * as core from "@diligent/core";
@@ -40,7 +40,7 @@ let packed: string;
 let place: TemporaryProject;
 let registry: LocalRegistry;
 
-/** A project of somebody else's, with the library installed from its file. */
+/** Another project with the library installed from its file. */
 beforeAll(async () => {
   packed = mkdtempSync(join(tmpdir(), "diligent-packed-"));
   place = createTemporaryProject();
@@ -69,7 +69,7 @@ function installed(...path: string[]): string {
   return join(place.project, "node_modules", "@diligent", "core", ...path);
 }
 
-/** What the compiler has to say; nothing, when all is well. */
+/** The compiler's messages; empty on success. */
 function compile(files: readonly string[], options: object): string {
   const compilerOptions = {
     target: "ESNext",
@@ -87,7 +87,7 @@ function compile(files: readonly string[], options: object): string {
   return Bun.spawnSync([tsc, "-p", place.project]).stdout.toString();
 }
 
-/** Whether commands can be boxed on this machine. */
+/** Whether commands can be sandboxed on this machine. */
 async function hasBox(): Promise<boolean> {
   const sandbox = new SessionSandbox({
     setting: "auto",
@@ -101,7 +101,7 @@ async function hasBox(): Promise<boolean> {
 }
 
 describe("the packed library", () => {
-  test("comes from its file, and its dependencies are pinned", () => {
+  test("installs from its file, and its dependencies are pinned", () => {
     expect(registry.asked.filter((name) => name.includes("diligent"))).toEqual([]);
     const { exports, dependencies, scripts } = JSON.parse(readFileSync(installed("package.json"), "utf8"));
     expect([Object.keys(exports).sort(), scripts]).toEqual([PUBLIC, undefined]);
@@ -113,18 +113,18 @@ describe("the packed library", () => {
     expect(files.filter((file) => !existsSync(installed(file)))).toEqual([]);
   });
 
-  test("compiles for somebody strict, who has no types of Bun and of Node and checks those of libraries", () => {
+  test("compiles with the strictest options, without types of Bun and Node, checking library types", () => {
     place.write("consumer.ts", CONSUMER);
     expect(compile(["consumer.ts"], { types: [], skipLibCheck: false })).toBe("");
   }, 60_000);
 
-  test("says something about everything that it exports", () => {
+  test("has a docstring for everything that it exports", () => {
     const names = readDeclaredNames(installed("dist", "index.d.ts"));
     expect(names.size).toBeGreaterThan(150);
     expect([...names].filter(([, isDocumented]) => !isDocumented).map(([name]) => name)).toEqual([]);
   });
 
-  test("the examples of its README compile, and are those files, each below 40 lines", () => {
+  test("contains the examples of its README, which compile and have at most 40 lines each", () => {
     const types = [join(REPOSITORY, "node_modules", "@types", "bun")];
     expect(compile(EXAMPLES, { types, skipLibCheck: true })).toBe("");
     const readme = readFileSync(installed("README.md"), "utf8");
@@ -135,13 +135,13 @@ describe("the packed library", () => {
     }
   }, 60_000);
 
-  test("its own tool runs, with a script in the place of a model", async () => {
+  test("runs a custom tool with a scripted model", async () => {
     const program = [process.execPath, "custom-tool.ts"];
     const { stdout, stderr, exitCode } = await runDiligent(place, [], { program });
     expect([stdout, stderr, exitCode]).toEqual([expect.stringMatching(/^roll_die [1-6]\n$/), "", 0]);
   });
 
-  test("commands of its box write to the project and nowhere else; where there is no box, none runs", async () => {
+  test("lets sandboxed commands write to the project only; without a sandbox, none runs", async () => {
     const command = "echo in > made.txt; echo out > ../made.txt; cat made.txt";
     const bash = { id: "toolu_1", name: "bash", input: { command } };
     await using server = await startSseServer(
@@ -158,7 +158,7 @@ describe("the packed library", () => {
     expect([existsSync(join(place.top, "made.txt")), readdirSync(place.temporary)]).toEqual([false, []]);
   });
 
-  test("the minimal agent works: it searches with the ripgrep that came along, and changes nothing", async () => {
+  test("runs the minimal agent, which searches with the included ripgrep and changes nothing", async () => {
     place.write("hay.txt", "a needle\n");
     const grep = { id: "toolu_1", name: "grep", input: { pattern: "needle", glob: "hay*" } };
     const write = { id: "toolu_2", name: "write", input: { file_path: ".env", content: "X=1" } };

@@ -56,7 +56,7 @@ function readInstalledPackage(): Record<string, unknown> {
 }
 
 describe("the packed program", () => {
-  test("asks the registry for ripgrep only, and brings no script that installing would run", () => {
+  test("downloads only ripgrep from the registry, and contains no install script", () => {
     expect([...new Set(registry.asked)].filter((name) => !name.startsWith("@vscode/ripgrep"))).toEqual([]);
     expect(registry.asked).toContain("@vscode/ripgrep");
     expect(readInstalledPackage()).toEqual({
@@ -71,13 +71,13 @@ describe("the packed program", () => {
     });
   });
 
-  test("starts with the options that keep a repository's files out, and comes with its licences", () => {
+  test("starts with the options that ignore a repository's files, and includes its licences", () => {
     const firstLine = (path: string) => readFileSync(path, "utf8").split("\n", 1)[0];
     expect(firstLine(installed("diligent.js"))).toBe(firstLine(CHECKOUT_PROGRAM));
     expect(readFileSync(installed("LICENSE"), "utf8")).toContain("MIT");
     expect(readFileSync(installed("THIRD-PARTY.md"), "utf8")).toContain("## zod 4");
     const links = readFileSync(installed("README.md"), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g);
-    // What only a checkout has is not spoken of.
+    // Things that only a checkout has are not mentioned.
     expect(readFileSync(installed("README.md"), "utf8")).not.toMatch(
       /bun run (?!diligent)|(this|the) (checkout|repository)\b(?!'s)/,
     );
@@ -86,7 +86,7 @@ describe("the packed program", () => {
     );
   });
 
-  test("what it imports is in it, a part of Bun, or a dependency", () => {
+  test("imports only its own files, Bun's modules and its dependencies", () => {
     const names = [...new Bun.Glob("**/*.js").scanSync(installed("."))].flatMap((file) =>
       new Bun.Transpiler({ loader: "js" }).scanImports(
         readFileSync(installed(file), "utf8").replace(/^#!.*/, ""),
@@ -96,7 +96,7 @@ describe("the packed program", () => {
     expect([...new Set(foreign)].filter((name) => !isBuiltin(name))).toEqual(["@vscode/ripgrep"]);
   });
 
-  test("says its version and answers with a scripted model, whatever lies in the directory", async () => {
+  test("prints its version and answers with a scripted model, whatever is in the directory", async () => {
     place.write("script.json", SCRIPT);
     place.write("hay.txt", "a needle\n");
     const traps = plantTraps(place);

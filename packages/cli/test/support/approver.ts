@@ -5,10 +5,10 @@ import type { TemporaryProject } from "./temporary-project.ts";
 export type ApproverOptions = Partial<Omit<ApproveOptions, "context">> &
   Pick<ApprovalContext, "mode" | "rules" | "environment">;
 
-/** For requests of which nobody is told that they were asked about. */
+/** For requests for which no approval event is expected. */
 export const UNHEARD = { announce() {} };
 
-/** What decides in a project; every one with the grants that are kept for it. */
+/** The decisions in a project; each uses the grants that are stored for it. */
 export function createApprover(
   place: TemporaryProject,
   { mode, rules, environment, ...options }: ApproverOptions,
@@ -21,7 +21,7 @@ function createStore({ top, project }: TemporaryProject): GrantStore {
   return new GrantStore({ environment: { XDG_STATE_HOME: `${top}/state` }, root: project });
 }
 
-/** A decision, and by which gates it was told of. */
+/** A decision, and the gates of its events. */
 export async function decideWith(approve: Approve, request: ApprovalRequest) {
   const gates: string[] = [];
   const decision = await approve(request, { announce: (gate) => gates.push(gate) });

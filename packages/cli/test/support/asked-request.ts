@@ -5,7 +5,7 @@ type Fields = Record<string, unknown>;
 /** A request as a model sees it, whatever the wire format. */
 export interface AskedRequest {
   system: string;
-  /** What each message says, calls and results included, without its role. */
+  /** The text of each message, calls and results included, without its role. */
   messages: string[];
   /** The names of the tools. */
   tools: string[];
@@ -13,11 +13,11 @@ export interface AskedRequest {
   maxTokens: number;
   /** At four characters each. */
   tokens: number;
-  /** It has no tools, as only a request for a summary has none. */
+  /** It has no tools, which is only true for a request for a summary. */
   isSummary: boolean;
 }
 
-/** Reads a request of the Messages, the Responses or the Chat Completions API. */
+/** Parses a request of the Messages, the Responses or the Chat Completions API. */
 export function readAskedRequest(body: Fields): AskedRequest {
   const { system, instructions, messages, input, tools, model } = body;
   const items = asArray(messages ?? input).map(asRecord);
@@ -54,7 +54,7 @@ function asArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** True for the request in which the model may record what would be lost. */
+/** True for the request that lets the model record knowledge. */
 export function isFlush({ messages }: AskedRequest): boolean {
   return messages.at(-1)?.includes("is about to be replaced by a summary") ?? false;
 }

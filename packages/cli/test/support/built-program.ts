@@ -4,12 +4,12 @@ import { bundleProgram, CLI_PACKAGE, CORE_PACKAGE, REPOSITORY } from "../../scri
 
 const BUILT = join(import.meta.dir, "..", "dist");
 const ENTRY = "diligent.js";
-// Longer than any run of the tests, which may still use what it has built.
+// Longer than any test run, which may still use what it has built.
 const KEPT_MS = 3_600_000;
 
 /**
- * The program as it is shipped, built from the sources as they are now: it starts in half the time of the checkout, and
- * is what users run. Built once, and again after a change.
+ * The program as it is shipped, built from the current sources: it starts in half the time of the checkout,
+ * and is what users run. Built once, and again after a change.
  * @returns its path.
  */
 export async function buildProgram(): Promise<string> {
@@ -24,14 +24,14 @@ export async function buildProgram(): Promise<string> {
   try {
     renameSync(unfinished, directory);
   } catch (error) {
-    // Another process was faster with the same.
+    // Another process built the same faster.
     if (!existsSync(entry)) throw error;
     rmSync(unfinished, { recursive: true });
   }
   return entry;
 }
 
-/** Differs whenever a file that the program is built from does. */
+/** Differs whenever a file that the program is built from differs. */
 function fingerprint(): string {
   const hash = new Bun.CryptoHasher("sha256");
   for (const directory of [join(CORE_PACKAGE, "src"), join(CLI_PACKAGE, "src"), join(CLI_PACKAGE, "docs")]) {

@@ -2,12 +2,13 @@ import { realpathSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 
 /**
- * An absolute directory in which the running Bun is called `bun`, for the `PATH` of a child. It need not be the
- * directory of the executable: npm installs that as `bun.exe` and adds a directory of links to `PATH`.
+ * An absolute directory in which the running Bun is called `bun`, for the `PATH` of a child. It may differ
+ * from the directory of the executable: npm installs that as `bun.exe` and adds a directory of links to
+ * `PATH`.
  */
 export const BUN_DIRECTORY = findBunDirectory(process.execPath, process.env.PATH ?? "");
 
-/** @throws Error where neither the directory of `executable` nor an absolute one in `path` has it as `bun`. */
+/** @throws Error if neither the directory of `executable` nor an absolute one in `path` has it as `bun`. */
 export function findBunDirectory(executable: string, path: string): string {
   const directories = [dirname(executable), ...path.split(delimiter).filter(isAbsolute)];
   const found = directories.find((directory) => isSameFile(join(directory, "bun"), executable));

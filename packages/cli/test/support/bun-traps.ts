@@ -7,7 +7,7 @@ export interface Traps {
   sprung(): string[];
 }
 
-/** Everything that a repository can leave lying about for Bun to run or to read: each leaves a file when it has worked. */
+/** Everything in a repository that Bun would run or read: each leaves a file when it takes effect. */
 export function plantTraps(place: TemporaryProject): Traps {
   const canary = (name: string) => join(place.top, `canary-${name}`);
   const leave = (name: string) => `require("fs").writeFileSync(${JSON.stringify(canary(name))}, "");`;

@@ -9,10 +9,10 @@ export interface CertificateAuthority {
   key: string;
 }
 
-/** True when there is an `openssl` to make certificates with. */
+/** True if there is an `openssl` to make certificates with. */
 export const CAN_ISSUE_CERTIFICATES = Bun.which("openssl") !== null;
 
-/** Makes an authority that nobody trusts yet, with a certificate for a host. */
+/** Creates an authority that nobody trusts yet, with a certificate for a host. */
 export function createAuthority(directory: string, host: string): CertificateAuthority {
   mkdirSync(directory, { recursive: true });
   const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];

@@ -5,7 +5,7 @@ import type { Reply } from "../../../core/test/support/sse-server.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
 import type { VendorAnswer } from "./vendor-service.ts";
 
-/** An answer as a server that speaks Chat Completions gives it; the arguments of each call come in two pieces. */
+/** An answer as a Chat Completions server sends it; the arguments of each call arrive in two pieces. */
 export function compatibleReply({ text, calls = [], usage }: VendorAnswer): Reply {
   const chunks = calls.flatMap(({ id, name, input }, index) => {
     const json = JSON.stringify(input);
@@ -29,7 +29,7 @@ export function compatibleReply({ text, calls = [], usage }: VendorAnswer): Repl
   ]);
 }
 
-/** Writes the configuration in the user's home directory, as only its owner may read it. */
+/** Writes the configuration in the user's home directory, readable only by its owner. */
 export function writeUserConfig({ home }: TemporaryProject, config: object): string {
   const path = join(home, ".config", "diligent", "diligent.jsonc");
   mkdirSync(dirname(path), { recursive: true });

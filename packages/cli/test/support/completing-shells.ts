@@ -1,20 +1,23 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where a shell completes: the script of completions, and the directory whose files it sees; its home too. */
+/**
+ * The environment of a shell: the completion script, and the directory whose files it sees, which is also its
+ * home.
+ */
 export interface CompletingPlace {
   script: string;
   directory: string;
 }
 
-/** What a shell offers for each of some lines, sorted; the cursor stands behind the line. */
+/** What a shell offers for each of some lines, sorted; the cursor is at the end of the line. */
 export type OfferInShell = (place: CompletingPlace, lines: readonly string[]) => Promise<string[][]>;
 
 const BETWEEN = "\u0001";
 
 /**
- * Puts a `diligent` into `bin` of a directory that knows one thing: to list three sessions, one with a name that a shell
- * would run and a terminal obey.
+ * Creates a `diligent` in `bin` of a directory that can only list three sessions, one with a name that a
+ * shell would execute and a terminal obey.
  * @returns the path of `bin`.
  */
 export function plantSessionList(directory: string): string {
@@ -27,7 +30,7 @@ export function plantSessionList(directory: string): string {
   return bin;
 }
 
-/** Runs a shell with nothing of its user's; what it prints is a list of lists. */
+/** Runs a shell without the user's settings; its output is a list of lists. */
 async function offer(command: readonly string[], { directory }: CompletingPlace): Promise<string[][]> {
   const env = { PATH: `${join(directory, "bin")}:${process.env.PATH}`, HOME: directory, TERM: "xterm" };
   const shell = Bun.spawn([...command], { cwd: directory, env, stdin: "ignore", stderr: "pipe" });
@@ -47,14 +50,14 @@ for line in $argv[2..]
     complete -C $line | cut -f 1
 end`;
 
-/** As fish completes a line by itself. */
+/** How fish completes a line without a terminal. */
 export const offerInFish: OfferInShell = (place, lines) =>
   offer(["fish", "--no-config", "-c", FISH, place.script, ...lines], place);
 
 /**
- * Zsh completes at its prompt only, so it gets a terminal. What is handed to `compadd` to be matched is printed there
- * between two marks. A line is typed when zsh has said that it reads keys: before that, the terminal would take ^U for
- * itself. ^U and Return behind the tab make it say so again.
+ * Zsh completes only at its prompt, so it gets a terminal. The candidates passed to `compadd` are printed
+ * there between two marks. A line is typed when zsh has reported that it reads keys: before that, the
+ * terminal would handle ^U itself. ^U and Return after the tab make it report again.
  */
 const ZSH = `zmodload zsh/zpty
 zpty shell zsh -f -i
@@ -77,6 +80,6 @@ for line in "\${@[2,-1]}"; do
 done
 zpty -d shell`;
 
-/** As zsh completes what is typed in a terminal. */
+/** How zsh completes a line typed in a terminal. */
 export const offerInZsh: OfferInShell = (place, lines) =>
   offer(["zsh", "-f", "-c", ZSH, "zsh", place.script, ...lines], place);

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 
-// Loaded before the program: counts how often a timer of it has come, and tells on SIGUSR2, in the file that TIMERS_FILE names.
+// Loaded before the program: counts how often its timers fire, and writes the count to TIMERS_FILE on
+// SIGUSR2.
 
 let count = 0;
 

@@ -12,15 +12,15 @@ import {
   type VendorService,
 } from "./vendor-service.ts";
 
-/** One of the ways to reach a model, for a server on loopback that counts what it is sent. */
+/** One of the ways to reach a model, for a loopback server that counts the tokens it receives. */
 export interface CountedService {
   name: "anthropic" | "openai" | "compatible";
-  /** The id of a model of it. */
+  /** The id of one of its models. */
   model: string;
   reply(answer: VendorAnswer): Reply;
   /** How it refuses a request that is too long. */
   overflow(tokens: number, window: number): Reply;
-  /** The `provider` of a configuration that leads to the server; `more` is what else is said of it. */
+  /** The `provider` of a configuration that selects the server; `more` has further settings. */
   provider(serverUrl: string, more?: object): object;
 }
 
@@ -55,21 +55,21 @@ function vendor(service: VendorService, model: string): CountedService {
   };
 }
 
-/** Gives the answer to a request; a text is an answer, and what is no answer is the reply itself. */
+/** Answers a request; a text is an answer, anything else is the reply itself. */
 export type GiveAnswer = (request: AskedRequest) => Given | Promise<Given>;
 type Given = string | VendorAnswer | Reply;
 
 export interface CountingModel {
-  /** In tokens, as the server counts; a longer request is refused. */
+  /** In tokens, as counted by the server; longer requests are refused. */
   window: number;
-  /** To requests of a conversation. */
+  /** For requests of a conversation. */
   answer: GiveAnswer;
-  /** To requests for a summary; a good one when left out. */
+  /** For requests for a summary; default: a good one. */
   summarize?: GiveAnswer;
 }
 
 export interface CountingServer extends SseServer {
-  /** All requests, the refused ones included. */
+  /** All requests, including refused ones. */
   asked: AskedRequest[];
   /** Those of conversations. */
   readonly turns: AskedRequest[];
@@ -79,7 +79,10 @@ export interface CountingServer extends SseServer {
   refused: number;
 }
 
-/** A server that counts a token for every four characters of a request, says so in `usage`, and refuses what is too long. */
+/**
+ * A server that counts a token per four characters of a request, reports the count in `usage`, and refuses
+ * what is too long.
+ */
 export async function startCountingServer(
   service: CountedService,
   { window, answer, summarize = () => GOOD_SUMMARY }: CountingModel,
@@ -117,13 +120,13 @@ function toReply(service: CountedService, given: Given, { tokens }: AskedRequest
 }
 
 export interface ModelConfig extends Record<string, unknown> {
-  /** Of the model, where they differ from the known ones. */
+  /** The model's limits, if they differ from the known ones. */
   limits?: object | undefined;
-  /** What else is said of the provider. */
+  /** Further settings of the provider. */
   access?: object;
 }
 
-/** Makes the server's model the configured one. */
+/** Configures the server's model. */
 export function configureModel(
   place: TemporaryProject,
   service: CountedService,
@@ -135,7 +138,7 @@ export function configureModel(
     model: service.model,
     provider: service.provider(url, access),
     ...models,
-    // A request before each compaction, which no other test is about.
+    // Disables the knowledge request before each compaction, which other tests cover.
     knowledge: { flushBeforeCompaction: false },
     ...config,
   });

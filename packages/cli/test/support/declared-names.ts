@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const DECLARATION = /^export (?:declare )?(?:abstract )?(?:function|class|interface|type|const) (\w+)/gm;
 
-/** The names that a declaration file exports, by itself or from others, and whether each has a docstring. */
+/** The names that a declaration file exports, its own or re-exported, and whether each has a docstring. */
 export function readDeclaredNames(path: string): Map<string, boolean> {
   const text = readFileSync(path, "utf8");
   const names = new Map<string, boolean>();

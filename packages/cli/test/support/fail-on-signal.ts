@@ -1,4 +1,4 @@
-/** Loaded before the program, so that a test can let it meet a fault of its own: SIGUSR1 throws, SIGUSR2 rejects. */
+/** Loaded before the program, so that a test can trigger a bug: SIGUSR1 throws, SIGUSR2 rejects. */
 process.on("SIGUSR1", () => {
   setTimeout(() => {
     throw new Error("thrown by the test");

@@ -1,6 +1,6 @@
 import type { CliIo, CliOutput, SignalName } from "../../src/io/io.ts";
 
-/** An output that keeps what is written. */
+/** An output that stores what is written. */
 export class FakeOutput implements CliOutput {
   text = "";
   readonly closing = new AbortController();
@@ -57,7 +57,7 @@ export class FakeIo implements CliIo {
   }
 }
 
-/** A process that has no signals. */
+/** A process without signals. */
 class FakeHost {
   readonly pid = process.pid;
   readonly stdin = { on: () => undefined };

@@ -2,17 +2,17 @@ import { connect, createServer, type Socket } from "node:net";
 
 export interface ForwardProxy extends AsyncDisposable {
   url: string;
-  /** The first line of each request it got, such as `CONNECT api.example.test:443 HTTP/1.1`. */
+  /** The first line of each request, such as `CONNECT api.example.test:443 HTTP/1.1`. */
   requests: string[];
 }
 
-/** A proxy on loopback that hands everything on to one port of this machine, whatever host is asked for. */
+/** A loopback proxy that forwards everything to one port of this machine, whatever host is requested. */
 export async function startForwardProxy(targetUrl: string): Promise<ForwardProxy> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
   const keep = (socket: Socket): Socket => {
     sockets.add(socket);
-    // The other side may go away at any time.
+    // The other side may close the connection at any time.
     return socket.on("error", () => socket.destroy()).on("close", () => sockets.delete(socket));
   };
   const server = createServer((client) => {
@@ -38,7 +38,7 @@ export async function startForwardProxy(targetUrl: string): Promise<ForwardProxy
   };
 }
 
-/** A server is asked for a path where a proxy is asked for a whole address. */
+/** A server gets a path in the request line, a proxy a whole address. */
 function toOriginForm(head: Buffer): Buffer {
   return Buffer.from(head.toString("latin1").replace(/^(\S+) \w+:\/\/[^/\s]+/, "$1 "), "latin1");
 }

@@ -72,7 +72,10 @@ const PIECES: readonly [string, ...string[]] = [
   "\uffa0",
 ];
 
-/** Text that tries to leave its place: control sequences, references to them, half characters, amid Markdown. */
+/**
+ * Text that tries to leave its place: control sequences, references to them, half characters, within
+ * Markdown.
+ */
 export function hostileDocument(chance: Chance): string {
   return Array.from({ length: chance.between(1, 25) }, () => chance.pick(PIECES)).join("");
 }

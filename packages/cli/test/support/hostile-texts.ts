@@ -1,6 +1,6 @@
 import type { Chance } from "./chance.ts";
 
-/** Stands on both sides of every sequence, so that one which got through can be told from our own. */
+/** Surrounds every sequence, so that one that got through can be distinguished from our own. */
 const EDGE = "ж";
 
 const SEQUENCES: readonly [string, ...string[]] = [
@@ -70,7 +70,7 @@ const FILLING: readonly [string, ...string[]] = [
   "\t",
 ];
 
-/** Sequences that would act on a terminal, amid text. Without line feeds where `isOneLine`. */
+/** Sequences that would control a terminal, within text. Without line feeds if `isOneLine`. */
 export function hostileText(chance: Chance, { pieces = 6, isOneLine = false } = {}): string {
   const parts = Array.from({ length: pieces }, () => {
     const filling = !isOneLine && chance.between(0, 3) === 0 ? "\n" : chance.pick(FILLING);
@@ -79,7 +79,7 @@ export function hostileText(chance: Chance, { pieces = 6, isOneLine = false } = 
   return parts.join("");
 }
 
-/** As `hostileText`, as the name of a file may be. */
+/** Like `hostileText`, as a valid file name. */
 export function hostileFileName(chance: Chance): string {
   return hostileText(chance, { pieces: 2, isOneLine: true })
     .toWellFormed()
@@ -88,7 +88,7 @@ export function hostileFileName(chance: Chance): string {
     .trim();
 }
 
-/** What of hostile texts reached a terminal as it was; empty when all of it was made harmless. */
+/** The hostile sequences that reached a terminal unescaped; empty if all were made harmless. */
 export function findEscaped(bytes: string): string[] {
   const acting = SEQUENCES.filter((sequence) => sequence.isWellFormed());
   return acting

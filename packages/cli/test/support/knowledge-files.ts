@@ -6,12 +6,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export interface WrittenKnowledge {
   id: string;
   content: string;
-  /** A minute and so many days ago. */
+  /** A minute and this many days ago. */
   daysAgo?: number;
   [field: string]: unknown;
 }
 
-/** Puts entries into a project as if they had been recorded: patterns with the usual confidence where nothing else is said. */
+/** Adds entries to a project as if they had been recorded: by default patterns with the usual confidence. */
 export function writeKnowledge(place: TemporaryProject, ...entries: WrittenKnowledge[]): void {
   const lines = entries.map(({ daysAgo = 0, ...entry }) => {
     const timestamp = new Date(Date.now() - daysAgo * DAY_MS - 60_000).toISOString();
@@ -21,7 +21,7 @@ export function writeKnowledge(place: TemporaryProject, ...entries: WrittenKnowl
   markWritten(place, lines[0] ?? "");
 }
 
-/** Lets a knowledge file that begins with this line count as written on this machine. */
+/** Makes a knowledge file that begins with this line count as written on this machine. */
 export function markWritten(place: TemporaryProject, firstLine: string): void {
   markOwnKnowledge({ HOME: place.home }, firstLine);
 }

@@ -3,12 +3,15 @@ import { join } from "node:path";
 
 const STORE = join(import.meta.dir, "..", "..", "..", "..", "node_modules", ".bun");
 
-/** A registry on loopback that has what is installed in this repository, and nothing of this repository itself. */
+/**
+ * A loopback registry that has the packages installed in this repository, and nothing of the repository
+ * itself.
+ */
 export interface LocalRegistry extends AsyncDisposable {
   url: string;
-  /** The packages that were asked for, in order. */
+  /** The requested packages, in order. */
   readonly asked: string[];
-  /** For the installing Bun: no other registry, an empty home and an empty cache. */
+  /** The environment of the installing Bun: no other registry, an empty home and an empty cache. */
   environment(home: string): Record<string, string>;
 }
 
@@ -54,7 +57,7 @@ function describePackage(name: string, origin: string): object | undefined {
   return { name, "dist-tags": { latest }, versions: Object.fromEntries(versions) };
 }
 
-/** In the store a directory is called `@scope+name@version`, with a hash behind it where peers matter. */
+/** In the store, a directory is called `@scope+name@version`, followed by a hash if peers matter. */
 function installedVersions(name: string): string[] {
   const prefix = `${name.replace("/", "+")}@`;
   const found = readdirSync(STORE).filter((entry) => entry.startsWith(prefix));

@@ -10,8 +10,8 @@ export interface LongSession {
 }
 
 /**
- * Puts a session into a project in which questions and answers take turns; returns the path of its file. Message 3 begins
- * with "answer 3:". Its usage says one token, as of a server that does not count.
+ * Writes a session with alternating questions and answers into a project; returns the path of its file.
+ * Message 3 begins with "answer 3:". Its usage is one token, as from a server that does not count.
  */
 export function writeLongSession(place: TemporaryProject, model: string, session: LongSession): string {
   const { turns, charactersPerMessage, version = 2 } = session;

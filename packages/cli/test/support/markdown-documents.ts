@@ -122,7 +122,7 @@ const PIECES: readonly [string, ...string[]] = [
   '"',
 ];
 
-/** A document of lines that mean something, in any order. */
+/** A document of lines with a meaning in Markdown, in any order. */
 export function documentOfLines(chance: Chance): string {
   const lines = Array.from({ length: chance.between(1, 14) }, () => {
     const end = chance.next() < 0.06 ? "\r\n" : "\n";
@@ -132,7 +132,7 @@ export function documentOfLines(chance: Chance): string {
   return chance.next() < 0.3 ? text.slice(0, -1) : text;
 }
 
-/** A document of characters that mean something, in any order. */
+/** A document of characters with a meaning in Markdown, in any order. */
 export function documentOfPieces(chance: Chance): string {
   return Array.from({ length: chance.between(5, 70) }, () => chance.pick(PIECES)).join("");
 }

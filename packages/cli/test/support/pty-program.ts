@@ -5,7 +5,7 @@ import { VirtualTerminal } from "./virtual-terminal.ts";
 
 const POLL_MS = 5;
 
-// What was written for the size before is read within this; a frame for the new one comes later.
+// Output for the old size is read within this time; a frame for the new one comes later.
 const IN_FLIGHT_MS = 15;
 
 export interface PtyOptions {
@@ -15,41 +15,44 @@ export interface PtyOptions {
   /** What to start instead of the linked program, before the arguments. */
   program?: readonly string[];
   cwd?: string;
-  /** Ended by SIGKILL after this; 20 s when left out. */
+  /** Killed after this time; default: 20 s. */
   timeoutMs?: number;
-  /** How long `waitFor` waits; 10 s when left out. */
+  /** How long `waitFor` waits; default: 10 s. */
   patienceMs?: number;
   /** Called as soon as the program has written something, for tests that must answer it at once. */
   onOutput?: () => void;
 }
 
-/** A program in a pseudo-terminal of its own, and the screen a person would see. */
+/** A program in a separate pseudo-terminal, and the screen that a person would see. */
 export interface PtyProgram extends AsyncDisposable {
   readonly terminal: VirtualTerminal;
   readonly process: Bun.Subprocess;
   readonly exitCode: Promise<number>;
-  /** Everything the program wrote to the terminal. */
+  /** Everything that the program wrote to the terminal. */
   readonly bytes: string;
   /** Types keys; `\r` is Enter, `\x03` Ctrl+C, `\x1b` Escape. */
   send(keys: string): void;
-  /** The rows a person sees now. */
+  /** The currently visible rows. */
   screen(): Promise<string[]>;
-  /** All rows, those above the screen first. */
+  /** All rows, starting with those above the screen. */
   scrollback(): Promise<string[]>;
-  /** Resolves with the screen once a row on it, or the whole of it, has the text; fails where the program ends without. */
+  /**
+   * Resolves with the screen once a row on it, or the whole of it, has the text; fails if the program ends
+   * first.
+   */
   waitFor(text: string | RegExp): Promise<string[]>;
-  /** As `waitFor`, for whatever can be seen. */
+  /** Like `waitFor`, for any condition on the screen. */
   waitUntil(isShown: (screen: string[], terminal: VirtualTerminal) => boolean): Promise<string[]>;
   /** Resolves once nothing has been written for `quietMs`. */
   settle(quietMs?: number): Promise<string[]>;
   resize(columns: number, rows: number): Promise<void>;
-  /** As `resize`, between two frames. @returns true when a frame was on its way all the same. */
+  /** Like `resize`, between two frames. @returns true if a frame was being written after all. */
   resizeBetweenFrames(columns: number, rows: number): Promise<boolean>;
-  /** As `resizeBetweenFrames`, and resolves when the program has drawn for the new size. */
+  /** Like `resizeBetweenFrames`, and resolves when the program has drawn for the new size. */
   resizeAndRedraw(columns: number, rows: number): Promise<boolean>;
 }
 
-/** Starts the real program, or another, in a home and a project that are thrown away. */
+/** Starts the real program, or another, in a disposable home and project. */
 export function startInPty(
   place: TemporaryProject,
   args: readonly string[] = [],

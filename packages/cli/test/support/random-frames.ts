@@ -27,8 +27,8 @@ export interface RandomOptions {
 export interface RandomRun {
   stage: ScreenStage;
   /**
-   * What the shell printed and what was finished, as text. Each line has a number of its own; `#` is before those that
-   * were never in the live region.
+   * The shell's output and the finished lines, as text. Each line has a unique number; `#` precedes those
+   * that were never in the live region.
    */
   expected: string[];
 }
@@ -89,7 +89,7 @@ class FramePlayer implements RandomRun {
     this.finish(Array.from({ length: this.chance.between(1, most) }, () => this.line("#", 12)));
   }
 
-  /** What was live until now becomes finished, as a block of an answer does. */
+  /** The live lines become finished, like a block of an answer. */
   private finishLive(): void {
     const { stage } = this;
     this.finish(stage.live.splice(0, this.chance.between(1, stage.live.length)).map(withoutCursor));

@@ -5,7 +5,7 @@ import type { VendorCall } from "./vendor-service.ts";
 const READ = Array.from({ length: 12 }, (_, index) => `src/config/part-${index + 1}.ts`);
 const WRITTEN = READ.slice(0, 4);
 
-/** The files that are only read, and those that are written too. */
+/** The files that are only read, and those that are also written. */
 export const REFACTORED = { read: READ.slice(4).sort(), modified: WRITTEN };
 
 export const REFACTORING_DONE = "The config module is refactored.";
@@ -13,13 +13,13 @@ export const REFACTORING_DONE = "The config module is refactored.";
 export interface Refactoring {
   /** How often the four files are written. */
   rounds: number;
-  /** Of each file. */
+  /** The size of each file. */
   characters: number;
 }
 
 /**
- * Puts twelve files into a project, and answers as a model does that reads all of them, writes four of them again and
- * again, and is done; to what it is asked then it gives `later`.
+ * Writes twelve files into a project, and answers like a model that reads all of them, repeatedly writes four
+ * of them, and finishes; later requests get `later`.
  */
 export function refactorConfig(
   place: TemporaryProject,
@@ -47,7 +47,7 @@ function read(path: string, index: number): VendorCall {
 }
 
 function toFile(title: string, characters: number): string {
-  // Long lines, since a change is told line by line.
+  // Long lines, since a change is shown line by line.
   const line = `// ${`${title}: const value = parse(input); `.repeat(12)}\n`;
   return line.repeat(Math.ceil(characters / line.length)).slice(0, characters);
 }

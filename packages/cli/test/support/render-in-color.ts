@@ -1,7 +1,7 @@
 /**
- * Renders Markdown from stdin, a JSON list of texts, and prints what came of each as JSON: `before` the libraries are
- * there, and `lines` with colours. A process of its own, since marked-terminal decides at its start whether it has a
- * terminal.
+ * Renders Markdown from stdin, a JSON list of texts, and prints each result as JSON: `before` the libraries
+ * are loaded, and `lines` with colours. A separate process, since marked-terminal decides at its start
+ * whether it has a terminal.
  */
 import { loadMarkdown, renderMarkdown } from "../../src/tui/markdown/render.ts";
 import { createTheme } from "../../src/tui/theme.ts";

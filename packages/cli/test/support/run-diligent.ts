@@ -4,13 +4,13 @@ import { buildProgram } from "./built-program.ts";
 import { BUN_DIRECTORY } from "./bun-directory.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
 
-/** The program as `bun install` links it in a checkout: started by its first line. */
+/** The program as `bun install` links it in a checkout, started by its first line. */
 export const CHECKOUT_PROGRAM = join(import.meta.dir, "..", "..", "src", "index.ts");
 
-/** The program as it is shipped: started by its first line, too. */
+/** The program as it is shipped, also started by its first line. */
 export const PROGRAM = await buildProgram();
 
-/** The same start for an environment in which no `bun` can be found: this Bun with the options of the first line. */
+/** The same start for an environment without a `bun`: this Bun with the options of the first line. */
 export const PROGRAM_BY_PATH = [process.execPath, ...launcherOptions(), PROGRAM];
 
 function launcherOptions(): string[] {
@@ -22,19 +22,19 @@ const NO_BUBBLEWRAP =
   /^Commands run without a sandbox, and ask before: bubblewrap \(the program bwrap\) is not installed\.\n/m;
 
 export interface DiligentOptions {
-  /** `null`: an open pipe nobody writes to; left out: empty. */
+  /** `null`: an open pipe that nobody writes to; default: empty. */
   stdin?: string | null;
   environment?: Record<string, string | undefined>;
   cwd?: string;
   /** What to start instead of the linked program, before the arguments. */
   program?: readonly string[];
-  /** Ended by SIGKILL after this; 50 s when left out. */
+  /** Killed after this time; default: 50 s. */
   timeoutMs?: number;
 }
 
 export interface DiligentExit {
   stdout: string;
-  /** Whether this machine has a sandbox is in it only for tests that bring a PATH of their own. */
+  /** The machine's sandbox is visible only to tests with a PATH of their own. */
   stderr: string;
   exitCode: number;
   durationMs: number;
@@ -47,13 +47,13 @@ export interface RunningDiligent {
   ended: Promise<DiligentExit>;
 }
 
-/** A user's environment with nothing in it but what every program needs. */
+/** A user's environment with only what every program needs. */
 export function bareEnvironment({ home, temporary }: TemporaryProject): Record<string, string> {
   const path = `${BUN_DIRECTORY}:/usr/local/bin:/usr/bin:/bin`;
   return { PATH: path, HOME: home, TMPDIR: temporary, LANG: "C.UTF-8" };
 }
 
-/** Starts the real program in a project and collects what it writes. */
+/** Starts the real program in a project and collects its output. */
 export function startDiligent(
   place: TemporaryProject,
   args: readonly string[],
@@ -99,7 +99,7 @@ export function runDiligent(
   return startDiligent(place, args, options).ended;
 }
 
-/** The objects of an output of one JSON object a line; fails where a line is none. */
+/** The objects of an output with one JSON object per line; fails for an invalid line. */
 export function parseLines(text: string): Record<string, unknown>[] {
   return text
     .split("\n")

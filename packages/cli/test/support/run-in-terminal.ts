@@ -2,11 +2,11 @@ import { bareEnvironment, PROGRAM } from "./run-diligent.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
 
 export interface TerminalProgram {
-  /** Everything the terminal got so far. */
+  /** Everything that the terminal received so far. */
   readonly screen: string;
   /** Types text; `\r` is Enter, `\x03` Ctrl+C, `\x04` Ctrl+D. */
   type(text: string): void;
-  /** Resolves once the screen has shown `text`, broken between its words or not, since the last call that found something. */
+  /** Resolves once the screen has shown `text`, wrapped or not, since the last successful call. */
   shown(text: string): Promise<void>;
   process: Bun.Subprocess;
   exitCode: Promise<number>;

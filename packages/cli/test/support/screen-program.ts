@@ -6,9 +6,9 @@ import { InlineScreen } from "../../src/tui/screen/inline-screen.ts";
 import { TerminalGuard } from "../../src/tui/screen/terminal-guard.ts";
 
 /**
- * A program with a screen and nothing else, which the tests run in a terminal. Every key is shown; some do what their
- * letter stands for: f finishes a line, q quits, x exits at once, t throws, r rejects, z suspends, l lends the terminal,
- * m switches on every mode there is.
+ * A program with only a screen, which the tests run in a terminal. Every key is shown; some have an effect: f
+ * finishes a line, q quits, x exits at once, t throws, r rejects, z suspends, l lends the terminal, m turns
+ * on every mode.
  */
 
 const io = createProcessIo();

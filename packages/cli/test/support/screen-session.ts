@@ -23,24 +23,24 @@ export const KEYS = {
 
 export type KeyName = keyof typeof KEYS;
 
-// A question takes no answer before somebody could have seen it.
+// A question accepts no answer before somebody could have seen it.
 const GUARD_MS = 420;
 
 export interface ScreenOptions extends PtyOptions {
-  /** What the model says, a turn for each request. */
+  /** The model's replies, one per request. */
   turns?: readonly (string | object)[];
   summaries?: readonly (string | object)[];
   contextWindow?: number;
   args?: readonly string[];
-  /** The user's; commands run without a sandbox when left out. */
+  /** The user's configuration; by default commands run without a sandbox. */
   config?: object;
-  /** Where it runs; a new one, which is removed afterwards, when left out. */
+  /** Where it runs; default: a new project, which is removed afterwards. */
   place?: TemporaryProject;
 }
 
 /**
- * The real interactive program on a screen of its own, with a model that says what it is told. When it is disposed of,
- * every byte it has written is checked.
+ * The real interactive program on a separate screen, with a scripted model. When it is disposed of, every
+ * byte that it has written is checked.
  */
 export class ScreenSession implements AsyncDisposable {
   readonly place: TemporaryProject;
@@ -52,7 +52,7 @@ export class ScreenSession implements AsyncDisposable {
     const { turns, summaries, contextWindow, args = [] } = options;
     this.isOwnPlace = options.place === undefined;
     this.place = options.place ?? createTemporaryProject();
-    // Commands in a sandbox need nobody's consent, and not every machine has one.
+    // Sandboxed commands need no approval, and not every machine has a sandbox.
     const config = options.config ?? { sandbox: "off" };
     if (this.isOwnPlace || options.config) writeUserConfig(this.place, config);
     if (turns) {
@@ -67,13 +67,13 @@ export class ScreenSession implements AsyncDisposable {
     this.program = startInPty(this.place, ["--model", "scripted/script.json", ...args], options);
   }
 
-  /** Resolves once the session is open: then the status line tells which model it is. */
+  /** Resolves once the session is open: the status line then names the model. */
   async opened(): Promise<this> {
     await this.shows(/^scripted\/script\.json/m);
     return this;
   }
 
-  /** Writes a prompt and sends it when it is on the screen. */
+  /** Types a prompt and sends it when it is on the screen. */
   async say(text: string): Promise<void> {
     this.program.send(text);
     await this.shows(text.slice(-10));
@@ -92,7 +92,7 @@ export class ScreenSession implements AsyncDisposable {
     this.program.send(key);
   }
 
-  /** Allows what is asked about `subject` from now on, by the key that says how far, and a yes to what is kept. */
+  /** Allows `subject` permanently, with the key for the scope, and confirms what is stored. */
   async allowAlways(subject: string, key: "a" | "p"): Promise<void> {
     await this.answer(subject, key);
     await this.answer("? Always allow this", "y");
@@ -102,37 +102,37 @@ export class ScreenSession implements AsyncDisposable {
     await this.program.waitFor(text);
   }
 
-  /** Resolves once this has been shown, also where it has been scrolled away or replaced since. */
+  /** Resolves once this has been shown, even if it was scrolled away or replaced since. */
   async hasShown(text: string): Promise<void> {
     await this.program.waitUntil(
       (_, terminal) => terminal.bytes.includes(text) || terminal.lines().some((line) => line.includes(text)),
     );
   }
 
-  /** What a person sees once nothing changes any more, without what differs from run to run. */
+  /** The screen once nothing changes any more, without what differs from run to run. */
   async screen(quietMs = 80): Promise<string> {
     return this.mask(await this.program.settle(quietMs));
   }
 
-  /** Resolves once the run has ended, and that is on the screen. */
+  /** Resolves once the run has ended and the screen shows it. */
   async rests(): Promise<void> {
     await this.program.waitUntil((rows) => !rows.some((row) => row.includes("Esc to stop")));
     await this.program.settle();
   }
 
-  /** All rows that there are, those above the screen first. */
+  /** All rows, starting with those above the screen. */
   async scrollback(): Promise<string> {
     return this.mask(await this.program.scrollback());
   }
 
-  /** Leaves by `/quit`; the terminal is given back then. Returns everything that stands in it. */
+  /** Quits with `/quit`, which restores the terminal. Returns its whole content. */
   async quit(): Promise<string> {
     await this.say("/quit");
     expect(await this.program.exitCode).toBe(0);
     return this.scrollback();
   }
 
-  /** Ends it as a power cut does. */
+  /** Ends it like a power failure. */
   async crash(): Promise<void> {
     this.isCrashed = true;
     await this.program[Symbol.asyncDispose]();
@@ -165,7 +165,7 @@ function toTurn(turn: string | object): object {
   return typeof turn === "string" ? { text: turn } : turn;
 }
 
-/** Lines as they are written below each other in a test. */
+/** Lines written below each other in a test. */
 export function lines(...rows: readonly string[]): string {
   return rows.join("\n");
 }

@@ -8,11 +8,11 @@ export interface StageOptions extends VirtualTerminalOptions, InlineScreenOption
   before?: readonly string[];
 }
 
-/** An inline screen on a terminal in memory, whose live region is whatever a test says. */
+/** An inline screen on a terminal in memory, whose live region the test sets. */
 export class ScreenStage {
   readonly terminal: VirtualTerminal;
   readonly screen: InlineScreen;
-  /** The lines of the live region; `|` with nothing behind it is the cursor. */
+  /** The lines of the live region; a final `|` is the cursor. */
   live: string[] = [];
 
   constructor({ before = [], ...options }: StageOptions = {}) {
@@ -22,7 +22,7 @@ export class ScreenStage {
     this.screen.addChild({ render: () => this.live.map(placeCursor), invalidate() {} });
   }
 
-  /** Starts the screen, with the questions it asks answered. */
+  /** Starts the screen and answers its queries. */
   async start(...live: string[]): Promise<void> {
     this.live = live;
     this.screen.start();
@@ -30,7 +30,7 @@ export class ScreenStage {
     await this.draw();
   }
 
-  /** Draws a frame; resolves with what it wrote, but for a question behind it, once that is on the screen. */
+  /** Draws a frame; resolves with its output, except for a query after it, once it is on the screen. */
   async draw(...finished: string[]): Promise<string> {
     const writes = this.terminal.writes.length;
     this.screen.finish(finished);
@@ -45,13 +45,13 @@ export class ScreenStage {
     return this.terminal.scrollback().map((row) => row.trimEnd());
   }
 
-  /** As `rows`, with what the terminal has wrapped joined. */
+  /** Like `rows`, with wrapped rows joined. */
   lines(): string[] {
     return this.terminal.lines().map((line) => line.trimEnd());
   }
 }
 
-/** The line with the cursor where its last character, `|`, stands. */
+/** The line with the cursor at its last character, `|`. */
 export function placeCursor(line: string): string {
   return line.endsWith("|") ? line.slice(0, -1) + CURSOR_MARKER : line;
 }

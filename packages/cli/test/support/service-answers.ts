@@ -4,11 +4,11 @@ interface ServiceCall {
   id: string;
   name: string;
   input: Record<string, unknown>;
-  /** What the model thinks before it, with its signature. */
+  /** The preceding thinking, with its signature. */
   thinking?: { text: string; signature: string };
 }
 
-/** The events of an answer of the Messages API that calls one tool. */
+/** The events of a Messages API answer that calls one tool. */
 export function callAnswer({ id, name, input, thinking }: ServiceCall): Record<string, unknown>[] {
   const before = thinking ? thinkingBlock(0, thinking.text, thinking.signature) : [];
   const call = block(

@@ -5,18 +5,18 @@ import type { TemporaryProject } from "./temporary-project.ts";
 
 export interface WrittenSession {
   id: string;
-  /** Of the last entry, ISO 8601. */
+  /** The time of the last entry, ISO 8601. */
   modified: string;
-  /** The first is the user's; they take turns. */
+  /** The first is the user's; they alternate. */
   texts: readonly string[];
   name?: string;
   version?: number;
   cwd?: string;
-  /** Who answered; a script when left out. */
+  /** The model that answered; default: a script. */
   model?: string;
 }
 
-/** Puts a session into a project as if it had been held; returns the path of its file. */
+/** Writes a session into a project as if it had taken place; returns the path of its file. */
 export function writeSession(place: TemporaryProject, session: WrittenSession): string {
   const { id, modified, texts, name, version = 2, cwd = place.project, model } = session;
   const entries = texts.map((text, index) => ({
@@ -71,7 +71,7 @@ export interface SavedMessage {
   model?: string;
 }
 
-/** The messages in a session file, branches and all; of the only session when no id is given. */
+/** The messages in a session file, of all branches; default: the only session. */
 export function savedMessages(place: TemporaryProject, id = sessionIds(place)[0] ?? "none"): SavedMessage[] {
   return savedLines(place, id).flatMap(({ type, message }) =>
     type === "message" && isMessage(message) ? [message] : [],
@@ -90,7 +90,7 @@ export function entryTypes(place: TemporaryProject, id?: string): string[] {
   return savedLines(place, id).map(({ type }) => String(type));
 }
 
-/** What was said, in short. */
+/** The text of a message, in short. */
 export function said(messages: readonly SavedMessage[]): string[] {
   return messages.map(({ role, content, output }) => `${role}: ${textOf(content) || output || ""}`.trim());
 }

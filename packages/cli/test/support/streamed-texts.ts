@@ -1,6 +1,6 @@
 /**
- * The texts that a reader of `--output-format stream-json` has in the end who appends each delta and begins a message
- * anew when it is started anew.
+ * The final texts for a reader of `--output-format stream-json` that appends each delta and restarts a
+ * message when it restarts.
  */
 export function streamedTexts(events: readonly Record<string, unknown>[]): string[] {
   const texts = new Map<unknown, string>();

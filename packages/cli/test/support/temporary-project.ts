@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import { temporaryBase } from "../../../core/test/support/temp-dir.ts";
 
-/** A fresh home directory and a fresh project, which is a repository of its own, both below one directory. */
+/** A new home directory and a new project, which is a separate repository, both below one directory. */
 export interface TemporaryProject {
   top: string;
   home: string;
   project: string;
-  /** Where the programs that are tested put their temporary files. */
+  /** The directory for temporary files of the tested programs. */
   temporary: string;
   /** Writes a file of the project and returns its path. */
   write(path: string, content: string | object): string;
@@ -17,7 +17,7 @@ export interface TemporaryProject {
 }
 
 export interface TemporaryProjectOptions {
-  /** Where nobody is in a box, commands ask: what a test of asking wants. As a user has it when left out. */
+  /** Without a sandbox, commands ask, which tests of questions need. Default: as configured. */
   sandbox?: "off";
 }
 

@@ -3,24 +3,25 @@ const STRING_END = `(?:\\x07|${ESCAPE}\\\\)`;
 
 const HIDDEN = "\\p{Cc}\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2028\\u2029\\u2066-\\u2069\\ufeff";
 
-/** Modes that are switched on and off, and those that are only switched off, in case that somebody left them on. */
+/** Modes that are turned on and off, and modes that are only turned off in case somebody left them on. */
 const MODES = [7, 25, 1004, 2004, 2026];
 const MODES_ENDED = [1000, 1002, 1003, 1006, 2031];
 
 /** Everything that the interactive program may send to a terminal besides text. */
 const ALLOWED: readonly string[] = [
-  // Styles with the terminal's own colours, and our links; the title of the window, and messages to its owner.
+  // Styles with the terminal's own colours, and our links; the title of the window, and notifications.
   `${ESCAPE}\\[(?:\\d{1,3}(?:;\\d{1,3}){0,4})?m`,
   `${ESCAPE}\\]8;;(?:https?://[!-~]*)?${STRING_END}`,
   `${ESCAPE}\\](?:[02]|9|99|777);[^${HIDDEN}]{0,200}${STRING_END}`,
   `${ESCAPE}\\[2[23];[02]t`,
-  // The cursor: up, to a column. Rows: insert, remove, erase a row's end or from the cursor down.
+  // The cursor: up, to a column. Rows: insert, remove, erase the end of a row or everything below the cursor.
   `${ESCAPE}\\[\\d{0,3}[ALM]`,
   `${ESCAPE}\\[\\d{1,3}G`,
   `${ESCAPE}\\[[KJ]`,
   `${ESCAPE}\\[\\?(?:${MODES.join("|")})[hl]`,
   ...MODES_ENDED.map((mode) => `${ESCAPE}\\[\\?${mode}l`),
-  // Keyboard protocols on and off; what terminal it is, where the cursor is; the end of a string.
+  // Keyboard protocols on and off; queries for the terminal's type and the cursor position; the end of a
+  // string.
   `${ESCAPE}\\[>7u`,
   `${ESCAPE}\\[<u`,
   `${ESCAPE}\\[\\?u`,
@@ -35,8 +36,8 @@ const OURS = new RegExp(ALLOWED.join("|"), "gu");
 const FOREIGN = new RegExp(`[${HIDDEN}][\\s\\S]{0,30}`, "gu");
 
 /**
- * What is in the bytes that a program sent to a terminal and that is neither text nor one of our own sequences, each with
- * what follows it; and frames that do not begin and end in turn.
+ * The parts of a program's output that are neither text nor our own sequences, each with what follows it; and
+ * frames whose beginnings and ends do not alternate.
  */
 export function findForeignBytes(bytes: string): string[] {
   const text = bytes.replace(OURS, "");
@@ -46,12 +47,12 @@ export function findForeignBytes(bytes: string): string[] {
   ];
 }
 
-/** Said of a last frame without an end. */
+/** Reported for a last frame without an end. */
 export const OPEN_FRAME = "a frame without an end";
 
 const FRAME_MARK = new RegExp(`${ESCAPE}\\[\\?2026([hl])`, "g");
 
-/** True when what was written ends in the midst of a frame. */
+/** True if the output ends within a frame. */
 export function hasOpenFrame(bytes: string): boolean {
   const marks = [...bytes.matchAll(FRAME_MARK)];
   return marks.at(-1)?.[1] === "h";

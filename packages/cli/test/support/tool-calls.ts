@@ -1,7 +1,7 @@
 import type { ToolCallOutcome } from "@diligent/core";
 import type { ToolCallView } from "../../src/tui/view.ts";
 
-/** A call that began at 0 and, where a result is given, ended after `endedAt` milliseconds, 100 when left out. */
+/** A call that began at 0 and, if a result is given, ended after `endedAt` milliseconds (default 100). */
 export function toolCall(
   toolName: string,
   input: unknown,

@@ -15,18 +15,18 @@ import { FakeIo } from "./fake-io.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
 
 export interface TypedOptions {
-  /** Of the command line. */
+  /** The options of the command line. */
   options?: Partial<RunCommandOptions>;
   environment?: Record<string, string>;
-  /** Which session is gone on with; left out, a new one. */
+  /** The session to resume; default: a new one. */
   resumption?: Resumption;
 }
 
 const MACHINE_PATH = "/usr/bin:/bin";
 
 /**
- * The interactive program without its screen: the real session, commands, lists and keys. What would be written into the
- * transcript is in `blocks`.
+ * The interactive program without its screen: the real session, commands, lists and keys. `blocks` has what
+ * would be written to the transcript.
  */
 export class TypedCommands {
   readonly blocks: Block[] = [];
@@ -110,12 +110,12 @@ export class TypedCommands {
     this.view = { ...next, finished: [] };
   };
 
-  /** Whether this machine has a sandbox is only shown to tests that bring a PATH of their own. */
+  /** The machine's sandbox is visible only to tests with a PATH of their own. */
   private isAboutMachine(block: Block): boolean {
     return !this.isOwnPath && toText(block).startsWith("Commands run without a sandbox");
   }
 
-  /** Waits until the session is open, and shows it as the program does. */
+  /** Waits until the session is open, and shows it like the program does. */
   async open(): Promise<this> {
     showSession(await this.holder.session, this);
     return this;
@@ -126,18 +126,20 @@ export class TypedCommands {
     await this.driver.send({ text, content: text });
   }
 
-  /** Enters a line in the editor; what it begins is not waited for. */
+  /** Enters a line in the editor, without waiting for its effect. */
   enter(text: string, visibleText = text): void {
     this.text = "";
     this.lines.take(text, visibleText);
   }
 
-  /** Ends what goes on as the program does when it is left, and resolves when everything is saved. */
+  /**
+   * Ends the current task like the program does when the user quits, and resolves when everything is saved.
+   */
   async leave(): Promise<void> {
     await Promise.all([this.driver.close(), this.lines.arrived()]);
   }
 
-  /** Runs a line that begins with a slash. */
+  /** Runs a slash command line. */
   async run(line: string): Promise<void> {
     const read = readCommandLine(line, SLASH_COMMANDS);
     if (read.kind !== "command") throw new Error(`${line} is no command`);
@@ -148,7 +150,7 @@ export class TypedCommands {
     }
   }
 
-  /** Presses keys one after the other; a text of several characters that is no key is typed. */
+  /** Presses keys one after the other; a text of several characters that is not a key is typed. */
   async press(...keys: string[]): Promise<void> {
     for (const key of keys.flatMap((each) => (KEY.test(each) ? [each] : [...each]))) {
       const context = { keymap: this.keymap, isPromptEmpty: this.text === "", now: 0, rows: 24, columns: 80 };
@@ -172,7 +174,7 @@ export class TypedCommands {
     }
   }
 
-  /** Waits until what a key has begun is done; runs of the model included. */
+  /** Waits until the effect of a key is done, including runs of the model. */
   async settle(): Promise<void> {
     for (let turn = 0; turn < 20 || this.driver.isBusy; turn++) await Bun.sleep(1);
   }
@@ -181,7 +183,7 @@ export class TypedCommands {
     return this.view.dialog?.type === "picker" ? this.view.dialog : undefined;
   }
 
-  /** The labels that are shown, the marked one with `>` in front. */
+  /** The visible labels, the selected one with `>` in front. */
   get items(): string[] {
     const { dialog } = this;
     if (!dialog) return [];
@@ -191,7 +193,7 @@ export class TypedCommands {
     );
   }
 
-  /** What the blocks of some types say, and then no longer. */
+  /** The texts of the blocks of some types, which are then removed. */
   take(...types: Block["type"][]): string[] {
     const wanted = this.blocks.filter(({ type }) => types.length === 0 || types.includes(type));
     this.blocks.length = 0;

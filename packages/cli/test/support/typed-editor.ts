@@ -40,7 +40,7 @@ interface TypedEditorOptions {
   theme?: PromptTheme;
 }
 
-/** A prompt editor with the focus, outside of any screen, that somebody types into. */
+/** A focused prompt editor outside of any screen, that a test types into. */
 export class TypedEditor {
   readonly sent: string[] = [];
   readonly visible: string[] = [];
@@ -72,7 +72,10 @@ export class TypedEditor {
     this.editor.focused = true;
   }
 
-  /** One element a key; a text of several characters is typed as pi-tui hands it on: in UTF-16 units, one by one. */
+  /**
+   * One element per key; a text of several characters is typed as pi-tui delivers it: in UTF-16 units, one by
+   * one.
+   */
   type(...inputs: string[]): this {
     for (const input of inputs) {
       const isKey = input.startsWith("\x1b") || input.length === 1;
@@ -86,7 +89,7 @@ export class TypedEditor {
     return this;
   }
 
-  /** The rows as they are drawn, with `|` where the cursor is and without blanks at their ends. */
+  /** The rows as they are drawn, with `|` at the cursor and without trailing blanks. */
   rows(): string[] {
     return this.rawRows().map((row) => row.replace(CURSOR, "|").trimEnd());
   }

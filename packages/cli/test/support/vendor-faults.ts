@@ -1,10 +1,10 @@
 import { errorReply, type Reply } from "../../../core/test/support/sse-server.ts";
 import type { VendorAnswer, VendorService } from "./vendor-service.ts";
 
-/** What goes wrong with the answer that a model was about to give; the answer has a text and a call. */
+/** A fault in the answer that a model was about to give; the answer has a text and a call. */
 export type VendorFault = (service: VendorService, answer: VendorAnswer) => Reply;
 
-/** Faults that pass, by name. */
+/** Temporary faults, by name. */
 export const PASSING_FAULTS: Readonly<Record<string, VendorFault>> = {
   "a rate limit": () => errorReply(429, "rate_limit_error", "Slow down", { "retry-after": "0" }),
   overload: ({ overloaded }) => overloaded,
@@ -26,7 +26,7 @@ function untilMidText(service: VendorService, answer: VendorAnswer): unknown[] {
   return untilLastButOne(service.events(answer), service.pieces.text);
 }
 
-/** Calls before the last are whole by then. */
+/** Calls before the last are complete by then. */
 function untilMidCall(service: VendorService, answer: VendorAnswer): unknown[] {
   return untilLastButOne(service.events(answer), service.pieces.json);
 }

@@ -10,28 +10,30 @@ export interface VendorCall {
   input: Record<string, unknown>;
 }
 
-/** What a model says in one answer. Each text and the arguments of each call are streamed in two pieces. */
+/**
+ * The content of one answer of a model. Each text and the arguments of each call are streamed in two pieces.
+ */
 export interface VendorAnswer {
   text: string;
   calls?: readonly VendorCall[];
-  /** Tokens as the service counts them; 10 and 5 when left out. */
+  /** Tokens as the service counts them; default: 10 and 5. */
   usage?: { input: number; output: number };
 }
 
-/** One of the services that diligent speaks to, for a server on loopback that stands in for it. */
+/** One of the services that diligent uses, for a loopback server that replaces it. */
 export interface VendorService {
   name: "anthropic" | "openai";
   model: string;
   keyVariable: string;
   urlVariable: string;
-  /** Where the API begins at a server's address. */
+  /** The base path of the API. */
   pathOfBase: string;
-  /** The path of a request for an answer, from the server's address on. */
+  /** The path of a request for an answer, below the server's address. */
   path: string;
   events(answer: VendorAnswer): WireEvent[];
   /** The events of thinking at the beginning of an answer, in two pieces. */
   thinking(text: string): WireEvent[];
-  /** The types of the pieces of a text and of arguments. */
+  /** The event types for pieces of text and of arguments. */
   pieces: { text: string; json: string };
   overloaded: Reply;
   /** How it refuses a request that is too long. */
@@ -122,7 +124,7 @@ export const OPENAI_SERVICE: VendorService = {
 
 export const SERVICES = [ANTHROPIC_SERVICE, OPENAI_SERVICE];
 
-/** The variables that lead diligent to a server that stands in for the service. */
+/** The variables that direct diligent to a server that replaces the service. */
 export function environmentFor(service: VendorService, serverUrl: string): Record<string, string> {
   return {
     [service.keyVariable]: "test-key",
@@ -131,18 +133,18 @@ export function environmentFor(service: VendorService, serverUrl: string): Recor
   };
 }
 
-/** An answer as the service gives it when all is well. */
+/** A successful answer of the service. */
 export function wholeReply(service: VendorService, answer: VendorAnswer): Reply {
   return { events: service.events(answer) };
 }
 
-/** The same with thinking before it, which the service wants to have back with what proves that it is its own. */
+/** The same preceded by thinking, which the service expects back with its signature. */
 export function thoughtfulReply(service: VendorService, answer: VendorAnswer): Reply {
   const [start, ...rest] = service.events(answer).map((event) => shift(event));
   return { events: [start, ...service.thinking("Let me think about it."), ...rest] };
 }
 
-/** An event of the block or item behind. */
+/** An event of the next block or item. */
 function shift(event: WireEvent): WireEvent {
   const moved = ["index", "output_index"].flatMap((key) => {
     const place = event[key];

@@ -1,7 +1,7 @@
-/** A server on loopback that is asked for the newest version. */
+/** A loopback server that returns the newest version. */
 export interface VersionServer extends AsyncDisposable {
   url: string;
-  /** What it was asked, in order. */
+  /** Its requests, in order. */
   requests: AskedRequest[];
 }
 
@@ -11,7 +11,7 @@ export interface AskedRequest {
   headers: Record<string, string>;
 }
 
-/** @param answer to every request; what is not JSON already is made of a version. */
+/** @param answer to every request; unless it is JSON already, it is the version. */
 export function startVersionServer(
   answer: (request: Request) => string | Response | Promise<Response>,
 ): VersionServer {
@@ -19,7 +19,7 @@ export function startVersionServer(
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    // The server gives up nobody: whoever asks has to.
+    // The server never closes a connection: the client has to.
     idleTimeout: 0,
     async fetch(request) {
       requests.push({ method: request.method, url: request.url, headers: request.headers.toJSON() });
@@ -34,7 +34,7 @@ export function startVersionServer(
   };
 }
 
-/** An answer that never comes. */
+/** An answer that never arrives. */
 export function neverAnswer(): Promise<Response> {
   return new Promise(() => {});
 }

@@ -6,28 +6,28 @@ export interface VirtualTerminalOptions {
   rows?: number;
   /** How many lines above the screen are kept. */
   scrollback?: number;
-  /** Answers queries as a terminal does; true when left out. */
+  /** Answers queries like a terminal; default: true. */
   isTalking?: boolean;
 }
 
 export interface VirtualCursor {
-  /** From the first row of the screen, from 0. */
+  /** Relative to the first row of the screen, from 0. */
   row: number;
   column: number;
   isVisible: boolean;
 }
 
 /**
- * A terminal in memory: what is written to it is interpreted by xterm.js, and can be looked at as a person would. It is
- * pi-tui's `Terminal` for a screen that is tested by itself, and the screen of a program in a pseudo-terminal. What it
- * shows is up to date after `flush`.
+ * A terminal in memory: xterm.js interprets its input, and tests see what a person would. It is pi-tui's
+ * `Terminal` for a screen tested by itself, and the screen of a program in a pseudo-terminal. It is up to
+ * date after `flush`.
  */
 export class VirtualTerminal implements Terminal {
   kittyProtocolActive = false;
-  /** Everything that was written, as it was written; one element a call. */
+  /** Everything written, unchanged; one element per call. */
   readonly writes: string[] = [];
   title = "";
-  /** Gets what the terminal answers to queries, where no screen was started on it. */
+  /** Receives the terminal's replies to queries, if no screen was started on it. */
   onReply: ((data: string) => void) | undefined;
   private readonly emulator: Emulator;
   private delayed: string[] | undefined;
@@ -64,7 +64,7 @@ export class VirtualTerminal implements Terminal {
     return this.emulator.rows;
   }
 
-  /** Everything that was written, in one piece. */
+  /** Everything written, as one text. */
   get bytes(): string {
     return this.writes.join("");
   }
@@ -99,7 +99,7 @@ export class VirtualTerminal implements Terminal {
     else this.delayed.push(data);
   }
 
-  /** From now on what is written is still on its way, until `deliver`. */
+  /** Delays output from now on until `deliver`. */
   delay(): void {
     this.delayed ??= [];
   }
@@ -109,24 +109,27 @@ export class VirtualTerminal implements Terminal {
     this.delayed = undefined;
   }
 
-  /** Resolves when everything that was written is on the screen. */
+  /** Resolves when everything written is on the screen. */
   flush(): Promise<void> {
     return new Promise((resolve) => this.emulator.write("", resolve));
   }
 
-  /** Text of the rows a person sees, without blanks at their ends. */
+  /** The text of the visible rows, without trailing blanks. */
   screen(): string[] {
     const buffer = this.emulator.buffer.active;
     return readRows(buffer, buffer.baseY, buffer.baseY + this.rows);
   }
 
-  /** Text of all rows, those above the screen first. Empty rows below the last one that was written are left out. */
+  /**
+   * The text of all rows, starting with those above the screen. Empty rows below the last written one are
+   * left out.
+   */
   scrollback(): string[] {
     const rows = readRows(this.emulator.buffer.active, 0, this.emulator.buffer.active.length);
     return rows.slice(0, rows.findLastIndex((row) => row !== "") + 1);
   }
 
-  /** As `scrollback`, with the rows joined that the terminal itself has wrapped. */
+  /** Like `scrollback`, with rows joined that the terminal itself has wrapped. */
   lines(): string[] {
     const buffer = this.emulator.buffer.active;
     const lines: string[] = [];
@@ -139,7 +142,7 @@ export class VirtualTerminal implements Terminal {
     return lines.slice(0, lines.findLastIndex((line) => line.trim() !== "") + 1);
   }
 
-  /** What a cell looks like, in the present screen. */
+  /** The style of a cell on the current screen. */
   cell(row: number, column: number) {
     const buffer = this.emulator.buffer.active;
     const cell = buffer.getLine(buffer.baseY + row)?.getCell(column);
@@ -159,9 +162,9 @@ export class VirtualTerminal implements Terminal {
     return { row: cursorY, column: cursorX, isVisible: this.isCursorVisible };
   }
 
-  /** Changes the size as a person does who drags the window's corner, and tells the program. */
+  /** Changes the size like a user who drags the window's corner, and notifies the program. */
   async resize(columns: number, rows: number): Promise<void> {
-    // What is written while it waits was written for the present size as well.
+    // Delayed output was also written for the current size.
     for (let written = -1; written !== this.writes.length; ) {
       written = this.writes.length;
       await this.flush();
@@ -208,7 +211,10 @@ export class VirtualTerminal implements Terminal {
   }
 }
 
-/** A row whose line goes on in the next keeps its blanks, but not the last cell where a wide character did not fit. */
+/**
+ * A row whose line continues in the next row keeps its blanks, but not a last cell into which a wide
+ * character did not fit.
+ */
 function readWrappedRow(buffer: IBuffer, row: number): string {
   const line = buffer.getLine(row);
   const next = buffer.getLine(row + 1);

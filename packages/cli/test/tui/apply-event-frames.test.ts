@@ -5,13 +5,13 @@ import { assistantMessage, usage } from "../support/agent-events.ts";
 
 type Event = Parameters<typeof applyEvent>[1];
 
-/** Whatever stands above the last blank line is finished. */
+/** Everything above the last blank line is finished. */
 function cut(markdown: string): { finished: string; rest: string } {
   const at = markdown.lastIndexOf("\n\n") + 1;
   return { finished: markdown.slice(0, at), rest: markdown.slice(at) };
 }
 
-/** The views after events, one a tick; what is finished is taken out after each, as the screen does. */
+/** The views after events, one per tick; finished blocks are removed after each, as the screen does. */
 function frames(events: readonly Event[]): View[] {
   const views: View[] = [];
   for (const [index, event] of events.entries()) {
@@ -37,8 +37,8 @@ const callOf = (toolCallId: string) => ({ itemId: toolCallId, toolCallId, toolNa
 const startOf = (id: string): Event => ({ type: "tool_start", ...callOf(id), input: { command: id } });
 const endOf = (id: string): Event => ({ type: "tool_end", ...callOf(id), output: `${id}!`, isError: false });
 
-describe("an answer that streams", () => {
-  test("is live until a block of it ends, thinking above it, and is whole at its end", () => {
+describe("a streaming answer", () => {
+  test("is live until a block of it ends, follows its thinking, and is complete at its end", () => {
     const texts = ["a\n", "\nb", "c"].map((text) => delta("text_delta", text));
     const shown = frames([START, delta("thinking_delta", "hm"), ...texts, endOfMessage("a\n\nbc")]).map(
       parts,
@@ -55,7 +55,7 @@ describe("an answer that streams", () => {
     ]);
   });
 
-  test("and begins anew is shown once", () => {
+  test("that restarts is shown once", () => {
     const events = [
       START,
       delta("text_delta", "old"),
@@ -66,12 +66,12 @@ describe("an answer that streams", () => {
     expect(frames(events).flatMap(({ finished }) => finished)).toEqual([{ type: "answer", markdown: "new" }]);
   });
 
-  test("and was never streamed is shown at its end", () => {
+  test("is shown at its end if it was never streamed", () => {
     expect(frames([endOfMessage("all")])[0]?.finished).toEqual([{ type: "answer", markdown: "all" }]);
   });
 });
 
-test("a call that ends first waits for the one above it, so that nothing changes places", () => {
+test("a call that ends first waits for the one above it, so that the order stays the same", () => {
   const views = frames([startOf("one"), startOf("two"), endOf("two"), endOf("one")]);
   const ids = (blocks: View["live"]) =>
     blocks.flatMap((block) => (block.type === "tool" ? [block.call.toolCallId] : []));
@@ -84,7 +84,7 @@ test("a call that ends first waits for the one above it, so that nothing changes
   expect(views.at(-1)?.lastCall?.call.result?.output).toBe("two!");
 });
 
-test("a retry tells its attempt and its time, and then the model is waited for", () => {
+test("a retry shows its attempt and its delay, followed by the wait for the model", () => {
   const views = frames([
     { type: "status_change", status: "retry", retry: { attempt: 2, delayMs: 4_000 } },
     { type: "status_change", status: "busy" },
@@ -97,7 +97,7 @@ test("a retry tells its attempt and its time, and then the model is waited for",
   ]);
 });
 
-test("the reasons of several attempts are one line that changes, and none of them stays in the transcript", () => {
+test("the reasons of several attempts are one changing line, and none stays in the transcript", () => {
   const retry = (attempt: number, reason: string): Event[] => [
     { type: "status_change", status: "retry", retry: { attempt, delayMs: 4_000 } },
     {
@@ -124,7 +124,7 @@ test("the reasons of several attempts are one line that changes, and none of the
   ]);
 });
 
-test("usage tells what the newest request holds, and sums up the session; a price nobody knows stays so", () => {
+test("usage shows the size of the latest request and the session's total; an unknown price stays unknown", () => {
   const used = (tokens: number, cost: number | null): Event => ({
     type: "usage",
     usage: usage(tokens),
@@ -141,7 +141,7 @@ test("usage tells what the newest request holds, and sums up the session; a pric
   ]);
 });
 
-test("whatever is open when a run ends is finished", () => {
+test("every open block is finished when a run ends", () => {
   const end: Event = { type: "agent_end", messages: [], stopReason: "aborted" };
   const last = frames([START, delta("text_delta", "half"), startOf("one"), end]).at(-1);
   expect(last?.finished.map(({ type }) => type)).toEqual(["answer", "tool", "notice"]);

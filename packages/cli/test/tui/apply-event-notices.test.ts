@@ -26,14 +26,14 @@ function callThatSaved(knowledgeId: string): Event[] {
   ];
 }
 
-test("knowledge that a call on the screen has saved is not told a second time, other knowledge is", () => {
+test("knowledge saved by a visible call is not announced a second time, other knowledge is", () => {
   expect(notices(play([...callThatSaved("k1"), SAVED]))).toEqual([]);
   const told = ["info: 💡 Knowledge saved: Amounts are cents."];
   expect(notices(play([SAVED]))).toEqual(told);
   expect(notices(play([...callThatSaved("k2"), SAVED]))).toEqual(told);
 });
 
-test("what the user has done is no warning", () => {
+test("the user's own actions are not warnings", () => {
   const end = (stopReason: "aborted" | "approval" | "refusal" | "error" | "end_turn") => {
     return notices(play([{ type: "agent_end", messages: [], stopReason }]));
   };

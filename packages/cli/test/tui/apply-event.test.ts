@@ -18,7 +18,7 @@ function play(events: readonly Event[], view: View = start): View {
   return events.reduce((before, event) => applyEvent(before, event, { now: 0, cut: cutFinished }), view);
 }
 
-test("how a call ended is told by its event, whatever it printed", () => {
+test("the outcome of a call comes from its event, whatever the call printed", () => {
   const call = { itemId: "i", toolCallId: "c", toolName: "bash" };
   const shown = (end: object) => {
     const { lastCall } = play([
@@ -32,7 +32,7 @@ test("how a call ended is told by its event, whatever it printed", () => {
   expect(shown({ outcome: "rejected" })).toBe("✗ bash psql · rejected");
 });
 
-test("a call that the user changed shows what runs, while it runs and afterwards", () => {
+test("a call edited by the user shows what runs, during and after it", () => {
   const call = { itemId: "i", toolCallId: "c", toolName: "bash" };
   const begun = play([
     { type: "tool_start", ...call, input: { command: "rm a" } },
@@ -59,7 +59,7 @@ describe("the size of the context", () => {
     return { contextTokens, sessionTokens, cost };
   };
 
-  test("is that of the conversation's own requests, while it is compacted too", () => {
+  test("is that of the conversation's own requests, even during compaction", () => {
     const compacting = compactionStart(5);
     const own = { contextTokens: 40, sessionTokens: 40, cost: 1 };
     expect(counted({})).toEqual(own);
@@ -67,7 +67,7 @@ describe("the size of the context", () => {
   });
 
   test.each(["summary", "knowledge"] as const)(
-    "is not that of a request for %s, which is paid for",
+    "is not that of a request for %s, although it costs money",
     (purpose) => {
       expect(counted({ purpose })).toEqual({ contextTokens: 0, sessionTokens: 40, cost: 1 });
     },
@@ -83,26 +83,26 @@ describe("a message that joined the run", () => {
     ],
   };
 
-  test("is the queued one of its id, not of its text", () => {
+  test("is matched with the queued one by its id, not by its text", () => {
     const after = play([{ type: "steering", text: "same", id: "2" }], queued);
     expect(after.queued).toEqual([{ id: "1", text: "same" }]);
     expect(after.finished).toEqual([{ type: "prompt", text: "same" }]);
   });
 
-  test("is shown though it looks like a command, unless it only tells of one", () => {
+  test("is shown although it looks like a command, unless it only records one", () => {
     expect(play([{ type: "steering", text: "!ls", id: "3" }]).finished).toEqual([
       { type: "prompt", text: "!ls" },
     ]);
     expect(play([{ type: "steering", text: "!ls", id: "3", isNote: true }])).toEqual(start);
   });
 
-  test("of another source has no id, and takes nothing away", () => {
+  test("from another source has no id and removes nothing from the queue", () => {
     const after = play([{ type: "steering", text: "same" }], queued);
     expect([after.queued, after.finished.length]).toEqual([queued.queued, 1]);
   });
 });
 
-test("pruned tool results are noted, and the context is as large as it is then", () => {
+test("a pruning of tool results is shown, and the context size is the new one", () => {
   const event: Event = { type: "prune", entryIds: ["a", "b"], tokensBefore: 90_400, tokensAfter: 61_600 };
   const { finished, status } = play([event]);
   expect(finished).toEqual([
@@ -126,7 +126,7 @@ function compactionStart(estimatedTokens: number): Event {
   };
 }
 
-test("a request that is repeated while the context is compacted leaves that to be seen", () => {
+test("a retry during compaction leaves the compaction visible", () => {
   const line = (view: View) => activityLine(view.activity, { width: 90, theme, now: 0, keymap })?.slice(2);
   const waiting = play([
     compactionStart(142_000),

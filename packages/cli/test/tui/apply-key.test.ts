@@ -14,7 +14,7 @@ interface Press {
   bindings?: Partial<Record<ActionId, readonly string[]>>;
 }
 
-/** What each key asks for and the hint it leaves, one after the other. */
+/** The effect of each key and the hint that it leaves, one after the other. */
 function play(
   start: View,
   presses: readonly Press[],
@@ -29,12 +29,12 @@ function play(
 }
 
 describe("Esc", () => {
-  test("stops what is running, again and again, and gives back what waited", () => {
+  test("stops what is running each time, and returns queued prompts", () => {
     const stopped = { effects: [TAKE_BACK, { type: "abort" }], hint: undefined };
     expect(play(WORKING, [{ key: "escape" }, { key: "escape" }])).toEqual([stopped, stopped]);
   });
 
-  test("twice opens the tree on an empty prompt, and clears one that is not", () => {
+  test("pressed twice opens the tree on an empty prompt, and clears any other prompt", () => {
     expect(play(QUIET, [{ key: "escape" }, { key: "escape", at: 1_000 }])).toEqual([
       { effects: [], hint: undefined },
       { effects: [{ type: "openPicker", name: "tree" }], hint: undefined },
@@ -46,7 +46,7 @@ describe("Esc", () => {
     ]);
   });
 
-  test("twice with another key or too much time between is not twice", () => {
+  test("pressed twice with another key or too much time between counts once", () => {
     const once = { key: "escape" };
     expect(play(QUIET, [once, { key: "x" }, once]).at(-1)?.effects).toEqual([]);
     expect(play(QUIET, [once, { ...once, at: 1_001 }]).at(-1)?.effects).toEqual([]);
@@ -54,7 +54,7 @@ describe("Esc", () => {
 });
 
 describe("Ctrl+C", () => {
-  test("clears the prompt before it stops anything, and leaves when it is pressed again", () => {
+  test("clears the prompt before it stops anything, and quits when pressed again", () => {
     const hint = "Press Ctrl+C again to leave";
     expect(
       play(WORKING, [

@@ -20,12 +20,12 @@ for (const [text, paths] of [
   ["'/tmp/a b.png' \"~/c d.gif\" /tmp/e\\ f.jpeg", ["/tmp/a b.png", "~/c d.gif", "/tmp/e f.jpeg"]],
   ["logo.png https://x.org/y.png '/tmp/a b.txt' src/a.ts", []],
 ] as const)
-  test(`${JSON.stringify(text)} names ${paths.length === 0 ? "nothing" : paths.join(" and ")}`, () => {
+  test(`the prompt ${JSON.stringify(text)} mentions ${paths.length === 0 ? "nothing" : paths.join(" and ")}`, () => {
     expect(findMentions(text)).toEqual([...paths]);
   });
 
-test("texts of a megabyte without any blank are looked through at once", () => {
-  // Time of the processor: how busy the machine is otherwise is no part of this.
+test("finding mentions in a megabyte without blanks takes no noticeable time", () => {
+  // CPU time, so that it does not matter how busy the machine is.
   const begin = process.cpuUsage();
   for (const part of ["a/", "@", "@a", ")", '"@', "\\", "'/a"]) {
     const text = part.repeat(1_000_000 / part.length);

@@ -15,20 +15,20 @@ function setUp() {
   };
 }
 
-/** The texts behind the prompt. */
+/** The texts after the prompt. */
 function texts({ content }: { content: string | readonly { type: string }[] }): unknown[] {
   return typeof content === "string"
     ? []
     : content.slice(1).map((block) => ("text" in block ? block.text : block.type));
 }
 
-test("a prompt that names nothing stays a text", async () => {
+test("a prompt without mentions stays a text", async () => {
   using place = setUp();
   const text = "fix it, make ./new.png, and mail me@x.com";
   expect(await place.attach(text)).toEqual({ content: text, notes: [] });
 });
 
-test("what is named with @ and not there is said, the prompt goes as it is", async () => {
+test("a mention with @ of a missing file is reported, and the prompt is sent unchanged", async () => {
   using place = setUp();
   place.write("a.ts", "let a;\nlet b;\n");
   const { content, notes } = await place.attach('fix @missing.ts, @a.ts and @"no such.md"');
@@ -40,7 +40,7 @@ test("what is named with @ and not there is said, the prompt goes as it is", asy
   ]);
 });
 
-test("files come behind the prompt, in the order they are named, each once", async () => {
+test("attached files follow the prompt, in the order of their mentions, each once", async () => {
   using place = setUp();
   place.write("src/a.ts", "let a;\n");
   place.write("b c.md", "no line end");
@@ -54,7 +54,7 @@ test("files come behind the prompt, in the order they are named, each once", asy
   });
 });
 
-test("nothing in a file can end it", async () => {
+test("nothing in an attached file can close its fence", async () => {
   using place = setUp();
   place.write("a.md", "````js\n```\n````\n");
   expect(texts(await place.attach("@a.md"))).toEqual([
@@ -70,7 +70,7 @@ test("an empty file is attached as empty", async () => {
   expect(notes).toEqual(["Read a.md (0 lines)"]);
 });
 
-test("of a long file the first 30 KB are attached, whole lines, which is said", async () => {
+test("the first 30 KB of a long file are attached in whole lines, with a note", async () => {
   using place = setUp();
   const line = `${"é".repeat(49)}\n`;
   place.write("long.txt", line.repeat(1_000));
@@ -89,7 +89,7 @@ test("one endless line is cut between characters", async () => {
   expect(text).toEndWith(`\n\`\`\`\nx${"é".repeat(15_359)}\n\`\`\``);
 });
 
-test("what is no UTF-8 text is left out, which is said", async () => {
+test("a file that is not UTF-8 text is left out with a note", async () => {
   using place = setUp();
   writeFileSync(join(place.project, "latin.txt"), Buffer.from([0x67, 0xfc]));
   writeFileSync(join(place.project, "zero.bin"), Buffer.from([0x67, 0]));
@@ -123,7 +123,7 @@ test("a directory is attached as the names in it", async () => {
   ]);
 });
 
-test("of a large directory two hundred names are attached, which is said", async () => {
+test("two hundred names of a large directory are attached, with a note", async () => {
   using place = setUp();
   for (let index = 0; index < 201; index++) place.write(`many/${index}`, "");
   const content = await place.attach("@many");
@@ -131,7 +131,7 @@ test("of a large directory two hundred names are attached, which is said", async
   expect(String(texts(content)[0]).split("\n")).toHaveLength(203);
 });
 
-test("ten files at most are attached, and the others named", async () => {
+test("at most ten files are attached, and the others are named", async () => {
   using place = setUp();
   const names = Array.from({ length: 12 }, (_, index) => `f${index}.ts`);
   for (const name of names) place.write(name, name);
@@ -140,7 +140,7 @@ test("ten files at most are attached, and the others named", async () => {
   expect(content.notes.slice(10)).toEqual(["At most 10 files can be attached; omitted: f10.ts, f11.ts"]);
 });
 
-test("a secret file and one outside are attached because the user named them, which is said", async () => {
+test("a secret file and one outside the project are attached because the user mentioned them, with a note", async () => {
   using place = setUp();
   place.write(".env", "KEY=1");
   writeFileSync(join(place.home, "notes.md"), "mine");
@@ -171,7 +171,7 @@ test("a secret file and one outside are attached because the user named them, wh
   ]);
 });
 
-test("only the mentions that are given count, where they are given", async () => {
+test("given mentions replace those in the text", async () => {
   using place = setUp();
   place.write("a.ts", "a");
   place.write("b.ts", "b");
@@ -199,7 +199,7 @@ function makePng(width: number, height: number) {
   return new Bun.Image(bitmap).png().bytes();
 }
 
-test("an image is attached as one, by a path with or without @, and made smaller where it has to be", async () => {
+test("an image is attached as an image, by a path with or without @, and scaled down if necessary", async () => {
   using place = setUp();
   const small = await makePng(20, 10);
   mkdirSync(join(place.project, "img"));
@@ -225,7 +225,7 @@ test("an image is attached as one, by a path with or without @, and made smaller
   ]);
 });
 
-test("a damaged image is left out, which is said", async () => {
+test("a damaged image is left out with a note", async () => {
   using place = setUp();
   writeFileSync(join(place.project, "cut.png"), (await makePng(200, 100)).subarray(0, 60));
   const { content, notes } = await place.attach("@cut.png");

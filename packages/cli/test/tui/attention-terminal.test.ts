@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: the tests look for control sequences
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type PtyOptions, type PtyProgram, startInPty } from "../support/pty-program.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
@@ -7,7 +7,7 @@ let place: TemporaryProject;
 
 beforeEach(() => {
   place = createTemporaryProject();
-  // Without a box commands need consent.
+  // Without a sandbox, commands need approval.
   place.write("../home/.config/diligent/diligent.jsonc", { sandbox: "off" });
   place.write("script.json", {
     version: 1,
@@ -24,7 +24,7 @@ function start(options?: PtyOptions): PtyProgram {
   return startInPty(place, ["--model", "scripted/script.json"], options);
 }
 
-test("the title follows the run, and a question rings where the focus is elsewhere; nothing is typed by the focus", async () => {
+test("the title follows the run, a question rings if the focus is elsewhere, and focus reports type nothing", async () => {
   await using program = start();
   await program.waitUntil((_, { title }) => title === "diligent – project");
   program.send("\x1b[Ogo\x1b[I\x1b[O\r");
@@ -35,7 +35,7 @@ test("the title follows the run, and a question rings where the focus is elsewhe
   expect(program.bytes).toContain("● diligent – project");
 });
 
-test("both can be switched off in the user's own configuration", async () => {
+test("title and notifications can be turned off in the user's configuration", async () => {
   place.write("../home/.config/diligent/diligent.jsonc", {
     sandbox: "off",
     terminal: { title: false, notify: "off" },
@@ -48,7 +48,7 @@ test("both can be switched off in the user's own configuration", async () => {
   expect(program.bytes).not.toMatch(/\x07|\x1b\]0;|\x1b\[22;0t|\x1b\[\?1004h/);
 });
 
-test("a project may be called anything", async () => {
+test("a project's name is safe in the title, whatever it is", async () => {
   place.remove();
   place = createTemporaryProject();
   const name = "a\x1b]0;evil\x07b";
@@ -61,7 +61,7 @@ test("a project may be called anything", async () => {
 test.each([
   ["--plain-ui", {}],
   ["--verbose", { TERM: "dumb" }],
-])("lines (%s, %j) have neither title nor focus nor bell", async (option, environment) => {
+])("line mode (%s, %j) has neither title nor focus reports nor bell", async (option, environment) => {
   await using program = startInPty(place, ["--model", "scripted/script.json", option], { environment });
   await program.waitFor("diligent>");
   program.send("go\r");

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: the tests look for control sequences
 import { beforeEach, describe, expect, test } from "bun:test";
 import {
   chooseNotification,
@@ -37,7 +37,7 @@ function start(
   written = "";
 }
 
-/** What is written while a run takes so long. */
+/** The output of a run of this duration. */
 function work(durationMs: number): string {
   written = "";
   attention.update(WORKING);
@@ -46,8 +46,8 @@ function work(durationMs: number): string {
   return written.replaceAll(/\x1b\]0;[^\x07]*\x07/g, "");
 }
 
-describe("the title", () => {
-  test("names the project, and has a mark while a run goes on or a question waits", () => {
+describe("the window title", () => {
+  test("names the project, with a mark while a run is in progress or a question waits", () => {
     expect([titleText("shop", "idle"), titleText("shop", "working"), titleText("shop", "asking")]).toEqual([
       "diligent – shop",
       "● diligent – shop",
@@ -56,7 +56,7 @@ describe("the title", () => {
     expect(titleText("", "idle")).toBe("diligent");
   });
 
-  test("has its mark while a command of the user's own runs, and a long one calls at its end", () => {
+  test("has its mark during a shell command of the user, and a long one notifies at its end", () => {
     start();
     attention.readInput("\x1b[O");
     const shell = toShellCall({ command: "make", isTold: true }, 0);
@@ -68,12 +68,12 @@ describe("the title", () => {
     expect(written).toBe("\x1b]0;diligent – shop\x07\x07");
   });
 
-  test("is safe whatever the project is called, and not longer than a tab", () => {
+  test("is safe whatever the project's name is, and no longer than a tab", () => {
     expect(titleText("a\x07b\x1b]0;x\u202e\u009c", "idle")).toBe("diligent – a\\x07b\\x1b]0;x\\u{202e}\\x9c");
     expect(Bun.stringWidth(titleText("名".repeat(500), "idle"))).toBeLessThanOrEqual(51);
   });
 
-  test("is written when it changes, and given back to the stack it was taken from", () => {
+  test("is written when it changes, and returned to the stack it was taken from", () => {
     start();
     expect(attention.enter()).toBe("\x1b[22;0t\x1b]0;diligent – shop\x07\x1b[?1004h");
     attention.update(WORKING);
@@ -83,7 +83,7 @@ describe("the title", () => {
   });
 
   test.each(["dumb", "linux", "vt100", ""])(
-    "is left alone in a terminal that may not know it: %p",
+    "is left alone in a terminal that may not support it: %p",
     (TERM) => {
       expect(hasTitle({ TERM })).toBe(false);
       start({}, { TERM });
@@ -91,22 +91,22 @@ describe("the title", () => {
     },
   );
 
-  test("and everything else can be switched off", () => {
+  test("can be turned off together with notifications", () => {
     start({ title: false, notify: "off" });
     attention.readInput("\x1b[O");
     expect([attention.enter(), attention.leave(), work(60_000)]).toEqual(["", "", ""]);
   });
 });
 
-describe("somebody who looks elsewhere", () => {
-  test("is called when a turn of ten seconds or more has ended", () => {
+describe("an absent user", () => {
+  test("is notified when a turn of ten seconds or more has ended", () => {
     start();
     expect(attention.readInput("\x1b[O")).toBe(true);
     expect(work(9_999)).toBe("");
     expect(work(10_000)).toBe("\x07");
   });
 
-  test("is called once for a question, however short the turn was", () => {
+  test("is notified once about a question, however short the turn was", () => {
     start();
     attention.readInput("\x1b[O");
     const dialog = { ...question(), scroll: 1 };
@@ -115,7 +115,7 @@ describe("somebody who looks elsewhere", () => {
     expect(written).toBe("\x1b]0;? diligent – shop\x07\x07");
   });
 
-  test("is not called once the focus is back, nor where the terminal has never told of it", () => {
+  test("is not notified once the focus is back, nor if the terminal never reported the focus", () => {
     start();
     expect(work(60_000)).toBe("");
     attention.readInput("\x1b[O");
@@ -123,7 +123,7 @@ describe("somebody who looks elsewhere", () => {
     expect(work(60_000)).toBe("");
   });
 
-  test("is called in tmux, which may keep the focus to itself, after ten seconds without a key", () => {
+  test("is notified in tmux, which may hide the focus, after ten seconds without a key", () => {
     start({}, { TMUX: "/tmp/tmux,1,0", TERM: "tmux-256color" });
     expect(work(10_000)).toBe("\x07");
     attention.update(WORKING);
@@ -132,7 +132,7 @@ describe("somebody who looks elsewhere", () => {
     expect(work(0)).toBe("");
   });
 
-  test("gets the terminal's own message where it has one, unless the bell was asked for", () => {
+  test("gets the terminal's own message if it has one, unless the bell is configured", () => {
     const environment = { TERM: "xterm-kitty", KITTY_WINDOW_ID: "1" };
     start({}, environment);
     attention.readInput("\x1b[O");
@@ -156,7 +156,7 @@ function question(): NonNullable<View["dialog"]> & { type: "approval" } {
   };
 }
 
-describe("the way a terminal is asked to call", () => {
+describe("the notification sequence", () => {
   test.each([
     [{ TERM_PROGRAM: "iTerm.app" }, "osc9"],
     [{ LC_TERMINAL: "iTerm2" }, "osc9"],
@@ -168,7 +168,7 @@ describe("the way a terminal is asked to call", () => {
     [{ TERM: "rxvt-unicode-256color" }, "osc777"],
     [{ TERM: "xterm-256color" }, "bell"],
     [{ TERM_PROGRAM: "Apple_Terminal" }, "bell"],
-    // Started from a shell in another terminal, whose traces it has inherited.
+    // Started from a shell in another terminal, whose variables it has inherited.
     [{ TERM_PROGRAM: "vscode", GHOSTTY_RESOURCES_DIR: "/x" }, "bell"],
     [{ TERM: "xterm-256color", KITTY_WINDOW_ID: "1" }, "bell"],
     [{ TERM: "tmux-256color", TERM_PROGRAM: "tmux", TMUX: "/t,1,0", KITTY_WINDOW_ID: "1" }, "osc9"],
@@ -180,7 +180,7 @@ describe("the way a terminal is asked to call", () => {
     expect(chooseNotification(environment)).toBe(kind);
   });
 
-  test("goes through tmux with its escapes doubled, and rings for tmux itself", () => {
+  test("goes through tmux with doubled escapes, and rings for tmux itself", () => {
     const options = { kind: "osc777" as const, environment: { TMUX: "/t,1,0" } };
     expect(notificationSequence({ title: "a", body: "b" }, options)).toBe(
       "\x1bPtmux;\x1b\x1b]777;notify;a;b\x07\x1b\\\x07",

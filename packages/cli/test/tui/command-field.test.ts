@@ -13,7 +13,7 @@ const field = new CommandField({
   submit: (command) => sent.push(command),
 });
 
-/** What is sent when these keys, and Enter, are pressed in a field with the command. */
+/** The text that is sent after these keys and Enter in a field with the command. */
 function edit(command: string, ...keys: string[]): string[] {
   sent.length = 0;
   field.open(command);
@@ -31,21 +31,21 @@ test.each([
   "é😀",
   "/quit",
   "!ls",
-])("a command that nobody has touched stays what it was: %j", (command) => {
+])("a command that was not edited stays the same: %j", (command) => {
   expect(edit(command)).toEqual([command]);
 });
 
-test("a command is changed where the cursor is, with its tabs as they are", () => {
+test("a command is edited at the cursor, and its tabs stay", () => {
   expect(edit("cat <<E\n\tb\nE", "\n", "x")).toEqual(["cat <<E\n\tb\nE\nx"]);
   expect(edit("make", "\x1b[200~ a\nb\x1b[201~")).toEqual(["make a\nb"]);
 });
 
-test("a long paste into a command is sent whole", () => {
+test("a long paste into a command is sent in full", () => {
   const lines = Array.from({ length: 200 }, (_, index) => `echo ${index}`).join("\n");
   expect(edit("x ", `\x1b[200~${lines}\x1b[201~`)).toEqual([`x ${lines}`]);
 });
 
-test("a command is not sent while nothing is left of it, and the next one begins anew", () => {
+test("an empty command is not sent, and the next one starts afresh", () => {
   expect(edit("ls", "\x7f", "\x7f")).toEqual([]);
   expect(edit("pwd", "\x1b[A")).toEqual(["pwd"]);
 });

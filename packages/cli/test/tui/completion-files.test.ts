@@ -6,7 +6,7 @@ import { createTemporaryProject } from "../support/temporary-project.ts";
 
 const never = () => new AbortController().signal;
 
-test("files and directories of a project are listed, without hidden and ignored ones", async () => {
+test("lists the files and directories of a project, without hidden and ignored ones", async () => {
   using project = disposableProject({
     ".gitignore": "dist/\n",
     "a.ts": "",
@@ -26,14 +26,14 @@ test("files and directories of a project are listed, without hidden and ignored 
   ]);
 });
 
-test("a configuration of ripgrep's is not followed, the user's or the project's", async () => {
+test("ignores ripgrep configuration files of the user and the project", async () => {
   using project = disposableProject({ "a.ts": "", ripgreprc: "--hidden\n--glob=!a.ts\n" });
   const environment = { ...process.env, RIPGREP_CONFIG_PATH: join(project.path, "ripgreprc") };
   const index = createFileIndex({ cwd: project.path, root: project.path, environment });
   expect((await index.paths(never())).toSorted()).toEqual(["a.ts", "ripgreprc"]);
 });
 
-test("a directory that is gone has no files", async () => {
+test("lists no files for a deleted directory", async () => {
   const gone = "/nonexistent-directory";
   const index = createFileIndex({ cwd: gone, root: gone, environment: {} });
   expect(await index.paths(never())).toEqual([]);
@@ -60,7 +60,7 @@ function setUp() {
   return { index, calls, answers, pass };
 }
 
-test("within two seconds nothing is listed anew, and later everything", async () => {
+test("FileIndex lists nothing again within two seconds, and everything later", async () => {
   const { index, calls, answers, pass } = setUp();
   const first = index.paths(never());
   answers[0]?.resolve(["a"]);
@@ -74,7 +74,7 @@ test("within two seconds nothing is listed anew, and later everything", async ()
   expect(await second).toEqual(["b"]);
 });
 
-test("whoever gives up waiting gets nothing at once, and the next one shares the listing", async () => {
+test("FileIndex returns nothing at once to a cancelled request, and the next one shares the listing", async () => {
   const { index, calls, answers } = setUp();
   const abort = new AbortController();
   const first = index.paths(abort.signal);
@@ -86,7 +86,7 @@ test("whoever gives up waiting gets nothing at once, and the next one shares the
   expect(calls).toHaveLength(1);
 });
 
-test("a listing that nobody waits for is broken off after a while, and begun anew when it is asked for", async () => {
+test("FileIndex cancels a listing after a while if nobody waits for it, and starts again on request", async () => {
   const { index, calls, answers } = setUp();
   const abort = new AbortController();
   const first = index.paths(abort.signal);
@@ -99,7 +99,7 @@ test("a listing that nobody waits for is broken off after a while, and begun ane
   expect(await second).toEqual(["a"]);
 });
 
-test("a listing that fails offers nothing, and the next one may work", async () => {
+test("FileIndex offers nothing after a failed listing, and the next one may succeed", async () => {
   const { index, answers } = setUp();
   const first = index.paths(never());
   answers[0]?.reject(new Error("ripgrep is not installed here"));

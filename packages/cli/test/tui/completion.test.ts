@@ -34,8 +34,8 @@ async function suggestions(text: string, options = {}) {
   return found && { prefix: found.prefix, values: found.items.map(({ value }) => value) };
 }
 
-describe("commands", () => {
-  test("a slash offers all of them in their order, with what they do", async () => {
+describe("completion of commands", () => {
+  test("offers all of them in their order for a slash, with descriptions", async () => {
     const found = await completionOf().getSuggestions(["/"], 0, 1, request());
     expect(found).toEqual({
       prefix: "/",
@@ -47,7 +47,7 @@ describe("commands", () => {
     });
   });
 
-  test("what begins as it is written comes before what only holds the letters", async () => {
+  test("prefers names that begin with the typed text", async () => {
     const commands = ["recall", "clear", "cost"].map((name) => ({ name, description: "" }));
     const files = new FileIndex({ list: async () => [], now: () => 0 });
     const found = await createCompletion({ commands, files }).getSuggestions(["/c"], 0, 2, request());
@@ -55,19 +55,19 @@ describe("commands", () => {
     expect(await suggestions("/ml")).toEqual({ prefix: "/ml", values: ["/model"] });
   });
 
-  test("an alias is offered by its own name, saying what it stands for", async () => {
+  test("offers an alias under its own name, with the command it stands for", async () => {
     const found = await completionOf().getSuggestions(["/cl"], 0, 3, request());
     expect(found?.items).toEqual([{ value: "/clear", label: "/clear", description: "Begin anew (/new)" }]);
   });
 
-  test("a doubled slash, a later line and an unknown word offer nothing", async () => {
+  test("offers nothing for a doubled slash, a later line and an unknown word", async () => {
     expect(await suggestions("//he")).toBeNull();
     expect(await suggestions("text\n/he")).toBeNull();
     expect(await suggestions("/zzz")).toBeNull();
     expect(await suggestions("say /he")).toBeNull();
   });
 
-  test("arguments are offered by the command itself", async () => {
+  test("offers the arguments that the command suggests", async () => {
     expect(await suggestions("/model o")).toEqual({ prefix: "o", values: ["opus"] });
     expect(await suggestions("/model ")).toEqual({ prefix: "", values: ["sonnet", "opus"] });
     expect(await suggestions("/help o")).toBeNull();
@@ -75,8 +75,8 @@ describe("commands", () => {
   });
 });
 
-describe("files", () => {
-  test("behind @ they are found by letters in order, the name before the directories", async () => {
+describe("completion of files", () => {
+  test("finds them after @ by letters in order, the name before the directories", async () => {
     expect(await suggestions("see @ed")).toEqual({
       prefix: "@ed",
       values: ["@src/tui/editor.ts", "@readme.md"],
@@ -84,13 +84,13 @@ describe("files", () => {
     expect(await suggestions("@tui/e")).toEqual({ prefix: "@tui/e", values: ["@src/tui/editor.ts"] });
   });
 
-  test("a path with a blank is put in quotes, and may be written in quotes", async () => {
+  test("quotes a path with a blank, and accepts a quoted one", async () => {
     expect(await suggestions("@a b")).toBeNull();
     expect(await suggestions('@"a b')).toEqual({ prefix: '@"a b', values: ['@"docs/a b.md"'] });
     expect(await suggestions("@docs/")).toEqual({ prefix: "@docs/", values: ["@docs/", '@"docs/a b.md"'] });
   });
 
-  test("directories are offered with a slash, those at the top first when nothing is written", async () => {
+  test("offers directories with a slash, those at the top first if nothing is typed", async () => {
     expect((await suggestions("@"))?.values).toEqual([
       "@docs/",
       "@readme.md",
@@ -102,18 +102,18 @@ describe("files", () => {
     ]);
   });
 
-  test("an address of mail and paths outside offer nothing", async () => {
+  test("offers nothing for an e-mail address and paths outside", async () => {
     expect(await suggestions("me@app")).toBeNull();
     expect(await suggestions("@../app")).toBeNull();
     expect(await suggestions("@/app")).toBeNull();
     expect(await suggestions("@~/app")).toBeNull();
   });
 
-  test("they are offered behind a command too", async () => {
+  test("offers them after a command too", async () => {
     expect(await suggestions("/model @app")).toEqual({ prefix: "@app", values: ["@src/app.ts"] });
   });
 
-  test("on Tab they are offered for any word", async () => {
+  test("offers them for any word on Tab", async () => {
     expect(await suggestions("look at app")).toBeNull();
     expect(await suggestions("look at app", { force: true })).toEqual({
       prefix: "app",
@@ -121,13 +121,13 @@ describe("files", () => {
     });
   });
 
-  test("names are safe for a terminal", async () => {
+  test("makes names safe for a terminal", async () => {
     const found = await completionOf(["a\u202eb.ts"]).getSuggestions(["@a"], 0, 2, request());
     expect(found?.items).toEqual([{ value: "@a\u202eb.ts", label: "a\\u{202e}b.ts" }]);
   });
 });
 
-describe("in the editor", () => {
+describe("completion in the editor", () => {
   async function editorWith(...typed: string[]) {
     const editor = new TypedEditor({ completion: completionOf() });
     for (const input of typed) {
@@ -140,7 +140,7 @@ describe("in the editor", () => {
   // pi-tui waits for a moment before it asks for files.
   const settle = () => new Promise((resolve) => setTimeout(resolve, 40));
 
-  test("the list opens below the prompt, and Tab takes what is selected", async () => {
+  test("opens the list below the prompt, and Tab accepts the selected item", async () => {
     const typed = await editorWith("see @ed");
     expect(typed.editor.isCompleting).toBe(true);
     expect(typed.rows()).toEqual(["> see @ed|", "  → src/tui/editor.ts", "    readme.md"]);
@@ -149,7 +149,7 @@ describe("in the editor", () => {
     expect(typed.editor.isCompleting).toBe(false);
   });
 
-  test("Enter takes a file without sending, and sends a command at once", async () => {
+  test("accepts a file with Enter without sending, and sends a command at once", async () => {
     const file = await editorWith("@app", KEYS.enter);
     expect(file.sent).toEqual([]);
     expect(file.editor.text).toBe("@src/app.ts ");
@@ -157,7 +157,7 @@ describe("in the editor", () => {
     expect(command.sent).toEqual(["/model"]);
   });
 
-  test("Down selects the next, Escape closes the list and leaves the text", async () => {
+  test("selects the next item with Down, and Escape closes the list and leaves the text", async () => {
     const typed = await editorWith("@ed", KEYS.down, KEYS.tab);
     expect(typed.editor.text).toBe("@readme.md ");
     const closed = await editorWith("@ed", KEYS.escape);
@@ -165,7 +165,7 @@ describe("in the editor", () => {
     expect(closed.editor.text).toBe("@ed");
   });
 
-  test("behind a directory one writes on, in quotes too", async () => {
+  test("continues after a directory, in quotes too", async () => {
     const plain = await editorWith("@src/", KEYS.tab);
     expect(plain.type("a").editor.text).toBe("@src/a");
     const quoted = new TypedEditor({ completion: completionOf(["my docs/a.md"]) }).type("@my");
@@ -176,7 +176,7 @@ describe("in the editor", () => {
     expect(quoted.type(KEYS.tab).editor.text).toBe('@"my docs/a.md" ');
   });
 
-  test("Enter after keys that arrived with it sends what stands there, not an item offered for less of it", async () => {
+  test("sends the typed text if Enter arrives together with keys, not an item offered for less of it", async () => {
     const command = await editorWith("/");
     command.type("new", KEYS.enter);
     expect([command.sent, command.editor.text]).toEqual([["/new"], ""]);
@@ -188,7 +188,7 @@ describe("in the editor", () => {
     expect(file.sent).toEqual(["see @readme.md"]);
   });
 
-  test("Tab after keys that arrived with it completes the whole of what is written", async () => {
+  test("completes the whole typed text if Tab arrives together with keys", async () => {
     const typed = await editorWith("@");
     typed.type("app", KEYS.tab);
     expect(typed.editor.text).toBe("@app");
@@ -199,7 +199,7 @@ describe("in the editor", () => {
     expect(command.editor.text).toBe("/mod");
   });
 
-  test("an item is taken once its list has caught up, also after keys that arrived together", async () => {
+  test("accepts an item once the list is updated, even after keys that arrived together", async () => {
     const typed = await editorWith("/");
     typed.type("mod");
     await settle();
@@ -207,12 +207,12 @@ describe("in the editor", () => {
     expect(typed.sent).toEqual(["/model"]);
   });
 
-  test("a quotation that is closed already is not closed twice", async () => {
+  test("does not close a quotation twice", async () => {
     const typed = await editorWith('@"a b"', KEYS.left, KEYS.tab, KEYS.tab);
     expect(typed.editor.text).toBe('@"docs/a b.md" ');
   });
 
-  test("completion works beside a long paste, and brings no character of a name to the terminal", async () => {
+  test("works next to a long paste, and lets no character of a name control the terminal", async () => {
     const completion = completionOf(["x\u202ey.ts"]);
     const typed = new TypedEditor({ completion }).paste("line\n".repeat(20)).type(" @x");
     await settle();
@@ -221,7 +221,7 @@ describe("in the editor", () => {
     expect(typed.editor.text).toBe(`${"line\n".repeat(20)} @x\u202ey.ts `);
   });
 
-  test("a command whose completion fails offers nothing, and the next one works", async () => {
+  test("offers nothing for a command whose completion fails, and the next one works", async () => {
     const fails = { name: "bad", description: "", complete: () => Promise.reject(new Error("no")) };
     const completion = createCompletion({
       commands: [fails, ...COMMANDS],
@@ -236,7 +236,7 @@ describe("in the editor", () => {
     expect(typed.editor.isCompleting).toBe(true);
   });
 
-  test("with the list the prompt takes no more than a third of a larger screen", async () => {
+  test("takes with its list at most a third of a larger screen", async () => {
     const many = Array.from({ length: 60 }, (_, index) => `file${index}.ts`);
     const completion = completionOf(many);
     for (const rows of [24, 40, 60]) {
@@ -251,7 +251,7 @@ describe("in the editor", () => {
   });
 });
 
-test("the best of twenty thousand paths comes first", () => {
+test("finds the best of twenty thousand paths first", () => {
   const paths = Array.from(
     { length: 20_000 },
     (_, index) => `packages/part${index % 97}/src/file-${index}.ts`,
@@ -260,7 +260,7 @@ test("the best of twenty thousand paths comes first", () => {
   expect(rankPaths(paths, "file-19999", 5)[0]).toBe(`packages/part${19_999 % 97}/src/file-19999.ts`);
 });
 
-test("Enter sends a command whose argument is what the list would write, and Tab still goes on writing", async () => {
+test("sends a command with Enter if its argument is complete, and Tab still continues it", async () => {
   const typed = new TypedEditor({ completion: completionOf() }).type("/model opus");
   await Bun.sleep(60);
   expect(typed.editor.isCompleting).toBe(true);

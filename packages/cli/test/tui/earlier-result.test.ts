@@ -8,12 +8,12 @@ const failed = (output: string, more: Partial<Result> = {}): Result => {
 };
 const done = (toolName: string, output: string): Result => ({ toolName, output, isError: false });
 
-describe("a result that says what became of it", () => {
+describe("a result that records its outcome", () => {
   test.each([
     ["Refused: connection", "failed"],
     ["Not run: 3 tests", "failed"],
     ["anything", "rejected"],
-  ] as const)("is taken at its word: %s", (output, outcome) => {
+  ] as const)("is shown with that outcome: %s", (output, outcome) => {
     expect(readEarlierResult(failed(output, { outcome }))).toEqual({ outcome, metadata: {} });
   });
 
@@ -31,12 +31,12 @@ describe("a result that says what became of it", () => {
   });
 });
 
-test("a file that a session names is not taken for the output of its call", () => {
+test("a file that a session names is not read as the output of its call", () => {
   const metadata = { count: 1, outputPath: "/dev/zero" };
   expect(readEarlierResult({ ...done("grep", "a"), metadata })).toEqual({ metadata: { count: 1 } });
 });
 
-describe("of a result of an earlier version the text tells", () => {
+describe("a result of an earlier version shows by its text", () => {
   test.each([
     ["The user said no: not now", "rejected"],
     ["The user rejected this call.", "rejected"],
@@ -46,18 +46,18 @@ describe("of a result of an earlier version the text tells", () => {
     ["Interrupted: the run was stopped before this call was started. It was not run.", "skipped"],
     ["Interrupted: the call did not finish, and so on", "interrupted"],
     ["There is no file a.", "failed"],
-  ] as const)("what became of it: %s", (output, outcome) => {
+  ] as const)("its outcome: %s", (output, outcome) => {
     expect(readEarlierResult(failed(output))).toEqual({ outcome, metadata: {} });
   });
 
-  test("the exit code of a command that failed", () => {
+  test("the exit code of a failed command", () => {
     const told = { outcome: "failed" as const, metadata: { exitCode: 2 } };
     expect(readEarlierResult(failed("no\n[exit code 2]"))).toEqual(told);
     expect(readEarlierResult(failed("no\n[exit code 2]", { toolName: "other" })).metadata).toEqual({});
     expect(readEarlierResult(done("bash", "[exit code 2]"))).toEqual({ metadata: {} });
   });
 
-  test("what was written, and where", () => {
+  test("which file was written", () => {
     expect(readEarlierResult(done("write", "Created /a (1 line).")).metadata).toEqual({ created: true });
     const same = "a has exactly this content already; nothing was written.";
     expect(readEarlierResult(done("write", same)).metadata).toEqual({ unchanged: true });

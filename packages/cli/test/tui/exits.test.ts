@@ -9,7 +9,7 @@ import { createTemporaryProject, type TemporaryProject } from "../support/tempor
 
 const FAULTS = join(import.meta.dir, "..", "support", "fail-on-signal.ts");
 const [BUN = "bun", ...REST] = PROGRAM_BY_PATH;
-/** A time to sleep that no other process of the machine sleeps. */
+/** A time to sleep that no other process of the machine uses. */
 const SLEEP = `300.${process.pid}`;
 
 let place: TemporaryProject;
@@ -40,7 +40,7 @@ async function startIdle(options?: PtyOptions): Promise<PtyProgram> {
   return program;
 }
 
-/** The same while a command runs that ignores SIGTERM. */
+/** The same while a command that ignores SIGTERM is running. */
 async function startBusy(): Promise<PtyProgram> {
   const program = await startIdle();
   program.send("wait\r");
@@ -54,7 +54,7 @@ function countSleepers(): number {
   return stdout.toString().split("\n").filter(Boolean).length;
 }
 
-/** Every call has its result, so that the session can be gone on with. */
+/** Every call has its result, so the session can be continued. */
 function expectWholeSession(): void {
   const directory = join(place.project, ".diligent", "sessions");
   const [name = ""] = existsSync(directory)
@@ -74,7 +74,7 @@ const SIGNALS = [
   ["SIGQUIT", 131],
 ] as const;
 
-describe("an idle screen gives the terminal back as it was", () => {
+describe("an idle screen restores the terminal", () => {
   test.each(SIGNALS)("after %s", async (signal, code) => {
     await using program = await startIdle();
     const startedAt = performance.now();
@@ -99,7 +99,7 @@ describe("an idle screen gives the terminal back as it was", () => {
   test.each([
     ["an exception that nobody caught", "SIGUSR1", "thrown by the test"],
     ["a rejected promise that nobody caught", "SIGUSR2", "rejected by the test"],
-  ] as const)("after %s, which is told below the live region", async (_, signal, message) => {
+  ] as const)("after %s, which is reported below the live region", async (_, signal, message) => {
     await using program = await startIdle();
     process.kill(childOf(program), signal);
     await program.waitFor("code 1");
@@ -120,8 +120,8 @@ describe("an idle screen gives the terminal back as it was", () => {
   });
 });
 
-describe("while a command runs that ignores SIGTERM, nothing of it is left", () => {
-  test.each(SIGNALS)("within two seconds of %s, and the session is whole", async (signal, code) => {
+describe("a command that ignores SIGTERM leaves no process", () => {
+  test.each(SIGNALS)("within two seconds of %s, and the session is complete", async (signal, code) => {
     await using program = await startBusy();
     const startedAt = performance.now();
     process.kill(childOf(program), signal);
@@ -144,7 +144,7 @@ describe("while a command runs that ignores SIGTERM, nothing of it is left", () 
     await expectRestored(program);
   });
 
-  test("after an exception that nobody caught", async () => {
+  test("after an uncaught exception", async () => {
     await using program = await startBusy();
     process.kill(childOf(program), "SIGUSR1");
     await program.waitFor("code 1");
@@ -155,7 +155,7 @@ describe("while a command runs that ignores SIGTERM, nothing of it is left", () 
   test.each([
     ["the editor", "\x07", { EDITOR: `sh -c 'exec sleep ${SLEEP}'` }],
     ["the pager", "\x0f", { PAGER: `sh -c 'exec sleep ${SLEEP}'` }],
-  ])("nor of %s that has the terminal", async (_, key, environment) => {
+  ])("after %s while it has the terminal", async (_, key, environment) => {
     await using program = await startIdle({ environment });
     if (key === "\x0f") {
       program.send("!echo hello\r");
@@ -170,7 +170,7 @@ describe("while a command runs that ignores SIGTERM, nothing of it is left", () 
     await expectRestored(program);
   });
 
-  test("when the terminal is closed, with the code of SIGHUP", async () => {
+  test("when the terminal is closed, with the exit code of SIGHUP", async () => {
     await using program = startInPty(place, [
       "--model",
       "scripted/script.json",
@@ -189,9 +189,9 @@ describe("while a command runs that ignores SIGTERM, nothing of it is left", () 
   });
 });
 
-describe("a screen that has hardly begun, or is about to end,", () => {
+describe("a screen that has just started, or is about to end,", () => {
   test.each([0, 30, 60, 120, 250])("is left at once by Ctrl+C held down from %i ms on", async (waitMs) => {
-    // What is on its way to the terminal is thrown away by Ctrl+C, so that the code could be, too.
+    // Ctrl+C discards output on its way to the terminal, which may include the exit code.
     const ends = "echo $? > code; sleep 0.1; sleep 0.1; echo; cat code; true";
     await using program = startInShell(place, `trap : INT; echo trapped; ${commandLine()}; ${ends}`);
     await program.waitFor("trapped");
@@ -209,7 +209,7 @@ describe("a screen that has hardly begun, or is about to end,", () => {
 });
 
 describe("Ctrl+Z", () => {
-  test("gives the shell its title and modes, and fg takes them again", async () => {
+  test("returns the title and modes to the shell, and fg takes them again", async () => {
     await using program = startInPty(place, [], {
       program: ["bash", "--norc", "-i"],
       environment: { PS1: "$ " },

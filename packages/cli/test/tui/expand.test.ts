@@ -47,7 +47,7 @@ describe("Ctrl+O", () => {
     expect(paged()).toContain("let a;");
   });
 
-  test("shows the only one at once, and says where there is none", async () => {
+  test("shows a single one at once, and says if there is none", async () => {
     await typed.press("ctrl+o");
     expect(typed.take("notice").at(-1)).toBe("Nothing to expand yet.");
     typed.enter("!echo only");
@@ -60,7 +60,7 @@ describe("Ctrl+O", () => {
 });
 
 describe("/settings", () => {
-  test("shows what the session works with, and changes what is chosen", async () => {
+  test("shows the session's settings, and changes the chosen one", async () => {
     await typed.run("/settings");
     expect(typed.dialog?.items.map(({ label }) => label)).toEqual([
       "Model: scripted/script.json",

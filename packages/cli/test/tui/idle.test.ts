@@ -10,7 +10,7 @@ const [BUN = "bun", ...REST] = PROGRAM_BY_PATH;
 const LOSES_FOCUS = "\x1b[O";
 const LOOK_MS = 2_000;
 
-test("while nothing happens no timer comes more than once a second and nothing is written, in sight or not", async () => {
+test("an idle screen fires no timer more than once a second and writes nothing, visible or hidden", async () => {
   const place = createTemporaryProject();
   const text = `${"- one of many lines\n".repeat(2_000)}\nAll is said.`;
   place.write("script.json", { version: 1, turns: [{ text, chunkChars: 2_000 }] });
@@ -26,7 +26,7 @@ test("while nothing happens no timer comes more than once a second and nothing i
     return Number(readFileSync(file, "utf8"));
   };
   await program.waitFor("All is said.");
-  // What a turn has left is tidied up a second behind it.
+  // The memory of a turn is cleaned up a second after it.
   await program.settle(1_200);
   for (const keys of ["", LOSES_FOCUS]) {
     program.send(keys);

@@ -6,7 +6,7 @@ import { said, savedMessages } from "../support/session-files.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
 import { TypedCommands, writeScript } from "../support/typed-commands.ts";
 
-describe("a prompt that was sent with Enter before the program is left is saved as what the user said", () => {
+describe("a prompt that was sent with Enter before quitting is saved as the user's message", () => {
   let place: TemporaryProject;
   let typed: TypedCommands;
 
@@ -21,7 +21,7 @@ describe("a prompt that was sent with Enter before the program is left is saved 
     place.remove();
   });
 
-  test("although its files are still being read", async () => {
+  test("while its files are still being read", async () => {
     await typed.open();
     await typed.say("first");
     place.write("notes.txt", "42");
@@ -31,13 +31,13 @@ describe("a prompt that was sent with Enter before the program is left is saved 
     expect(savedMessages(place).map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
   });
 
-  test("although the session is only being opened", async () => {
+  test("while the session is still being opened", async () => {
     typed.enter("first words");
     await typed.leave();
     expect(said(savedMessages(place))).toEqual(["user: first words"]);
   });
 
-  test("although it waits for a command of the user's", async () => {
+  test("while it waits for a shell command of the user", async () => {
     await typed.open();
     await typed.say("first");
     typed.enter("!touch began; sleep 300");
@@ -61,11 +61,11 @@ describe("a prompt that was sent with Enter before the program is left is saved 
   });
 });
 
-describe("typed together with SIGTERM, a prompt is saved", () => {
-  // What comes first in the process depends on the machine's mood: both orders have to end the same way.
+describe("a prompt typed together with SIGTERM is saved", () => {
+  // The process may receive them in either order: both have to end the same way.
   const ATTEMPTS = [1, 2, 3];
 
-  test.each(ATTEMPTS)("while a run goes on (%d)", async () => {
+  test.each(ATTEMPTS)("during a run (%d)", async () => {
     await using session = new ScreenSession({ turns: [{ text: "slow", delayMs: 60_000 }, "Two."] });
     await session.opened();
     await session.say("first");

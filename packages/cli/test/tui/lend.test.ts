@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: the tests look for control sequences
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type PtyProgram, startInPty } from "../support/pty-program.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
@@ -23,14 +23,14 @@ async function startWithResult(environment: Record<string, string>): Promise<Pty
   return program;
 }
 
-/** What of all rows only the live region can have. */
+/** The rows that only the live region can contain. */
 const liveRows = (rows: readonly string[]) =>
   rows.filter((row) => row.startsWith(">") || row.startsWith("scripted/script.json ·"));
 
 test.each([
   ["the pager", "\x0f", { PAGER: "sh -c 'cat >/dev/null; echo paged; sleep 0.1'" }, "paged"],
   ["the editor", "\x07", { EDITOR: "sh -c 'echo edited; sleep 0.1' x" }, "edited"],
-])("nothing of the live region is left above what %s has written", async (_, key, environment, shown) => {
+])("no part of the live region is left above the output of %s", async (_, key, environment, shown) => {
   await using program = await startWithResult(environment);
   program.send("half a prompt");
   const before = liveRows(await program.waitFor("> half a prompt"));
@@ -47,7 +47,7 @@ test.each([
   expect(program.bytes).not.toMatch(/\u001b\[[23]J/);
 });
 
-test("the title and the focus are the pager's while it has the terminal, and ours again afterwards", async () => {
+test("the pager has the title and the focus while it has the terminal, and we have them again afterwards", async () => {
   await using program = await startWithResult({
     PAGER: "sh -c 'cat >/dev/null; printf \"\\033]0;pager\\007\"; sleep 0.3'",
   });

@@ -11,7 +11,7 @@ test.each([
   ["a blank that is underlined", "a\x1b[4m \x1b[24mb", "a\x1b[4m \x1b[mb"],
   ["a style that nothing has", "a\x1b[31m\x1b[39mb", "ab"],
   ["blanks at the end that only have a colour", "\x1b[31mab  \x1b[39m  ", "\x1b[31mab\x1b[m"],
-])("%s takes as few bytes as it can", (_, raw, text) => {
+])("%s takes the fewest possible bytes", (_, raw, text) => {
   expect(toScreenLine(raw).text).toBe(text);
 });
 
@@ -44,7 +44,7 @@ const LINKS = ["\x1b]8;;http://a\x1b\\", "\x1b]8;;http://b\x07", "\x1b]8;;\x1b\\
 const SEQUENCES = [...LINKS, ...CODES.map((code) => `\x1b[${code}m`)];
 const PARTS: [string, ...string[]] = [...PIECES, ...PIECES, ...SEQUENCES];
 
-/** Each visible character with what is in force there; of blanks only what can be seen on them. */
+/** Each visible character with its style; for blanks only what is visible on them. */
 function cellsOf(line: string): string[] {
   const style = new LineStyle();
   const cells: string[] = [];
@@ -57,11 +57,11 @@ function cellsOf(line: string): string[] {
 
 function cellOf(character: string, style: LineStyle): string {
   if (character === " " && !style.isSeenOnBlanks) return " ";
-  // In which order they are in force makes no difference.
+  // The order of the attributes makes no difference.
   return character + [...style.opening()].sort().join("");
 }
 
-test("lines of random styles look as they were asked for", () => {
+test("lines with random styles look as requested", () => {
   for (let seed = 1; seed <= 3_000; seed++) {
     const chance = new Chance(seed);
     const raw = Array.from({ length: chance.between(1, 14) }, () => chance.pick(PARTS)).join("");

@@ -14,16 +14,16 @@ function region(change: Partial<View>, above: "none" | "call" | "other", now = 0
   return liveLines(view, ["> "], { width: 60, rows: 24, theme, keymap, now, above });
 }
 
-test("at the start there is a prompt and the status, and no row that says nothing", () => {
+test("the initial live region has a prompt and the status line, and no empty row", () => {
   expect(region({}, "none")).toEqual(["> ", STATUS]);
 });
 
-test("a blank line divides the prompt from the transcript", () => {
+test("a blank line separates the prompt from the transcript", () => {
   expect(region({}, "other")).toEqual(["", "> ", STATUS]);
   expect(region({}, "call")).toEqual(["", "> ", STATUS]);
 });
 
-test("a call that runs stands with the calls above until it has something to show", () => {
+test("a running call stays with the calls above until it has something to show", () => {
   const call = toolCall("bash", { command: "make" });
   const change: Partial<View> = { activity: { type: "tool", since: 0, toolName: "bash" } };
   const running = "⠋ Running bash… (1 min 5 s · Esc to stop)";
@@ -38,7 +38,7 @@ test("a call that runs stands with the calls above until it has something to sho
   ]);
 });
 
-test("what waits for the model stands above the prompt, a hint below", () => {
+test("queued prompts are shown above the prompt, with a hint below", () => {
   expect(region({ queued: [{ id: "1", text: "a\nb" }], hint: "Press it again" }, "other")).toEqual([
     "",
     "  queued: a b",

@@ -16,7 +16,10 @@ beforeAll(loadMarkdown);
 type Answer = Extract<Block, { type: "answer" }>;
 const answer = (markdown: string): Answer => ({ type: "answer", markdown });
 
-/** The answer as it streams in, a frame after each piece, in a terminal whose width `widthOf` says; all rows, and the most live ones. */
+/**
+ * The answer as it streams in, a frame after each piece, in a terminal whose width `widthOf` returns; all
+ * rows, and the most live ones.
+ */
 function stream(markdown: string, chance: Chance, widthOf: () => number) {
   const open = new OpenAnswer();
   const rows: string[] = [];
@@ -53,7 +56,7 @@ function stream(markdown: string, chance: Chance, widthOf: () => number) {
 const whole = (markdown: string, width: number) =>
   renderBlocks([answer(markdown)], { width, theme, now: 0, cwd: "/" }).lines;
 
-/** Without the blanks: they depend on what follows in a list, as do those before its numbers. */
+/** Without blanks: they depend on what follows in a list, as do those before its numbers. */
 const words = (rows: readonly string[]) => rows.join("").replace(/\s+/g, "");
 
 const ITEMS = Array.from({ length: 60 }, (_, at) => `item ${at} ${"of the list ".repeat(at % 12)}.`);
@@ -69,7 +72,7 @@ const TEXTS = {
   "code below a sentence, and a list": `So:\n\`\`\`\n${ITEMS.join("\n")}\n\`\`\`\n${ITEMS.map((item) => `* ${item}`).join("\n")}`,
 };
 
-test.each(Object.entries(TEXTS))("%s is written while it comes, each row once", (_, markdown) => {
+test.each(Object.entries(TEXTS))("%s is written while it streams, each row once", (_, markdown) => {
   for (let seed = 1; seed <= 2; seed++) {
     const { rows, mostLive } = stream(markdown, new Chance(seed), () => 80);
     expect(words(rows)).toBe(words(whole(markdown, 80)));
@@ -82,7 +85,7 @@ test.each(Object.entries(TEXTS))("%s is written while it comes, each row once", 
 
 for (const seed of [1, 2, 3, 4])
   test.each(Object.entries(TEXTS))(
-    `%s is written once also where the width changes again and again, seed ${seed}`,
+    `%s is written once even if the width changes repeatedly, seed ${seed}`,
     (_, markdown) => {
       const chance = new Chance(seed);
       const { rows } = stream(markdown, chance, () => chance.pick([24, 40, 80, 120]));
@@ -90,7 +93,7 @@ for (const seed of [1, 2, 3, 4])
     },
   );
 
-test("what of a paragraph is still live on a wide screen fits into a narrow one, so that no resize repeats it", () => {
+test("the live part of a paragraph on a wide screen fits on a narrow one, so that no resize repeats it", () => {
   for (let seed = 1; seed <= 3; seed++) {
     const { rows, mostLiveChars } = stream(TEXTS["a long paragraph"], new Chance(seed), () => 200);
     expect(rows).toEqual(whole(TEXTS["a long paragraph"], 200));
@@ -112,7 +115,7 @@ test("a list of tasks and plain items looks the same streamed and unstreamed", (
       expect(stream(markdown, new Chance(seed), () => 60).rows).toEqual(whole(markdown, 60));
 });
 
-test("of any document nothing is lost or doubled", () => {
+test("no part of any document is lost or duplicated", () => {
   for (let seed = 1; seed <= 1_500; seed++) {
     const chance = new Chance(seed);
     const markdown = documentOfLines(chance);
@@ -121,7 +124,7 @@ test("of any document nothing is lost or doubled", () => {
   }
 });
 
-test("a code block of a megabyte is written as it comes, and takes no longer for that", () => {
+test("a code block of a megabyte is written as it streams, at a constant cost", () => {
   const code = `\`\`\`\n${Array.from({ length: 4_000 }, (_, at) => `line ${at} of it`).join("\n")}\n\`\`\`\n`;
   const open = new OpenAnswer();
   const rows: string[] = [];
@@ -144,6 +147,6 @@ test.each([
   ["nothing of a table", "", "|a|b|\n|-|-|\n|1|2|\n"],
   ["nothing of code in an item", "- a\n", "- b\n  ```\n  - x\n  - y\n"],
   ["no number in a sentence", "", "It was in\n1984. A year\n"],
-])("stable is %s", (_, stable, rest) => {
+])("the stable part of an open answer is %s", (_, stable, rest) => {
   expect(findStableEnd(stable + rest)).toBe(stable.length);
 });

@@ -62,7 +62,7 @@ const queuedTexts = ({ view }: TypedCommands) => view.queued.map(({ text }) => t
 const LEAD = "The user ran this command in their own shell, not through you.";
 
 describe("a line that begins with !", () => {
-  test("is run in the project without a question, shown, and read by the model with the next prompt", async () => {
+  test("runs in the project without a question, is shown, and is shared with the model in the next prompt", async () => {
     const typed = await start();
     await enter(typed, "!echo hello; pwd; false");
     expect(typed.take()).toEqual([`! → hello\n${place.project}\n[exit code 1]`]);
@@ -81,7 +81,7 @@ describe("a line that begins with !", () => {
     ]);
   });
 
-  test("with two marks is kept from the model and from the file", async () => {
+  test("with two marks is hidden from the model and the file", async () => {
     const typed = await start();
     await enter(typed, "!!echo secret");
     expect(typed.take()).toEqual(["!! → secret"]);
@@ -89,7 +89,7 @@ describe("a line that begins with !", () => {
     expect(await said(typed)).toEqual([["go"], ["one"]]);
   });
 
-  test("without a command is not sent and goes back to the editor", async () => {
+  test("without a command is not sent and returns to the editor", async () => {
     const typed = await start();
     await enter(typed, "! ");
     expect([typed.take(), typed.text]).toEqual([
@@ -98,7 +98,7 @@ describe("a line that begins with !", () => {
     ]);
   });
 
-  test("is no command where the mark stands in a paste that nobody sees", async () => {
+  test("is not a command if the mark is in a hidden paste", async () => {
     const typed = await start();
     typed.enter("!touch made", "[pasted 20 lines]");
     await until(() => typed.view.activity.type === "idle" && typed.blocks.length > 1);
@@ -106,7 +106,7 @@ describe("a line that begins with !", () => {
     expect(existsSync(join(place.project, "made"))).toBe(false);
   });
 
-  test("is no command where a slash command or the command line sends it", async () => {
+  test("is not a command if a slash command or the command line sends it", async () => {
     const typed = await start();
     await typed.say("!touch made");
     expect(existsSync(join(place.project, "made"))).toBe(false);
@@ -119,7 +119,7 @@ describe("a line that begins with !", () => {
     expect(typed.items).toEqual([">!true"]);
   });
 
-  test("runs one at a time; a prompt that is sent meanwhile waits for it, and Esc gives it back", async () => {
+  test("runs alone; a prompt sent meanwhile waits for it, and Esc returns the prompt", async () => {
     const typed = await start();
     typed.enter("!sleep 30");
     await until(() => typed.view.shell !== undefined);
@@ -142,7 +142,7 @@ describe("a line that begins with !", () => {
     expect((await said(typed)).map(([first]) => first)).toEqual(["!sleep 30"]);
   });
 
-  test("prompts that waited for it are one run", async () => {
+  test("lets prompts that waited for it join one run", async () => {
     const typed = await start();
     typed.enter("!sleep 0.3; echo done");
     await until(() => typed.view.shell !== undefined);
@@ -160,7 +160,7 @@ describe("a line that begins with !", () => {
     ]);
   });
 
-  test("joins a run that is going on behind the results of its calls, and is shown once", async () => {
+  test("joins a current run after the results of its calls, and is shown once", async () => {
     place.write("script.json", {
       version: 1,
       turns: [{ toolCalls: [{ name: "bash", input: { command: "sleep 0.4" } }] }, { text: "Seen." }],
@@ -187,7 +187,7 @@ describe("a line that begins with !", () => {
     ]);
   });
 
-  test("is shown as a command again when the session is resumed, and its line can be changed in the tree", async () => {
+  test("is shown as a command again in a resumed session, and can be edited in the tree", async () => {
     const typed = await start();
     await enter(typed, "!echo hello");
     await typed.say("go");
@@ -208,7 +208,7 @@ async function enter2(typed: TypedCommands, text: string): Promise<void> {
   await until(() => typed.blocks.length > 0);
 }
 
-describe("on the screen", () => {
+describe("a shell command on the screen", () => {
   const look = { width: 60, rows: 24, theme, keymap, now: 3_500, above: "none" as const };
   const npmTest = toShellCall({ command: "npm test", isTold: true }, 0);
   const running: View = {
@@ -216,7 +216,7 @@ describe("on the screen", () => {
     shell: { ...npmTest, call: { ...npmTest.call, partial: "a\nb" } },
   };
 
-  test("a command that runs shows its newest lines, its time and how it is stopped", () => {
+  test("shows its newest lines, its duration and how to stop it while it runs", () => {
     expect(liveLines(running, ["> "], look).slice(0, -1)).toEqual([
       "• ! npm test · 3 s",
       "  a",
@@ -228,7 +228,7 @@ describe("on the screen", () => {
     ]);
   });
 
-  test("what has come of it is shown as that of a command of the model's", () => {
+  test("shows its outcome like a command of the model", () => {
     const told = toEarlierShellCall({ command: "npm test", output: "1 fail\n[exit code 1]", exitCode: 1 }, 5);
     const own = { ...told, isTold: false, call: { ...told.call, toolName: "!!" } };
     const context = { width: 60, theme, now: 0 };
@@ -238,7 +238,7 @@ describe("on the screen", () => {
     ]);
   });
 
-  test("one that was ended by a signal at an earlier time shows what it printed", () => {
+  test("that was ended by a signal in an earlier session shows its output", () => {
     const block = toEarlierShellCall({ command: "yes", output: "y\n[ended by SIGTERM]", exitCode: null }, 5);
     expect(renderBlock(block, { width: 60, theme, now: 0 })).toEqual([
       "✗ ! yes · failed",
@@ -247,7 +247,7 @@ describe("on the screen", () => {
     ]);
   });
 
-  test("a call of the model's that has the name of the mark is not taken for one", () => {
+  test("is not confused with a call of the model whose name is the mark", () => {
     const call = { toolCallId: "1", toolName: "!", input: { command: "ls" }, startedAt: 0 };
     const ended = {
       output: 'There is no tool "!".',
@@ -266,7 +266,7 @@ describe("on the screen", () => {
     ]);
   });
 
-  test("Esc stops the command first where the model works too", () => {
+  test("is stopped first by Esc if the model works too", () => {
     const context = { keymap, isPromptEmpty: true, now: 0, rows: 24, columns: 60 };
     const pressEscape = (view: View) => applyKey(view, { name: "escape", data: "\x1b" }, context).effects;
     const takeBack = { type: "takeBack" as const, which: "all" as const };
@@ -287,6 +287,6 @@ test.each([
   ["ls!", undefined],
   ["", undefined],
   ["/!ls", undefined],
-])("%p is read as a shell line", (text, expected) => {
+])("readShellLine() parses %p", (text, expected) => {
   expect(readShellLine(text)).toEqual(expected);
 });

@@ -20,7 +20,7 @@ function line(width: number, change: Partial<Status> = {}): string {
   return statusLine({ ...status, ...change }, { width, theme: plain });
 }
 
-test("parts go by width: the place but for its name, branch, tokens, effort, the place, the model's servers, cost, mode", () => {
+test("parts of the status line are dropped by width: directory except its name, branch, tokens, effort, directory, server prefix, cost, mode", () => {
   const all =
     "openrouter/vendor/model-1 · thinking high · 20% context · 52k tokens · $1.20 · ask · main · /home/somebody/work/shop";
   expect(line(120)).toBe(all);
@@ -39,7 +39,7 @@ test("parts go by width: the place but for its name, branch, tokens, effort, the
   ]);
 });
 
-test("the box goes after the place was shortened, before the branch", () => {
+test("the sandbox is dropped from the status line after the directory was shortened, before the branch", () => {
   const shown = [150, 110, 99].map((width) =>
     line(width, { isSandboxed: true }).split(" · ").slice(5).join(" · "),
   );
@@ -51,14 +51,14 @@ test("the box goes after the place was shortened, before the branch", () => {
   expect(line(150, { isSandboxed: false })).toContain(" · ask · unsandboxed · main");
 });
 
-test("of a long place only its name is shown, and of one without a name all", () => {
+test("a long path shows only its last name in the status line, and a path without one all of it", () => {
   const cwd = "/home/somebody/work/customers/a-rather-long-name/shop";
   expect(line(200, { cwd })).toEndWith(" · main · …/shop");
   expect(line(200, { cwd: "/" })).toEndWith(" · main · /");
   expect(line(200, { cwd: `/${"x".repeat(300)}` })).toEndWith(` · main · …/${"x".repeat(39)}…`);
 });
 
-test("only the dots are dim, and a context that is nearly full stands out by a sign and in bold", () => {
+test("only the dots of the status line are dim, and a nearly full context is marked by a sign and in bold", () => {
   const colored = createTheme({ color: true });
   const full = {
     contextTokens: 90_000,
@@ -75,12 +75,12 @@ test("only the dots are dim, and a context that is nearly full stands out by a s
   expect(line(40, full)).toBe("m · ! 90% context · $1.20 · ask · shop");
 });
 
-test("names from outside stay one line of text that is safe", () => {
+test("names from outside are one safe line in the status line", () => {
   const names = { model: "a\x1b[31m\nb", gitBranch: undefined, cwd: "/a\nb\x07", effort: undefined };
   expect(line(80, names)).toBe("a\\x1b[31m b · 20% context · 52k tokens · $1.20 · ask · /a b\\x07");
 });
 
-test("the mode's word has a colour of its own and is never dim", () => {
+test("the mode in the status line has a colour and is never dim", () => {
   const theme = createTheme({ color: true });
   const shown = (["ask", "accept-edits", "plan", "auto", "deny"] as const).map((approvalMode) => {
     const painted = statusLine({ ...status, approvalMode }, { width: 200, theme });

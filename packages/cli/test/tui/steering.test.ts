@@ -29,7 +29,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue() && performance.now() < deadline) await Bun.sleep(2);
 }
 
-/** A run that is in the middle of its first call. */
+/** A run in the middle of its first call. */
 async function startRun(typed: TypedCommands): Promise<void> {
   void typed.say("go");
   await until(() => typed.view.activity.type === "tool");
@@ -46,7 +46,7 @@ const userTexts = async (typed: TypedCommands) => {
   );
 };
 
-test("a file that is named in a message to a run goes with it, and is shown by its name", async () => {
+test("a file mentioned in a message to a run is attached, and shown by its name", async () => {
   writeScript(place, CALL, "Seen.");
   place.write("a.txt", "what stands in a");
   const typed = await start();
@@ -61,7 +61,7 @@ test("a file that is named in a message to a run goes with it, and is shown by i
   expect(typed.view.queued).toEqual([]);
 });
 
-test("taking it back gives what was written, and the model does not get it", async () => {
+test("a message taken back from the run returns its text, and the model does not get it", async () => {
   writeScript(place, CALL, "Done.");
   place.write("a.txt", "what stands in a");
   const typed = await start();
@@ -81,7 +81,7 @@ test("taking it back gives what was written, and the model does not get it", asy
   expect(await userTexts(typed)).toEqual(["go"]);
 });
 
-test("Esc gives back what was queued, behind it what is being written, and no part of it is kept", async () => {
+test("Esc returns queued prompts, followed by the text being typed, and saves none of it", async () => {
   writeScript(place, CALL, "Done.");
   const typed = await start();
   await startRun(typed);
@@ -97,7 +97,7 @@ test("Esc gives back what was queued, behind it what is being written, and no pa
   expect(await userTexts(typed)).toEqual(["go"]);
 });
 
-test("a prompt that is sent while the context is compacted is shown as queued and sent afterwards", async () => {
+test("a prompt sent during compaction is shown as queued and sent afterwards", async () => {
   place.write("script.json", {
     version: 1,
     turns: [{ text: "x ".repeat(30_000) }, { text: "two" }, { text: "three" }],

@@ -11,7 +11,7 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-test("a summary that comes behind a prompt, both while the session is opened, is refused and the run goes on", async () => {
+test("a summary requested after a prompt, both while the session is being opened, is refused and the run continues", async () => {
   writeScript(place, { text: "The answer.", delayMs: 50 });
   const typed = new TypedCommands(place);
   const run = typed.say("one");

@@ -63,7 +63,7 @@ describe("messages as blocks", () => {
     ]);
   });
 
-  test("show a call without a result as one that was interrupted, and how an answer broke off", () => {
+  test("show a call without a result as interrupted, and how an answer broke off", () => {
     const broken = assistantMessage("I", { content: [call("1")], stopReason: "aborted", timestamp: 5_000 });
     expect(toTranscriptBlocks([broken])).toMatchObject([
       {
@@ -74,7 +74,7 @@ describe("messages as blocks", () => {
     ]);
   });
 
-  test("show of a call what was saved of it", () => {
+  test("show the saved outcome of a call", () => {
     const saved: Message = {
       ...{ role: "tool_result", toolCallId: "1", toolName: "bash", timestamp: 3_000 },
       ...{
@@ -99,7 +99,7 @@ describe("messages as blocks", () => {
     );
   });
 
-  test("give two calls of one id their results in order", () => {
+  test("give two calls with the same id their results in order", () => {
     const messages = [
       assistantMessage("", { content: [call("1"), call("1")] }),
       result("1", "a"),
@@ -111,7 +111,7 @@ describe("messages as blocks", () => {
     expect(outputs).toEqual(["a", "b"]);
   });
 
-  test("show of a prompt what was written, not what was attached", () => {
+  test("show the typed text of a prompt, not its attachments", () => {
     const content = [
       { type: "text" as const, text: "look at @a.ts" },
       { type: "text" as const, text: "a.ts\n```\nall of it\n```" },
@@ -122,7 +122,7 @@ describe("messages as blocks", () => {
   });
 });
 
-describe("a conversation that is gone on with", () => {
+describe("a resumed conversation", () => {
   const turn = (index: number) => [user(`q${index}`), assistantMessage(`a${index}`)];
   const texts = (path: readonly SessionEntry[], turns?: number) =>
     toResumedBlocks(path, turns).map((block) => {
@@ -130,7 +130,7 @@ describe("a conversation that is gone on with", () => {
       return block.type === "answer" ? block.markdown : JSON.stringify(block);
     });
 
-  test("shows its last three turns, and says how many messages are above", () => {
+  test("shows its last three turns and the number of messages above", () => {
     const path = toPath([...turn(1), ...turn(2), ...turn(3), ...turn(4)]);
     expect(texts(path)).toEqual([
       '{"type":"resumed","hiddenMessages":2}',
@@ -145,7 +145,7 @@ describe("a conversation that is gone on with", () => {
     expect(texts([])).toEqual([]);
   });
 
-  test("says where it was compacted, and does not count that as a message", () => {
+  test("shows where it was compacted, without counting that as a message", () => {
     const path = [...toPath([...turn(1), ...turn(2)]), compaction, ...toPath(turn(3))];
     expect(texts(path, 1)).toEqual(['{"type":"resumed","hiddenMessages":4}', "q3", "a3"]);
     expect(texts(path, 2)).toEqual([
@@ -154,7 +154,7 @@ describe("a conversation that is gone on with", () => {
     ]);
   });
 
-  test("of one endless turn shows the end, never a result without its call", () => {
+  test("with one endless turn shows its end, never a result without its call", () => {
     const calls = Array.from({ length: 100 }, (_, index) => [
       assistantMessage("", { content: [call(String(index))], stopReason: "tool_use" }),
       result(String(index)),

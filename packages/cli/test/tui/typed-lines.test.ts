@@ -18,7 +18,7 @@ afterEach(async () => {
   place.remove();
 });
 
-test("what a command prints stands below what was typed; a list leaves nothing behind", async () => {
+test("the output of a command follows the typed line; a list leaves nothing behind", async () => {
   typed.enter(" /cost ");
   await typed.settle();
   expect(typed.take()).toEqual(["/cost", "No requests in this session yet."]);
@@ -28,13 +28,13 @@ test("what a command prints stands below what was typed; a list leaves nothing b
   expect(typed.take()).toEqual([]);
 });
 
-test("/? is help", async () => {
+test("/? is the same as /help", async () => {
   typed.enter("/?");
   await typed.settle();
   expect(typed.take("output")[0]).toStartWith("Commands and shortcuts\n\n");
 });
 
-test("the prompt of /init has every paragraph and every item on one line", async () => {
+test("the prompt of /init has each paragraph and each item on one line", async () => {
   const sent: string[] = [];
   const { default: prompt } = await import("../../src/tui/commands/init-prompt.md", {
     with: { type: "text" },
@@ -48,7 +48,7 @@ test("the prompt of /init has every paragraph and every item on one line", async
   expect(text.split("\n").filter((line) => !/^$|^- |[.:]$/.test(line))).toEqual([]);
 });
 
-test("/tree with an id goes there, and with none that there is says so", async () => {
+test("/tree with an id moves there, and reports an unknown id", async () => {
   await typed.say("first");
   const { session } = await typed.holder.session;
   const [first] = session.branches.entries;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { WaitingPrompts } from "../../src/tui/prompt/prompt-queue.ts";
 import { createView, type View } from "../../src/tui/view.ts";
 
-/** Prompts, what the view shows as queued, and a session that holds what is sent into its run. */
+/** Prompts, the view's queue, and a session that records what is sent into its run. */
 function open() {
   let view: View = createView({ cwd: "/project" });
   const sent: string[] = [];
@@ -19,7 +19,7 @@ function open() {
 
 const say = (text: string) => ({ text, content: text });
 
-test("the last one that is taken back is one that waits, if there is any, else one that was sent into the run", () => {
+test("taking back the last prompt prefers a waiting one to one that was sent into the run", () => {
   const { prompts, session, queued } = open();
   prompts.beginRun(session);
   prompts.steer(say("steered"), session);
@@ -30,7 +30,7 @@ test("the last one that is taken back is one that waits, if there is any, else o
   expect([prompts.takeBack("last"), prompts.takeBack("last"), queued()]).toEqual([["steered"], [], []]);
 });
 
-test("all of them come back oldest first, and the model gets none", () => {
+test("taking back all prompts returns them oldest first, and the model gets none", () => {
   const { prompts, session, sent, queued } = open();
   prompts.beginRun(session);
   for (const text of ["one", "two"]) prompts.steer(say(text), session);
@@ -39,7 +39,7 @@ test("all of them come back oldest first, and the model gets none", () => {
   expect([sent, queued(), prompts.isEmpty]).toEqual([[], [], true]);
 });
 
-test("what was sent into a run stays with it once that has ended, or when only what waits is dropped", () => {
+test("prompts sent into a run stay with it after it has ended, and when only waiting ones are dropped", () => {
   const { prompts, session, sent, queued } = open();
   prompts.beginRun(session);
   prompts.steer(say("steered"), session);
@@ -50,7 +50,7 @@ test("what was sent into a run stays with it once that has ended, or when only w
   expect([prompts.takeBack("all"), sent]).toEqual([[], ["steered"]]);
 });
 
-test("of those that are taken the first is a prompt, and the others join its run under another id", () => {
+test("the first of several taken prompts starts a run, and the others join it under a new id", () => {
   const { prompts, session, sent, queued } = open();
   for (const text of ["one", "two", "three"]) prompts.add(say(text));
   const [first, ...rest] = prompts.take();

@@ -26,7 +26,7 @@ describe("a first start without a key", () => {
     [80, 24],
     [40, 15],
   ])(
-    "offers on one screen of %i columns and %i rows to paste a key, the demo and to quit, in nothing but colours",
+    "offers on one screen of %i columns and %i rows to paste a key, the demo and to quit, with only colours",
     async (columns, rows) => {
       await using program = startInPty(place, [], { columns, rows, environment: { NO_COLOR: "1" } });
       const screen = await program.waitFor("diligent.jsonc");
@@ -41,7 +41,7 @@ describe("a first start without a key", () => {
         "~/.config/diligent/diligent.jsonc",
       ])
         expect(screen.join("\n")).toContain(text);
-      // Nothing is left of the prompt that nothing could be written in.
+      // The unusable prompt field left nothing behind.
       expect(screen[0]).toStartWith("No API key found.");
       expect(program.bytes).not.toContain("\u001b[1m");
       program.send("q");
@@ -50,7 +50,7 @@ describe("a first start without a key", () => {
     },
   );
 
-  test("takes a key that is not shown, tries and stores it, and the session begins with the prompt", async () => {
+  test("accepts a hidden key, tests and stores it, and the session begins with the prompt", async () => {
     await using server = await startSseServer(wholeReply(ANTHROPIC_SERVICE, { text: "The answer." }));
     const environment = { ANTHROPIC_BASE_URL: server.url };
     await using program = startInPty(place, ["why so?"], { environment, columns: 120 });
@@ -73,7 +73,7 @@ describe("a first start without a key", () => {
     expect((statSync(configPath()).mode & 0o777).toString(8)).toBe("600");
   });
 
-  test("says that a key is wrong, stores nothing and asks again; OpenAI's model answers with OpenAI's key", async () => {
+  test("reports a wrong key, stores nothing and asks again; OpenAI's model answers with OpenAI's key", async () => {
     const right = "sk-proj-right-0123456789";
     await using server = await startSseServer(({ headers }: ReceivedRequest) =>
       headers.authorization === `Bearer ${right}`
@@ -97,7 +97,7 @@ describe("a first start without a key", () => {
     expect(await program.exitCode).toBe(0);
   });
 
-  test("Escape goes back to the menu", async () => {
+  test("returns to the menu with Escape", async () => {
     await using program = startInPty(place);
     await program.waitFor("2  Paste a key for openai");
     program.send("2");
@@ -114,7 +114,7 @@ describe("a first start without a key", () => {
     ["Ctrl+C", "\x03", 2],
     ["Ctrl+D", "\x04", 2],
   ])(
-    "is left by %s with the exit code of a missing key, and the terminal is as it was",
+    "is left by %s with the exit code of a missing key, and the terminal is restored",
     async (_, key, code) => {
       await using program = startInShell(place, PROGRAM);
       await program.waitFor("Quit");
@@ -124,7 +124,7 @@ describe("a first start without a key", () => {
     },
   );
 
-  test("begins the demonstration with d", async () => {
+  test("starts the demo with d", async () => {
     await using program = startInPty(place);
     await program.waitFor("Quit");
     program.send("d");
@@ -136,7 +136,7 @@ describe("a first start without a key", () => {
     expect((await program.scrollback()).join("\n")).toContain("Project  /");
   });
 
-  test("is one line where lines are wanted, and in print mode", async () => {
+  test("prints one line in line mode and in print mode", async () => {
     const line =
       /^diligent: No API key: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or run `diligent login`\. `diligent demo` needs none\.\r?\n$/;
     const printed = await runDiligent(place, ["-p", "hello"]);
@@ -147,7 +147,7 @@ describe("a first start without a key", () => {
     expect(program.bytes.replace(/^\r?\n/, "").replace(/\r?\n\r?\n$/, "\n")).toMatch(line);
   });
 
-  test("is the plain line for somebody who has set up a provider already", async () => {
+  test("prints only the plain line if a provider is configured already", async () => {
     await using program = startInPty(place, ["-m", "gpt-4o"], {
       columns: 200,
       environment: { ANTHROPIC_API_KEY: "sk-test" },
@@ -158,7 +158,7 @@ describe("a first start without a key", () => {
   });
 });
 
-test("lines of the explanation fit into every width, and a path cannot bring sequences", () => {
+test("wraps its explanation at every width, and a path cannot contain sequences", () => {
   const theme = createTheme({ color: true });
   const keyPage = "https://example.com/keys";
   const choice = { kind: "key" as const, provider: "anthropic", keyPage };

@@ -34,7 +34,7 @@ async function undo(...args: string[]) {
   return { stdout, stderr, exitCode };
 }
 
-test("what the shell has done in a run is taken back from outside, untracked files too, and brought back", async () => {
+test("undo reverts the shell's changes of a run from outside, untracked files too, and redo restores them", async () => {
   expect((await run([bash(DESTRUCTIVE)])).exitCode).toBe(0);
   expect(existsSync(join(place.project, "untracked"))).toBe(false);
   expect(await undo()).toEqual({
@@ -57,7 +57,7 @@ test("what the shell has done in a run is taken back from outside, untracked fil
   expect(read("a.txt")).toBe("two\n");
 });
 
-test("the model is told with the next prompt of the session", async () => {
+test("undo notifies the model with the session's next prompt", async () => {
   await run([bash(DESTRUCTIVE)]);
   await undo();
   const note = savedMessages(place).at(-1);
@@ -68,7 +68,7 @@ test("the model is told with the next prompt of the session", async () => {
   expect([resumed.exitCode, sessionIds(place).length]).toEqual([0, 1]);
 });
 
-test("what the user has changed since is left unchanged, and makes the exit code 1", async () => {
+test("undo leaves later changes of the user unchanged and exits with 1", async () => {
   await run([bash(DESTRUCTIVE)]);
   place.write("a.txt", "mine\n");
   const { stdout, exitCode } = await undo();
@@ -76,11 +76,11 @@ test("what the user has changed since is left unchanged, and makes the exit code
   expect([read("a.txt"), read("untracked/work.bin"), exitCode]).toEqual(["mine\n", "\0\x01work", 1]);
 });
 
-test("--dry-run changes nothing, --json is for programs, --session names one", async () => {
+test("undo --dry-run changes nothing, --json is for programs, --session selects a session", async () => {
   await run([bash("printf 'two\\n' > a.txt")]);
   const [sessionId] = sessionIds(place);
   const planned = await undo("--dry-run", "--json", "--session", "1");
-  // How long the command ran is named from a second on, which it takes on a busy machine.
+  // The duration of the command is printed from one second on, which it may take on a busy machine.
   expect({ ...JSON.parse(planned.stdout), callMs: undefined }).toEqual({
     sessionId,
     move: "undo",
@@ -97,14 +97,14 @@ test("--dry-run changes nothing, --json is for programs, --session names one", a
   expect(await undo("--json", "--session", "1")).toEqual({ stdout: "null\n", stderr: "", exitCode: 0 });
 });
 
-describe("is told", () => {
+describe("undo refuses", () => {
   const cases: [string, string[], string][] = [
     ["a session that there is not", ["--session", "9"], "diligent: no session 9"],
     ["a word", ["a.txt"], "diligent: undo takes no arguments: a.txt"],
     ["an unknown option", ["--rdeo"], "diligent: undo: unknown option --rdeo (did you mean --redo?)"],
   ];
   for (const [name, args, line] of cases) {
-    test(`${name}: exit code 2`, async () => {
+    test(`${name} with exit code 2`, async () => {
       await run([bash("touch b.txt")]);
       const { stderr, exitCode } = await undo(...args);
       expect([exitCode, stderr.split("\n").length]).toEqual([2, 2]);
@@ -113,7 +113,7 @@ describe("is told", () => {
   }
 });
 
-test("with --no-session nothing is kept, and a session that only reads leaves nothing behind", async () => {
+test("--no-session records nothing for undo, and a session that only reads leaves nothing behind", async () => {
   const state = join(place.home, ".local/state/diligent/checkpoints");
   await run([bash("touch b.txt")], "--no-session");
   expect(existsSync(state)).toBe(false);
@@ -124,7 +124,7 @@ test("with --no-session nothing is kept, and a session that only reads leaves no
   expect((await undo()).stdout).toContain("No session of this project");
 });
 
-test("a file that the model edits again after an undo has to be read again", async () => {
+test("a file must be read again before the model edits it after an undo", async () => {
   const write = (content: string) => ({
     toolCalls: [{ name: "write", input: { file_path: "a.txt", content } }],
   });
@@ -133,16 +133,16 @@ test("a file that the model edits again after an undo has to be read again", asy
   expect(read("a.txt")).toBe("one\n");
 });
 
-/** Resolves when the process that works has said that it lives since it changed the file. */
+/** Resolves when the working process has given a sign of life after the change of the file. */
 async function signOfLife(): Promise<void> {
   const checkpoints = join(place.home, ".local/state/diligent/checkpoints");
   const changedMs = statSync(join(place.project, "a.txt")).ctimeMs;
   const logs = () => [...new Bun.Glob("**/*.jsonl").scanSync({ cwd: checkpoints, absolute: true })];
-  // The clock of files may be behind.
+  // The file system's clock may be behind.
   while (!logs().some((log) => statSync(log).mtimeMs > changedMs + 100)) await Bun.sleep(10);
 }
 
-test("what a killed turn did is passed over and named, and taken back when that is asked for", async () => {
+test("undo skips and names the changes of a killed turn, and reverts them on request", async () => {
   place.write("script.json", { version: 1, turns: [bash("echo two > a.txt; sleep 20")] });
   const args = ["-p", "go", "-m", "scripted/script.json", "--approval", "auto"];
   const killed = startDiligent(place, args);
@@ -172,14 +172,14 @@ test("what a killed turn did is passed over and named, and taken back when that 
   expect([read("a.txt"), read("mine.txt")]).toEqual(["one\n", "mine\n"]);
 });
 
-test("what a deleted session has changed stays, and is not taken back by mistake", async () => {
+test("the changes of a deleted session stay, and are not undone by mistake", async () => {
   await run([bash(DESTRUCTIVE)]);
   await runDiligent(place, ["sessions", "rm", "1", "--yes"]);
   expect((await undo()).stdout).toBe("No session of this project has anything to undo.\n");
   expect(read("a.txt")).toBe("two\n");
 });
 
-test("a repository that a script destroys without a question comes back with its commits, stashes and reflogs", async () => {
+test("a repository destroyed by a script without a question is restored with its commits, stashes and reflogs", async () => {
   fillRepository(place.project);
   const isBoxed = problem === undefined;
   const wipe = "printf 'find .git -delete\\n' > wipe.sh; sh wipe.sh; rm wipe.sh; ls";
@@ -187,7 +187,7 @@ test("a repository that a script destroys without a question comes back with its
   place.write("script.json", { version: 1, turns });
   appendFileSync(join(place.project, ".git/info/exclude"), ".diligent\n");
   const { objects: kept, ...before } = describeRepository(place.project);
-  // Without a sandbox it is not unasked.
+  // Without a sandbox it would ask.
   const { exitCode } = await runDiligent(place, ["-p", "go", "-m", "scripted/script.json"]);
   expect(exitCode).toBe(isBoxed ? 0 : 4);
   if (isBoxed) expect((await undo()).stdout).toContain("± .git (");

@@ -20,8 +20,8 @@ afterEach(async () => {
 
 const read = () => readFileSync(join(place.project, "a.txt"), "utf8");
 
-describe("what a turn did that was cut off", () => {
-  /** @param signMs how long after its change the process gave its last sign of life. */
+describe("the changes of an interrupted turn", () => {
+  /** @param signMs the time between the change and the last sign of life of the process. */
   async function openKilled(signMs = 100): Promise<TypedCommands> {
     const change = { toolCalls: [{ name: "bash", input: { command: "printf 'two\\n' > a.txt" } }] };
     writeScript(place, change, "done");
@@ -43,7 +43,7 @@ describe("what a turn did that was cut off", () => {
     return typed;
   }
 
-  test("is shown and asked about before it is taken back", async () => {
+  test("are shown and asked about before they are undone", async () => {
     const program = await openKilled();
     await program.run("/undo cut-off");
     expect(program.take("output")[0]).toStartWith("Would undo the interrupted turn: one path.\n  ± a.txt\n");
@@ -64,7 +64,7 @@ describe("what a turn did that was cut off", () => {
     ]);
   });
 
-  test("counts as answered where nothing of it can be taken back", async () => {
+  test("count as handled if none of them can be undone", async () => {
     const program = await openKilled(-1_000);
     await program.run("/undo cut-off");
     expect(program.take("output").map((text) => text.split("\n")[1])).toEqual([
@@ -75,7 +75,7 @@ describe("what a turn did that was cut off", () => {
     expect(program.take("output")).toEqual(["Nothing to undo in this session."]);
   });
 
-  test("is taken back without a question where that is said beforehand", async () => {
+  test("are undone without a question if the option says so", async () => {
     const program = await openKilled();
     await program.run("/undo cut-off yes");
     expect([read(), program.dialog]).toEqual(["one\n", undefined]);

@@ -17,7 +17,7 @@ afterEach(() => place.remove());
 
 const read = () => readFileSync(join(place.project, "a.txt"), "utf8");
 
-/** @param signMs how long after its change the process gave its last sign of life. */
+/** @param signMs the time between the change and the last sign of life of the process. */
 async function leaveCutOff(signMs: number): Promise<void> {
   const path = place.write("a.txt", "one\n");
   const environment = { HOME: place.home };
@@ -29,7 +29,7 @@ async function leaveCutOff(signMs: number): Promise<void> {
   setLastSign(state, '"open"', statSync(path).ctimeMs + signMs);
 }
 
-/** A terminal at which nobody answers, but somebody sends a signal as soon as one would be heard. */
+/** A terminal at which nobody answers, but a signal is sent as soon as there is a listener. */
 class SignallingIo extends FakeIo {
   override readonly onSignal: FakeIo["onSignal"];
 
@@ -51,7 +51,7 @@ class SignallingIo extends FakeIo {
 
 describe("diligent undo --cut-off", () => {
   for (const [signal, code] of [["SIGINT", 130] as const, ["SIGTERM", 143] as const])
-    test(`stopped by ${signal} while it looks takes nothing back`, async () => {
+    test(`stopped by ${signal} during the scan undoes nothing`, async () => {
       await leaveCutOff(100);
       const io = new SignallingIo(signal);
       expect(await runUndo(["--cut-off"], io)).toBe(code);
@@ -62,13 +62,13 @@ describe("diligent undo --cut-off", () => {
       expect(read()).toBe("two\n");
     });
 
-  test("asks where a file would be changed", async () => {
+  test("asks if a file would be changed", async () => {
     await leaveCutOff(100);
     await expect(runUndo(["--cut-off"], new SignallingIo())).rejects.toThrow("Undo that?");
     expect(read()).toBe("two\n");
   });
 
-  test("without a file that it could change asks nobody, and the turn counts as answered", async () => {
+  test("asks nothing if no file would be changed, and the turn counts as handled", async () => {
     await leaveCutOff(-1_000);
     const io = new SignallingIo();
     expect(await runUndo(["--cut-off"], io)).toBe(1);
@@ -85,7 +85,7 @@ describe("diligent undo --cut-off", () => {
   });
 });
 
-test("a look that is stopped when it has just ended is stopped all the same", async () => {
+test("also counts as stopped if the scan had just ended", async () => {
   const abort = new AbortController();
   const planned: Restoration = {
     ...{ move: "undo", restored: [{ path: "a", how: "removed" }], failures: [], notKept: [] },

@@ -33,8 +33,8 @@ async function open(...turns: (string | object)[]): Promise<TypedCommands> {
   return typed;
 }
 
-describe("on the screen", () => {
-  test("/undo takes back prompt by prompt, /redo brings back, and the model is told", async () => {
+describe("undo and /diff on the screen", () => {
+  test("/undo reverts prompt by prompt, /redo restores, and the model is notified", async () => {
     const program = await open(change("two"), "done", change("three"), "done", "I see.");
     await program.say("first");
     await program.say("second");
@@ -61,7 +61,7 @@ describe("on the screen", () => {
     expect(told).toHaveLength(3);
   });
 
-  test("what the model has read before an undo it may not edit without reading it again", async () => {
+  test("after an undo the model must read a file again before it edits it", async () => {
     const edit = (from: string, to: string) => ({
       toolCalls: [{ name: "edit", input: { file_path: "a.txt", old_string: from, new_string: to } }],
     });
@@ -75,7 +75,7 @@ describe("on the screen", () => {
     expect(read()).toBe("one\n");
   });
 
-  test("/diff shows what the shell has changed too, and nothing once it was taken back", async () => {
+  test("/diff shows the shell's changes too, and nothing once they were undone", async () => {
     const program = await open(change("two"), "done");
     await program.say("first");
     program.take();
@@ -90,7 +90,7 @@ describe("on the screen", () => {
     expect(program.take()).toEqual(["The project is the same as before this session's first change."]);
   });
 
-  test("/diff tells of permissions beside another content, and of what was removed", async () => {
+  test("/diff shows permissions next to other content, and removed files", async () => {
     place.write("old.txt", "bye\n");
     const program = await open(
       { toolCalls: [{ name: "bash", input: { command: "echo two > a.txt; chmod 700 a.txt; rm old.txt" } }] },
@@ -107,7 +107,7 @@ describe("on the screen", () => {
     ]);
   });
 
-  test("a jump with the files says beforehand what stays, and leaves it as the user has made it", async () => {
+  test("a jump with files says beforehand what is kept, and leaves the user's changes", async () => {
     const program = await open(change("two"), "done", bashOf("echo x > new.txt; echo three > a.txt"), "done");
     await program.say("first");
     await program.say("second");
@@ -128,7 +128,7 @@ describe("on the screen", () => {
     ]);
   });
 
-  test("/diff names what is no text", async () => {
+  test("/diff names files that are not text", async () => {
     const command = "printf '\\0\\1' > bin; ln -s a.txt link; mkdir dir; chmod 600 a.txt; touch empty";
     const program = await open({ toolCalls: [{ name: "bash", input: { command } }] }, "done");
     await program.say("first");
@@ -145,7 +145,7 @@ describe("on the screen", () => {
     ]);
   });
 
-  test("a jump in the tree brings the files along where that is asked for", async () => {
+  test("a jump in the tree restores the files on request", async () => {
     const program = await open(change("two"), "done", change("three"), "done");
     await program.say("first");
     await program.say("second");
@@ -164,8 +164,8 @@ describe("on the screen", () => {
   });
 });
 
-describe("while files are moved", () => {
-  /** Begins to move files until the signal is aborted, and says so. */
+describe("while files are being restored", () => {
+  /** Starts to restore files until the signal is aborted, and says so. */
   function begin(program: TypedCommands) {
     const begun = Promise.withResolvers<MoveControl>();
     const moving = program.context.moveFiles("undo", async (control) => {
@@ -183,7 +183,7 @@ describe("while files are moved", () => {
       ...{ theme: createTheme({ color: false }), keymap: createKeymap() },
     });
 
-  test("it is shown what goes on and how far it has come, and Escape stops it", async () => {
+  test("the operation and its progress are shown, and Escape stops it", async () => {
     const program = await open("done");
     const { begun, moving } = begin(program);
     const { onProgress } = await begun;
@@ -197,7 +197,7 @@ describe("while files are moved", () => {
     expect([program.view.activity.type, program.take("output")]).toEqual(["idle", ["stopped"]]);
   });
 
-  test("a prompt waits until it has ended, and nothing else moves files", async () => {
+  test("a prompt waits until it has ended, and no other operation restores files", async () => {
     const program = await open("an answer");
     const { begun, moving } = begin(program);
     await begun;
@@ -205,13 +205,13 @@ describe("while files are moved", () => {
     expect(program.take()).toEqual(["error: Cannot restore files while a task is running."]);
     program.enter("a prompt");
     while (program.view.queued.length === 0) await Bun.sleep(1);
-    // Whoever stops what goes on gets back what waited for its end.
+    // A user who stops the operation gets back the prompts that waited for it.
     await program.press("escape");
     await moving;
     expect(program.text).toBe("a prompt");
   });
 
-  test("no command of the user's own begins, and its line goes back to the editor", async () => {
+  test("no shell command of the user starts, and its line returns to the editor", async () => {
     const program = await open("done");
     const { begun, moving } = begin(program);
     await begun;
@@ -226,7 +226,7 @@ describe("while files are moved", () => {
   });
 });
 
-test("files that are only looked at are not left halfway, and those that are moved are named", async () => {
+test("quitting names files being restored, but not files that are only scanned", async () => {
   const driver = new ConversationDriver({
     session: () => new Promise(() => {}),
     change: () => {},
@@ -239,7 +239,7 @@ test("files that are only looked at are not left halfway, and those that are mov
   expect([...seen, driver.unfinishedMove]).toEqual([true, undefined, true, "redo", undefined]);
 });
 
-test("in the line prompt /undo and /redo do the same", async () => {
+test("/undo and /redo work the same at the line prompt", async () => {
   writeScript(place, change("two"), "All done.");
   const program = runInTerminal(place, ["--plain-ui", "-m", "scripted/script.json", "--approval", "auto"]);
   await program.shown("diligent> ");

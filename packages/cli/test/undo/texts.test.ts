@@ -12,8 +12,8 @@ const NOTHING: Restoration = {
 const ONE: Restoration = { ...NOTHING, restored: [{ path: "a", how: "added" }] };
 const HEAD = ["Undid the changes of the last prompt that changed files: one path.", "  + a"];
 
-describe("what came of it", () => {
-  test("names what came back, but not in every way", () => {
+describe("describeRestoration()", () => {
+  test("names files that were restored, but not in every respect", () => {
     const unlike = [
       { path: "a", isOwnerLost: true },
       { path: "b\n", isLinkLost: true, isOwnerLost: true },
@@ -44,7 +44,7 @@ describe("what came of it", () => {
     expect(lines.at(-1)).toBe("  … and 1 more");
   });
 
-  test("says once what was changed where nothing is taken back, and where nobody has looked", () => {
+  test("names once what is never undone and what was not scanned", () => {
     const more = { touched: [".git", "sub/.git"], unseen: ["node_modules"] };
     expect(describeRestoration({ ...ONE, ...more })).toEqual([
       ...HEAD,
@@ -53,7 +53,7 @@ describe("what came of it", () => {
     ]);
   });
 
-  test("names what a ref was that somebody else has set since, and how to keep it", () => {
+  test("names the value of a ref that somebody else has changed since, and how to keep it", () => {
     const [main, stash] = ["a".repeat(40), "b".repeat(40)];
     const displacedRefs = [
       { gitDirectory: ".git", ref: "refs/heads/main", hash: main },
@@ -68,7 +68,7 @@ describe("what came of it", () => {
     ]);
   });
 
-  test("gathers what came back of a repository in one line", () => {
+  test("combines the restored files of a repository into one line", () => {
     const paths = [".git/HEAD", ".git/refs/heads/main", "sub/.git/index", "x.git", "y"];
     const restored = paths.map((path) => ({ path, how: "added" as const }));
     expect(describeRestoration({ ...NOTHING, restored })).toEqual([
@@ -80,7 +80,7 @@ describe("what came of it", () => {
     ]);
   });
 
-  test("of one that was stopped says that everything is as it was, and what is not", () => {
+  test("of a stopped operation says that everything is as it was, and what is not", () => {
     expect(describeRestoration({ ...NOTHING, isStopped: true })).toEqual([
       "Stopped. All files are back as they were.",
     ]);
@@ -99,10 +99,10 @@ describe("what came of it", () => {
   });
 });
 
-describe("how far it has come", () => {
+describe("the progress of an undo", () => {
   const at = (done: number) => ({ doing: "restore" as const, done, total: 20_000 });
 
-  test("is a line every two seconds where stderr may be a file", () => {
+  test("is a line every two seconds if stderr may be a file", () => {
     let time = 0;
     const lines: string[] = [];
     const tell = createProgressLines(
@@ -114,7 +114,7 @@ describe("how far it has come", () => {
     expect(lines).toEqual(["Redoing: 2,000 of 20,000 done…", "Redoing: 4,000 of 20,000 done…"]);
   });
 
-  test("is one line of a terminal, written over, never wider than that, and cleared in the end", () => {
+  test("is one overwritten line of a terminal, never wider than it, and cleared at the end", () => {
     let time = 0;
     const output = Object.assign(new FakeOutput(true), { columns: 48 });
     const line = new ProgressLine("undo", output, () => time);
@@ -136,7 +136,7 @@ describe("Ctrl+C in diligent undo", () => {
     ["An undo", "undo", "diligent undo continues it, and diligent undo --redo reverts it"],
     ["A redo", "redo", "diligent undo --redo continues it, and diligent undo reverts it"],
   ] as const)(
-    "stops it the first time, and the second time says how it stands: %s",
+    "stops it the first time, and prints the state the second time: %s",
     async (name, move, way) => {
       const io = new FakeIo();
       const control = createUndoControl(move, io);
@@ -152,7 +152,7 @@ describe("Ctrl+C in diligent undo", () => {
     },
   );
 
-  test("twice says nothing of files where none was to be moved", async () => {
+  test("pressed twice mentions no files if none was to be restored", async () => {
     const io = new FakeIo();
     createUndoControl("undo", io, true);
     io.send("SIGTERM");
@@ -161,7 +161,7 @@ describe("Ctrl+C in diligent undo", () => {
     expect([io.stderr.text, io.exits]).toEqual(["", [143]]);
   });
 
-  test("is the system's again once it is over", () => {
+  test("is left to the system again afterwards", () => {
     const io = new FakeIo();
     createUndoControl("undo", io).end();
     expect(io.listenerCount).toBe(0);

@@ -3,12 +3,12 @@ import { BUSY_MS } from "../../../core/test/support/busy-machine.ts";
 import { askForVersion, findRedirect } from "../../src/update/update.ts";
 import { neverAnswer, startVersionServer } from "../support/version-server.ts";
 
-// What answers is waited for however busy the machine is.
+// A local answer is awaited however busy the machine is.
 const PATIENT = { timeoutMs: 4 * BUSY_MS };
 
 const failure = (asking: Promise<string>) => asking.then(String, (error: unknown) => String(error));
 
-test("it is one GET that says nothing of who asks", async () => {
+test("askForVersion() sends one GET without data about the user", async () => {
   await using server = startVersionServer(() => "0.3.0");
   expect(await askForVersion(`${server.url}?channel=stable`, PATIENT)).toBe("0.3.0");
   const headers = {
@@ -20,7 +20,7 @@ test("it is one GET that says nothing of who asks", async () => {
   expect(server.requests).toEqual([{ method: "GET", url: `${server.url}?channel=stable`, headers }]);
 });
 
-test("cookies that a server sets are not sent back", async () => {
+test("askForVersion() does not return a server's cookies", async () => {
   await using server = startVersionServer(({ url }) =>
     url.endsWith("/next")
       ? "0.3.0"
@@ -76,7 +76,7 @@ test.each([
     () => new Response(null, { status: 308, headers: { location: "/diligent/latest" } }),
     "it redirects more than 3 times",
   ],
-] as const)("%s is no answer", async (_, answer, reason) => {
+] as const)("askForVersion() rejects %s", async (_, answer, reason) => {
   await using server = startVersionServer(answer);
   expect(await failure(askForVersion(server.url, PATIENT))).toBe(`UpdateError: ${reason}`);
 });
@@ -84,13 +84,13 @@ test.each([
 test.each([
   ["said before", true],
   ["not said", false],
-])("ten megabytes are not read, their length %s", async (_, isSaid) => {
+])("askForVersion() does not read ten megabytes, with their length %s", async (_, isSaid) => {
   const left = Promise.withResolvers<void>();
   let sent = 0;
   await using server = startVersionServer(() => {
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
-        // So that there is time to break off.
+        // Leaves time to cancel.
         await Bun.sleep(1);
         sent += 32 * 1024;
         controller.enqueue(new Uint8Array(32 * 1024).fill(0x20));
@@ -107,7 +107,7 @@ test.each([
   expect(sent).toBeLessThan(10 * 1024 * 1024);
 });
 
-test("an answer of 64 KB is read", async () => {
+test("askForVersion() accepts an answer of 64 KB", async () => {
   const start = '{"version":"0.3.0","readme":"';
   const text = `${start}${"x".repeat(64 * 1024 - start.length - 2)}"}`;
   await using server = startVersionServer(() => new Response(text));
@@ -118,7 +118,7 @@ test.each([
   ["before", neverAnswer],
   ["behind", trickle],
 ] as const)(
-  "a server that falls silent %s its headers is left at the limit, and when nobody waits",
+  "askForVersion() gives up a server that goes silent %s its headers at the time limit, and when cancelled",
   async (_, answer) => {
     await using server = startVersionServer(answer);
     expect(await failure(askForVersion(server.url, { timeoutMs: 50 }))).toBe(
@@ -147,7 +147,7 @@ async function trickle(): Promise<Response> {
   );
 }
 
-test("what goes wrong does not tell the address", async () => {
+test("askForVersion() does not reveal the address in its errors", async () => {
   const { url } = await closedServer();
   expect(await failure(askForVersion(`${url}?token=secret`, PATIENT))).toBe("UpdateError: ECONNREFUSED");
 });
@@ -169,6 +169,6 @@ test.each([
   ["http://localhost:8080/x", "https://a.example/x", "https://a.example/x"],
   ["https://a.example/x", "https://", undefined],
   ["https://a.example/x", null, undefined],
-])("from %p to %p a redirect leads to %p", (from, location, expected) => {
+])("a redirect from %p to %p leads to %p", (from, location, expected) => {
   expect(findRedirect(from, location)).toBe(expected);
 });

@@ -33,13 +33,13 @@ const look = (url: string, at: number) =>
     environment: { HOME: place.home },
     at,
     current: "0.2.1",
-    // What answers is waited for however busy the machine is.
+    // A local answer is awaited however busy the machine is.
     timeoutMs: 4 * BUSY_MS,
   });
 
 const NEWS = { version: "0.3.0", news: "diligent 0.3.0 is available; this is 0.2.1." };
 
-test("the answer counts for a day, in which nobody is asked again", async () => {
+test("the answer counts for a day, in which no server is asked again", async () => {
   await using server = startVersionServer(() => "0.3.0");
   expect(await look(server.url, START)).toEqual({ isAsked: true, ...NEWS });
   expect(await look(server.url, START)).toEqual({ isAsked: false, ...NEWS });
@@ -49,7 +49,7 @@ test("the answer counts for a day, in which nobody is asked again", async () => 
   expect(server.requests).toHaveLength(2);
 });
 
-test("only the version, the time and a fingerprint of the address are kept, for this user alone", async () => {
+test("only the version, the time and a fingerprint of the address are stored, readable only by the user", async () => {
   await using server = startVersionServer(() => "0.3.0");
   const url = `${server.url}?token=secret`;
   await look(url, START);
@@ -62,12 +62,12 @@ test("only the version, the time and a fingerprint of the address are kept, for 
   expect(readdirSync(dirname(path))).toEqual(["update.json"]);
 });
 
-test.each(["0.2.1", "0.2.0", "0.2.1-rc.1"])("%p is nothing to tell", async (version) => {
+test.each(["0.2.1", "0.2.0", "0.2.1-rc.1"])("%p causes no message", async (version) => {
   await using server = startVersionServer(() => version);
   expect(await look(server.url, START)).toEqual({ isAsked: true, version });
 });
 
-test("a failure counts for a day too, and what was answered before it stays", async () => {
+test("a failure counts for a day too, and the previous answer stays", async () => {
   const answers = ["0.3.0", new Response(null, { status: 500 })];
   await using server = startVersionServer(() => answers.shift() ?? "0.4.0");
   await look(server.url, START);
@@ -78,20 +78,20 @@ test("a failure counts for a day too, and what was answered before it stays", as
   expect(await look(server.url, later + DAY_MS)).toMatchObject({ isAsked: true, version: "0.4.0" });
 });
 
-test("without any answer there is nothing to tell", async () => {
+test("there is no message without any answer", async () => {
   await using server = startVersionServer(() => new Response("no"));
   await expect(look(server.url, START)).rejects.toThrow("not valid JSON");
   expect(await look(server.url, START + 1)).toEqual({ isAsked: false });
 });
 
-test("of several that start together one asks", async () => {
+test("one of several processes that start together asks", async () => {
   await using server = startVersionServer(() => "0.3.0");
   const found = await Promise.all(Array.from({ length: 4 }, () => look(server.url, START)));
   expect(server.requests).toHaveLength(1);
   expect(found.filter(({ isAsked }) => isAsked)).toHaveLength(1);
 });
 
-test("another address is asked at once, and what the one before has answered counts no more", async () => {
+test("another address is asked at once, and the previous one's answer no longer counts", async () => {
   await using first = startVersionServer(() => "9.0.0");
   await using second = startVersionServer(() => new Response(null, { status: 404 }));
   await look(first.url, START);
@@ -99,7 +99,7 @@ test("another address is asked at once, and what the one before has answered cou
   expect(await look(second.url, START + 2)).toEqual({ isAsked: false });
 });
 
-test("what was noted by a clock that ran ahead does not count", async () => {
+test("a record from a clock that ran ahead does not count", async () => {
   await using server = startVersionServer(() => "0.3.0");
   await look(server.url, START + 365 * DAY_MS);
   expect(await look(server.url, START)).toEqual({ isAsked: true, ...NEWS });
@@ -111,7 +111,7 @@ test.each([
   ["no time", '{"askedAt":"soon","address":"x"}'],
   ["a number for a time", `{"askedAt":${START},"address":"x"}`],
   ["nothing", ""],
-])("a file that holds %s is written anew", async (_, content) => {
+])("a file that contains %s is replaced", async (_, content) => {
   await using server = startVersionServer(() => "0.3.0");
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
@@ -119,7 +119,7 @@ test.each([
   expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ version: "0.3.0" });
 });
 
-test("a version that was planted in the file is told only if it is one", async () => {
+test("a version planted in the file is shown only if it is valid", async () => {
   await using server = startVersionServer(() => "0.3.0");
   await look(server.url, START);
   const kept: object = JSON.parse(readFileSync(path, "utf8"));
@@ -127,7 +127,7 @@ test("a version that was planted in the file is told only if it is one", async (
   expect(await look(server.url, START + 1)).toEqual({ isAsked: false });
 });
 
-test("nobody is asked where it could not be noted", async () => {
+test("no server is asked if the check cannot be recorded", async () => {
   await using server = startVersionServer(() => "0.3.0");
   const options = { at: START, environment: { HOME: "/" } };
   await expect(lookForUpdate(server.url, options)).rejects.toThrow("no home directory");

@@ -45,7 +45,7 @@ const createStream = () =>
     },
   );
 
-/** Asks a model that says what it is told; resolves with what the log is told of the look. */
+/** Sends a request to a scripted model; resolves with the log entry of the update check. */
 async function ask(
   url: string,
   events: readonly ProviderEvent[],
@@ -59,22 +59,22 @@ async function ask(
   return noted.promise;
 }
 
-/** What was answered a moment ago. */
+/** The answer of a moment ago. */
 async function keep(version: string, url = URL_OF_NOBODY): Promise<void> {
   await keepAnswer(updateRecordPath(io.environment), { url, at: Date.now() }, version);
 }
 
-/** Resolves when what has begun had time to get on; it is for what is not to happen. */
+/** Resolves when started work had time to progress, to prove that something does not happen. */
 async function wait(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await Bun.sleep(1);
 }
 
-test("without an address nothing stands around the model", () => {
+test("UpdateCheck does not wrap the stream without an address", () => {
   const stream: StreamFunction = createStream;
   expect(looking.beside(stream, { url: undefined })).toBe(stream);
 });
 
-test("a newer version is told once, when an answer begins", async () => {
+test("UpdateCheck announces a newer version once, when an answer begins", async () => {
   await keep("999.0.0");
   const noted = await ask(URL_OF_NOBODY, [{ type: "start" }, { type: "text_delta", delta: "a" }]);
   const news = `diligent 999.0.0 is available; this is ${VERSION}.`;
@@ -90,13 +90,13 @@ test("a newer version is told once, when an answer begins", async () => {
   expect(told).toEqual([news]);
 });
 
-test.each(["0.0.1", VERSION])("%p, which is not newer, is not told", async (version) => {
+test.each(["0.0.1", VERSION])("UpdateCheck does not announce %p, which is not newer", async (version) => {
   await keep(version);
   expect(await ask(URL_OF_NOBODY, [RETRY, STALL, { type: "alive" }])).toMatchObject({ version });
   expect(told).toEqual([]);
 });
 
-test("nobody is asked before something has come, and for no request that nothing comes of", async () => {
+test("UpdateCheck asks nobody before an answer begins, nor for a request without an answer", async () => {
   await using server = startVersionServer(() => "999.0.0");
   void ask(server.url, []);
   void ask(server.url, [RETRY, STALL, FAILURE]);
@@ -105,7 +105,7 @@ test("nobody is asked before something has come, and for no request that nothing
   expect([server.requests, existsSync(updateRecordPath(io.environment))]).toEqual([[], false]);
 });
 
-test("a failure is told to the log alone", async () => {
+test("UpdateCheck reports a failure only to the log", async () => {
   expect(await ask(URL_OF_NOBODY, [{ type: "start" }])).toEqual({
     type: "update",
     time: expect.any(String),
@@ -114,7 +114,7 @@ test("a failure is told to the log alone", async () => {
   expect(told).toEqual([]);
 });
 
-test("when the program is left, the question is taken back at once and nothing is told", async () => {
+test("UpdateCheck cancels its request and announces nothing when the program quits", async () => {
   const isLeft = Promise.withResolvers<void>();
   await using server = startVersionServer((request) => {
     request.signal.addEventListener("abort", () => isLeft.resolve());
@@ -128,7 +128,7 @@ test("when the program is left, the question is taken back at once and nothing i
   expect(told).toEqual([]);
 });
 
-test("what is known is not told to a screen that is gone", async () => {
+test("UpdateCheck announces nothing on a screen that is gone", async () => {
   await keep("999.0.0");
   looking.stop();
   await ask(URL_OF_NOBODY, [{ type: "start" }]);

@@ -37,13 +37,13 @@ afterEach(async () => {
   place.remove();
 });
 
-/** The user's configuration: a model on loopback, and perhaps somebody to ask. */
+/** The user's configuration: a model on loopback, and possibly an update address. */
 function configure(more: object = {}): void {
   const compatible = { local: { baseUrl: `${model.url}/v1`, models: ["qwen3"] } };
   place.configure({ sandbox: "off", provider: { compatible }, ...more });
 }
 
-/** What is logged of the only run so far; empty before it has begun. */
+/** The log of the only run so far; empty before it has begun. */
 function requestLog(): string {
   const directory = join(state, "requests");
   const [log] = existsSync(directory) ? readdirSync(directory) : [];
@@ -52,7 +52,7 @@ function requestLog(): string {
 
 const recordPath = () => join(state, "update.json");
 
-/** The server has answered a moment ago: then nothing depends on how fast it does. */
+/** Stores an answer of a moment ago, so that nothing depends on the server's speed. */
 async function configureKnown(): Promise<void> {
   const updateUrl = "http://127.0.0.1:9/latest";
   configure({ updateUrl });
@@ -76,7 +76,7 @@ async function asked(server: VersionServer): Promise<void> {
   while (server.requests.length === 0) await Bun.sleep(2);
 }
 
-test("the server is asked once, behind the first request to the model, by the first of two sessions", async () => {
+test("the update server is asked once, after the first request to the model, by the first of two sessions", async () => {
   const modelRequests: number[] = [];
   await using server = startVersionServer(() => {
     modelRequests.push(model.requests.length);
@@ -95,7 +95,7 @@ test("the server is asked once, behind the first request to the model, by the fi
   expect([modelRequests, server.requests.length, model.requests.length]).toEqual([[1], 1, 3]);
 });
 
-test("a version that is known is told once in a session, whatever follows", async () => {
+test("a known newer version is announced once per session, whatever follows", async () => {
   await configureKnown();
   const typed = await openTyped();
   expect(typed.take("notice")).toEqual([]);
@@ -107,7 +107,7 @@ test("a version that is known is told once in a session, whatever follows", asyn
   await typed.close();
 });
 
-test("without the setting nothing is written and nothing told", async () => {
+test("without updateUrl nothing is written and nothing announced", async () => {
   configure();
   const typed = await openTyped();
   await typed.say("one");
@@ -116,7 +116,7 @@ test("without the setting nothing is written and nothing told", async () => {
   expect(typed.take("notice")).toEqual([]);
 });
 
-test("a project cannot name the server", async () => {
+test("a project cannot set the update server", async () => {
   await using server = startVersionServer(() => "999.0.0");
   configure();
   place.write("diligent.jsonc", { updateUrl: server.url });
@@ -129,7 +129,7 @@ test("a project cannot name the server", async () => {
   expect([server.requests, existsSync(recordPath())]).toEqual([[], false]);
 });
 
-test("a scripted model reaches no network, and so does nothing beside it", async () => {
+test("a scripted model causes no network request, not even for updates", async () => {
   await using server = startVersionServer(() => "999.0.0");
   configure({ updateUrl: server.url });
   writeScript(place, "The answer.");
@@ -139,7 +139,7 @@ test("a scripted model reaches no network, and so does nothing beside it", async
   expect([server.requests, existsSync(recordPath())]).toEqual([[], false]);
 });
 
-test("print mode asks nobody and tells nothing", async () => {
+test("print mode asks for no update and announces none", async () => {
   await configureKnown();
   const before = readFileSync(recordPath(), "utf8");
   const io = createIo();
@@ -148,7 +148,7 @@ test("print mode asks nobody and tells nothing", async () => {
   expect(readFileSync(recordPath(), "utf8")).toBe(before);
 });
 
-/** The line prompt with a prompt of its own, and what types in it. */
+/** The line prompt with an initial prompt, and input for it. */
 function startLinePrompt(): { io: FakeIo; type(line: string): Promise<void>; ended: Promise<number> } {
   const typing = new TransformStream<Uint8Array, Uint8Array>();
   const writer = typing.writable.getWriter();
@@ -161,7 +161,7 @@ function startLinePrompt(): { io: FakeIo; type(line: string): Promise<void>; end
   };
 }
 
-test("at the line prompt it is a line of its own, with the prompt below it", async () => {
+test("an update is announced at the line prompt on a separate line, with the prompt below it", async () => {
   await configureKnown();
   const { io, type, ended } = startLinePrompt();
   while (!io.stdout.text.includes(NEWS) || !io.stdout.text.endsWith("diligent> ")) await Bun.sleep(2);
@@ -170,7 +170,7 @@ test("at the line prompt it is a line of its own, with the prompt below it", asy
   expect(await ended).toBe(0);
 });
 
-/** The model wants to run a command, which is asked about; the server answers once the question is open. */
+/** The model wants to run a command, which asks; the server answers once the question is open. */
 async function startQuestion(server: { answer: PromiseWithResolvers<string>; url: string }) {
   const call = completions.callEntry('{"command":"touch made"}', { id: "call_1", name: "bash" });
   await model[Symbol.asyncDispose]();
@@ -187,7 +187,7 @@ async function startQuestion(server: { answer: PromiseWithResolvers<string>; url
   return prompt;
 }
 
-test("it is not written into a question, but above the next prompt", async () => {
+test("an update is not announced within a question, but above the next prompt", async () => {
   const answer = Promise.withResolvers<string>();
   await using server = startVersionServer(async () => Response.json({ version: await answer.promise }));
   const { io, type, ended } = await startQuestion({ answer, url: server.url });
@@ -198,7 +198,7 @@ test("it is not written into a question, but above the next prompt", async () =>
   expect(await ended).toBe(0);
 });
 
-test("nor is it told to whoever leaves at a question", async () => {
+test("an update is not announced to a user who quits at a question", async () => {
   const answer = Promise.withResolvers<string>();
   await using server = startVersionServer(async () => Response.json({ version: await answer.promise }));
   const { io, ended } = await startQuestion({ answer, url: server.url });
@@ -207,7 +207,7 @@ test("nor is it told to whoever leaves at a question", async () => {
   expect(io.stdout.text).not.toContain(NEWS);
 });
 
-test("while the server hangs the screen is left at once, and the log says what became of it", async () => {
+test("the screen quits at once while the update server hangs, and the log contains the result", async () => {
   await using server = startVersionServer(neverAnswer);
   configure({ updateUrl: server.url });
   const io = createIo();

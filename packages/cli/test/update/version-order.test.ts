@@ -10,7 +10,7 @@ test.each([
   "1.2.3+build.007",
   `1.0.0-${"a".repeat(58)}`,
   VERSION,
-])("%p is a version", (text) => {
+])("isVersion() accepts %p", (text) => {
   expect(isVersion(text)).toBe(true);
 });
 
@@ -36,7 +36,7 @@ test.each([
   123,
   null,
   { version: "1.2.3" },
-])("%p is none", (value) => {
+])("isVersion() rejects %p", (value) => {
   expect(isVersion(value)).toBe(false);
 });
 
@@ -50,14 +50,14 @@ test.each([
   ["0.2.1", "0.2.1", false],
   ["0.2.1+later", "0.2.1", false],
   ["0.2.0", "0.2.1", false],
-])("%p comes after %p: %p", (version, than, isLater) => {
+])("isNewer(%p, %p) is %p", (version, than, isLater) => {
   expect(isNewer(version, than)).toBe(isLater);
   expect(describeUpdate(version, than)).toBe(
     isLater ? `diligent ${version} is available; this is ${than}` : undefined,
   );
 });
 
-test("the largest numbers that a version may have can be compared", () => {
+test("isNewer() compares the largest allowed numbers", () => {
   const large = ["999999999.999999999.999999999", `1.0.0-${"9".repeat(58)}`, "1.0.0-20261122093000.1"];
   for (const version of large) {
     expect(isVersion(version)).toBe(true);

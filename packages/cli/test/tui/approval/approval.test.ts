@@ -48,13 +48,13 @@ function viewWith(dialog: ApprovalDialog): View {
   return { ...createView({ cwd: "/app" }), dialog };
 }
 
-describe("on a small screen a question", () => {
+describe("an approval question on a small screen", () => {
   test.each([
     [20, 10],
     [20, 6],
     [40, 7],
     [12, 12],
-  ])("of %i columns and %i rows shows some of what is asked and can be answered", (columns, rows) => {
+  ])("of %i columns and %i rows shows part of the content and can be answered", (columns, rows) => {
     const dialog = { ...ask(bash("touch a\ntouch b"), { rows, columns }), hasAlways: true };
     let view = viewWith(dialog);
     expect(draw(dialog, { rows, columns }).length).toBeLessThanOrEqual(rows - 2);
@@ -68,7 +68,7 @@ describe("on a small screen a question", () => {
   });
 
   test.each(["y", "a", "p", "e"])(
-    "that shows nothing of what is asked takes no %s, although its end was seen before",
+    "without visible content accepts no %s, even if its end was seen before",
     (key) => {
       const seen = viewWith({ ...ask(bash("touch a")), hasAlways: true });
       const tiny = press(seen, key, { rows: 5, columns: 20 });
@@ -78,8 +78,8 @@ describe("on a small screen a question", () => {
   );
 });
 
-describe("a question", () => {
-  test("has spaces for the tabs in the name of a tool", () => {
+describe("an approval question", () => {
+  test("shows spaces instead of tabs in the name of a tool", () => {
     const dialog = ask({
       permission: "execute",
       toolName: "a\tb",
@@ -89,7 +89,7 @@ describe("a question", () => {
     expect(draw(dialog, LARGE)[0]).toBe("? Allow a   b? Reason: it may do more than read");
   });
 
-  test("for a tool with other arguments than a command shows all of them", () => {
+  test("for a tool without a command shows all its arguments", () => {
     const details = { command: "ls", target: "prod\u202e" };
     const dialog = ask({ permission: "execute", toolName: "deploy", description: "", details });
     expect(draw(dialog, LARGE)).toEqual([
@@ -103,17 +103,17 @@ describe("a question", () => {
     expect(dialog.isEditable).toBe(false);
   });
 
-  test("is not allowed for good where nothing is offered", () => {
+  test("cannot be allowed permanently if no grant is offered", () => {
     for (const key of ["a", "p"]) expect(press(viewWith(ask(bash("make"))), key).effects).toEqual([]);
   });
 
-  test("breaks lines without losing a blank, and marks where one goes on", () => {
+  test("breaks lines without losing a blank, and marks continuations", () => {
     const command = `rm -rf ${"a".repeat(29)}  /x  y`;
     const rows = draw(ask(bash(command)), { rows: 24, columns: 40 });
     expect(rows.slice(2, 4)).toEqual([`│ rm -rf ${"a".repeat(29)}  `, "┊ /x  y"]);
   });
 
-  test("says the words of a tool's name and reason on one line, with nothing hidden", () => {
+  test("shows a tool's name and reason on one line, with nothing hidden", () => {
     const request = { ...bash("ls"), toolName: "bash\n\x1b[2J" };
     const dialog = ask(request, LARGE, { ...VERDICT, reason: "because\u200b\r\nof" });
     expect(draw(dialog, { rows: 24, columns: 120 })[0]).toBe(
@@ -133,10 +133,10 @@ describe("a question", () => {
   });
 });
 
-describe("a question that is longer than the screen", () => {
+describe("an approval question longer than the screen", () => {
   const command = Array.from({ length: 50 }, (_, index) => `echo ${index}`).join("\n");
 
-  test("cannot be allowed or edited before its end was shown", () => {
+  test("cannot be approved or edited before its end was shown", () => {
     const view = viewWith(ask(bash(command)));
     for (const key of ["y", "e"]) {
       const { view: after, effects } = press(view, key);
@@ -145,7 +145,7 @@ describe("a question that is longer than the screen", () => {
     expect(press(view, "n").effects).toHaveLength(1);
   });
 
-  test("takes no more rows than there are, whatever the size", () => {
+  test("takes no more rows than the screen has, whatever the size", () => {
     for (const rows of [1, 3, 6, 10, 15, 24, 50])
       for (const columns of [10, 20, 40, 80, 200]) {
         const place = { rows, columns };
@@ -157,7 +157,7 @@ describe("a question that is longer than the screen", () => {
       }
   });
 
-  test("on a screen without room for it cannot be allowed at all", () => {
+  test("cannot be approved on a screen without room for it", () => {
     const tiny = { rows: 5, columns: 20 };
     let view = viewWith(ask(bash("ls"), tiny));
     for (let count = 0; count < 10; count++) view = press(view, "space", tiny).view;
@@ -166,16 +166,16 @@ describe("a question that is longer than the screen", () => {
   });
 });
 
-describe("keys that were meant for something else", () => {
+describe("keys meant for something else", () => {
   const guarded = viewWith({ ...ask(bash("make")), guardedUntil: GUARD_MS });
 
-  test("are no answer to a question that has just come up", () => {
+  test("do not answer a question that has just appeared", () => {
     for (const key of ["y", "enter", "n", "m", "e", "space"])
       expect(press(guarded, key, { ...LARGE, now: 100 }).effects).toEqual([]);
     expect(press(guarded, "y", { ...LARGE, now: GUARD_MS }).effects).toHaveLength(1);
   });
 
-  test("are no answer as long as one is held down", () => {
+  test("do not answer while a key is held down", () => {
     let view = guarded;
     for (let now = 100; now < 3 * GUARD_MS; now += 30) {
       const outcome = press(view, "enter", { ...LARGE, now });
@@ -193,7 +193,7 @@ describe("keys that were meant for something else", () => {
   });
 });
 
-test("the message of a rejection is shown at its end, with nothing hidden", () => {
+test("the message of a denial shows its end, with nothing hidden", () => {
   const dialog: ApprovalDialog = { ...ask(bash("ls")), message: `${"word ".repeat(100)}\u202eend` };
   expect(draw(dialog, LARGE).slice(-2)).toEqual([
     expect.stringMatching(/\\u\{202e\}end▏$/),

@@ -65,8 +65,8 @@ class Screen {
 const ONCE = { type: "answer", answer: { response: "once" } };
 const PROJECT = { type: "answer", answer: { response: "always", scope: "project" } };
 
-describe("a question that comes up while something is being written", () => {
-  test("takes no letter for an answer, however long the pause, and shows where they go", () => {
+describe("a question that appears while the user is typing", () => {
+  test("takes no letter as an answer, however long the pause, and shows where letters go", () => {
     const screen = new Screen({ draft: "hel" });
     screen.press(["p", "y", "n", "e", "enter", "a", "space"], 10_000);
     expect([screen.draft, screen.answers]).toEqual(["helpyne\ra ", []]);
@@ -81,7 +81,7 @@ describe("a question that comes up while something is being written", () => {
     ]);
   });
 
-  test.each(["tab", "down"])("can be answered from %s on, and the prompt stays in sight", (key) => {
+  test.each(["tab", "down"])("can be answered after %s, and the prompt stays visible", (key) => {
     const screen = new Screen({ draft: "hel" }).press([key]);
     expect(screen.shown.slice(-3)).toEqual([
       "y yes · a always in this session · p always in this project · n no · m no, with",
@@ -91,19 +91,19 @@ describe("a question that comes up while something is being written", () => {
     expect([screen.press(["y"]).answers, screen.draft]).toEqual([[ONCE], "hel"]);
   });
 
-  test("is not answered by what follows a Tab at once: that was meant for the prompt", () => {
+  test("is not answered by a key directly after Tab, which was meant for the prompt", () => {
     const screen = new Screen({ draft: "src/a" }).press(["tab", "y", "p", "y"], 50);
     expect([screen.draft, screen.answers]).toEqual(["src/aypy", []]);
     expect(screen.shown.at(-2)).toStartWith("You were typing");
   });
 
-  test("can be said no to at once by the key that writes nothing", () => {
+  test("can be denied at once by the key that types nothing", () => {
     expect(new Screen({ draft: "hel" }).press(["escape"], 1).answers).toMatchObject([
       { type: "answer", answer: { response: "reject", endTurn: true } },
     ]);
   });
 
-  test("fits a small screen with the row of the prompt", () => {
+  test("fits a small screen together with a row of the prompt", () => {
     const room = { ...ROOM, rows: 9, columns: 40 };
     const request = { ...REQUEST, details: { command: "a\n".repeat(30) } };
     const verdict = { action: "ask" as const, gate: "shell_command" as const, reason: "why" };
@@ -115,8 +115,8 @@ describe("a question that comes up while something is being written", () => {
   });
 });
 
-describe("a text that is begun while the question comes up", () => {
-  test("goes into the prompt whole, the first letter too", () => {
+describe("a text whose typing starts as the question appears", () => {
+  test("goes into the prompt completely, including the first letter", () => {
     const screen = new Screen().press(
       [..."yes please"].map((each) => (each === " " ? "space" : each)),
       90,
@@ -124,17 +124,17 @@ describe("a text that is begun while the question comes up", () => {
     expect([screen.draft, screen.answers]).toEqual(["yes please", []]);
   });
 
-  test("is none where one key is pressed again", () => {
+  test("is not assumed if one key is pressed again", () => {
     expect(new Screen().press(["y", "y", "y"], 210)).toMatchObject({ draft: "", answers: [ONCE] });
   });
 });
 
-test("Enter is no answer", () => {
+test("does not make Enter an answer", () => {
   expect(new Screen().press(["enter", "enter", "enter"])).toMatchObject({ draft: "", answers: [] });
 });
 
-describe("an always", () => {
-  test("needs a yes to exactly what would be stored", () => {
+describe('"always" in an approval question', () => {
+  test("needs a confirmation of exactly what would be stored", () => {
     const screen = new Screen().press(["p"]);
     expect(screen.shown).toEqual([
       "? Always allow this, without asking, in this and later sessions of this project:",
@@ -145,7 +145,7 @@ describe("an always", () => {
     expect(screen.press(["y"]).answers).toEqual([PROJECT]);
   });
 
-  test("shows the whole line where that is what is stored", () => {
+  test("shows the whole line if that is what is stored", () => {
     const text = "make\nrm -rf \u202eb";
     const line: Grant = { kind: "command_line", directory: "/app", text, outside: true };
     expect(new Screen({ grants: [line] }).press(["a"]).shown.slice(1)).toEqual([
@@ -156,20 +156,20 @@ describe("an always", () => {
     ]);
   });
 
-  test.each(["a", "p", "n", "e", "enter", "escape", "m", "x"])("is not meant where %s follows", (key) => {
+  test.each(["a", "p", "n", "e", "enter", "escape", "m", "x"])("is not confirmed if %s follows", (key) => {
     const screen = new Screen().press(["p", key]);
     expect(screen.answers).toEqual([]);
     expect(screen.shown[0]).toBe("? Allow bash? Reason: why");
     expect(screen.press(["y"]).answers).toEqual([ONCE]);
   });
 
-  test("is no word that begins with both letters: it goes into the prompt", () => {
+  test("is not a word that begins with both letters: it goes into the prompt", () => {
     const screen = new Screen().press(["p"]).press([..."ython"], 120);
     expect([screen.draft, screen.answers]).toEqual(["python", []]);
     expect(screen.shown.at(-2)).toStartWith("You were typing");
   });
 
-  test("counts a yes that came too soon when it is pressed again", () => {
+  test("accepts an early confirmation when it is pressed again", () => {
     const screen = new Screen().press(["p"]).press(["y"], 100);
     expect([screen.answers, screen.view.hint]).toEqual([
       [],
@@ -178,7 +178,7 @@ describe("an always", () => {
     expect(screen.press(["y"]).answers).toEqual([PROJECT]);
   });
 
-  test("cannot be meant before all of what is stored was seen", () => {
+  test("cannot be confirmed before all of what is stored was seen", () => {
     const text = "true\n".repeat(60);
     const screen = new Screen({ grants: [{ kind: "command_line", directory: "/app", text }] });
     expect(screen.press(["p", "y"])).toMatchObject({ answers: [] });
@@ -187,7 +187,7 @@ describe("an always", () => {
   });
 });
 
-test("of a paste that comes without its marks nothing answers, nor does its last letter alone", () => {
+test("an unmarked paste answers nothing, nor does its last letter alone", () => {
   const screen = new Screen();
   screen.now += 2 * GUARD_MS;
   screen.view = leavePasteOut(screen.view, "yyp", screen.now);

@@ -52,8 +52,8 @@ const ONCE = { type: "answer", answer: { response: "once" } };
 const REJECTED = { type: "answer", answer: { response: "reject", endTurn: true } };
 const REST = "a always in this session · p always in this project";
 
-describe("the answers to a question are named by the keys that give them", () => {
-  test("but for Ctrl+Z, which suspends and leaves the question and what is written as they are", () => {
+describe("the answers to a question are named by their keys", () => {
+  test("Ctrl+Z suspends and leaves the question and the typed text unchanged", () => {
     for (const keys of [[], ["m", "x"], ["e"]]) {
       const question = new Question({});
       question.press(...keys);
@@ -63,18 +63,18 @@ describe("the answers to a question are named by the keys that give them", () =>
     }
   });
 
-  test("as they are by default", () => {
+  test("with the default keys", () => {
     expect(new Question({}).keys).toBe(`y yes · ${REST} · n no · m no, with a message · e edit`);
   });
 
-  test("where yes and no have changed places", () => {
+  test("with the keys for yes and no exchanged", () => {
     const bindings = { "approval.once": ["n"], "approval.reject": ["y"] };
     expect(new Question(bindings).keys).toBe(`n yes · ${REST} · y no · m no, with a message · e edit`);
     expect(new Question(bindings).press("n")).toMatchObject([ONCE]);
     expect(new Question(bindings).press("y")).toMatchObject([REJECTED]);
   });
 
-  test("where a key stands for yes and for no it is a no, and no yes is offered for it", () => {
+  test("as a no if a key is bound to both yes and no, and no yes is offered for it", () => {
     const one = { "approval.once": ["n"] };
     expect(new Question(one).keys).toBe(`${REST} · n no · m no, with a message · e edit`);
     expect(new Question(one).press("n")).toMatchObject([REJECTED]);
@@ -82,13 +82,13 @@ describe("the answers to a question are named by the keys that give them", () =>
     expect(new Question(two).keys).toStartWith("Ctrl+Y yes · ");
   });
 
-  test("where no key rejects, by the one that stops everything", () => {
+  test("by the key that stops everything if no key denies", () => {
     const question = new Question({ "approval.reject": [], "approval.edit": [] });
     expect(question.keys).toBe(`y yes · ${REST} · Ctrl+C no · m no, with a message`);
     expect(question.press("n")).toEqual([]);
   });
 
-  test("and so is what scrolls to its end", () => {
+  test("including the keys that scroll to the end", () => {
     const question = new Question(
       { "list.down": ["ctrl+n"], "approval.pageDown": ["f"] },
       "a\n".repeat(40),
@@ -100,7 +100,7 @@ describe("the answers to a question are named by the keys that give them", () =>
     expect(question.press(...Array.from({ length: 20 }, () => "f"), "y")).toMatchObject([ONCE]);
   });
 
-  test("and so is what sends a message, or leaves it", () => {
+  test("including the keys that send a message or leave it", () => {
     const question = new Question({ "list.choose": ["ctrl+s"], "list.close": ["ctrl+q"] });
     question.press("m", "n", "o", "enter");
     expect(question.keys).toBe("Ctrl+S send · Ctrl+Q back");

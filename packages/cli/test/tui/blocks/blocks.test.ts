@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: the tests look for control sequences
 import { beforeAll, expect, test } from "bun:test";
 import { renderBlock, renderBlocks } from "../../../src/tui/blocks/render-blocks.ts";
 import { loadMarkdown } from "../../../src/tui/markdown/render.ts";
@@ -22,7 +22,7 @@ function numbered(count: number): string {
   return Array.from({ length: count }, (_, index) => `line ${index + 1}`).join("\n");
 }
 
-test("what the user wrote is marked, wrapped and otherwise as it is", () => {
+test("the user's message is marked, wrapped and otherwise unchanged", () => {
   expect(render({ type: "prompt", text: "Fix **this**:\n\n\tand that, which is a longer line" })).toEqual([
     "> Fix **this**:",
     "",
@@ -31,7 +31,7 @@ test("what the user wrote is marked, wrapped and otherwise as it is", () => {
   ]);
 });
 
-test("of a long prompt the beginning is shown, and how long it is", () => {
+test("a long prompt shows its beginning and its length", () => {
   const shown = ["> line 1", "  line 2", "  line 3", "  line 4", "  line 5", "  line 6"];
   expect(render({ type: "prompt", text: numbered(120) })).toEqual([...shown, "  [120 lines]"]);
   expect(render({ type: "prompt", text: numbered(12) })).toHaveLength(12);
@@ -41,12 +41,12 @@ test("of a long prompt the beginning is shown, and how long it is", () => {
   ]);
 });
 
-test("an answer is Markdown", () => {
+test("an answer is rendered as Markdown", () => {
   expect(render({ type: "answer", markdown: "- **a**\n" })).toEqual(["- a"]);
   expect(render({ type: "answer", markdown: "\n \n" })).toEqual([]);
 });
 
-test("of thinking the last lines are shown while it goes on, then only how long it took", () => {
+test("thinking shows its last lines while it streams, then only its duration", () => {
   const text = `${numbered(50)}\n\nand then`;
   expect(render({ type: "thinking", text, startedAt: 0 })).toEqual([
     "line 48",
@@ -59,7 +59,7 @@ test("of thinking the last lines are shown while it goes on, then only how long 
   expect(render({ type: "thinking", text: "", startedAt: 0 })).toEqual([]);
 });
 
-test("notices say what they are", () => {
+test("notices show their level", () => {
   expect(render({ type: "notice", level: "info", text: "Context compacted" })).toEqual(["Context compacted"]);
   expect(render({ type: "notice", level: "warning", text: "the same result three times" })).toEqual([
     "warning: the same result three",
@@ -68,7 +68,7 @@ test("notices say what they are", () => {
   expect(render({ type: "notice", level: "error", text: "no key\n" })).toEqual(["error: no key"]);
 });
 
-test("output of a command stays as it is, long lines go on below", () => {
+test("output of a slash command stays as it is, and long lines continue below", () => {
   expect(render({ type: "output", text: "\nModel\ta\n\n  tokens 1, tokens 2, tokens 33\n" })).toEqual([
     "Model   a",
     "",
@@ -77,12 +77,12 @@ test("output of a command stays as it is, long lines go on below", () => {
   ]);
 });
 
-test("a resumed session says how much is above", () => {
+test("a resumed session shows how many messages are above", () => {
   const shown = ["… 1,042 messages above; /tree", "or diligent sessions show"];
   expect(render({ type: "resumed", hiddenMessages: 1_042 })).toEqual(shown);
 });
 
-test("a blank line stands between blocks that have content, and below what is above", () => {
+test("a blank line separates blocks with content from each other and from what is above", () => {
   const blocks: Block[] = [
     { type: "prompt", text: "a" },
     { type: "thinking", text: " ", startedAt: 0 },
@@ -96,7 +96,7 @@ test("a blank line stands between blocks that have content, and below what is ab
   expect(renderBlocks([], context, "call")).toEqual({ lines: [], end: "call" });
 });
 
-test("calls of one line stand together, others apart", () => {
+test("calls on one line stay together, others are separated", () => {
   const read: Block = {
     type: "tool",
     call: toolCall("read", { file_path: "a" }, { output: "1", metadata: {} }),
@@ -114,7 +114,7 @@ test("calls of one line stand together, others apart", () => {
   expect(renderBlocks([bash], context, "call").lines).toEqual(["", "✓ bash ls", "  a"]);
 });
 
-test("whatever comes, blocks hold nothing but text and our own looks, and are not wider than asked", () => {
+test("blocks contain only text and our own styles, and fit the width, whatever they are given", () => {
   for (let seed = 1; seed <= 1_500; seed++) {
     const chance = new Chance(seed);
     const text = hostileDocument(chance);
@@ -137,7 +137,7 @@ test("whatever comes, blocks hold nothing but text and our own looks, and are no
   }
 });
 
-test("the first line says what is running here and where, in one quiet line that a narrow screen wraps", () => {
+test("the first line shows what is running here and where, as one dim line that a narrow screen wraps", () => {
   const block: Block = {
     type: "opening",
     version: "0.1.0",

@@ -23,7 +23,7 @@ async function start(options?: TypedOptions): Promise<TypedCommands> {
 }
 
 describe("/trust", () => {
-  test("shows what would become active, asks, and lets it count at once", async () => {
+  test("shows what would become active, asks, and applies the answer at once", async () => {
     place.write("diligent.jsonc", {
       permissions: [{ permission: "execute", pattern: "make", action: "allow" }],
     });
@@ -48,7 +48,7 @@ describe("/trust", () => {
     expect((await typed.holder.session).loaded.trust).toBe("untrusted");
   });
 
-  test("lets it count for this once, also in a new session, and remembers nothing", async () => {
+  test("trusts until the end, also in a new session, and stores nothing", async () => {
     const file = place.write("diligent.jsonc", { sandbox: "off" });
     const typed = await start();
     await typed.run("/trust");
@@ -62,7 +62,7 @@ describe("/trust", () => {
     expect(existsSync(join(place.home, ".local", "state", "diligent", "trust.json"))).toBe(false);
     await typed.run("/new");
     expect(await look()).toEqual(["trusted", "off"]);
-    // It was this content that was shown.
+    // Exactly this content was shown.
     writeFileSync(file, '{"sandbox": "off", "approval": "auto"}');
     await typed.run("/reload");
     expect(await look()).toEqual(["untrusted", "auto"]);
@@ -76,7 +76,7 @@ describe("/trust", () => {
     expect(await look()).toEqual(["untrusted", "auto"]);
   });
 
-  test("has nothing to ask where there is no configuration", async () => {
+  test("asks nothing if there is no configuration", async () => {
     const typed = await start();
     await typed.run("/trust");
     expect(typed.take()).toEqual([`${place.project} has nothing to trust.`]);

@@ -24,7 +24,7 @@ const edit = (file_path: string, old_string: string, new_string: string, replace
 
 const UNKNOWN = "Changes by commands, other programs or you are not included.";
 
-/** What /diff shows after these calls, each in a turn of its own, of a session of which nothing is kept. */
+/** What /diff shows after these calls, each in a separate turn, in a session without checkpoints. */
 async function diffAfter(...calls: object[]): Promise<string[]> {
   writeScript(place, ...calls.map((call) => ({ toolCalls: [call] })), "done");
   program = await new TypedCommands(place, { options: { isSaved: false } }).open();
@@ -35,7 +35,7 @@ async function diffAfter(...calls: object[]): Promise<string[]> {
 }
 
 describe("/diff", () => {
-  test("tells a file that the session made as one change, with all edits in it", async () => {
+  test("shows a file created by the session as one change, with all its edits", async () => {
     const shown = await diffAfter(
       write("src/a.txt", "one\ntwo\nthree\n"),
       edit("./src/a.txt", "two", "2"),
@@ -47,7 +47,7 @@ describe("/diff", () => {
     ]);
   });
 
-  test("tells each edit of a file that was there, at its line", async () => {
+  test("shows each edit of an existing file at its line", async () => {
     place.write("b.txt", Array.from({ length: 40 }, (_, index) => `line ${index + 1}\n`).join(""));
     const shown = await diffAfter(
       read("b.txt"),
@@ -60,7 +60,7 @@ describe("/diff", () => {
     ]);
   });
 
-  test("says where it does not know what was there before", async () => {
+  test("says if the previous content is unknown", async () => {
     place.write("c.txt", "old\n");
     const shown = await diffAfter(read("c.txt"), write("c.txt", "new\n"));
     expect(shown).toEqual([
@@ -69,7 +69,7 @@ describe("/diff", () => {
     ]);
   });
 
-  test("leaves out calls that failed and changes that came to nothing", async () => {
+  test("leaves out failed calls and changes without an effect", async () => {
     const shown = await diffAfter(
       edit("missing.txt", "a", "b"),
       write("d.txt", "x\n"),
@@ -80,7 +80,7 @@ describe("/diff", () => {
     expect(shown).toEqual(["d.txt +1 −0\n@@ -0,0 +1,1 @@\n+y\n", `1 file edited, +1 −0. ${UNKNOWN}`]);
   });
 
-  test("of a file outside the working directory shows the whole path", async () => {
+  test("shows the whole path of a file outside the working directory", async () => {
     writeScript(place, { toolCalls: [write(join(place.home, "e.txt"), "x\n")] }, "done");
     program = await new TypedCommands(place, { options: { approval: "auto" } }).open();
     await program.say("go");
@@ -89,7 +89,7 @@ describe("/diff", () => {
     expect(program.take()[0]).toStartWith(`${join(place.home, "e.txt")} +1 −0`);
   });
 
-  test("without an edit says so", async () => {
+  test("says so if there are no edits", async () => {
     expect(await diffAfter({ name: "ls", input: {} })).toEqual([
       `No files edited in this session. ${UNKNOWN}`,
     ]);

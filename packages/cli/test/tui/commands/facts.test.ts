@@ -22,10 +22,10 @@ async function start(options?: TypedOptions): Promise<TypedCommands> {
   return program;
 }
 
-describe("the commands", () => {
+describe("slash commands", () => {
   const names = SLASH_COMMANDS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
 
-  test("have names of their own, those that people know included", () => {
+  test("have unique names, including the names that users expect", () => {
     expect(new Set(names).size).toBe(names.length);
     const known =
       "help model new clear resume sessions compact tree fork name rename status context cost usage knowledge memory " +
@@ -33,11 +33,11 @@ describe("the commands", () => {
     expect(known.split(" ").filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test("that are mistyped suggest the nearest", () => {
+  test("suggest the nearest one for a mistyped name", () => {
     expect(readCommandLine("/modle x", SLASH_COMMANDS)).toMatchObject({ kind: "unknown", nearest: "model" });
   });
 
-  test("and their help fit into 80 columns, without anything that is not said", async () => {
+  test("have help texts that fit into 80 columns and mention only existing commands", async () => {
     const typed = await start();
     await typed.run("/help");
     const [help = ""] = typed.take();
@@ -47,7 +47,7 @@ describe("the commands", () => {
   });
 });
 
-test("/status tells session, model and place", async () => {
+test("/status shows session, model and directory", async () => {
   place.configure({ sandbox: "off" });
   const typed = await start();
   await typed.say("first");
@@ -77,7 +77,7 @@ test("/status tells session, model and place", async () => {
 });
 
 describe("/context", () => {
-  test("says what fills the window by cause, and what of it is estimated", async () => {
+  test("shows the use of the window by category, and marks estimates", async () => {
     place.write("AGENTS.md", "word ".repeat(2_000));
     writeKnowledge(place, { id: "aaaa1111", content: "tests are in test/" });
     const typed = await start();
@@ -137,7 +137,7 @@ describe("/cost", () => {
     expect(text).toContain("Total: unknown");
   });
 
-  test("says that nothing was asked for yet", async () => {
+  test("says that there were no requests yet", async () => {
     const typed = await start();
     await typed.run("/cost");
     expect(typed.take()).toEqual(["No requests in this session yet."]);
@@ -153,7 +153,7 @@ test("/config shows the settings with their sources, keys masked", async () => {
   expect(text).not.toContain("sk-secret-value");
 });
 
-test("/keys shows all keys by what they are for, and by name for rebinding", async () => {
+test("/keys shows all keys by purpose, and by name for rebinding", async () => {
   const typed = await start();
   await typed.run("/hotkeys");
   const [text = ""] = typed.take();
@@ -163,7 +163,7 @@ test("/keys shows all keys by what they are for, and by name for rebinding", asy
   expect(typed.take()[0]).toMatch(/app\.historySearch +Ctrl\+R/);
 });
 
-test("/quit leaves", async () => {
+test("/quit quits", async () => {
   const typed = await start();
   await typed.run("/exit");
   expect(typed.hasQuit).toBe(true);

@@ -23,7 +23,7 @@ async function start(options?: TypedOptions): Promise<TypedCommands> {
   return program;
 }
 
-/** A program of the user's outside the project. */
+/** A program of the user outside the project. */
 function writeProgram(name: string, script: string): string {
   const path = join(place.home, "bin", name);
   mkdirSync(join(place.home, "bin"), { recursive: true });
@@ -35,7 +35,7 @@ function writeProgram(name: string, script: string): string {
 describe("/export", () => {
   const read = (name: string) => readFileSync(join(place.project, name), "utf8");
 
-  test("writes a document for people, which shows calls and results and nothing else can close", async () => {
+  test("writes a document with calls and results, whose fences no content can close", async () => {
     place.write("a.txt", "```\nfence\n```\n");
     writeScript(place, { toolCalls: [{ name: "read", input: { file_path: "a.txt" } }] }, "Done `it`.");
     const typed = await start();
@@ -51,7 +51,7 @@ describe("/export", () => {
     expect(statSync(join(place.project, "out.md")).mode & 0o777).toBe(0o600);
   });
 
-  test("writes lines that are a session file again, of this branch alone", async () => {
+  test("writes lines that are a session file again, of this branch only", async () => {
     writeScript(place, "one", "two", "three");
     const typed = await start();
     await typed.say("first");
@@ -66,7 +66,7 @@ describe("/export", () => {
     expect(JSON.stringify(file.entries)).not.toContain("left");
   });
 
-  test("never overwrites: a name that is taken is refused, one of our own gets a number", async () => {
+  test("never overwrites: an existing name is refused, a generated one gets a number", async () => {
     writeScript(place, "one");
     const typed = await start();
     await typed.say("first");
@@ -84,7 +84,7 @@ describe("/export", () => {
     expect(read("mine.md")).toBe("mine");
   });
 
-  test("of nothing, or into a place that is not there, writes nothing", async () => {
+  test("writes nothing for an empty conversation or a missing directory", async () => {
     writeScript(place, "one");
     const typed = await start();
     await typed.run("/export");
@@ -96,7 +96,7 @@ describe("/export", () => {
     ]);
   });
 
-  test("takes the format from the word or from the name of the file", () => {
+  test("takes the format from the argument or from the file name", () => {
     expect(readArgument("")).toEqual({ format: "md", file: undefined });
     expect(readArgument("jsonl")).toEqual({ format: "jsonl", file: undefined });
     expect(readArgument("my notes.JSONL")).toEqual({ format: "jsonl", file: "my notes.JSONL" });
@@ -107,7 +107,7 @@ describe("/export", () => {
 describe("/copy", () => {
   const copied = (raw: readonly string[]) => raw.join("").split(";")[2]?.slice(0, -1) ?? "";
 
-  test("hands the last answer to the terminal, without what it would obey when it is pasted", async () => {
+  test("sends the last answer to the terminal, without control sequences that pasting would trigger", async () => {
     writeScript(place, "first answer", "Grüße \x1b[31mred\x07 end");
     const typed = await start();
     await typed.say("one");
@@ -118,7 +118,7 @@ describe("/copy", () => {
     expect(typed.take()).toEqual([expect.stringContaining("to the clipboard")]);
   });
 
-  test("reaches the terminal behind tmux too", async () => {
+  test("reaches the terminal around tmux too", async () => {
     writeScript(place, "answer");
     const typed = await start({ environment: { TMUX: "/tmp/tmux-0/default,1,0" } });
     await typed.say("one");
@@ -127,7 +127,7 @@ describe("/copy", () => {
     expect(typed.raw).toEqual([`\x1b]52;c;${base64}\x07\x1bPtmux;\x1b\x1b]52;c;${base64}\x07\x1b\\`]);
   });
 
-  test("without an answer copies nothing", async () => {
+  test("copies nothing without an answer", async () => {
     const typed = await start({
       options: { model: "claude-sonnet-5" },
       environment: { ANTHROPIC_API_KEY: "x" },
@@ -138,7 +138,7 @@ describe("/copy", () => {
 });
 
 describe("/result", () => {
-  test("shows the last call in full in the pager, with the whole of an output that was cut", async () => {
+  test("shows the last call in the pager, with the complete output if it was truncated", async () => {
     place.write("long.txt", Array.from({ length: 3_000 }, (_, index) => `line ${index}`).join("\n"));
     writeScript(place, { toolCalls: [{ name: "bash", input: { command: "cat long.txt" } }] }, "done");
     const out = join(place.top, "paged.txt");
@@ -156,7 +156,7 @@ describe("/result", () => {
     expect(typed.take()).toEqual([]);
   });
 
-  test("goes into the transcript where there is no such pager", async () => {
+  test("writes to the transcript if the pager is missing", async () => {
     writeScript(place, { toolCalls: [{ name: "ls", input: {} }] }, "done");
     const typed = await start({ environment: { PAGER: "no-such-pager" } });
     await typed.say("go");
@@ -183,7 +183,7 @@ describe("/result", () => {
     ]);
   });
 
-  test("knows the last call of a session that was resumed, and says when there is none", async () => {
+  test("knows the last call of a resumed session, and says if there is none", async () => {
     const out = join(place.top, "paged.txt");
     writeScript(place, { toolCalls: [{ name: "ls", input: {} }] }, "done");
     const typed = await start({ environment: { PAGER: writeProgram("pager", `cat > ${out}`) } });
@@ -200,7 +200,7 @@ describe("/result", () => {
 });
 
 describe("/editor", () => {
-  test("takes what was written in the editor into the prompt", async () => {
+  test("puts the text saved in the editor into the prompt", async () => {
     writeScript(place, "one");
     const editor = writeProgram("ed", 'printf " and more\\n" >> "$1"');
     const typed = await start({ environment: { EDITOR: editor } });
@@ -210,7 +210,7 @@ describe("/editor", () => {
     expect(typed.text).toBe("a draft and more");
   });
 
-  test("that cannot be started leaves the prompt as it was", async () => {
+  test("leaves the prompt unchanged if the editor cannot be started", async () => {
     writeScript(place, "one");
     const typed = await start();
     typed.text = "a draft";
@@ -228,7 +228,7 @@ describe("/init", () => {
     return typed.take("prompt", "notice");
   };
 
-  test("asks the model for a first page, and for a better one where there is one", async () => {
+  test("asks the model for new instructions, or to improve existing ones", async () => {
     writeScript(place, "one", "two", "three");
     const typed = await start();
     expect(await sent(typed, "/init")).toEqual([
@@ -243,7 +243,7 @@ describe("/init", () => {
     ]);
   });
 
-  test("knows the two names only", async () => {
+  test("accepts only the two file names", async () => {
     writeScript(place, "one");
     const typed = await start();
     expect(await sent(typed, "/init ../x.md")).toEqual([

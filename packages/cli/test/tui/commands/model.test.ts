@@ -23,7 +23,7 @@ async function start(options?: TypedOptions): Promise<TypedCommands> {
 }
 
 describe("/model", () => {
-  test("lets another model go on with the conversation, in the same file", async () => {
+  test("lets another model continue the conversation, in the same file", async () => {
     const typed = await start();
     await typed.say("first");
     typed.take();
@@ -40,7 +40,7 @@ describe("/model", () => {
     expect(savedLines(place).map(({ type }) => type)).toContain("model_change");
   });
 
-  test("that is unknown or has no key is said in one line, and nothing is changed", async () => {
+  test("reports an unknown model or a missing key on one line, and changes nothing", async () => {
     const typed = await start();
     await typed.run("/model claude-sonet-5");
     await typed.run("/model claude-sonnet-5");
@@ -54,7 +54,7 @@ describe("/model", () => {
     expect(typed.take("answer")).toEqual(["one"]);
   });
 
-  test("without a price is refused where costs are limited", async () => {
+  test("refuses a model without a price if costs are limited", async () => {
     const key = { ANTHROPIC_API_KEY: "x" };
     const typed = await start({ options: { model: "claude-sonnet-5", maxCost: 1 }, environment: key });
     await typed.run("/model scripted/other.json");
@@ -62,7 +62,7 @@ describe("/model", () => {
     expect((await typed.holder.session).model.id).toBe("claude-sonnet-5");
   });
 
-  test("without an id offers all models, those that can be asked first, with windows and prices", async () => {
+  test("without an id lists all models, usable ones first, with windows and prices", async () => {
     const typed = await start({ environment: { OPENAI_API_KEY: "x" } });
     await typed.run("/model");
     const { dialog } = typed;
@@ -77,14 +77,14 @@ describe("/model", () => {
     expect(typed.dialog).toBeUndefined();
   });
 
-  test("stays in a new session", async () => {
+  test("stays in effect in a new session", async () => {
     const typed = await start();
     await typed.run("/model scripted/other.json");
     await typed.run("/new");
     expect(typed.view.status.model).toBe("scripted/other.json");
   });
 
-  test("is completed from the known ones", async () => {
+  test("completes known models", async () => {
     const typed = await start();
     const command = typed.context.commands.find(({ name }) => name === "model");
     expect(await command?.complete?.("gpt-5-m", typed.context)).toEqual(["gpt-5-mini"]);
@@ -103,7 +103,7 @@ describe("/thinking", () => {
     ]);
   });
 
-  test("without a level offers all of them, the present one marked", async () => {
+  test("without a level lists all of them, with the current one marked", async () => {
     const typed = await start();
     await typed.run("/thinking medium");
     await typed.press("ctrl+t");
@@ -113,7 +113,7 @@ describe("/thinking", () => {
   });
 });
 
-test("a command that has to wait says so when a key asks for it", async () => {
+test("a command that has to wait says so when a key runs it", async () => {
   writeScript(place, { text: "one", delayMs: 200 });
   const typed = await start();
   const run = typed.say("first");

@@ -29,7 +29,7 @@ const grant = (word: string): Grant => ({ kind: "command", directory: "/x", word
 const userFile = () => readFileSync(join(place.project, USER_FILE), "utf8");
 
 describe("/permissions", () => {
-  test("lists what was allowed and the rules, and takes back what is chosen, after a question", async () => {
+  test("lists grants and rules, and revokes the chosen one after a question", async () => {
     place.configure({ permissions: [{ permission: "execute", pattern: "rm *", action: "deny" }] });
     const typed = await start();
     const { grants } = await typed.holder.session;
@@ -54,7 +54,7 @@ describe("/permissions", () => {
     expect(await grants.listByScope()).toMatchObject([{ scope: "session" }]);
   });
 
-  test("adds a rule to the user's file, comments and all, which counts at once and can be taken back", async () => {
+  test("adds a rule to the user's file, keeping comments; it applies at once and can be removed", async () => {
     const before = '{\n  // quiet\n  "effort": "low", // cheap\n}\n';
     place.configure({});
     writeFileSync(join(place.project, USER_FILE), before);
@@ -81,7 +81,7 @@ describe("/permissions", () => {
     expect((await typed.holder.session).approval.rules).toEqual([]);
   });
 
-  test("lets what is no rule be written on, and adds one that stands behind the command", async () => {
+  test("keeps an invalid rule for editing, and adds one given as an argument", async () => {
     const typed = await start();
     await typed.run("/permissions");
     await typed.press("enter", ..."forbid curl", "enter");
@@ -99,7 +99,7 @@ describe("/permissions", () => {
     expect(typed.take("notice")[0]).toStartWith("error: Write a rule as ");
   });
 
-  test("changes nothing in a broken file, and says where it is broken", async () => {
+  test("changes nothing in a broken file, and shows where it is broken", async () => {
     const typed = await start();
     place.configure({});
     writeFileSync(join(place.project, USER_FILE), '{\n  "effort": low\n}\n');
@@ -112,7 +112,7 @@ describe("/permissions", () => {
     expect(typed.items).toEqual([">Add a rule…"]);
   });
 
-  test("shows the rules of a project, which are not changed here", async () => {
+  test("shows the rules of a project, which it does not change", async () => {
     place.configure({ permissions: [{ permission: "execute", pattern: "rm", action: "deny" }] });
     const file = place.write("diligent.jsonc", {
       permissions: [{ permission: "execute", pattern: "curl", action: "ask" }],
@@ -133,7 +133,7 @@ describe("/permissions", () => {
     expect(readFileSync(file, "utf8")).toBe(before);
   });
 
-  test("says that a rule does not count where those of a trusted project take its place", async () => {
+  test("marks a rule as inactive if those of a trusted project replace it", async () => {
     place.write("diligent.jsonc", {
       permissions: [{ permission: "execute", pattern: "make", action: "allow" }],
     });
@@ -149,7 +149,7 @@ describe("/permissions", () => {
 });
 
 describe("approval modes", () => {
-  test("Shift+Tab goes from ask to accept-edits, plan and ask, and says each", async () => {
+  test("cycle with Shift+Tab from ask to accept-edits, plan and ask, with a message each", async () => {
     const typed = await start();
     const modes: string[] = [];
     for (let press = 0; press < 4; press += 1) {
@@ -165,19 +165,19 @@ describe("approval modes", () => {
     ]);
   });
 
-  test("two presses at once are two steps", async () => {
+  test("advance two steps after two fast presses", async () => {
     const typed = await start();
     await Promise.all([typed.context.nextApprovalMode(), typed.context.nextApprovalMode()]);
     expect(typed.view.status.approvalMode).toBe("plan");
   });
 
-  test.each(["auto", "deny"] as const)("Shift+Tab leads from %s to ask", async (approval) => {
+  test.each(["auto", "deny"] as const)("change with Shift+Tab from %s to ask", async (approval) => {
     const typed = await start({ options: { approval } });
     await typed.press("shift+tab");
     expect(typed.view.status.approvalMode).toBe("ask");
   });
 
-  test("/permissions MODE switches at once, to auto only after a question that Enter answers with no", async () => {
+  test("change at once with /permissions MODE, to auto only after a question that Enter answers with no", async () => {
     place.configure({ sandbox: "off" });
     const typed = await start();
     for (const mode of ["plan", "deny", "accept-edits"] as const) {
@@ -201,14 +201,14 @@ describe("approval modes", () => {
     expect(existsSync(join(place.project, "made"))).toBe(true);
   });
 
-  test("in accept-edits a command that only edits needs no answer", async () => {
+  test("let a command that only edits run without a question in accept-edits", async () => {
     place.configure({ sandbox: "off" });
     const typed = await start({ options: { approval: "accept-edits" } });
     await typed.say("make it");
     expect(existsSync(join(place.project, "made"))).toBe(true);
   });
 
-  test("who leaves plan, in which the session was opened, is told how the model gets its tools", async () => {
+  test("tell a user who leaves plan, in which the session was opened, how the model gets its tools", async () => {
     const typed = await start({ options: { approval: "plan" } });
     await typed.press("shift+tab");
     expect(typed.take("notice").join()).toContain("/reload");

@@ -5,20 +5,20 @@ import { createPickerDialog } from "../../../src/tui/pickers/picker.ts";
 import { createTemporaryProject, type TemporaryProject } from "../../support/temporary-project.ts";
 import { TypedCommands, writeScript } from "../../support/typed-commands.ts";
 
-describe("rows", () => {
+describe("rows of a table", () => {
   const rows = [
     ["a", "1", "short"],
     ["漢字", "1,000", "a longer text that goes on"],
   ];
 
-  test("have aligned columns, wide characters counted as such", () => {
+  test("have aligned columns, counting wide characters", () => {
     expect(formatRows(rows, { right: [1] })).toBe(
       "  a         1  short\n  漢字  1,000  a longer text that goes on",
     );
     expect(formatRows([])).toBe("");
   });
 
-  test("go on below their last column where that has room, else in a line of their own", () => {
+  test("continue below their last column if it is wide enough, otherwise on a separate line", () => {
     expect(formatRows(rows, { columns: 36 }).split("\n")).toEqual([
       "  a     1      short",
       "  漢字  1,000  a longer text that",
@@ -32,12 +32,12 @@ describe("rows", () => {
     ]);
   });
 
-  test("numbers are grouped", () => {
+  test("numbers are grouped by thousands", () => {
     expect([0, 999, 1_000, 1_234_567].map(formatNumber)).toEqual(["0", "999", "1,000", "1,234,567"]);
   });
 });
 
-test("keys are called as people write them", () => {
+test("keys are shown as people write them", () => {
   const names = ["ctrl+r", "escape", "pageUp", "shift+tab", "alt+up", "ctrl+-", "ctrl++", "y"];
   expect(names.map(nameForPeople)).toEqual([
     ...["Ctrl+R", "Esc", "PgUp", "Shift+Tab", "Alt+↑", "Ctrl+-", "Ctrl++", "y"],
@@ -61,7 +61,7 @@ describe("on a screen", () => {
     place.remove();
   });
 
-  test.each([80, 40, 20])("of %d columns tables keep to it", async (columns) => {
+  test.each([80, 40, 20])("of %d columns tables respect the width", async (columns) => {
     typed.columns = columns;
     for (const command of ["/help", "/keys", "/status", "/context", "/cost"]) await typed.run(command);
     // Sentences are wrapped where they are shown; rows begin with two spaces and a name.

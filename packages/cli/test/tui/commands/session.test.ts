@@ -26,7 +26,7 @@ async function start(options?: TypedOptions): Promise<TypedCommands> {
 const idOf = async (typed: TypedCommands) => (await typed.holder.session).session.sessionId;
 
 describe("/new", () => {
-  test("begins another session, and the one before can be resumed", async () => {
+  test("starts another session, and the previous one can be resumed", async () => {
     const typed = await start();
     await typed.say("first");
     const before = await idOf(typed);
@@ -41,7 +41,7 @@ describe("/new", () => {
     expect(typed.take("prompt", "answer")).toEqual(["first", "one"]);
   });
 
-  test("is a new one also where the last session is resumed by itself", async () => {
+  test("is a new session even if the last one is resumed automatically", async () => {
     place.write("diligent.jsonc", { session: { autoResume: true } });
     writeSession(place, {
       id: "20260101000000-aaaaaa",
@@ -64,19 +64,19 @@ describe("/new", () => {
 });
 
 describe("/resume", () => {
-  test("shows the last three turns and how much stands above them", async () => {
+  test("shows the last three turns and how many messages are above", async () => {
     const texts = Array.from({ length: 10 }, (_, index) => `text ${index}`);
     writeSession(place, { id: "20260101000000-aaaaaa", modified: "2026-01-01T00:00:00Z", texts });
     const typed = await start();
     await typed.run("/resume 1");
     expect(typed.take("resumed", "prompt", "answer")).toEqual(["4 above", ...texts.slice(4)]);
-    // Two tokens cannot be the whole of a request, whatever the file says.
+    // Two tokens cannot be the size of a whole request, whatever the file says.
     const { contextTokens, isContextEstimated, sessionTokens } = typed.view.status;
     expect({ isContextEstimated, sessionTokens }).toEqual({ isContextEstimated: true, sessionTokens: 10 });
     expect(contextTokens).toBeGreaterThan(500);
   });
 
-  test("says in one line that there is no such session, and the one before goes on", async () => {
+  test("says on one line that there is no such session, and the current one stays open", async () => {
     const typed = await start();
     await typed.say("first");
     typed.take();
@@ -91,7 +91,7 @@ describe("/resume", () => {
     ]);
   });
 
-  test("keeps the approval mode that was chosen, and not the model", async () => {
+  test("keeps the chosen approval mode, and not the model", async () => {
     writeSession(place, {
       id: "20260101000000-aaaaaa",
       modified: "2026-01-01T00:00:00Z",
@@ -106,7 +106,7 @@ describe("/resume", () => {
     expect(typed.view.status).toMatchObject({ approvalMode: "accept-edits", model: "scripted/script.json" });
   });
 
-  test("with nothing to resume says so", async () => {
+  test("says so if there is nothing to resume", async () => {
     const typed = await start();
     await typed.run("/resume");
     expect(typed.take()).toEqual(["No sessions in this project yet."]);
@@ -114,7 +114,7 @@ describe("/resume", () => {
 });
 
 describe("/fork", () => {
-  test("goes on in a copy, and the session before stays as it is", async () => {
+  test("continues in a copy, and the original session stays unchanged", async () => {
     const typed = await start();
     await typed.say("first");
     const before = await idOf(typed);
@@ -132,7 +132,7 @@ describe("/fork", () => {
     ]);
   });
 
-  test("copies the place where the conversation is, also when nothing was said there yet", async () => {
+  test("copies the current position of the conversation, even if nothing was said there yet", async () => {
     const typed = await start();
     await typed.say("first");
     await typed.say("second");
@@ -152,7 +152,7 @@ describe("/fork", () => {
     expect(existsSync(join(place.project, ".diligent"))).toBe(false);
   });
 
-  test("of nothing is nothing", async () => {
+  test("copies nothing if there are no messages", async () => {
     const typed = await start();
     await typed.run("/fork");
     expect(typed.take()).toEqual(["No messages yet."]);
@@ -160,7 +160,7 @@ describe("/fork", () => {
 });
 
 describe("/reload", () => {
-  test("reads configuration and instructions anew, and the same conversation goes on in the same file", async () => {
+  test("reloads configuration and instructions, and the same conversation continues in the same file", async () => {
     const typed = await start();
     await typed.say("first");
     place.write("AGENTS.md", "Answer in Latin.");
@@ -181,7 +181,7 @@ describe("/reload", () => {
     expect(typed.take("notice")).toEqual([]);
   });
 
-  test("keeps model, place in the tree, what was allowed and what was chosen", async () => {
+  test("keeps model, position in the tree, grants and choices", async () => {
     writeScript({ ...place, write: (_, content) => place.write("other.json", content) }, "a", "b", "c");
     const typed = await start();
     await typed.say("first");
@@ -216,7 +216,7 @@ describe("/reload", () => {
     expect(typed.take("answer")).toEqual(["two"]);
   });
 
-  test("works for a session that is saved nowhere", async () => {
+  test("works for a session that is not saved", async () => {
     const typed = await start({ options: { isSaved: false } });
     await typed.say("first");
     await typed.run("/reload");
@@ -227,7 +227,7 @@ describe("/reload", () => {
 });
 
 describe("/name", () => {
-  test("names the session for lists, and tells the name", async () => {
+  test("names the session for lists, and shows the name", async () => {
     const typed = await start();
     await typed.say("first");
     typed.take();

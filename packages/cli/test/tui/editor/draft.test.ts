@@ -26,7 +26,7 @@ function setUpOpen(options: { pauseMs?: number } = {}) {
 
 const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-test("the first change is kept at once, and of those in the pause after it only the last", async () => {
+test("DraftSaver saves the first change at once, and only the last of those in the following pause", async () => {
   const { saver, calls } = setUpOpen();
   for (const text of ["a", "ab", "abc"]) saver.change(text);
   expect(calls).toEqual(["write a"]);
@@ -37,7 +37,7 @@ test("the first change is kept at once, and of those in the pause after it only 
   expect(calls).toEqual(["write a", "write abc", "write abcd"]);
 });
 
-test("what was changed last is kept on exit", async () => {
+test("DraftSaver saves the last change on exit", async () => {
   const { saver, calls } = setUpOpen({ pauseMs: 10_000 });
   saver.change("a");
   saver.change("ab");
@@ -46,7 +46,7 @@ test("what was changed last is kept on exit", async () => {
   expect(calls).toEqual(["write a", "write ab"]);
 });
 
-test("a prompt that was sent is not kept, nor anything that was still to be written", async () => {
+test("DraftSaver deletes the draft of a sent prompt, including changes not saved yet", async () => {
   const { saver, calls } = setUpOpen();
   saver.change("a");
   saver.change("ab");
@@ -56,7 +56,7 @@ test("a prompt that was sent is not kept, nor anything that was still to be writ
   expect(calls).toEqual(["write a", "remove"]);
 });
 
-test("before a session is open nothing is written until the secrets to mask are known", async () => {
+test("DraftSaver writes nothing before a session is open until the secrets to mask are known", async () => {
   const { saver, calls, load } = setUp();
   saver.change(`use ${KEY}`);
   saver.change(`use ${KEY} now`);
@@ -67,7 +67,7 @@ test("before a session is open nothing is written until the secrets to mask are 
   expect(calls).toEqual(["write use [key of anthropic] now"]);
 });
 
-test("on exit before a session was open, what was written is kept without its secrets", async () => {
+test("DraftSaver writes the text without its secrets if the program exits before a session is open", async () => {
   const { saver, calls, load } = setUp();
   saver.change(`use ${KEY}`);
   const flushed = saver.flush();
@@ -76,7 +76,7 @@ test("on exit before a session was open, what was written is kept without its se
   expect(calls).toEqual(["write use [key of anthropic]"]);
 });
 
-test("a prompt that was sent before the secrets were known is not kept", async () => {
+test("DraftSaver does not keep a prompt that was sent before the secrets were known", async () => {
   const { saver, calls, load } = setUp();
   saver.change("a");
   saver.sent();
@@ -85,20 +85,20 @@ test("a prompt that was sent before the secrets were known is not kept", async (
   expect(calls).toEqual(["remove"]);
 });
 
-test("a draft that was left behind is given back when the session is opened, once", () => {
+test("DraftSaver returns a remaining draft once, when the session is opened", () => {
   const { saver } = setUp({ kept: "left" });
   const session = { sessionId: "one", leafId: "a" };
   expect([saver.open(session, redactor), saver.open({ ...session }, redactor)]).toEqual(["left", undefined]);
   expect(setUp().saver.open(session, redactor)).toBeUndefined();
 });
 
-test("a key in a draft that was left behind is masked in what is given back and in what stays kept", () => {
+test("DraftSaver masks a key of a remaining draft in what it returns and in what it keeps", () => {
   const { saver, calls } = setUp({ kept: `is ${KEY} right?` });
   expect(saver.open({ sessionId: "one", leafId: "a" }, redactor)).toBe("is [key of anthropic] right?");
   expect(calls).toEqual(["write is [key of anthropic] right?"]);
 });
 
-test("a draft belongs to the session it is written in, and to no session before anything was said", async () => {
+test("DraftSaver assigns a draft to its session, and to none before its first message", async () => {
   const calls: string[] = [];
   const saver = new DraftSaver({
     createStore: (sessionId = "none") => ({
@@ -132,7 +132,7 @@ test("a draft belongs to the session it is written in, and to no session before 
   ]);
 });
 
-test("a program that is killed loses no more than what was written in the last 300 ms", async () => {
+test("DraftSaver loses at most the last 300 ms of a killed program", async () => {
   const calls: string[] = [];
   const saver = new DraftSaver({
     createStore: () => ({

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { KEYS, TypedEditor } from "../../support/typed-editor.ts";
 
-test("what is typed is shown behind the marker, with the cursor, and sent with Enter", () => {
+test("typed text is shown after the marker, with the cursor, and sent with Enter", () => {
   const typed = new TypedEditor().type("hello");
   expect(typed.rows()).toEqual(["> hello|"]);
   expect(typed.editor.text).toBe("hello");
@@ -11,7 +11,7 @@ test("what is typed is shown behind the marker, with the cursor, and sent with E
   expect(typed.editor.isEmpty).toBe(true);
 });
 
-test("an emoji comes in halves and is whole", () => {
+test("an emoji arrives in halves and is complete", () => {
   const typed = new TypedEditor().type("a👩‍👩‍👧b");
   expect(typed.rows()).toEqual(["> a👩‍👩‍👧b|"]);
   expect(typed.type(KEYS.left, KEYS.backspace).editor.text).toBe("ab");
@@ -19,7 +19,7 @@ test("an emoji comes in halves and is whole", () => {
   expect(typed.type("c").editor.text).toBe("acb");
 });
 
-test("keys of the Kitty protocol write what they are, and those without a character nothing", () => {
+test("keys of the Kitty protocol type their character, and those without one nothing", () => {
   const typed = new TypedEditor().type(
     "\x1b[97u",
     "\x1b[98;2u",
@@ -32,7 +32,7 @@ test("keys of the Kitty protocol write what they are, and those without a charac
   expect(typed.rows()).toEqual(["> abé\\u{202e}|"]);
 });
 
-test("a prompt of blanks is not sent", () => {
+test("a blank prompt is not sent", () => {
   const typed = new TypedEditor().type("  ", KEYS.enter, KEYS.enter);
   typed.paste("\t\n\t").type(KEYS.enter);
   expect(typed.sent).toEqual([]);
@@ -45,18 +45,18 @@ for (const [name, key] of [
   ["Shift+Enter with the Kitty protocol", "\x1b[13;2u"],
   ["Shift+Enter of xterm", "\x1b[27;2;13~"],
 ] as const)
-  test(`${name} begins a new line`, () => {
+  test(`${name} inserts a line break`, () => {
     const typed = new TypedEditor().type("a", key, "b");
     expect(typed.rows()).toEqual(["> a", "  b|"]);
     expect(typed.type(KEYS.enter).sent).toEqual(["a\nb"]);
   });
 
-test("a backslash before Enter begins a new line and is gone", () => {
+test("a backslash before Enter becomes a line break", () => {
   const typed = new TypedEditor().type("a\\", KEYS.enter, "b", KEYS.enter);
   expect(typed.sent).toEqual(["a\nb"]);
 });
 
-test("words are moved over and deleted, killed text is yanked, and all of it is undone", () => {
+test("the cursor moves over words, words are deleted, killed text is yanked, and everything can be undone", () => {
   const typed = new TypedEditor().type("one two three", KEYS.deleteWord);
   expect(typed.editor.text).toBe("one two ");
   typed.type("\x1bb", KEYS.deleteToLineStart);
@@ -74,7 +74,7 @@ test("setText can be undone", () => {
   expect(typed.type(KEYS.undo).editor.text).toBe("mine");
 });
 
-test("Up goes to earlier prompts and Down back to what was being written", () => {
+test("Up moves to earlier prompts and Down back to the text being typed", () => {
   const typed = new TypedEditor({ history: ["newest", "older\nof two lines"] });
   typed.type("draft", KEYS.home, KEYS.up);
   expect(typed.editor.text).toBe("newest");
@@ -86,7 +86,7 @@ test("Up goes to earlier prompts and Down back to what was being written", () =>
   expect(typed.editor.text).toBe("draft");
 });
 
-test("the cursor is at the end of an earlier prompt, whichever way it is reached", () => {
+test("the cursor is at the end of an earlier prompt, however it is reached", () => {
   const typed = new TypedEditor({ history: ["newest", "older\nof two lines"] }).type(KEYS.up);
   expect(typed.rows()).toEqual(["> newest|"]);
   expect(typed.type("!", KEYS.up).editor.text).toBe("newest!");
@@ -95,14 +95,14 @@ test("the cursor is at the end of an earlier prompt, whichever way it is reached
   expect(typed.type(KEYS.up, KEYS.down, KEYS.down).rows()).toEqual(["> newest|"]);
 });
 
-test("Ctrl+P and Ctrl+N go through earlier prompts from wherever the cursor is", () => {
+test("Ctrl+P and Ctrl+N move through earlier prompts wherever the cursor is", () => {
   const typed = new TypedEditor({ history: ["newest", "older\nof two lines", "oldest"] }).type("draft");
   expect(typed.type(KEYS.ctrlP).rows()).toEqual(["> newest|"]);
   expect(typed.type(KEYS.ctrlP, KEYS.ctrlP).rows()).toEqual(["> oldest|"]);
   expect(typed.type(KEYS.ctrlN, KEYS.ctrlN, KEYS.ctrlN).rows()).toEqual(["> draft|"]);
 });
 
-test("what is cleared is the newest entry of the history", () => {
+test("cleared text is the newest entry of the history", () => {
   const typed = new TypedEditor({ history: ["before"] }).type("not sent");
   typed.editor.clear();
   expect(typed.rows()).toEqual(["> |"]);
@@ -111,20 +111,20 @@ test("what is cleared is the newest entry of the history", () => {
   expect(typed.sent).toEqual([]);
 });
 
-test("a prompt that was sent is the first one that Up shows", () => {
+test("a sent prompt is the first one that Up shows", () => {
   const typed = new TypedEditor({ history: ["before"] }).type("sent", KEYS.enter, KEYS.up);
   expect(typed.editor.text).toBe("sent");
   expect(typed.type(KEYS.up).editor.text).toBe("before");
 });
 
-test("a history that comes late is behind what was sent meanwhile", () => {
+test("a history that is loaded late comes after prompts sent meanwhile", () => {
   const typed = new TypedEditor().type("first", KEYS.enter, "second", KEYS.enter);
   typed.editor.setHistory(["before", "long before"]);
   const seen = [1, 2, 3, 4].map(() => typed.type(KEYS.up).editor.text);
   expect(seen).toEqual(["second", "first", "before", "long before"]);
 });
 
-test("every change is told with the whole text", () => {
+test("every change is reported with the whole text", () => {
   const typed = new TypedEditor().type("ab", KEYS.backspace);
   expect(typed.changes).toEqual(["a", "ab", "a"]);
 });
@@ -136,7 +136,7 @@ for (const [rows, most] of [
   [12, 4],
   [5, 1],
 ] as const)
-  test(`on a screen of ${rows} rows no more than ${most} are taken, and arrows tell of the rest`, () => {
+  test(`on a screen of ${rows} rows at most ${most} are used, and arrows show that there are more`, () => {
     const typed = new TypedEditor({ rows });
     typed.editor.setText(Array.from({ length: 30 }, (_, index) => `line ${index + 1}`).join("\n"));
     const shown = typed.rows();
@@ -150,7 +150,7 @@ for (const [rows, most] of [
     expect(top.at(-1)).toStartWith("↓ line ");
   });
 
-test("no row is wider than the screen, whatever is in it", () => {
+test("no row is wider than the screen, whatever it contains", () => {
   const text =
     "漢字".repeat(30) + "👩‍👩‍👧".repeat(20) + "\t".repeat(20) + "\u202e".repeat(9) + "x".repeat(100);
   for (const columns of [20, 21, 60]) {
@@ -168,14 +168,14 @@ test("the cursor is marked only while the editor has the focus", () => {
   expect(typed.rawRows()[0]?.trimEnd()).toBe("> ab");
 });
 
-test("keys can be others than the default ones", () => {
+test("keys can differ from the default ones", () => {
   const typed = new TypedEditor({ keys: { "tui.editor.undo": ["ctrl+z"], "tui.input.submit": ["ctrl+s"] } });
   typed.type("a", "\x1a", "b", KEYS.enter);
   expect(typed.sent).toEqual([]);
   expect(typed.type("\x13").sent).toEqual(["b"]);
 });
 
-test("a letter with more marks beside it than a row has columns is divided, and narrow screens are endured", () => {
+test("a letter with more marks than a row has columns is split, and narrow screens work", () => {
   const typed = new TypedEditor({ columns: 20 });
   typed.editor.setText(`क${"\u093e".repeat(100)} 👩‍👩‍👧 漢`);
   expect(typed.rows().join("")).toContain("|");

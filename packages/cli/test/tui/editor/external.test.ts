@@ -10,10 +10,13 @@ afterAll(place.remove);
 
 let scripts = 0;
 
-/** What would be called if the program ended now. */
+/** The cleanup that would run if the program ended now. */
 const lastCleanUps = new Set<() => void>();
 
-/** A program that does with its last argument, the file, what the lines of shell say; `$1` are the words before. */
+/**
+ * A program that runs these shell lines with its last argument, the file; `$1` and so on are the words
+ * before.
+ */
 function makeEditor(...lines: string[]): string {
   const path = join(place.top, `editor ${++scripts}`);
   writeFileSync(path, ["#!/bin/sh", 'for file in "$@"; do :; done', ...lines].join("\n"), { mode: 0o755 });
@@ -50,7 +53,7 @@ async function edit(
   return { result, calls };
 }
 
-test("the text goes to the editor in a private file and comes back changed; the file is removed", async () => {
+test("the text goes to the editor in a private file and returns edited; the file is removed", async () => {
   const editor = makeEditor(
     `stat -c '%a' "$file" > ${place.top}/mode`,
     `echo "$file" > ${place.top}/path`,
@@ -64,7 +67,7 @@ test("the text goes to the editor in a private file and comes back changed; the 
   expect(readdirSync(place.temporary)).toEqual([]);
 });
 
-test("the file is removed too when the program ends while the editor is open", async () => {
+test("the file is also removed if the program ends while the editor is open", async () => {
   const seen: number[] = [];
   const look = () => seen.push(readdirSync(place.temporary).length);
   const whileLent = () => {
@@ -77,18 +80,18 @@ test("the file is removed too when the program ends while the editor is open", a
   expect(lastCleanUps.size).toBe(0);
 });
 
-test("$VISUAL goes before $EDITOR, and may have words of its own", async () => {
+test("$VISUAL takes precedence over $EDITOR, and may have arguments", async () => {
   const editor = makeEditor('echo "$1 $2" > "$file"');
   const words = { VISUAL: `'${editor}' -w "a b"`, EDITOR: "false" };
   expect((await edit("", words)).result).toEqual({ text: "-w a b" });
 });
 
-test("control characters that were written there are left out", async () => {
+test("control characters typed in the editor are removed", async () => {
   const editor = makeEditor(`printf 'a\\033[31mb\\r\\nc' > "$file"`);
   expect((await edit("", { EDITOR: `'${editor}'` })).result).toEqual({ text: "a[31mb\nc" });
 });
 
-test("an editor that fails has changed nothing, and the terminal is taken back", async () => {
+test("an editor that fails changes nothing, and the terminal is taken back", async () => {
   const editor = makeEditor('echo changed > "$file"', "exit 3");
   const { result, calls } = await edit("mine", { EDITOR: `'${editor}'` });
   expect(result).toEqual({ error: `editor ${scripts} exited with code 3; the prompt is unchanged` });
@@ -96,14 +99,14 @@ test("an editor that fails has changed nothing, and the terminal is taken back",
   expect(readdirSync(place.temporary)).toEqual([]);
 });
 
-test("an editor that is killed has changed nothing", async () => {
+test("an editor that is killed changes nothing", async () => {
   const editor = makeEditor("kill -9 $$");
   expect((await edit("mine", { EDITOR: `'${editor}'` })).result).toEqual({
     error: `editor ${scripts} was killed by SIGKILL; the prompt is unchanged`,
   });
 });
 
-test("bytes that are no UTF-8 are marked, a file that is gone is said", async () => {
+test("invalid UTF-8 is replaced by U+FFFD, and a deleted file is reported", async () => {
   const latin = makeEditor(`printf 'gr\\374n' > "$file"`);
   expect((await edit("", { EDITOR: `'${latin}'` })).result).toEqual({ text: "gr\ufffdn" });
   const remover = makeEditor('rm "$file"');
@@ -112,7 +115,7 @@ test("bytes that are no UTF-8 are marked, a file that is gone is said", async ()
   });
 });
 
-test("without an editor, and with one that is not there, it is said how to set one", async () => {
+test("a missing editor is reported with how to set one", async () => {
   const hint = "Set $VISUAL or $EDITOR to an editor, such as EDITOR=nano";
   expect(await edit("", {})).toEqual({ result: { error: hint }, calls: [] });
   expect(await edit("", { EDITOR: "no-such-editor -x" })).toEqual({
@@ -124,7 +127,7 @@ test("without an editor, and with one that is not there, it is said how to set o
   expect(calls).toEqual(["lent", "returned"]);
 });
 
-test("a program in the project is not run, and no file is put there", async () => {
+test("a program in the project is not run, and no file is created there", async () => {
   const bin = join(place.project, "bin");
   mkdirSync(bin);
   writeFileSync(join(bin, "sneaky"), `#!/bin/sh\ntouch ${place.top}/ran\n`, { mode: 0o755 });
@@ -134,7 +137,7 @@ test("a program in the project is not run, and no file is put there", async () =
   expect(inProject.result).toEqual({ error: expect.stringContaining("is inside the project") });
 });
 
-test("the editor gets what is listed by name, and so no key", async () => {
+test("the editor gets only listed variables, and so no key", async () => {
   const editor = makeEditor('env > "$file"');
   const { result } = await edit("", {
     EDITOR: `'${editor}'`,
@@ -151,7 +154,7 @@ test("the editor gets what is listed by name, and so no key", async () => {
   for (const line of ["TERM=xterm", "DISPLAY=:0"]) expect(text).toContain(line);
 });
 
-describe("words of a command", () => {
+describe("the words of a command line", () => {
   for (const [line, words] of [
     ["code -w", ["code", "-w"]],
     ["  vim  ", ["vim"]],

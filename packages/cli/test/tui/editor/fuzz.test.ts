@@ -50,7 +50,7 @@ const EDITING: readonly [string, ...string[]] = [
 ];
 
 for (const seed of [1, 2, 3, 4])
-  test(`whatever keys and pastes come, the prompt stays in its bounds and sends what it shows (${seed})`, () => {
+  test(`the prompt stays within its bounds and sends what it shows, whatever keys and pastes arrive (${seed})`, () => {
     const chance = new Chance(seed);
     const rows = chance.between(6, 45);
     const typed = new TypedEditor({ columns: chance.between(20, 60), rows });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { historyItems } from "../../../src/tui/pickers/history.ts";
 
-test("earlier prompts are items of one line, with day and place, and findable by their whole text", () => {
+test("earlier prompts are items of one line with date and directory, found by their whole text", () => {
   const entries = [
     { time: "2026-11-20T10:00:00.000Z", cwd: "/work/a", text: "first line\n\tsecond \x1b[31mline" },
     { time: "nonsense", cwd: "/b", text: "x".repeat(300) },
@@ -17,6 +17,6 @@ test("earlier prompts are items of one line, with day and place, and findable by
   ]);
 });
 
-test("without earlier prompts there are no items", () => {
+test("there are no items without earlier prompts", () => {
   expect(historyItems([])).toEqual([]);
 });

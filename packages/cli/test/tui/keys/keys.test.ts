@@ -15,7 +15,7 @@ import {
 } from "../../../src/tui/keys/keymap.ts";
 import { createTemporaryProject } from "../../support/temporary-project.ts";
 
-/** What is loaded with such a file; FILE stands for its path. */
+/** The result of loading such a file; FILE stands for its path. */
 async function load(content: string | undefined) {
   const { home, remove } = createTemporaryProject();
   const directory = join(home, ".config", "diligent");
@@ -31,7 +31,7 @@ async function load(content: string | undefined) {
   }
 }
 
-test("keys that are read anew hold at once, in our parts and in the text editor, and what is wrong is said", async () => {
+test("reloaded keys apply at once, in our components and in the text editor, and problems are reported", async () => {
   const { home, remove } = createTemporaryProject();
   try {
     const keys = new ReloadableKeys(await loadKeybindings({ HOME: home }), { HOME: home });
@@ -52,13 +52,13 @@ test("keys that are read anew hold at once, in our parts and in the text editor,
 });
 
 describe("keybindings.json", () => {
-  test("without one the default keys hold", async () => {
+  test("keeps the default keys if it is missing", async () => {
     const { keymap, editorKeys, problems, warnings } = await load(undefined);
     expect(keymap.keysOf("app.interrupt")).toEqual(["escape"]);
     expect({ editorKeys, problems, warnings }).toEqual({ editorKeys: {}, problems: [], warnings: [] });
   });
 
-  test("binds our actions and those of the editor, to one key or to several, or to none", async () => {
+  test("binds our actions and those of the editor, to one key, several or none", async () => {
     const { keymap, editorKeys, problems, warnings } = await load(`{
       // comments are allowed
       "$schema": "./x.json",
@@ -74,7 +74,7 @@ describe("keybindings.json", () => {
     expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
   });
 
-  test("an unknown action is named with its place and the nearest one, and the rest counts", async () => {
+  test("names an unknown action with its position and the nearest one, and the rest applies", async () => {
     const { keymap, problems } = await load(`{
   "app.interupt": "ctrl+x",
   "frobnicate": "ctrl+y",
@@ -87,7 +87,7 @@ describe("keybindings.json", () => {
     expect(keymap.keysOf("app.exit")).toEqual(["ctrl+q"]);
   });
 
-  test("a key that is none is named with its line, and the others of its list count", async () => {
+  test("names an invalid key with its line, and the others of its list apply", async () => {
     const { keymap, problems } = await load(`{
   "app.exit": ["ctrl+q",
     "ctrl+escpe"],
@@ -105,7 +105,7 @@ describe("keybindings.json", () => {
     expect(keymap.keysOf("app.model")).toEqual(["alt+p"]);
   });
 
-  test("a key that writes text is refused where text is written, and allowed in an approval", async () => {
+  test("may not bind a key that types text where text is typed, but may in an approval", async () => {
     const { keymap, problems } = await load(`{
   "app.model": "m",
   "tui.input.submit": ["space", "A"],
@@ -123,7 +123,7 @@ describe("keybindings.json", () => {
     expect(keymap.matches("a", "approval.session")).toBe(false);
   });
 
-  test("one key for two actions at the same time is a warning, and so is what surprises", async () => {
+  test("causes a warning for one key with two actions at the same time, and for surprising keys", async () => {
     const { editorKeys, problems, warnings } = await load(`{
   "tui.editor.undo": "ctrl+z",
   "approval.once": "n",
@@ -151,14 +151,14 @@ describe("keybindings.json", () => {
     ["a list", "[]", "FILE:1:1: expected an object in { }"],
     ["one of other bytes", "\xff\xfe{}", undefined],
   ] as const)
-    test(`${name} is said, and the default keys hold`, async () => {
+    test(`with ${name} is reported, and the default keys apply`, async () => {
       const { keymap, problems } = await load(content);
       expect(problems).toHaveLength(1);
       if (problem !== undefined) expect(problems).toEqual([problem]);
       expect(keymap.keysOf("app.exit")).toEqual(["ctrl+d"]);
     });
 
-  test("a directory of that name is said", async () => {
+  test("that is a directory is reported", async () => {
     const { home, remove } = createTemporaryProject();
     const path = join(home, ".config", "diligent", "keybindings.json");
     mkdirSync(path, { recursive: true });
@@ -187,37 +187,37 @@ describe("names of keys", () => {
     ["toString", undefined],
     ["constructor+a", undefined],
   ] as const)
-    test(`${JSON.stringify(given)} is ${name ?? "none"}`, () => {
+    test(`${JSON.stringify(given)} is ${name ?? "invalid"}`, () => {
       expect(readKeyName(given)).toBe(name);
     });
 
-  test("Home and End are named in every form that a terminal or tmux sends", () => {
+  test("Home and End are recognized in every form that a terminal or tmux sends", () => {
     expect(["\x1b[H", "\x1bOH", "\x1b[1~", "\x1b[7~"].map(nameKey)).toEqual(Array(4).fill("home"));
     expect(["\x1b[F", "\x1bOF", "\x1b[4~", "\x1b[8~"].map(nameKey)).toEqual(Array(4).fill("end"));
     expect(["\x1b[200~", "\x1b[9999~", "\x1b[I"].map(nameKey)).toEqual([undefined, undefined, undefined]);
   });
 
-  test("all default keys are named as the terminal library names them", () => {
+  test("all default keys have the names of the terminal library", () => {
     const keys = [...Object.values(ACTIONS), ...EDITOR_ACTIONS].flatMap(({ keys }) => [...keys]);
     expect(keys.filter((key) => readKeyName(key) !== key)).toEqual([]);
   });
 });
 
-test("the default keys, which overlap on purpose, are no conflict", () => {
+test("the default keys, which overlap on purpose, are not a conflict", () => {
   expect(findConflicts(new Map())).toEqual([]);
 });
 
-test("the keys of a list's own are looked at like all others", () => {
+test("a list's own keys are checked like all others", () => {
   expect(findConflicts(new Map([["list.rename", ["ctrl+d"]]]))).toEqual([
     { key: "ctrl+d", actions: ["list.delete", "list.rename"] },
   ]);
 });
 
-test("the same key in places that are never there together is no conflict", () => {
+test("the same key in places that never appear together is not a conflict", () => {
   expect(findConflicts(new Map([["list.close", ["n"]]]))).toEqual([]);
 });
 
-test("keys are described with what they are now", () => {
+test("keys are described with their current bindings", () => {
   const rows = describeKeys(createKeymap({ "app.exit": ["ctrl+q"] }), { "tui.editor.undo": ["ctrl+z"] });
   const row = (action: string) => rows.find((each) => each.action === action);
   expect(row("app.exit")).toEqual({

@@ -9,7 +9,7 @@ interface Rendered {
   lines: string[][];
 }
 
-/** In a process whose output has colours. Nothing may be written to stderr. */
+/** Renders in a process whose output has colours. Nothing may be written to stderr. */
 async function renderInColor(texts: readonly string[]): Promise<Rendered> {
   const child = Bun.spawn([process.execPath, SCRIPT], {
     stdin: new Blob([JSON.stringify(texts)]),
@@ -22,7 +22,7 @@ async function renderInColor(texts: readonly string[]): Promise<Rendered> {
   return JSON.parse(output);
 }
 
-test("sentences have their looks, and code those of its language", async () => {
+test("sentences are styled, and code is highlighted for its language", async () => {
   const { lines } = await renderInColor([
     "# One\n\n## Two **bold**",
     "**a** *b* ~~c~~ `d:e` [f](http://g)",
@@ -56,7 +56,7 @@ test("code whose fence is still open is highlighted line by line", async () => {
   ]);
 });
 
-test("every language that is named is known to the highlighter, and no code is lost on the way", async () => {
+test("the highlighter knows every listed language, and no code is lost", async () => {
   const code = 'a < b && "c" // <i>&amp;</i>\n# \'d\' /* e */\n\n{ f: 1 } <g h="i"/> $j `k` \\n\n';
   const { lines } = await renderInColor(
     [...HIGHLIGHTED_LANGUAGES].map((name) => `\`\`\`${name}\n${code}\`\`\``),
@@ -70,7 +70,7 @@ test("every language that is named is known to the highlighter, and no code is l
   expect(new Set(plain)).toEqual(new Set([indented]));
 });
 
-test("before the libraries are loaded Markdown is shown as text, wrapped and safe", async () => {
+test("before the libraries are loaded, Markdown is shown as text, wrapped and safe", async () => {
   const { before } = await renderInColor([
     "\n# One\n\n- **a** \x1b[31m and a line that is longer than it is wide\n",
   ]);

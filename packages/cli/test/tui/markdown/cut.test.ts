@@ -9,7 +9,7 @@ const theme = createTheme({ color: false });
 
 beforeAll(loadMarkdown);
 
-/** The document as it is cut when it comes in pieces of random length. */
+/** The document as it is cut when it arrives in pieces of random length. */
 function stream(document: string, chance: Chance): string[] {
   const parts: string[] = [];
   let open = "";
@@ -35,7 +35,7 @@ for (const [name, makeDocument, count] of [
   ["lines", documentOfLines, 1_500],
   ["characters", documentOfPieces, 2_000],
 ] as const) {
-  test(`parts of a streamed document of random ${name} render as the whole does`, () => {
+  test(`the parts of a streamed document of random ${name} render like the whole`, () => {
     let cuts = 0;
     for (let seed = 1; seed <= count; seed++) {
       const chance = new Chance(seed);
@@ -61,7 +61,7 @@ test.each([
   ["a list that text follows", "1. a\n\n   more\n2. b\n\ntext\n\n", ""],
   ["definitions that text follows", "[1]: http://a\n[2]: http://b\ntext\n\n", ""],
   ["lines that end with CRLF", "one\r\n\r\n", "two\r\n"],
-])("finished: %s", (_, finished, rest) => {
+])("cutFinished() finds a finished block: %s", (_, finished, rest) => {
   expect(cutFinished(finished + rest)).toEqual({ finished, rest });
 });
 
@@ -78,7 +78,7 @@ test.each([
   ["HTML without its end", "<!-- a\n\nb\n\n"],
   ["blank lines", "\n\n"],
   ["nothing", ""],
-])("still open: %s", (_, rest) => {
+])("cutFinished() finds the block still open: %s", (_, rest) => {
   expect(cutFinished(rest)).toEqual({ finished: "", rest });
 });
 
@@ -91,7 +91,7 @@ test.each([
   ["a definition whose title begins on the next line", '[a]: /b\n"c\n\nd"\n\ne'],
   ["numbers that are all one", "1. a\n1. b\n\n1. c\n\ntext\n\n1. d\n"],
   ["a label whose definition comes last", "See [the docs][1].\n\nMore.\n\n[1]: http://a\n"],
-])("line by line as the whole: %s", (_, document) => {
+])("the parts cut line by line render like the whole: %s", (_, document) => {
   const parts: string[] = [];
   let open = "";
   for (const line of document.split(/(?<=\n)/)) {
@@ -102,7 +102,7 @@ test.each([
   expect(renderParts([...parts, open], 80)).toEqual(renderParts([document], 80));
 });
 
-test("what marked cannot read stays open", () => {
+test("text that marked cannot parse stays open", () => {
   const nested = `${"> ".repeat(5_000)}a\n\nb\n\n`;
   const { finished, rest } = cutFinished(nested);
   expect(finished + rest).toBe(nested);

@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { isDeeplyNested } from "../../../src/tui/markdown/layout.ts";
 import { liveTail } from "../../../src/tui/markdown/stream.ts";
 
-describe("of the open end of an answer", () => {
-  test("all is laid out while it is short", () => {
+describe("the open end of an answer", () => {
+  test("is laid out completely while it is short", () => {
     const text = "a\n".repeat(8_000);
     expect(liveTail(text)).toBe(text);
   });
 
-  test("only as much is laid out as a screen can show, from the beginning of a line", () => {
+  test("is laid out only as far as a screen can show, from the beginning of a line", () => {
     const text = Array.from({ length: 10_000 }, (_, index) => `line ${index}\n`).join("");
     const tail = liveTail(text);
     expect(tail.length).toBeLessThan(14_100);
@@ -16,20 +16,20 @@ describe("of the open end of an answer", () => {
     expect(text.endsWith(`\n${tail}`)).toBe(true);
   });
 
-  test("one long line begins at the same place while some more comes", () => {
+  test("starts at the same position of one long line while more arrives", () => {
     const text = "x".repeat(100_001);
     expect(liveTail(`${text}yy`)).toBe(`${liveTail(text)}yy`);
     expect(liveTail(text).length).toBeLessThan(14_100);
   });
 
-  test("code stays code, and what follows closed code does not become it", () => {
+  test("keeps open code as code, and text after closed code as text", () => {
     const code = "const a = 1;\n".repeat(5_000);
     expect(liveTail(`Look:\n\`\`\`\`ts\n${code}`)).toStartWith("````ts\nconst a = 1;\n");
     expect(liveTail(`~~~\n\`\`\`\n~~~\n${code}`)).toStartWith("const a = 1;\n");
   });
 });
 
-describe("lists and quotes are too deep within each other", () => {
+describe("isDeeplyNested() for lists and quotes", () => {
   test.each([
     "> ".repeat(60),
     ">".repeat(60),
@@ -37,7 +37,7 @@ describe("lists and quotes are too deep within each other", () => {
     `text\n${"1. > * ".repeat(20)}`,
     `${" ".repeat(120)}- a`,
     `${"\t".repeat(30)}1) a`,
-  ])("in %j", (markdown) => {
+  ])("is true for %j", (markdown) => {
     expect(isDeeplyNested(markdown)).toBe(true);
   });
 
@@ -48,7 +48,7 @@ describe("lists and quotes are too deep within each other", () => {
     `${" ".repeat(120)}a - b`,
     "> > > a",
     "#".repeat(90),
-  ])("but not in %j", (markdown) => {
+  ])("is false for %j", (markdown) => {
     expect(isDeeplyNested(markdown)).toBe(false);
   });
 });

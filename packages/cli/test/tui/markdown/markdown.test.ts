@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: the tests look for control sequences
 import { beforeAll, describe, expect, test } from "bun:test";
 import { loadMarkdown, renderMarkdown } from "../../../src/tui/markdown/render.ts";
 import { visibleWidth } from "../../../src/tui/screen/screen-text.ts";
@@ -16,12 +16,12 @@ function render(markdown: string, width = 40): string[] {
   return renderMarkdown(markdown, { width, theme: plain });
 }
 
-describe("blocks", () => {
+describe("Markdown blocks", () => {
   test("a heading without colours keeps its signs", () => {
     expect(render("# One\n## Two\ntext")).toEqual(["# One", "", "## Two", "", "text"]);
   });
 
-  test("a paragraph is set anew to the width, its hard line breaks stay", () => {
+  test("a paragraph is wrapped to the width, and its hard line breaks stay", () => {
     expect(render("one\ntwo three  \nfour<br>five\\\nsix", 20)).toEqual([
       "one two three",
       "four",
@@ -30,7 +30,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("a tight list shows its sentences with their looks, nested lists indented", () => {
+  test("a tight list shows styled sentences, with nested lists indented", () => {
     expect(render("- **a** and `b`\n  - c: d\n    1. e\n- f")).toEqual([
       "- a and `b`",
       "  - c: d",
@@ -39,7 +39,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("the items of a loose list stand apart, with all their blocks", () => {
+  test("the items of a loose list are separated, with all their blocks", () => {
     expect(render("1. a\n\n   b\n\n   ```\n   c\n   ```\n2. d")).toEqual([
       "1. a",
       "",
@@ -51,11 +51,11 @@ describe("blocks", () => {
     ]);
   });
 
-  test("numbers count on from the first and stand in a column", () => {
+  test("numbers count up from the first and are aligned", () => {
     expect(render("9. a\n9. b")).toEqual([" 9. a", "10. b"]);
   });
 
-  test("a task has one box", () => {
+  test("a task has one checkbox", () => {
     expect(render("- [ ] a\n- [x] b\n\n- [X] c")).toEqual(["- [ ] a", "", "- [x] b", "", "- [x] c"]);
   });
 
@@ -70,7 +70,7 @@ describe("blocks", () => {
     expect(render("9. plain\n10. [x] done\n11. plain")).toEqual([" 9. plain", "10. [x] done", "11. plain"]);
   });
 
-  test("items go on below their text", () => {
+  test("items continue below their text", () => {
     expect(render("- a rather long item that is wrapped\n  - and another one that is wrapped", 20)).toEqual([
       "- a rather long item",
       "  that is wrapped",
@@ -79,14 +79,14 @@ describe("blocks", () => {
     ]);
   });
 
-  test("in a deep list nothing becomes too narrow to be read", () => {
+  test("text in a deep list never becomes too narrow to read", () => {
     const deep = Array.from({ length: 12 }, (_, level) => `${"  ".repeat(level)}- item ${level}\n`).join("");
     const lines = render(deep, 20);
     expect(lines.filter((line) => visibleWidth(line) > 20)).toEqual([]);
     expect(lines.slice(-2)).toEqual(["          -", "          item 11"]);
   });
 
-  test("code keeps its indentation and blank lines, tabs become spaces, long lines go on below", () => {
+  test("code keeps its indentation and blank lines, tabs become spaces, long lines continue below", () => {
     expect(render("```\nif (a) {\n\n\treturn a + b + c + d;\n}\n```", 22)).toEqual([
       "  if (a) {",
       "",
@@ -115,10 +115,10 @@ describe("blocks", () => {
   });
 });
 
-describe("tables", () => {
+describe("Markdown tables", () => {
   const table = "| a | b | c |\n|---|--:|:-:|\n| 日本 | `x` | y\\|z |\n| **d** |\n";
 
-  test("columns are aligned, wide characters counted", () => {
+  test("have aligned columns, counting wide characters", () => {
     expect(render(table)).toEqual([
       "a    │   b │  c",
       "─────┼─────┼────",
@@ -127,7 +127,7 @@ describe("tables", () => {
     ]);
   });
 
-  test("the widest columns are narrowed and wrapped, the rows then told apart", () => {
+  test("have their widest columns narrowed and wrapped, with rows then separated", () => {
     const wide = "| name | text |\n|-|-|\n| a | one two three four five six |\n| b | seven |\n";
     expect(render(wide, 22)).toEqual([
       "name │ text",
@@ -139,7 +139,7 @@ describe("tables", () => {
     ]);
   });
 
-  test("where the columns would be too narrow the rows become lists", () => {
+  test("become lists if the columns would be too narrow", () => {
     const cells = ["alpha one", "beta two", "gamma three", "delta four"];
     const row = (values: readonly string[]) => `| ${values.join(" | ")} |\n`;
     expect(
@@ -155,18 +155,18 @@ describe("tables", () => {
   });
 });
 
-describe("sentences", () => {
-  test("a link shows where it leads, unless its text does", () => {
+describe("Markdown sentences", () => {
+  test("show where a link leads, unless its text does", () => {
     expect(
       render("[a](http://b/c) <http://d> http://e.f www.g.h i@j.k [http://l.m](http://l.m) [](n)", 200),
     ).toEqual(["a (http://b/c) http://d http://e.f http://www.g.h i@j.k http://l.m n"]);
   });
 
-  test("a link that pretends to lead elsewhere shows where it leads", () => {
+  test("show the real target of a link that pretends to lead elsewhere", () => {
     expect(render("[http://good.com](http://evil.com)")).toEqual(["http://good.com (http://evil.com)"]);
   });
 
-  test("a link by label and its definition stay as they are written", () => {
+  test("leave a link by label and its definition as they are written", () => {
     expect(render('See [the docs][1].\n\n[1]: http://a.b "Title"\n[2]: http://c')).toEqual([
       "See [the docs][1].",
       "",
@@ -175,31 +175,31 @@ describe("sentences", () => {
     ]);
   });
 
-  test("an image is named", () => {
+  test("name an image", () => {
     expect(render("![a *b*](c.png) ![](d.png)")).toEqual(["[image: a *b*] (c.png) [image] (d.png)"]);
   });
 
-  test("character references are replaced once, and not in code", () => {
+  test("replace character references once, and not in code", () => {
     expect(render("&lt;b&gt; &amp;lt; &#65;&#x42; &nope; \\&lt; `&lt;`", 80)).toEqual([
       "<b> &lt; AB &nope; &lt; `&lt;`",
     ]);
   });
 
-  test("colons, stars and names of emoji are left alone", () => {
+  test("leave colons, stars and emoji names unchanged", () => {
     expect(render(":smile: *#COLON|* ^*||*^ a:b `c:d` 2 * 3 * 4", 80)).toEqual([
       ":smile: #COLON| ^||^ a:b `c:d` 2 * 3 * 4",
     ]);
   });
 });
 
-describe("text from outside", () => {
-  test("control sequences are shown, also those that are written as references", () => {
+describe("Markdown from outside", () => {
+  test("shows control sequences as escapes, even those written as references", () => {
     expect(
       render("a \x1b[31mb\x9b2J &#27;]0;c&#7; [d](http://e\x07f) `\x1bc`\n\n```\n\x1b[2J\r\n```", 200),
     ).toEqual(["a \\x1b[31mb\\x9b2J \\x1b]0;c\\x07 d (http://e\\x07f) `\\x1bc`", "", "  \\x1b[2J"]);
   });
 
-  test("whatever comes, lines hold nothing but text and our own looks, and are not wider than asked", () => {
+  test("renders to lines with only text and our own styles that fit the width, whatever it contains", () => {
     for (let seed = 1; seed <= 3_000; seed++) {
       const chance = new Chance(seed);
       const document = hostileDocument(chance);
@@ -216,7 +216,7 @@ describe("text from outside", () => {
     }
   });
 
-  test("every word of a document is shown", () => {
+  test("renders every word of a document", () => {
     for (let seed = 1; seed <= 500; seed++) {
       const document = documentOfLines(new Chance(seed)).replace(/\[x\]: http:\/\/u/g, "[x]:  http://u");
       const shown = render(document, 200).join(" ");
@@ -228,7 +228,7 @@ describe("text from outside", () => {
     }
   });
 
-  test("what marked cannot read is shown as text", () => {
+  test("is shown as text if marked cannot parse it", () => {
     const nested = `${">".repeat(4_000)} deep`;
     expect(render(nested, 80).join("")).toContain("deep");
   });

@@ -23,7 +23,7 @@ async function start(): Promise<TypedCommands> {
   return program;
 }
 
-test("/knowledge lists what counts most first, and chosen shows all that is known about it", async () => {
+test("/knowledge lists the highest score first, and choosing an entry shows its details", async () => {
   writeKnowledge(
     place,
     { id: "aaaa1111", content: "old \x1b[31mtext", daysAgo: 60 },
@@ -39,7 +39,7 @@ test("/knowledge lists what counts most first, and chosen shows all that is know
   expect(shown).toContain("    use tabs");
 });
 
-test("knowledge is forgotten after a yes, with what it had replaced", async () => {
+test("an entry is forgotten after a confirmation, with those that it had replaced", async () => {
   writeKnowledge(
     place,
     { id: "aaaa1111", content: "use spaces" },
@@ -68,7 +68,7 @@ test("a correction is put into the editor, for the model to record", async () =>
   expect(typed.text).toContain('supersedes "aaaa1111"');
 });
 
-test("without knowledge, and with a file that cannot be trusted, that is said in one line", async () => {
+test("/knowledge says on one line that there is none, or that its file cannot be trusted", async () => {
   const typed = await start();
   await typed.run("/knowledge");
   expect(typed.take()).toEqual(["No knowledge about this project yet."]);
@@ -84,7 +84,7 @@ test("/history finds earlier prompts of all sessions and puts one into the edito
   expect(typed.text).toBe("mend the parser\nand its tests");
 });
 
-test("/history without a prompt says so", async () => {
+test("/history says so if there are no prompts", async () => {
   const typed = await start();
   await typed.run("/history");
   expect(typed.take()).toEqual(["No prompts yet."]);

@@ -38,14 +38,14 @@ afterEach(async () => {
 });
 
 describe("the list of sessions", () => {
-  test("has the last changed first, the current one marked, with age, length and size", () => {
+  test("shows the most recently changed first, with the current one marked, and age, length and size", () => {
     expect(typed.items).toEqual([">● middle", " Zed", " old one"]);
     const [current, zed] = typed.dialog?.items ?? [];
     expect(current?.detail).toMatch(/^just now, 2 messages, \d+ bytes$/);
     expect(zed?.detail).toMatch(/^\d+ months ago, 2 messages, 9 KB$/);
   });
 
-  test("finds what was said anywhere in a session, names and ids", async () => {
+  test("finds messages anywhere in a session, names and ids", async () => {
     await typed.press("needle");
     expect(typed.items).toEqual([">old one"]);
     await typed.press("ctrl+u", "zed");
@@ -56,7 +56,7 @@ describe("the list of sessions", () => {
     expect(typed.items).toEqual([]);
   });
 
-  test("is sorted by size, by name and by time again", async () => {
+  test("can be sorted by size, by name and by time again", async () => {
     await typed.press("ctrl+s");
     expect([typed.dialog?.title, ...typed.items]).toEqual([
       "Sessions by size",
@@ -75,7 +75,7 @@ describe("the list of sessions", () => {
     expect([typed.dialog?.title, ...typed.items]).toEqual(["Sessions", ">● middle", " Zed", " old one"]);
   });
 
-  test("goes on in the chosen one; choosing the current one changes nothing", async () => {
+  test("continues the chosen session; choosing the current one changes nothing", async () => {
     await typed.press("needle", "enter");
     await typed.settle();
     expect((await typed.holder.session).session.sessionId).toBe(OLD);
@@ -86,14 +86,14 @@ describe("the list of sessions", () => {
     expect(typed.dialog).toBeUndefined();
   });
 
-  test("shows the branches of another session, to go on from any of them", async () => {
+  test("shows the branches of another session, to continue from any of them", async () => {
     await typed.press("needle", "ctrl+b");
     await typed.settle();
     expect((await typed.holder.session).session.sessionId).toBe(OLD);
     expect(typed.dialog).toMatchObject({ type: "picker", name: "tree" });
   });
 
-  test("names a session, the current one too, and takes a name away", async () => {
+  test("names a session, even the current one, and removes a name", async () => {
     await typed.press("ctrl+r", "Mid", " ", "dle!", "backspace", "enter");
     await typed.press("down", "ctrl+r");
     expect(typed.dialog?.input).toEqual({ label: "New name", text: "Zed" });
@@ -108,14 +108,14 @@ describe("the list of sessions", () => {
     ]);
   });
 
-  test("that is left while a name is written keeps the name", async () => {
+  test("keeps the old name if it is left while a name is typed", async () => {
     await typed.press("down", "ctrl+r", "x", "escape");
     expect(typed.items).toEqual([" ● middle", ">Zed", " old one"]);
     await typed.press("escape");
     expect(typed.dialog).toBeUndefined();
   });
 
-  test("deletes a session after a yes, never the current one", async () => {
+  test("deletes a session after a confirmation, but never the current one", async () => {
     await typed.press("ctrl+d");
     expect(typed.dialog?.question).toBeUndefined();
     expect(typed.view.hint).toBe("Cannot delete the open session");
@@ -128,10 +128,10 @@ describe("the list of sessions", () => {
     expect(sessionIds(place)).not.toContain(ZED);
   });
 
-  test("says what could not be done, and the list stays open", async () => {
+  test("reports a failure and stays open", async () => {
     const file = join(place.project, ".diligent", "sessions", `${ZED}.jsonl`);
     await typed.press("down");
-    // Root may write anywhere, so the file is made one that cannot be written by what it is.
+    // Root may write anywhere, so the file is replaced by something that cannot be written.
     place.write(`.diligent/sessions/${ZED}.jsonl`, "no session at all");
     chmodSync(file, 0o600);
     await typed.press("ctrl+r", "!", "enter");

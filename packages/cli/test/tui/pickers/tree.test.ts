@@ -30,15 +30,15 @@ const texts = async () => {
   );
 };
 
-describe("the tree", () => {
-  test("opens with two presses of Escape on an empty prompt, at the place where the conversation is", async () => {
+describe("the session tree", () => {
+  test("opens with two presses of Escape on an empty prompt, at the current position", async () => {
     await typed.press("escape", "escape");
     expect(typed.dialog?.title).toBe("Session tree");
     expect(typed.items).toEqual([" ● first", " ● second", " ● third", ">● … three"]);
     expect(typed.dialog?.items.at(-1)?.detail).toBe("← you are here");
   });
 
-  test("goes on from what was said, as a new branch with its text in the editor", async () => {
+  test("continues from a user's message, as a new branch with its text in the editor", async () => {
     await typed.run("/tree");
     await typed.press("up", "up", "enter");
     expect(typed.items).toEqual([
@@ -61,7 +61,7 @@ describe("the tree", () => {
     ]);
   });
 
-  test("goes to the end of another branch, and from the very beginning", async () => {
+  test("moves to the end of another branch, and to the very beginning", async () => {
     await typed.run("/tree");
     await typed.press("up", "up", "up", "enter", "enter");
     expect([typed.text, await texts()]).toEqual(["first", []]);
@@ -77,7 +77,7 @@ describe("the tree", () => {
     expect(typed.text).toBe("first");
   });
 
-  test("asks nothing when nothing is left behind, and says so when it is there already", async () => {
+  test("asks nothing if no branch is abandoned, and says so if it is already there", async () => {
     await typed.run("/tree");
     await typed.press("enter");
     expect(typed.take()).toEqual(["The conversation is already there."]);
@@ -90,7 +90,7 @@ describe("the tree", () => {
     expect([typed.dialog, typed.text]).toEqual([undefined, "third"]);
   });
 
-  test("tells the conversation what happened on the branch that is left, where that is asked for", async () => {
+  test("tells the conversation what happened on the abandoned branch, on request", async () => {
     await typed.run("/tree");
     await typed.press("up", "up", "enter", "down", "enter");
     await typed.settle();
@@ -104,7 +104,7 @@ describe("the tree", () => {
     ]);
   });
 
-  test("stays where it is when the summary is stopped", async () => {
+  test("stays where it is if the summary is stopped", async () => {
     const before = await texts();
     const lines = savedLines(place).length;
     const { session } = await typed.holder.session;
@@ -120,7 +120,7 @@ describe("the tree", () => {
     expect([await texts(), savedLines(place).length]).toEqual([before, lines]);
   });
 
-  test("labels an entry, shows the label and finds it, and takes it away again", async () => {
+  test("labels an entry, shows the label and finds it, and removes it again", async () => {
     await typed.run("/tree");
     await typed.press("up", "up", "ctrl+l", "good", " ", "place", "enter");
     expect(typed.items).toEqual([" ● first", ">● [good place] second", " ● third", " ● … three"]);
@@ -132,7 +132,7 @@ describe("the tree", () => {
     expect(typed.items[1]).toBe(" ● second");
   });
 
-  test("of an empty session is none", async () => {
+  test("does not open for an empty session", async () => {
     await typed.run("/new");
     typed.take();
     await typed.run("/tree");

@@ -37,14 +37,14 @@ function press(view: View, ...names: string[]) {
 const dialogOf = ({ dialog }: View) => (dialog?.type === "picker" ? dialog : undefined);
 
 describe("keys in a list", () => {
-  test("Home and End go to the first and the last item, of what the filter leaves too", () => {
+  test("move to the first and the last item with Home and End, respecting the filter", () => {
     expect(dialogOf(press(open(), "end").view)?.selected).toBe(29);
     expect(dialogOf(press(open({ selected: 12 }), "home").view)?.selected).toBe(0);
     expect(dialogOf(press(open({ filter: "item 1" }), "end").view)?.selected).toBe(11);
     expect(dialogOf(press(open({ filter: "nothing" }), "end", "home").view)?.selected).toBe(0);
   });
 
-  test("move the mark within the list, by one and by a page", () => {
+  test("move the selection within the list, by one and by a page", () => {
     const selected = (...names: string[]) => dialogOf(press(open(), ...names).view)?.selected;
     expect([
       selected("up"),
@@ -55,33 +55,33 @@ describe("keys in a list", () => {
     expect(selected(...Array.from({ length: 40 }, () => "down"))).toBe(29);
   });
 
-  test("filter by what is typed, word by word, and choose what is left", () => {
+  test("filter by typed words, and choose from what is left", () => {
     const { view, effects } = press(open(), "2", "9", "enter");
     expect([view.dialog, effects]).toEqual([undefined, [{ type: "choose", id: "id29" }]]);
     expect(dialogOf(press(open(), "a", "b", " ", "c", "ctrl+w", "backspace").view)?.filter).toBe("ab");
     expect(dialogOf(press(open(), "a", "ctrl+u").view)?.filter).toBe("");
   });
 
-  test("Ctrl+Z suspends, and the list, its question and its line are still there afterwards", () => {
+  test("suspend with Ctrl+Z, and the list, its question and its line are still there afterwards", () => {
     for (const dialog of [{}, { question: "Sure?" }, { input: { label: "Name", text: "a" } }]) {
       const before = open(dialog);
       expect(press(before, "ctrl+z")).toEqual({ view: before, effects: [{ type: "suspend" }] });
     }
   });
 
-  test("that match nothing choose nothing", () => {
+  test("choose nothing if nothing matches", () => {
     const { view, effects } = press(open(), "x", "y", "z", "down", "enter");
     expect(effects).toEqual([]);
     expect(dialogOf(view)?.selected).toBe(0);
   });
 
-  test("of its own are told with the marked item, and the list stays open", () => {
+  test("of the list itself are reported with the selected item, and the list stays open", () => {
     const { view, effects } = press(open(), "down", "ctrl+r");
     expect(effects).toEqual([{ type: "pickerKey", action: "list.rename", id: "id1" }]);
     expect(view.dialog).toBeDefined();
   });
 
-  test("of its own, and all others, are named as the user has bound them", () => {
+  test("of the list itself, and all others, are shown as the user has bound them", () => {
     const own = createKeymap({ "list.rename": ["f2"], "list.close": [], "list.choose": ["ctrl+j"] });
     const dialog = dialogOf(open());
     const shown = dialog ? pickerLines(dialog, { width: 60, rows: 12, theme, keymap: own }) : [];
@@ -99,7 +99,7 @@ describe("keys in a list", () => {
     });
   });
 
-  test("answer a question: only y is a yes, and nothing else is done with that key", () => {
+  test("answer a question: only y confirms, and the key has no other effect", () => {
     const asked = open({ question: "Sure?" });
     expect(press(asked, "y").effects).toEqual([{ type: "confirmPicker", id: "id0" }]);
     for (const key of ["n", "enter", "escape", "ctrl+r", "down"]) {
@@ -108,7 +108,7 @@ describe("keys in a list", () => {
     }
   });
 
-  test("write a line where one is asked for, and hand it over or leave it", () => {
+  test("type into a requested line, and submit or cancel it", () => {
     const asked = open({ input: { label: "Name", text: "ab" }, selected: 3 });
     const { view, effects } = press(asked, "c", "y", "backspace", " ", "d", "enter");
     expect(effects).toEqual([{ type: "submitPicker", id: "id3", text: "abc d" }]);
@@ -117,7 +117,7 @@ describe("keys in a list", () => {
   });
 });
 
-describe("the filter", () => {
+describe("the filter of a list", () => {
   test("shows whole words first, then beginnings of words, each in their order", () => {
     const named = ["pronto", "gpt pro-mini", "the o", "pro", "probe"].map((label, index) => ({
       id: `${index}`,
@@ -136,7 +136,7 @@ describe("the filter", () => {
     { id: "2", label: "beta" },
   ];
 
-  test("looks at label, detail and search text, whatever the case and order", () => {
+  test("searches label, detail and search text, whatever the case and order", () => {
     const ids = (filter: string) => filterItems({ items: list, filter }).map(({ id }) => id);
     expect([ids("ALPHA"), ids("first alp"), ids("HID"), ids("a"), ids("gamma")]).toEqual([
       ["1"],
@@ -149,14 +149,14 @@ describe("the filter", () => {
 });
 
 describe("a list whose items change", () => {
-  test("keeps the mark on its item, or near its place where that is gone", () => {
+  test("keeps the selection on its item, or near its position if that is gone", () => {
     const dialog = createPickerDialog({ name: "test", title: "", items: items(5), selected: 3 });
     expect(replaceItems(dialog, items(5).toReversed()).selected).toBe(1);
     expect(replaceItems(dialog, items(2)).selected).toBe(1);
     expect(replaceItems(dialog, []).selected).toBe(0);
   });
 
-  test("is changed only while it is the one that is open", () => {
+  test("changes only while it is open", () => {
     const view = open();
     const rename = (dialog: PickerDialog) => ({ ...dialog, title: "Other" });
     expect(dialogOf(changePicker(view, "test", rename))?.title).toBe("Other");
@@ -165,14 +165,14 @@ describe("a list whose items change", () => {
   });
 });
 
-describe("the look of a list", () => {
+describe("the rendering of a list", () => {
   const look = { width: 60, rows: 12, theme, keymap };
   const lines = (dialog: Partial<PickerDialog>, at = look) => {
     const shown = dialogOf(open(dialog));
     return shown ? pickerLines(shown, at) : [];
   };
 
-  test("shows title, filter, place, the items around the marked one, and the keys", () => {
+  test("shows title, filter, position, the items around the selected one, and the keys", () => {
     expect(lines({ selected: 15 })).toEqual([
       "Things  type to filter  16/30",
       "  item 13",
@@ -184,7 +184,7 @@ describe("the look of a list", () => {
     ]);
   });
 
-  test("has details in one column, and indents", () => {
+  test("aligns details in one column, and indents", () => {
     const list = [
       { id: "1", label: "short", detail: "one" },
       { id: "2", label: "a longer label", detail: "two" },
@@ -202,13 +202,13 @@ describe("the look of a list", () => {
     expect(line).toMatch(/^› x+… {2}two days ago/);
   });
 
-  test("shows what is being written, and a question in place of the keys", () => {
+  test("shows the text being typed, and a question instead of the keys", () => {
     expect(lines({ input: { label: "Name", text: "ab " } })[0]).toBe("Things  Name: ab ▏  1/30");
     expect(lines({ question: "Delete it?" }).at(-1)).toBe("Delete it? [y/N]");
     expect(lines({ filter: "nothing" }).slice(0, 2)).toEqual(["Things  nothing  0/0", "  no matches"]);
   });
 
-  test("fits into any width and height, whatever the texts hold", () => {
+  test("fits into any width and height, whatever the texts contain", () => {
     const nasty = `\x1b[2J漢字\u202e👨\u200d👩\u200d👧 \t\n${"long ".repeat(50)}`;
     const list = Array.from({ length: 9 }, (_, index) => ({
       id: String(index),

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: the tests look for control sequences
 import { describe, expect, test } from "bun:test";
 import { ProcessTerminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import { getCapabilities } from "@earendil-works/pi-tui/dist/terminal-image.js";
@@ -9,9 +9,9 @@ import cliPackage from "../../../package.json";
 import { InlineScreen } from "../../../src/tui/screen/inline-screen.ts";
 import { VirtualTerminal } from "../../support/virtual-terminal.ts";
 
-/** What InlineScreen relies on in pi-tui and cannot see from its types. Look at it anew with every upgrade. */
+/** What InlineScreen relies on in pi-tui and its types do not show. Review it with every upgrade. */
 
-/** Writes down when which of the methods is called that InlineScreen overrides. */
+/** Records the calls of the methods that InlineScreen overrides. */
 class RecordingScreen extends TuiMainScreen {
   readonly calls: string[] = [];
 
@@ -57,12 +57,12 @@ function createScreen(): { screen: RecordingScreen; terminal: RecordingTerminal 
   return { screen, terminal };
 }
 
-test("the version is the one this was checked with", () => {
+test("pi-tui has the version that this was checked with", () => {
   expect(cliPackage.dependencies["@earendil-works/pi-tui"]).toBe("0.87.1");
 });
 
 describe("a screen of pi-tui", () => {
-  test("starts and stops its terminal between the methods that are there to be overridden", async () => {
+  test("starts and stops its terminal between the overridable methods", async () => {
     const { screen, terminal } = createScreen();
     screen.start();
     screen.stop({ preserveScreen: true });
@@ -76,7 +76,7 @@ describe("a screen of pi-tui", () => {
       "beforeTerminalStop {}",
       "terminal.stop",
     ]);
-    // Between the two, nothing but the cursor's visibility is written.
+    // Between the two, only the cursor's visibility is written.
     expect(terminal.writes).toEqual([
       "\x1b[?2004h",
       "\x1b[?25l",
@@ -87,7 +87,7 @@ describe("a screen of pi-tui", () => {
     ]);
   });
 
-  test("draws by doRender alone: soon when asked, at once when forced or after a key", async () => {
+  test("draws only with doRender: soon on request, at once when forced or after a key", async () => {
     const { screen, terminal } = createScreen();
     screen.start();
     await Bun.sleep(30);
@@ -112,7 +112,7 @@ describe("a screen of pi-tui", () => {
     screen.stop();
   });
 
-  test("asks for a frame when the size changes, and gives input to listeners before the focused component", async () => {
+  test("requests a frame when the size changes, and gives input to listeners before the focused component", async () => {
     const { screen, terminal } = createScreen();
     const heard: string[] = [];
     screen.addInputListener((data) => {
@@ -131,7 +131,7 @@ describe("a screen of pi-tui", () => {
     screen.stop();
   });
 
-  test("is made of its children's lines", () => {
+  test("consists of its children's lines", () => {
     const { screen } = createScreen();
     screen.addChild({ render: (width) => [`${width} columns`], invalidate() {} });
     screen.addChild({ render: () => ["second"], invalidate() {} });
@@ -175,12 +175,12 @@ test("starting a screen does not make pi-tui run tmux to learn about it", async 
   screen.stop();
 });
 
-test("the real terminal tells whether it was answered in the fields we look at", () => {
+test("the real terminal stores whether it was answered in the fields that we read", () => {
   const terminal = new ProcessTerminal();
   expect([terminal.kittyProtocolActive, terminal.modifyOtherKeysActive]).toEqual([false, false]);
 });
 
-test("what else is used of pi-tui does what we think", () => {
+test("the other parts of pi-tui that we use behave as assumed", () => {
   expect(CURSOR_MARKER).toBe("\x1b_pi:c\x07");
   expect(visibleWidth(`नि\t${CURSOR_MARKER}`)).toBe(5);
   expect(wrapTextWithAnsi("one two", 4)).toEqual(["one", "two"]);

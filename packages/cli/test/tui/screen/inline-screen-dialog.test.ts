@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Chance } from "../../support/chance.ts";
 import { ScreenStage } from "../../support/screen-stage.ts";
 
-test("a dialog that hides the cursor leaves nothing behind, however low the screen gets and how often", async () => {
+test("a dialog that hides the cursor leaves nothing behind, however small the screen gets and how often", async () => {
   for (let seed = 0; seed < 30; seed++) {
     const chance = new Chance(seed);
     const before = Array.from({ length: chance.between(0, 60) }, (_, at) => `shell ${at}`);

@@ -3,7 +3,7 @@ import { ScreenStage } from "../../support/screen-stage.ts";
 
 const EDITOR = ["────", "> hello|", "────"];
 
-/** What is written when an answer grows by a word and by a finished line, below so many finished rows. */
+/** The output when an answer grows by a word and by a finished line, below this many finished rows. */
 async function growBelow(rows: number): Promise<string[]> {
   const stage = new ScreenStage({ columns: 40, rows: 10 });
   await stage.start("the answer", ...EDITOR);
@@ -14,7 +14,7 @@ async function growBelow(rows: number): Promise<string[]> {
   return [word, await stage.draw("the answer grows")];
 }
 
-test("a frame below 5,000 rows writes what it writes below twenty, and nothing of them", async () => {
+test("a frame below 5,000 rows has the same output as below twenty", async () => {
   const [few, many] = [await growBelow(20), await growBelow(5_000)];
   expect(many).toEqual(few);
   expect(many.join("")).not.toContain("finished row");

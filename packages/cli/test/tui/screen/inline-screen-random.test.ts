@@ -1,9 +1,9 @@
-// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: the tests look for control sequences
 import { afterEach, expect, test } from "bun:test";
 import { visibleWidth } from "../../../src/tui/screen/screen-text.ts";
 import { plainText, playRandomFrames, type RandomRun } from "../../support/random-frames.ts";
 
-// In groups, so that a machine with much else to do gets through each.
+// In groups, so that a busy machine can finish each.
 const GROUPS = [0, 1, 2, 3];
 const SEQUENCES = 50;
 const CLEARS = /\x1b\[[23]J|\x1bc/;
@@ -20,7 +20,7 @@ async function play(seed: number, options: { isResized: boolean; isSettled: bool
   return run;
 }
 
-/** What the live region has to look like in rows. */
+/** The rows that the live region must have. */
 function shownLive({ stage: { live, terminal } }: RandomRun): string[] {
   const hidden = live.length > terminal.rows ? live.length - terminal.rows + 1 : 0;
   const header = hidden > 0 ? [`… ${hidden} more lines above`.slice(0, terminal.columns)] : [];
@@ -35,7 +35,7 @@ function cutText(text: string, columns: number): string {
 }
 
 test.each(GROUPS)(
-  `after each of ${SEQUENCES} random sequences in a terminal of one size, it shows exactly what it has to: group %i`,
+  `after each of ${SEQUENCES} random sequences in a terminal of one size, the screen is exactly right: group %i`,
   async (group) => {
     for (let seed = group * SEQUENCES; seed < (group + 1) * SEQUENCES; seed++) {
       const run = await play(seed, { isResized: false, isSettled: true });
@@ -69,9 +69,9 @@ test.each(GROUPS)(
 );
 
 test.each(GROUPS)(
-  "where the terminal shows characters in other widths than we think, no finished line is lost or doubled: group %i",
+  "no finished line is lost or duplicated if the terminal's character widths differ from ours: group %i",
   async (group) => {
-    // The text itself is not compared: xterm.js mixes up composed characters when it wraps anew.
+    // The text itself is not compared: xterm.js mixes up composed characters when it rewraps.
     const numberOf = (row: string) => /^#\d+:/.exec(row)?.[0] ?? "";
     for (let seed = group * SEQUENCES; seed < (group + 1) * SEQUENCES; seed++) {
       const run = await play(seed, { isResized: true, isSettled: false });

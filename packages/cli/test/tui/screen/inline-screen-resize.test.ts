@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: the tests look for control sequences
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { toScreenLine } from "../../../src/tui/screen/line.ts";
@@ -19,7 +19,7 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-/** A live region as the program has it: lines over the whole width, the cursor between them. */
+/** A live region like the program's: lines over the whole width, and the cursor between them. */
 function drawEditor(stage: ScreenStage): void {
   stage.live = ["─".repeat(stage.terminal.columns), "> typed text|", "s".repeat(stage.terminal.columns)];
 }
@@ -75,7 +75,7 @@ describe("a live region that fits", () => {
     }
   });
 
-  test("is drawn again 30 ms after the size has changed for the last time, whatever comes in between", async () => {
+  test("is redrawn 30 ms after the last change of the size, whatever arrives in between", async () => {
     const stage = new ScreenStage({ columns: 80, rows: 20, before: ["before"] });
     drawEditor(stage);
     await stage.start(...stage.live);
@@ -98,7 +98,7 @@ describe("a live region that fits", () => {
   });
 });
 
-test("finished lines that were on their way when the size changed are neither lost nor doubled", async () => {
+test("finished lines that were being written during a resize are neither lost nor duplicated", async () => {
   for (let seed = 0; seed < 20; seed++) {
     const chance = new Chance(seed);
     const stage = new ScreenStage({ columns: chance.between(40, 110), rows: chance.between(15, 40) });
@@ -118,7 +118,7 @@ test("finished lines that were on their way when the size changed are neither lo
       await stage.draw();
     }
     const shown = stage.lines().filter((line) => line.startsWith("finished"));
-    // Behind them there may be the end of what stood in that row before.
+    // They may be followed by the end of the row's previous content.
     expect(
       shown.map((line, at) => line.slice(0, finished[at]?.length)),
       `seed ${seed}`,
@@ -146,7 +146,7 @@ test("at 20 columns and 5 rows everything is cut to size", async () => {
   expect(stage.terminal.cursor()).toEqual({ row: 3, column: 7, isVisible: true });
 });
 
-describe("how a terminal treats its rows", () => {
+describe("a terminal's treatment of its rows", () => {
   const silent = { term: "xterm-256color", termProgram: undefined, device: undefined, hasAnswered: false };
 
   test.each<[string, Partial<Parameters<typeof detectRewrap>[0]>, Rewrap]>([
@@ -161,7 +161,7 @@ describe("how a terminal treats its rows", () => {
     ["the Linux console", { term: "linux" }, "keeps_rows"],
     ["one that answers other questions only", { hasAnswered: true }, "rewraps"],
     ["one that says nothing", {}, "rewraps_around_cursor"],
-  ])("is known of %s", (_, traits, rewrap) => {
+  ])("is known for %s", (_, traits, rewrap) => {
     expect(detectRewrap({ ...silent, ...traits })).toBe(rewrap);
   });
 
@@ -180,23 +180,23 @@ describe("how a terminal treats its rows", () => {
     ["rewraps", 35, 4],
     // Wide characters do not fit into the last column of 35: 2 + 16 of them, then 14.
     ["rewraps", 31, 5],
-    // The status adds 2 rows, which makes the cursor's line one that is wrapped, by 1; then the rule by 2.
+    // The status line adds 2 rows, which makes the cursor's line a wrapped one, by 1; then the rule adds 2.
     ["rewraps_around_cursor", 35, 6],
     ["keeps_rows", 35, 1],
     ["rewraps", 100, 1],
     ["rewraps_around_cursor", 100, 1],
   ] as const)(
-    "where it %s, at %i columns the cursor is %i rows below the region's first",
+    "if it %s, at %i columns puts the cursor %i rows below the region's first row",
     (rewrap, width, rows) => {
       expect(countRowsAbove(region, { width, height: 24, rewrap, isOneStep: true })).toBe(rows);
     },
   );
 
-  test("never counts rows that may not be there", () => {
+  test("is never assumed to have kept rows that may be gone", () => {
     const unknown = { ...region, top: { least: 0, most: 21 } };
     const steps = { width: 35, height: 24, rewrap: "rewraps_around_cursor", isOneStep: false } as const;
     expect(countRowsAbove(region, steps)).toBe(3);
-    // Where 2 rows may have been dropped at the end, those below the cursor do not count.
+    // If 2 rows may have been dropped at the end, those below the cursor do not count.
     expect(countRowsAbove(unknown, { ...steps, isOneStep: true, height: 22 })).toBe(3);
     const emoji = { ...region, lines: region.lines.with(0, toScreenLine("😀".repeat(40))) };
     expect(countRowsAbove(emoji, { ...steps, rewrap: "rewraps" })).toBe(3);
@@ -213,7 +213,7 @@ const SIZES = [
   [60, 24],
 ] as const;
 
-test("in a pseudo-terminal every line stays, once, while the size changes again and again", async () => {
+test("in a pseudo-terminal every line stays exactly once while the size changes repeatedly", async () => {
   const script = `echo shell one; echo shell two; exec ${process.execPath} ${SCREEN_PROGRAM} 50`;
   await using program = startInPty(place, [], { program: ["sh", "-c", script] });
   await program.waitFor("status of 80");
@@ -221,7 +221,7 @@ test("in a pseudo-terminal every line stays, once, while the size changes again 
   for (const [at, [columns, rows]] of SIZES.entries()) {
     program.send("f");
     await program.waitUntil((_, terminal) => terminal.lines().includes(finished(at + 1)));
-    // Nothing is on its way then: no frame, and no answer of the terminal's.
+    // At that moment no frame and no reply of the terminal is being transferred.
     await program.settle();
     await program.resizeAndRedraw(columns, rows);
     await program.waitFor(`status of ${columns}`.slice(0, columns - 1));
@@ -237,7 +237,7 @@ test("in a pseudo-terminal every line stays, once, while the size changes again 
   expect(program.bytes).not.toMatch(/\x1b\[[23]J/);
 });
 
-// Much narrower at once, tmux moves rows to its history although there is room.
+// If it becomes much narrower at once, tmux moves rows to its history although there is room.
 const TMUX_SIZES = [
   [40, 24],
   [80, 24],
@@ -248,36 +248,39 @@ const TMUX_SIZES = [
   [60, 24],
 ] as const;
 
-test.skipIf(Bun.which("tmux") === null)("in tmux as well", async () => {
-  const socket = join(place.top, "tmux");
-  const command = `echo shell one; echo shell two; ${process.execPath} ${SCREEN_PROGRAM} 50`;
-  const program = startInPty(place, ["-S", socket, "-f", "/dev/null", "new-session", command], {
-    program: ["tmux"],
-  });
-  const tmux = (...args: string[]) => Bun.spawnSync(["tmux", "-S", socket, ...args]).stdout.toString();
-  try {
-    await program.waitFor("status of 80");
-    for (const [at, [columns, rows]] of TMUX_SIZES.entries()) {
-      program.send("f");
-      await program.waitFor(`finished ${at + 1}`);
-      await program.settle();
-      await program.resizeAndRedraw(columns, rows);
-      await program.waitFor(`status of ${columns}`.slice(0, columns - 1));
-      await program.settle(60);
-      const lines = tmux("capture-pane", "-p", "-J", "-S", "-")
-        .trimEnd()
-        .split("\n")
-        .map((line) => line.trimEnd());
-      expect(lines.slice(0, -1), `${columns}x${rows}`).toEqual([
-        "shell one",
-        "shell two",
-        ...Array.from({ length: at + 1 }, (_, index) => `finished ${index + 1} ${"x".repeat(50)}`),
-        "─".repeat(columns),
-        `> ${"f".repeat(at + 1)}`,
-      ]);
+test.skipIf(Bun.which("tmux") === null)(
+  "in tmux every line stays exactly once while the size changes repeatedly",
+  async () => {
+    const socket = join(place.top, "tmux");
+    const command = `echo shell one; echo shell two; ${process.execPath} ${SCREEN_PROGRAM} 50`;
+    const program = startInPty(place, ["-S", socket, "-f", "/dev/null", "new-session", command], {
+      program: ["tmux"],
+    });
+    const tmux = (...args: string[]) => Bun.spawnSync(["tmux", "-S", socket, ...args]).stdout.toString();
+    try {
+      await program.waitFor("status of 80");
+      for (const [at, [columns, rows]] of TMUX_SIZES.entries()) {
+        program.send("f");
+        await program.waitFor(`finished ${at + 1}`);
+        await program.settle();
+        await program.resizeAndRedraw(columns, rows);
+        await program.waitFor(`status of ${columns}`.slice(0, columns - 1));
+        await program.settle(60);
+        const lines = tmux("capture-pane", "-p", "-J", "-S", "-")
+          .trimEnd()
+          .split("\n")
+          .map((line) => line.trimEnd());
+        expect(lines.slice(0, -1), `${columns}x${rows}`).toEqual([
+          "shell one",
+          "shell two",
+          ...Array.from({ length: at + 1 }, (_, index) => `finished ${index + 1} ${"x".repeat(50)}`),
+          "─".repeat(columns),
+          `> ${"f".repeat(at + 1)}`,
+        ]);
+      }
+    } finally {
+      tmux("kill-server");
+      await program[Symbol.asyncDispose]();
     }
-  } finally {
-    tmux("kill-server");
-    await program[Symbol.asyncDispose]();
-  }
-});
+  },
+);

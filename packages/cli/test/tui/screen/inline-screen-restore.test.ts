@@ -15,13 +15,13 @@ beforeEach(() => {
 
 afterEach(() => place.remove());
 
-/** The screen program started by a shell that tells how it ended and what state the terminal is in then. */
+/** The screen program, started by a shell that reports how it ended and the terminal's state afterwards. */
 function startInShell(options: PtyOptions = {}): PtyProgram {
   const script = `echo before; ${COMMAND}; echo "code $?"; stty -a | tr ';' '\\n'; sleep 0.2`;
   return startInPty(place, [], { ...options, program: ["sh", "-c", script] });
 }
 
-/** What has to hold of a terminal that was given back. */
+/** What must hold of a restored terminal. */
 async function expectRestored(program: PtyProgram): Promise<void> {
   const { terminal } = program;
   await program.waitFor(/iexten/);
@@ -52,7 +52,7 @@ const ENDINGS = [
 ] as const;
 
 test.each(ENDINGS)(
-  "after %s the terminal is as it was, with the cursor below the live region",
+  "after %s the terminal is restored, with the cursor below the live region",
   async (_, how, code) => {
     await using program = startInShell();
     await program.waitFor("status of");
@@ -76,12 +76,12 @@ test.each(ENDINGS)(
     expect(rows.slice(4, end)).toEqual(
       how === "t" ? ["failed: thrown"] : how === "r" ? ["failed: rejected"] : [],
     );
-    // What the shell writes next has no colour left of ours.
+    // The shell's following output has none of our colours.
     expect(program.terminal.cell(end, 0)).toMatchObject({ isBold: false, foreground: undefined });
   },
 );
 
-test("a terminal that is closed ends the program at once, with the code of SIGHUP", async () => {
+test("a closed terminal ends the program at once, with the exit code of SIGHUP", async () => {
   await using program = startInPty(place, [SCREEN_PROGRAM], { program: [process.execPath] });
   await program.waitFor("status of");
   const startedAt = performance.now();
@@ -90,7 +90,7 @@ test("a terminal that is closed ends the program at once, with the code of SIGHU
   expect(performance.now() - startedAt).toBeLessThan(2000 + BUSY_MS);
 });
 
-test("Ctrl+Z gives the terminal to the shell, and fg draws the live region again below what happened there", async () => {
+test("Ctrl+Z gives the terminal to the shell, and fg draws the live region again below the shell's output", async () => {
   await using program = startInPty(place, [], {
     program: ["bash", "--norc", "-i"],
     environment: { PS1: "$ " },
@@ -121,7 +121,7 @@ test("Ctrl+Z gives the terminal to the shell, and fg draws the live region again
   await program.waitFor(/status of 60 .*\n\$ /);
 });
 
-test("where nobody could continue it, Ctrl+Z only draws again", async () => {
+test("Ctrl+Z only redraws if nobody could continue the program", async () => {
   await using program = startInPty(place, [SCREEN_PROGRAM], { program: [process.execPath] });
   await program.waitFor("status of");
   program.send("z");

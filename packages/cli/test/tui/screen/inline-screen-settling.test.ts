@@ -3,10 +3,13 @@ import { detectSettling } from "../../../src/tui/screen/terminal.ts";
 import { ScreenStage, type StageOptions } from "../../support/screen-stage.ts";
 
 const TMUX: StageOptions = { isTalking: false, environment: { TERM_PROGRAM: "tmux" } };
-// tmux tells the program of a new size no more often than this.
+// The minimum interval at which tmux reports a new size.
 const TMUX_INTERVAL_MS = 250;
 
-/** Resolves with the milliseconds until something was written after the size had changed, while text keeps coming. */
+/**
+ * Resolves with the milliseconds until something was written after the size had changed, while text keeps
+ * arriving.
+ */
 async function timeUntilDrawn(stage: ScreenStage): Promise<number> {
   await stage.terminal.resize(60, 24);
   const since = performance.now();
@@ -19,15 +22,15 @@ async function timeUntilDrawn(stage: ScreenStage): Promise<number> {
   return performance.now() - since;
 }
 
-describe("a change of the size", () => {
-  test("in tmux nothing is written for it before tmux would have told of the next", async () => {
+describe("a resize", () => {
+  test("in tmux causes no output before tmux would have reported the next size", async () => {
     const stage = new ScreenStage(TMUX);
     await stage.start("text", "status");
     expect(await timeUntilDrawn(stage)).toBeGreaterThan(TMUX_INTERVAL_MS);
     stage.screen.stop();
   });
 
-  test("in tmux its steps are drawn for once, with everything that came meanwhile", async () => {
+  test("in tmux is drawn once for all steps, with everything that arrived meanwhile", async () => {
     const stage = new ScreenStage(TMUX);
     await stage.start("text", "status");
     await stage.terminal.resize(70, 24);
@@ -45,7 +48,7 @@ describe("a change of the size", () => {
     stage.screen.stop();
   });
 
-  test("in tmux what was not drawn for it when the screen stops is written, laid out for it", async () => {
+  test("in tmux is drawn when the screen stops, with pending lines laid out for it", async () => {
     const stage = new ScreenStage(TMUX);
     await stage.start("a text as wide as thirty columns", "status");
     await stage.terminal.resize(20, 24);
@@ -68,7 +71,7 @@ describe("a change of the size", () => {
     ["GNU screen", { term: "screen-256color", device: "83;50000;0" }, atOnce],
     ["VTE", { device: "65;7600;1" }, atOnce],
     ["one that says nothing", {}, atOnce],
-  ])("is waited out as %s needs it", (_, traits, settling) => {
+  ])("is waited out for as long as %s needs", (_, traits, settling) => {
     expect(detectSettling({ ...silent, ...traits })).toEqual(settling);
   });
 });

@@ -17,7 +17,7 @@ const LINK = "\x1b]8;;https://example.com\x1b\\";
 const LINK_END = "\x1b]8;;\x1b\\";
 const CURSOR = "\x1b_pi:c\x07";
 
-describe("visibleWidth", () => {
+describe("visibleWidth()", () => {
   test.each([
     ["plain", 5],
     ["", 0],
@@ -45,7 +45,7 @@ describe("visibleWidth", () => {
     expect(visibleWidth(text)).toBe(columns);
   });
 
-  test("of a text is the sum of its characters'", () => {
+  test("of a text is the sum of its characters' widths", () => {
     const pieces = [
       "a",
       "漢",
@@ -61,7 +61,7 @@ describe("visibleWidth", () => {
       "x",
       "—",
       "🇩🇪",
-      // Half of a Korean syllable, which nothing stands in front of.
+      // Half of a Korean syllable, with nothing before it.
       "\u1161",
       CURSOR,
     ] as const;
@@ -74,8 +74,8 @@ describe("visibleWidth", () => {
   });
 });
 
-describe("fitLine", () => {
-  test("leaves a line that fits as it is", () => {
+describe("fitLine()", () => {
+  test("returns a line that fits unchanged", () => {
     for (const line of ["", "abc", "漢字x", `${BOLD}abcde${RESET}`, `${LINK}abcde${LINK_END}`])
       expect(fitLine(line, 5)).toBe(line);
   });
@@ -108,14 +108,14 @@ describe("fitLine", () => {
   });
 });
 
-test("padLine gives a line exactly its width, in the style it ends with", () => {
+test("padLine() pads a line to exactly its width, in the style it ends with", () => {
   expect(padLine("ab", 5)).toBe("ab   ");
   expect(padLine("漢", 5)).toBe("漢   ");
   expect(padLine("abcdef", 5)).toBe("abcd…");
   expect(padLine("\x1b[41mab", 4)).toBe("\x1b[41mab  ");
 });
 
-describe("wrapText", () => {
+describe("wrapText()", () => {
   test.each([
     ["the quick brown fox", 10, ["the quick", "brown fox"]],
     ["    indented code that is long", 12, ["    indented", "code that is", "long"]],
@@ -144,14 +144,14 @@ describe("wrapText", () => {
 });
 
 describe("a line for the screen", () => {
-  test("has no blanks at its end that nobody would see", () => {
+  test("has no invisible blanks at its end", () => {
     expect(toScreenLine("abc   ").text).toBe("abc");
     expect(toScreenLine(`${BOLD}abc${RESET}   `).text).toBe(`${BOLD}abc${RESET}`);
     expect(toScreenLine("\x1b[41mabc  ").text).toBe("\x1b[41mabc  \x1b[m");
     expect(toScreenLine("abc\u3000").columns).toBe(5);
   });
 
-  test("knows where the cursor is, never outside the terminal", () => {
+  test("knows the cursor position, never outside the terminal", () => {
     expect(toScreenLine(`漢字${CURSOR} `).cursorColumn).toBe(4);
     expect(toScreenLine(`abcde${CURSOR}`, 5)).toMatchObject({ text: "abcde", cursorColumn: 4 });
     expect(toScreenLine(`abcdefgh${CURSOR}`, 5)).toMatchObject({ text: "abcd…", cursorColumn: 4 });

@@ -1,11 +1,11 @@
-// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: the tests look for control sequences
 import { describe, expect, test } from "bun:test";
 import { ScreenStage } from "../../support/screen-stage.ts";
 
 const SYNCHRONISED = /^\x1b\[\?2026h[\s\S]*\x1b\[\?2026l$/;
 const EDITOR = ["────", "> hello|", "────"];
 
-test("what stays when the screen is left is what was due, not what was drawn last", async () => {
+test("the current state stays when the screen is left, not the last drawn one", async () => {
   const stage = new ScreenStage({ columns: 40, rows: 6, before: ["1", "2", "3"] });
   await stage.start("half an answer", "spinner", ...EDITOR);
   stage.live = EDITOR;
@@ -18,7 +18,7 @@ test("what stays when the screen is left is what was due, not what was drawn las
 });
 
 describe("finished lines", () => {
-  test("stand above the live region, below what the shell printed, in the order they were finished", async () => {
+  test("are above the live region, below the shell's output, in their order", async () => {
     const stage = new ScreenStage({ columns: 40, rows: 10, before: ["$ ls", "file", "$ diligent"] });
     await stage.start("thinking", ...EDITOR);
     await stage.draw("first", "second");
@@ -49,7 +49,7 @@ describe("finished lines", () => {
     expect(stage.rows()).toEqual(["one", "two", "three and more", "────", "> hello", "────"]);
   });
 
-  test("more than the screen has rows all reach the scrollback", async () => {
+  test("that exceed the screen's rows all reach the scrollback", async () => {
     const stage = new ScreenStage({ columns: 40, rows: 6, before: ["before"] });
     await stage.start("live", ...EDITOR);
     const many = Array.from({ length: 500 }, (_, index) => `line ${index}`);
@@ -66,7 +66,7 @@ describe("finished lines", () => {
     expect(stage.lines()).toEqual(["x".repeat(50), "short", "live"]);
   });
 
-  test("that were queued when the screen stops are written still", async () => {
+  test("queued when the screen stops are still written", async () => {
     const stage = new ScreenStage({ columns: 40, rows: 6 });
     await stage.start("live|");
     stage.screen.finish(["last words"]);
@@ -76,7 +76,7 @@ describe("finished lines", () => {
     expect(stage.terminal.cursor()).toEqual({ row: 2, column: 0, isVisible: true });
   });
 
-  test("that were queued before the screen starts wait for it", async () => {
+  test("queued before the screen starts wait for it", async () => {
     const stage = new ScreenStage({ columns: 40, rows: 6 });
     stage.screen.finish(["early"]);
     await Bun.sleep(5);
@@ -87,7 +87,7 @@ describe("finished lines", () => {
 });
 
 describe("a frame", () => {
-  test("with nothing new writes nothing", async () => {
+  test("without changes writes nothing", async () => {
     const stage = new ScreenStage();
     await stage.start("live", ...EDITOR);
     expect([await stage.draw(), await stage.draw()]).toEqual(["", ""]);
@@ -110,7 +110,7 @@ describe("a frame", () => {
     expect(stage.rows()).toEqual(["one", "two", "────", "> hello", "────", "status"]);
   });
 
-  test("that scrolls a region as tall as the screen writes the new line only", async () => {
+  test("that scrolls a region as tall as the screen writes only the new line", async () => {
     const stage = new ScreenStage({ columns: 40, rows: 8 });
     const all = Array.from({ length: 30 }, (_, index) => `this is line ${index}`);
     await stage.start(...all.slice(0, 20), ...EDITOR);
@@ -130,7 +130,7 @@ describe("a frame", () => {
     expect(stage.terminal.writes.length - writes).toBe(1);
   });
 
-  test("comes at most 20 times a second, however often it is asked for, but at once after a key", async () => {
+  test("is drawn at most 20 times a second, however often it is requested, but at once after a key", async () => {
     const stage = new ScreenStage();
     await stage.start("0");
     const writes = stage.terminal.writes.length;
@@ -152,7 +152,7 @@ describe("a frame", () => {
     await Bun.sleep(2);
     await stage.terminal.flush();
     expect(stage.rows()).toEqual(["typed k"]);
-    // Also where a listener has taken the key, and asked for no more than a frame.
+    // Even if a listener has handled the key and only requested a frame.
     stage.screen.addInputListener((key) => {
       stage.live = [`heard ${key}`];
       stage.screen.requestRender();
@@ -168,7 +168,7 @@ describe("a frame", () => {
 });
 
 describe("the live region", () => {
-  test("that is taller than the screen shows its end, and how much is hidden", async () => {
+  test("taller than the screen shows its end, and the number of hidden rows", async () => {
     const stage = new ScreenStage({ columns: 30, rows: 4, before: ["before"] });
     await stage.start("1", "2", "3", "4", "5", "6|");
     expect(stage.rows()).toEqual(["before", "… 3 more lines above", "4", "5", "6"]);
@@ -199,7 +199,7 @@ describe("the live region", () => {
     expect(stage.terminal.cursor()).toEqual({ row: 2, column: 0, isVisible: true });
   });
 
-  test("begins in a row of its own where the shell left text behind the cursor", async () => {
+  test("starts on a new row if the shell left text before the cursor", async () => {
     const stage = new ScreenStage({ columns: 30, rows: 5 });
     stage.terminal.write("no line end");
     await stage.start("live|");
@@ -209,7 +209,7 @@ describe("the live region", () => {
     expect(stage.rows()).toEqual(["no line end", "live"]);
   });
 
-  test("is drawn whole when somebody else has written over it", async () => {
+  test("is redrawn completely when another program has overwritten it", async () => {
     const stage = new ScreenStage({ columns: 30, rows: 6 });
     await stage.start("one", "two|", "three");
     stage.terminal.write("\rgarbage\x1b[4G");
@@ -221,7 +221,7 @@ describe("the live region", () => {
 });
 
 describe("the terminal's cursor", () => {
-  test("is where the mark is, also behind wide characters, tabs and styles, and hidden where there is none", async () => {
+  test("is at the mark, even after wide characters, tabs and styles, and hidden if there is none", async () => {
     const stage = new ScreenStage({ columns: 30 });
     await stage.start("a", "\x1b[1m漢字\x1b[22m\tb|", "c");
     expect(stage.terminal.cursor()).toEqual({ row: 1, column: 8, isVisible: true });
@@ -234,8 +234,8 @@ describe("the terminal's cursor", () => {
   });
 });
 
-describe("what is written", () => {
-  test("has of all escape sequences only ours, whatever the lines hold", async () => {
+describe("the screen's output", () => {
+  test("contains only our own escape sequences, whatever the lines contain", async () => {
     const stage = new ScreenStage({ columns: 30, rows: 6, before: ["before"] });
     const hostile =
       "a\x1b[2Jb\x1b[3Jc\x1bcd\x1b]0;title\x07e\x1b]52;c;AAAA\x07f\x1bP1$q\x1b\\g\x9b2Jh\x1b[6ni\rj\nk\bl\x1b[31mred";
@@ -243,13 +243,13 @@ describe("what is written", () => {
     await stage.draw(hostile);
     expect(stage.rows()).toEqual(["before", "abccdefg2Jhi j klred", "abccdefg2Jhi j klred", "next"]);
     expect(stage.terminal.title).toBe("");
-    // The colour that was left on ends with its line.
+    // A colour that was left on ends with its line.
     expect(stage.terminal.cell(3, 0)).toMatchObject({ text: "n", foreground: undefined });
     expect(stage.terminal.cell(2, 17)).toMatchObject({ text: "r", foreground: 1 });
     expect(stage.terminal.bytes).not.toMatch(/\x1b\[[23]J|\x1bc|\x1b\]0|\x1b\]52|\x9b/);
   });
 
-  test("is a live line's beginning where it is too wide, with styles and links closed", async () => {
+  test("has only the beginning of a live line that is too wide, with styles and links closed", async () => {
     const stage = new ScreenStage({ columns: 10, rows: 6 });
     await stage.start(
       "0123456789abc",
@@ -264,8 +264,8 @@ describe("what is written", () => {
     expect(stage.terminal.bytes.split("\x1b]8;;\x1b\\").length).toBe(opened);
   });
 
-  test("keeps rows apart where the terminal takes characters for wider than we do", async () => {
-    // xterm.js without further tables shows each person of a family by itself.
+  test("keeps rows apart if the terminal considers characters wider than we do", async () => {
+    // xterm.js without further tables shows each person of a family separately.
     const family = "👨‍👩‍👧‍👦".repeat(8);
     const stage = new ScreenStage({ columns: 20, rows: 8 });
     await stage.start("above", family, "below|");
@@ -280,7 +280,7 @@ describe("what is written", () => {
   });
 });
 
-test("nothing is ever cleared but the live region", async () => {
+test("clears nothing except the live region", async () => {
   const stage = new ScreenStage({ columns: 20, rows: 6, before: ["before"] });
   await stage.start("live|");
   expect(() => stage.screen.terminal.clearScreen()).toThrow("shared with the shell");

@@ -4,8 +4,8 @@ import { createTheme } from "../../../src/tui/theme.ts";
 
 const options = { width: 40, theme: createTheme({ color: false }), maxLines: 100 };
 
-describe("parseDiff", () => {
-  test("counts the lines of both texts, also those that look like headers", () => {
+describe("parseDiff()", () => {
+  test("counts the lines of both texts, including lines that look like headers", () => {
     const diff =
       "--- a\n+++ a\n@@ -7,3 +9,4 @@ function\n a\n--- b\n+++ c\n+d\n@@ -20 +30 @@\n-e\n+f\n\\ No newline at end of file\n";
     expect(parseDiff(diff)).toEqual([
@@ -20,14 +20,14 @@ describe("parseDiff", () => {
     ]);
   });
 
-  test("finds nothing in what is no diff", () => {
+  test("returns nothing for text that is not a diff", () => {
     expect(parseDiff("")).toEqual([]);
     expect(parseDiff("-a\n+b\n")).toEqual([]);
   });
 });
 
-describe("findChangedWords", () => {
-  test("tells the words that differ", () => {
+describe("findChangedWords()", () => {
+  test("returns the words that differ", () => {
     expect(findChangedWords("const a = round(b);", "const a = floor(b, c);")).toEqual({
       before: [
         { text: "const a = ", isChanged: false },
@@ -44,15 +44,15 @@ describe("findChangedWords", () => {
     });
   });
 
-  test("says nothing of lines that have little in common, or of very long ones", () => {
+  test("returns nothing for lines that have little in common, and for very long ones", () => {
     expect(findChangedWords("return shares;", "for (;;) share();")).toBeUndefined();
     expect(findChangedWords("a ".repeat(300), `${"a ".repeat(299)}b`)).toBeUndefined();
     expect(findChangedWords("", "")).toBeUndefined();
   });
 });
 
-describe("renderDiff", () => {
-  test("numbers stand in a column, long lines go on below, in so many rows at most", () => {
+describe("renderDiff()", () => {
+  test("aligns numbers, and continues long lines below, up to a number of rows", () => {
     const diff = `@@ -98,3 +98,3 @@\n a\n-${"old words ".repeat(5)}\n+new\n b\n`;
     expect(renderDiff(diff, options)).toEqual([
       " 98   a",
@@ -73,7 +73,7 @@ describe("renderDiff", () => {
     ]);
   });
 
-  test("what is beyond the limit is counted", () => {
+  test("counts the lines beyond the limit", () => {
     const diff =
       "@@ -1,4 +1,4 @@\n a\n-b\n-c\n+d\n+e\n f\n@@ -9 +9 @@\n-g\n+h\n\\ No newline at end of file\n";
     expect(renderDiff(diff, { ...options, maxLines: 2 })).toEqual([
@@ -89,7 +89,7 @@ describe("renderDiff", () => {
     ]);
   });
 
-  test("words that differ stand out, also where there are more new lines than old ones", () => {
+  test("highlights words that differ, even if there are more new lines than old ones", () => {
     const diff = "@@ -1 +1,2 @@\n-a = round(b)\n+// why\n+a = floor(b)\n";
     expect(renderDiff(diff, { ...options, theme: createTheme({ color: true }) })).toEqual([
       "\x1b[2m1\x1b[22m \x1b[31m- a = \x1b[7mround\x1b[27m(b)\x1b[39m",

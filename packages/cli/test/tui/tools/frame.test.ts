@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control sequences are what it looks for
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: the tests look for control sequences
 import { describe, expect, test } from "bun:test";
 import { fullText, renderToolCall } from "../../../src/tui/blocks/tool-renderers.ts";
 import { visibleWidth } from "../../../src/tui/screen/screen-text.ts";
@@ -20,8 +20,8 @@ function numbered(count: number): string {
   return Array.from({ length: count }, (_, index) => `line ${index + 1}`).join("\n");
 }
 
-describe("any tool", () => {
-  test("one that nobody knows shows what it is about and the first lines", () => {
+describe("a tool call", () => {
+  test("of an unknown tool shows its main argument and its first lines", () => {
     expect(render(toolCall("weather", { city: "Rome", days: 2 }, { output: `${numbered(7)}\n` }))).toEqual([
       '✓ weather {"city":"Rome","days":2}',
       ...["line 1", "line 2", "line 3", "line 4", "line 5"].map((line) => `  ${line}`),
@@ -31,7 +31,7 @@ describe("any tool", () => {
     expect(render(toolCall("now", {}))).toEqual(["• now"]);
   });
 
-  test("an error shows its first lines, wrapped", () => {
+  test("that failed shows the first lines of the error, wrapped", () => {
     const output = `There is no file a.ts. Did you mean b.ts?\n\n${numbered(9)}`;
     expect(render(toolCall("edit", { file_path: "a.ts" }, { output, isError: true }), { width: 30 })).toEqual(
       [
@@ -53,26 +53,23 @@ describe("any tool", () => {
     ["interrupted", "interrupted"],
     ["failed", "failed"],
     [undefined, "failed"],
-  ] as const)(
-    "a call that was not carried out says so by its outcome, not by its words: %s",
-    (outcome, state) => {
-      for (const output of ["Refused: connection to db:5432", "Not run: 3 tests", "The user said no"]) {
-        const result = { output, isError: true, ...(outcome && { outcome }) };
-        expect(render(toolCall("write", { file_path: "a" }, result), { width: 100 })).toEqual([
-          `✗ write a · ${state}`,
-          `  ${output}`,
-        ]);
-      }
-    },
-  );
+  ] as const)("that was not carried out says so by its outcome, not by its text: %s", (outcome, state) => {
+    for (const output of ["Refused: connection to db:5432", "Not run: 3 tests", "The user said no"]) {
+      const result = { output, isError: true, ...(outcome && { outcome }) };
+      expect(render(toolCall("write", { file_path: "a" }, result), { width: 100 })).toEqual([
+        `✗ write a · ${state}`,
+        `  ${output}`,
+      ]);
+    }
+  });
 
-  test("arguments that are none are shown as they came", () => {
+  test("with invalid arguments shows them as they came", () => {
     expect(render(toolCall("bash", '{"command": "a'))).toEqual(['• bash {"command": "a']);
     expect(render(toolCall("read", null))).toEqual(["• read ?"]);
     expect(render(toolCall("grep", ["a"]))).toEqual(["• grep ?"]);
   });
 
-  test("whatever comes, lines hold nothing but text and our own looks, and are not wider than asked", () => {
+  test("renders to lines with only text and our own styles that fit the width, whatever it contains", () => {
     for (let seed = 1; seed <= 2_000; seed++) {
       const chance = new Chance(seed);
       const text = () => hostileDocument(chance);
@@ -119,19 +116,19 @@ describe("any tool", () => {
   });
 });
 
-describe("the full text", () => {
-  test("holds a command and all of its output", () => {
+describe("the full text of a tool call", () => {
+  test("contains a command and all of its output", () => {
     const call = toolCall("bash", { command: "a\nb" }, { output: `${numbered(50)}\n\x1b[1m` });
     expect(fullText(call)).toBe(`bash\n\n$ a\nb\n\n${numbered(50)}\n\\x1b[1m\n`);
   });
 
-  test("holds a whole difference", () => {
+  test("contains a complete diff", () => {
     const diff = `--- a\n+++ a\n@@ -1,0 +1,90 @@\n${numbered(90).replace(/^/gm, "+")}\n`;
     const call = toolCall("edit", { file_path: "a" }, { output: "Edited a.", metadata: { diff } });
     expect(fullText(call)).toBe(`edit\n\n${diff}\nEdited a.\n`);
   });
 
-  test("holds the arguments of any other tool, and what there is of a running one", () => {
+  test("contains the arguments of any other tool, and the current output of a running one", () => {
     expect(fullText({ ...toolCall("weather", { city: "Rome" }), partial: "sunny" })).toBe(
       'weather\n\n{\n  "city": "Rome"\n}\n\nsunny\n',
     );

@@ -16,10 +16,10 @@ function numbered(count: number): string {
   return Array.from({ length: count }, (_, index) => `line ${index + 1}`).join("\n");
 }
 
-describe("read", () => {
+describe("a read call", () => {
   const path = { file_path: "/home/u/shop/src/a.ts" };
 
-  test("the path without the working directory, the range and the number of lines", () => {
+  test("shows the path relative to the working directory, the range and the number of lines", () => {
     const metadata = { firstLine: 10, lastLine: 40 };
     expect(
       render(toolCall("read", { ...path, offset: 10, limit: 100 }, { output: "10\ta", metadata })),
@@ -29,12 +29,12 @@ describe("read", () => {
     ).toEqual(["✓ read src/a.ts · 1 line"]);
   });
 
-  test("what was asked for while it runs", () => {
+  test("shows the request while it runs", () => {
     expect(render(toolCall("read", { ...path, offset: 10 }))).toEqual(["• read src/a.ts:10-"]);
     expect(render(toolCall("read", { ...path, limit: 5 }))).toEqual(["• read src/a.ts:1-5"]);
   });
 
-  test("an empty file and an image", () => {
+  test("shows an empty file and an image", () => {
     expect(render(toolCall("read", path, { output: "", metadata: { firstLine: 0, lastLine: 0 } }))).toEqual([
       "✓ read src/a.ts · empty",
     ]);
@@ -44,7 +44,7 @@ describe("read", () => {
     ]);
   });
 
-  test("a long path gives way to what came of it", () => {
+  test("shortens a long path in favour of the outcome", () => {
     const call = toolCall(
       "read",
       { file_path: "a/".repeat(40) },
@@ -54,10 +54,10 @@ describe("read", () => {
   });
 });
 
-describe("edit and write", () => {
+describe("an edit or write call", () => {
   const diff = "--- a.ts\n+++ a.ts\n@@ -9,3 +9,4 @@\n a\n-\tconst b = 1;\n+\tconst b = 2;\n+\tc();\n d\n";
 
-  test("how many lines came and went, and the difference", () => {
+  test("shows the number of added and removed lines, and the diff", () => {
     const call = toolCall(
       "edit",
       { file_path: "a.ts" },
@@ -73,7 +73,7 @@ describe("edit and write", () => {
     ]);
   });
 
-  test("a new file shows its first lines", () => {
+  test("shows the first lines of a new file", () => {
     const added = numbered(30).replace(/^/gm, "+");
     const metadata = {
       diff: `--- a\n+++ a\n@@ -0,0 +1,30 @@\n${added}\n`,
@@ -88,7 +88,7 @@ describe("edit and write", () => {
     expect(lines.slice(-2)).toEqual(["  12 + line 12", "  … 18 more lines (+18 −0)"]);
   });
 
-  test("a write that changed nothing says so", () => {
+  test("says so if nothing changed", () => {
     expect(
       render(
         toolCall(
@@ -100,15 +100,15 @@ describe("edit and write", () => {
     ).toEqual(["✓ write a · unchanged"]);
   });
 
-  test("of a change in an earlier session nothing is claimed", () => {
+  test("shows no line counts for an earlier session", () => {
     expect(render(toolCall("edit", { file_path: "a" }, { output: "Edited /a." }))).toEqual(["✓ edit a"]);
     const created = { output: "Created /a (3 lines).", metadata: { created: true } };
     expect(render(toolCall("write", { file_path: "a" }, created))).toEqual(["✓ write a · new"]);
   });
 });
 
-describe("bash", () => {
-  test("the command, and the end of its output", () => {
+describe("a bash call", () => {
+  test("shows the command, and the end of its output", () => {
     const metadata = { exitCode: 0, durationMs: 4_210 };
     const call = toolCall(
       "bash",
@@ -122,7 +122,7 @@ describe("bash", () => {
     ]);
   });
 
-  test("an exit code is said once", () => {
+  test("shows an exit code once", () => {
     const metadata = { exitCode: 2, durationMs: 10 };
     const call = toolCall(
       "bash",
@@ -132,7 +132,7 @@ describe("bash", () => {
     expect(render(call)).toEqual(["✗ bash false · exit code 2", "  no"]);
   });
 
-  test("an exit code is taken from what the tool measured, not from what the command printed", () => {
+  test("takes the exit code from the tool's result, not from the command's output", () => {
     const ended = (exitCode: number | undefined, output: string) => {
       const metadata = { ...(exitCode !== undefined && { exitCode }) };
       return render(toolCall("bash", { command: "a" }, { output, isError: true, metadata }));
@@ -142,7 +142,7 @@ describe("bash", () => {
     expect(ended(undefined, "There is no shell.")).toEqual(["✗ bash a · failed", "  There is no shell."]);
   });
 
-  test("what a command that failed has printed is not dim", () => {
+  test("shows the output of a failed command undimmed", () => {
     const call = (exitCode: number) => {
       const metadata = { exitCode, durationMs: 1 };
       const result = { output: "a", isError: exitCode !== 0, metadata };
@@ -155,7 +155,7 @@ describe("bash", () => {
     expect([call(0)[1], call(1)[1]]).toEqual(["  \x1b[2ma\x1b[22m", "  a"]);
   });
 
-  test("a timeout shows the tool's word about it", () => {
+  test("shows the tool's message about a timeout", () => {
     const output = "a\n[timed out after 1000 ms; process group killed]";
     const metadata = { exitCode: null, signal: "SIGTERM", durationMs: 1_000 };
     const call = toolCall(
@@ -170,7 +170,7 @@ describe("bash", () => {
     ]);
   });
 
-  test("a command that does not fit stands whole below", () => {
+  test("shows a command that does not fit below in full", () => {
     const command = "cd a &&\n  for f in *; do echo $f; done";
     const input = { command, description: "List the files" };
     expect(render(toolCall("bash", input))).toEqual([
@@ -189,7 +189,7 @@ describe("bash", () => {
     ]);
   });
 
-  test("while it runs, its last lines and the whole seconds", () => {
+  test("shows the last lines and whole seconds while it runs", () => {
     const call = { ...toolCall("bash", { command: "make" }), partial: `${numbered(9)}\r\n\n\x1b[32mok\n` };
     expect(render(call, { now: 63_900 })).toEqual([
       "• bash make · 1 min 3 s",
@@ -203,15 +203,15 @@ describe("bash", () => {
   });
 });
 
-describe("searches", () => {
-  test("how much was found, and the first of it", () => {
+describe("a search call", () => {
+  test("shows the number of results, and the first ones", () => {
     const output = "a\nb\nc\nd\ne\nf\n[3 more files not shown]";
     expect(
       render(toolCall("grep", { pattern: "x y", path: "src" }, { output, metadata: { count: 9 } })),
     ).toEqual(["✓ grep x y in src · 9 files", "  a  b  c  d  e  f  … 3 more"]);
   });
 
-  test("lines in place of files where these were asked for, the first of them", () => {
+  test("shows the first lines instead of files if lines were requested", () => {
     const input = { pattern: "x", output_mode: "content", glob: "*.ts" };
     expect(render(toolCall("grep", input, { output: "a.ts:1:x", metadata: { count: 1 } }))).toEqual([
       "✓ grep x in *.ts · 1 line",
@@ -224,7 +224,7 @@ describe("searches", () => {
     ]);
   });
 
-  test("no matches", () => {
+  test("shows that there are no matches", () => {
     const result = { output: "No file matches *.zig.", metadata: { count: 0 } };
     expect(render(toolCall("glob", { pattern: "*.zig" }, result))).toEqual(["✓ glob *.zig · no matches"]);
     expect(render(toolCall("ls", {}, { output: "a is empty.", metadata: { count: 0 } }))).toEqual([
@@ -232,7 +232,7 @@ describe("searches", () => {
     ]);
   });
 
-  test("a directory", () => {
+  test("shows a directory", () => {
     const result = { output: "a/\n[b].ts (3 bytes)\n[a note]", metadata: { count: 2 } };
     expect(render(toolCall("ls", { path: "/home/u/shop/src" }, result))).toEqual([
       "✓ ls src · 2 entries",
@@ -240,7 +240,7 @@ describe("searches", () => {
     ]);
   });
 
-  test("names stand on one row, as many as fit", () => {
+  test("shows as many names as fit on one row", () => {
     const glob = (names: string[], count: number) =>
       render(toolCall("glob", { pattern: "*" }, { output: names.join("\n"), metadata: { count } }));
     const row = (names: string[], count = names.length) => glob(names, count)[1];
@@ -252,7 +252,7 @@ describe("searches", () => {
   });
 });
 
-test("knowledge is shown with its kind, and whether it was new", () => {
+test("an add_knowledge call shows the type, and whether the content was new", () => {
   const input = { type: "pattern", content: "Tests run\nwith bun." };
   const saved = toolCall("add_knowledge", input, { output: "", metadata: { knowledgeId: "k" } });
   const known = toolCall("add_knowledge", input, { output: "", metadata: { knownAs: "k" } });
