@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { toInputSchema } from "../src/tool/registry.ts";
-import { createAddKnowledgeTool, createTools } from "../src/tools/index.ts";
+import { createAddKnowledgeTool, createRecallTool, createTools } from "../src/tools/index.ts";
 import { FileTracker } from "../src/tools/workspace.ts";
 
 /** What a model is told about the arguments of our tools. A test compares it with the schemas that check them. */
@@ -10,7 +10,12 @@ export const INPUT_SCHEMAS_PATH = join(import.meta.dir, "..", "src", "tools", "i
 export function makeInputSchemas(): Record<string, unknown> {
   const place = { cwd: "/", root: "/", environment: {}, sessionId: "" };
   const workspace = { ...place, files: new FileTracker(), outputDirectory: () => undefined };
-  const tools = [...createTools(workspace), createAddKnowledgeTool("/")];
+  const recall = createRecallTool({
+    hasHiddenEntries: () => false,
+    search: async () => ({ matches: [], isComplete: true }),
+    read: async () => undefined,
+  });
+  const tools = [...createTools(workspace), createAddKnowledgeTool("/"), recall];
   return Object.fromEntries(tools.map((tool) => [tool.name, toInputSchema(tool)]));
 }
 

@@ -120,7 +120,7 @@ const TYPES = `
   Move MoveControl MoveProgress NeededApproval Notice NoticeLevel OpaqueBlock PathVersion PermissionRule
   PersonAnswer PreparationDeps PrepareContext PreparedContext Preview PromptKnowledge ProviderErrorOptions
   ProviderErrorType ProviderEvent ProviderReplay ProviderResult ProviderSettings PruneEntry
-  PruningConditions RankedKnowledge Recording Redactor RequestLogEntry RequestLogFile RequestPurpose
+  PruningConditions RankedKnowledge RecallMatches RecallQuery RecalledEntry Recording Redactor RequestLogEntry RequestLogFile RequestPurpose
   Restoration RestoredPath ResumeSessionOptions RetryOptions Revise RevisedCall RunConditions RunOptions
   RunStopReason SandboxOptions SandboxState SandboxSummary ScopedGrant Script ScriptTurn ScriptedOptions
   SecretValue SerializableError SessionBranches SessionChange SessionCheckpoints SessionCheckpointsOptions

@@ -1,5 +1,5 @@
 import type { Model, ModelPrice, ProviderError, StreamContext } from "../provider/types.ts";
-import { createToolRegistry, type ToolRegistry, toToolDefinition } from "../tool/registry.ts";
+import { createToolRegistry, isOffered, type ToolRegistry, toToolDefinition } from "../tool/registry.ts";
 import type { Tool } from "../tool/types.ts";
 import {
   EMPTY_USAGE,
@@ -193,5 +193,5 @@ export function toSteeringEvent(steered: UserMessage | SteeredMessage): AgentEve
 
 /** Converts tools into the definitions that are sent to the model. */
 export function describeTools(tools: readonly Tool[]): ToolDefinition[] {
-  return tools.map(toToolDefinition);
+  return tools.filter(isOffered).map(toToolDefinition);
 }

@@ -25,7 +25,7 @@ import type { ContextOptions } from "../session/compaction/context-window.ts";
 import { SessionManager } from "../session/manager.ts";
 import { generateSessionId } from "../session/types.ts";
 import type { Tool } from "../tool/types.ts";
-import { createAddKnowledgeTool, createTools } from "../tools/index.ts";
+import { createAddKnowledgeTool, createRecallTool, createTools, type RecallSource } from "../tools/index.ts";
 import { FileTracker } from "../tools/workspace.ts";
 import type { EarlierSession, SessionStart } from "./earlier-session.ts";
 import { describeError, UsageError } from "./errors.ts";
@@ -143,6 +143,7 @@ export async function composeSession(
     temporaryDirectory,
     isSaved,
     currentEntryId,
+    currentSession: () => opened,
   });
   const prompt = await openPrompt({ ...options, contextWindow: model.contextWindow, tools });
   const services = openServices(options, { sessionId, tools, redactor, currentEntryId });
@@ -337,12 +338,14 @@ interface ToolDeps {
   temporaryDirectory: SessionTempDir;
   isSaved: boolean;
   currentEntryId(): string | undefined;
+  /** The session, once it is open. */
+  currentSession(): SessionManager | undefined;
 }
 
 /** The tools that the model of a session is told about. */
 function createSessionTools(
   { cwd, environment, loaded, approvalMode, sandbox, ...settings }: SessionOptions,
-  { sessionId, redactor, temporaryDirectory, isSaved, currentEntryId }: ToolDeps,
+  { sessionId, redactor, temporaryDirectory, isSaved, currentEntryId, currentSession }: ToolDeps,
 ): Tool[] {
   const workspace = {
     cwd,
@@ -360,6 +363,7 @@ function createSessionTools(
     ? [
         ...createTools(workspace),
         ...createKnowledgeTools({ environment, loaded, sessionId, isSaved, currentEntryId }),
+        createRecallTool(toRecallSource(currentSession)),
       ]
     : [];
   const added = [...tools, ...extensions.flatMap((extension) => extension.tools ?? [])];
@@ -367,6 +371,15 @@ function createSessionTools(
     mode: approvalMode,
     rules: loaded.config.permissions ?? [],
   });
+}
+
+function toRecallSource(currentSession: () => SessionManager | undefined): RecallSource {
+  return {
+    hasHiddenEntries: () => currentSession()?.hasHiddenEntries ?? false,
+    search: async (query) =>
+      (await currentSession()?.searchHidden(query)) ?? { matches: [], isComplete: true },
+    read: async (entryId) => currentSession()?.recall(entryId),
+  };
 }
 
 /** One line where a box was wanted for commands and there is none. */

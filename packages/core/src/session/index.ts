@@ -8,6 +8,7 @@ export { readCustomEntries, readSessionSettings } from "./log.ts";
 export type { CreateSessionOptions, RunOptions, SessionManagerConfig } from "./manager.ts";
 export { type ResumeSessionOptions, SessionManager } from "./manager.ts";
 export { type Conversation, readConversation } from "./open.ts";
+export type { RecalledEntry, RecallMatches, RecallQuery } from "./recall.ts";
 export type { SessionTreeNode } from "./tree.ts";
 export { findLeafId, pathTo } from "./tree.ts";
 export {

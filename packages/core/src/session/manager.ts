@@ -22,6 +22,7 @@ import {
   type ResumeSessionOptions,
   type SessionLocation,
 } from "./open.ts";
+import type { RecalledEntry, RecallMatches, RecallQuery } from "./recall.ts";
 import { SessionRun, SteeringQueue } from "./run.ts";
 import type { CompactionOutcome, CustomEntry, SessionInfo } from "./types.ts";
 
@@ -68,6 +69,24 @@ export class SessionManager {
   /** The whole session, including all other branches. */
   get branches(): SessionBranches {
     return new OpenBranches({ opened: this.session, guard: this.guard, session: this });
+  }
+
+  /** True once something of the conversation was pruned or summarized, so that `recall` may find something. */
+  get hasHiddenEntries(): boolean {
+    return this.session.log.path().some(({ type }) => type === "compaction" || type === "prune");
+  }
+
+  /** Searches the messages that the context shows shortened or not at all. */
+  async searchHidden(query: RecallQuery): Promise<RecallMatches> {
+    const { searchHiddenEntries } = await import("./recall.ts");
+    return searchHiddenEntries(this.session.log.path(), query);
+  }
+
+  /** A message of this session by its entry id, whole; undefined if there is none. */
+  async recall(entryId: string): Promise<RecalledEntry | undefined> {
+    const { readEntry } = await import("./recall.ts");
+    const { log } = this.session;
+    return readEntry(log.path(), entryId) ?? readEntry(log.entries, entryId);
   }
 
   /** The current context usage by category. */

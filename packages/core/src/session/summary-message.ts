@@ -55,9 +55,13 @@ function summaryText(compaction: CompactionEntry, pinned: readonly UserMessage[]
   return [
     details ? withoutFileLists(summary, details) : summary,
     ...(words === "" ? [] : ["\n\n", words]),
-    ...(details ? [formatFileOperations(details, { maxCharacters: maxFileCharacters(compaction) })] : []),
+    ...(details
+      ? [RECALL, formatFileOperations(details, { maxCharacters: maxFileCharacters(compaction) })]
+      : []),
   ].join("");
 }
+
+const RECALL = "\n\nThe recall tool searches and reads the messages that this summary replaces.";
 
 /** File lists only ever grow: they get half as much room as the user's messages. */
 function maxFileCharacters({ pinnedTokens = Number.POSITIVE_INFINITY }: CompactionEntry): number {

@@ -15,11 +15,20 @@ export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
     if (byName.has(tool.name)) throw new Error(`Two tools are called "${tool.name}".`);
     byName.set(tool.name, tool);
   }
+  const definitions = tools.map(toToolDefinition);
+  const isConditional = tools.some(({ isOffered }) => isOffered !== undefined);
   return {
-    definitions: tools.map(toToolDefinition),
+    get definitions() {
+      return isConditional ? definitions.filter(({ name }) => isOffered(byName.get(name))) : definitions;
+    },
     names: [...byName.keys()],
     find: (name) => byName.get(name),
   };
+}
+
+/** False for a tool that is not described to the model now. */
+export function isOffered(tool: Tool | undefined): boolean {
+  return tool?.isOffered?.() ?? true;
 }
 
 /** How a tool is described to the model; its schema is generated from the parameters unless the tool brings one. */

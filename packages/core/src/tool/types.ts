@@ -116,6 +116,11 @@ export interface Tool<P extends z.ZodObject = z.ZodObject> {
    * `parameters`.
    */
   inputSchema?: Record<string, unknown>;
+  /**
+   * False while the tool is of no use: it is not described to the model then. The tools are the beginning of every
+   * request, so this changes only where the request changes anyway, as at a compaction.
+   */
+  isOffered?(): boolean;
   /** True when the call changes nothing: such calls run in parallel. */
   readOnly?: boolean;
   /** True when a successful call changes files, so that repeating an earlier call may give a different result. */

@@ -5,6 +5,7 @@ import { createGlobTool, createGrepTool, createLsTool } from "./search-tools.ts"
 import type { Workspace } from "./workspace.ts";
 
 export { type AddKnowledgeOptions, createAddKnowledgeTool } from "./add-knowledge.ts";
+export { createRecallTool, type RecallSource } from "./recall.ts";
 
 /** The tools of a session, in the order they are described to the model. */
 export function createTools(workspace: Workspace): Tool[] {

@@ -97,6 +97,20 @@ export const lsParameters = z.strictObject({ path: z.string().optional() });
 /** See `ReadParameters`. */
 export type LsParameters = typeof lsParameters;
 
+const MAX_RECALLED = 50;
+
+/** Without `entry`, the messages that match all of the others. */
+export const recallParameters = z.strictObject({
+  query: z.string().optional().describe("Words that all have to occur"),
+  tool: z.string().optional().describe("Name of a tool"),
+  path: z.string().optional().describe("File that a call names"),
+  entry: z.string().min(1).optional().describe("Id of the message to read whole"),
+  limit: z.int().min(1).max(MAX_RECALLED).optional(),
+});
+
+/** See `ReadParameters`. */
+export type RecallParameters = typeof recallParameters;
+
 const MAX_CHARACTERS = 2_000;
 const MAX_TAGS = 10;
 const MAX_TAG_CHARACTERS = 50;

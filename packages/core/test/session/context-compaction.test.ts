@@ -11,6 +11,8 @@ import { chain, entry, entryId, header, STAMP, toLines, writeSessionFile } from 
 
 const MOMENT = Date.parse(STAMP);
 
+const RECALL = "\n\nThe recall tool searches and reads the messages that this summary replaces.";
+
 function told(content: string): UserMessage {
   return { role: "user", content, timestamp: MOMENT };
 }
@@ -143,18 +145,18 @@ describe("beside the summary stand", () => {
   test("the files, behind what the user said", () => {
     const pinned = formatPinnedMessages([question(0), question(2)], 700);
     const [message] = buildSessionContext(compacted(4, { details, pinnedTokens: 700 })).messages;
-    expect(message).toEqual(told(`[Session Summary]\nsummary of c0000001\n\n${pinned}${lists}`));
+    expect(message).toEqual(told(`[Session Summary]\nsummary of c0000001\n\n${pinned}${RECALL}${lists}`));
   });
 
   test("nothing the user said when nothing of it was summarised, and no files when there were none", () => {
     const empty = { readFiles: [], modifiedFiles: [] };
     expect(summaryOf(compacted(0, { details: empty, pinnedTokens: 700 }))).toEqual(
-      told("[Session Summary]\nsummary of c0000001"),
+      told(`[Session Summary]\nsummary of c0000001${RECALL}`),
     );
   });
 
   test("the file lists once when the summary holds them already", () => {
-    const expected = told(`[Session Summary]\n## Goal\n- a.ts${lists}`);
+    const expected = told(`[Session Summary]\n## Goal\n- a.ts${RECALL}${lists}`);
     const forms = [
       lists,
       "\n\n<read-files>\na.ts\n</read-files>\n\n<modified-files>\nb.ts\n</modified-files>\n",
@@ -167,7 +169,7 @@ describe("beside the summary stand", () => {
   test("what a summary says of other files", () => {
     const summary = "## Files Read\n- other.ts: the parser\n- a.ts";
     expect(summaryOf(compacted(4, { summary, details }))).toEqual(
-      told(`[Session Summary]\n${summary}${lists}`),
+      told(`[Session Summary]\n${summary}${RECALL}${lists}`),
     );
   });
 });

@@ -1,0 +1,133 @@
+import { type Message, messageText, type ToolCallBlock, toolCallsOf } from "../types.ts";
+import { contextEntries } from "./context-builder.ts";
+import { collectPrunes, findCall } from "./pruned-results.ts";
+import { createSignature, mayContain, type TextSignature } from "./text-signature.ts";
+import type { SessionEntry, SessionMessageEntry } from "./types.ts";
+
+/** What to look for among the entries that the context no longer shows; what is left out matches every entry. */
+export interface RecallQuery {
+  /** Words that all have to occur, whatever their case. */
+  query?: string | undefined;
+  /** The name of a tool: its calls and their results. */
+  tool?: string | undefined;
+  /** A path, or the end of one, that a call names. */
+  path?: string | undefined;
+  /** At most this many matches; 10 when left out. */
+  limit?: number | undefined;
+}
+
+/** A message that the context shows shortened or not at all. */
+export interface RecalledEntry {
+  id: string;
+  /** ISO 8601. */
+  timestamp: string;
+  role: Message["role"];
+  /** For a tool result: the call that it answers. */
+  call?: ToolCallBlock | undefined;
+  /** The text whole: what was said, the arguments of calls, or the output of a tool. */
+  text: string;
+}
+
+const DEFAULT_LIMIT = 10;
+
+/** Newest first; `isComplete` is false if there are more than the limit. */
+export interface RecallMatches {
+  matches: RecalledEntry[];
+  isComplete: boolean;
+}
+
+/**
+ * The matches among the entries that the context no longer shows.
+ * @param path the entries of one branch from its root on.
+ */
+export function searchHiddenEntries(
+  path: readonly SessionEntry[],
+  { query = "", tool, path: file, limit = DEFAULT_LIMIT }: RecallQuery,
+): RecallMatches {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const matches: RecalledEntry[] = [];
+  for (const index of hiddenPositions(path)) {
+    const entry = path[index];
+    if (entry?.type !== "message") continue;
+    const call = findCall(path, index);
+    if (tool !== undefined && !namesOf(entry, call).includes(tool.toLowerCase())) continue;
+    if (file !== undefined && !callsNaming(entry, call).some((each) => namesPath(each, file))) continue;
+    if (!containsAll(entry, call, words)) continue;
+    if (matches.length === limit) return { matches, isComplete: false };
+    matches.push(toRecalledEntry(entry, call));
+  }
+  return { matches, isComplete: true };
+}
+
+/** The entry with this id, or with the only id that begins so, whole; undefined if there is none. */
+export function readEntry(entries: readonly SessionEntry[], id: string): RecalledEntry | undefined {
+  const found = entries.flatMap((entry, index) => (entry.id.startsWith(id) ? [index] : []));
+  const [index = -1] = found;
+  const entry = entries[index];
+  if (found.length !== 1 || entry?.type !== "message") return undefined;
+  return toRecalledEntry(entry, findCall(entries, index));
+}
+
+/** Newest first. */
+function* hiddenPositions(path: readonly SessionEntry[]): Generator<number> {
+  const { summarized } = contextEntries(path);
+  const pruned = collectPrunes(path, summarized.length);
+  for (let index = path.length - 1; index >= summarized.length; index--) {
+    if (pruned.has(path[index]?.id ?? "")) yield index;
+  }
+  for (let index = summarized.length - 1; index >= 0; index--) yield index;
+}
+
+function toRecalledEntry(
+  { id, timestamp, message }: SessionMessageEntry,
+  call: ToolCallBlock | undefined,
+): RecalledEntry {
+  return { id, timestamp, role: message.role, text: textOf(message), ...(call && { call }) };
+}
+
+function textOf(message: Message): string {
+  if (message.role === "tool_result") return message.output;
+  if (message.role === "user") return messageText(message);
+  const calls = toolCallsOf(message).map(({ name, input }) => `${name} ${JSON.stringify(input)}`);
+  return [messageText(message), ...calls].filter((text) => text !== "").join("\n");
+}
+
+// Messages never change, so each is read once; later searches read only those that may match.
+const signatures = new WeakMap<Message, TextSignature>();
+
+function containsAll(
+  { message }: SessionMessageEntry,
+  call: ToolCallBlock | undefined,
+  words: readonly string[],
+): boolean {
+  if (words.length === 0) return true;
+  const known = signatures.get(message);
+  if (known && !words.every((word) => mayContain(known, word))) return false;
+  const searched = searchedText(message, call);
+  if (!known) signatures.set(message, createSignature(searched));
+  return words.every((word) => searched.includes(word));
+}
+
+function searchedText(message: Message, call: ToolCallBlock | undefined): string {
+  const text = textOf(message);
+  return (call ? `${call.name} ${JSON.stringify(call.input)}\n${text}` : text).toLowerCase();
+}
+
+function callsNaming(
+  { message }: SessionMessageEntry,
+  call: ToolCallBlock | undefined,
+): readonly ToolCallBlock[] {
+  if (message.role === "assistant") return toolCallsOf(message);
+  return call ? [call] : [];
+}
+
+function namesOf(entry: SessionMessageEntry, call: ToolCallBlock | undefined): string[] {
+  return callsNaming(entry, call).map(({ name }) => name.toLowerCase());
+}
+
+function namesPath({ input }: ToolCallBlock, file: string): boolean {
+  return Object.values(input).some((value) => {
+    if (typeof value !== "string") return false;
+    return value === file || value.endsWith(`/${file}`) || file.endsWith(`/${value}`) || value.includes(file);
+  });
+}
