@@ -109,7 +109,7 @@ describe("diligent sessions compact in a read-only project", () => {
     expect(Bun.spawnSync(["mount", "-o", "remount,bind,ro", directory()]).success).toBe(true);
   }
 
-  testUnless(findMountObstacle())("nothing is asked for", async () => {
+  testUnless(findMountObstacle())("sends no request", async () => {
     await using server = await serve();
     makeReadOnly();
     const { stdout, stderr, exitCode } = await compact("1");
@@ -118,7 +118,7 @@ describe("diligent sessions compact in a read-only project", () => {
   });
 
   testUnless(findMountObstacle())(
-    "a summary that cannot be written after all is printed and a failure",
+    "prints a summary that cannot be written after all, and exits with 1",
     async () => {
       await using server = await serve();
       // Everything is prepared, so that only the write is missing.

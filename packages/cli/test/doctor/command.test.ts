@@ -195,7 +195,7 @@ test("doctor needs neither key nor provider for a script, which must exist and b
   expect([exitCode, find("key"), find("endpoint")]).toEqual([0, undefined, undefined]);
 });
 
-testUnless(ROOT_CAN_ANYWAY)("a project that cannot be written to is a warning", async () => {
+testUnless(ROOT_CAN_ANYWAY)("doctor warns about a project that cannot be written to", async () => {
   const place = createPlace();
   chmodSync(place.project, 0o500);
   const { find } = await examine(place, { ANTHROPIC_API_KEY: KEY }, "--offline");

@@ -75,7 +75,7 @@ class TmuxShell implements Disposable {
 
 for (const columns of [40, 80, 200]) {
   testUnless(obstacle)(
-    `in a tmux of ${columns} columns a prompt is answered and saved, and the terminal is given back as it was`,
+    `in a tmux of ${columns} columns a prompt is answered and saved, and the terminal is restored`,
     async () => {
       const place = createTemporaryProject();
       try {

@@ -26,7 +26,7 @@ function findProblem(): string | undefined {
 
 const testInSandbox = testUnless(findProblem());
 
-testInSandbox("a session begins by taking away what one that was killed had made here", async () => {
+testInSandbox("a session first moves away what a killed session created in the project", async () => {
   const command = "echo CANARY > CLAUDE.md; echo mine > made; sleep 60";
   place.write("script.json", { version: 1, turns: [{ toolCalls: [{ name: "bash", input: { command } }] }] });
   const running = startDiligent(place, WORDS);

@@ -21,7 +21,7 @@ afterAll(() => {
 });
 
 testUnless(obstacle)(
-  "a disk that gets full in mid-turn is told once, the screen is used all the same, and with space all of it is saved",
+  "a disk that fills up during a turn is reported once, the screen still works, and with space everything is saved",
   async () => {
     writeUserConfig(place, { sandbox: "off" });
     // What fits into the last block of the file: a result of 14 KB does not.

@@ -98,7 +98,7 @@ testUnless(mountObstacle)(
 );
 
 testUnless(mountObstacle)(
-  "a disk that is full in mid-turn: told once with file system and path, and what was saved stays whole",
+  "a disk that is full during a turn is reported once with file system and path, and saved entries stay complete",
   async () => {
     const directory = join(place.project, ".diligent");
     mount(directory, "size=64k");

@@ -136,7 +136,7 @@ test("no server is asked if the check cannot be recorded", async () => {
   expect(server.requests).toEqual([]);
 });
 
-testUnless(ROOT_CAN_ANYWAY)("nor where the directory is read-only", async () => {
+testUnless(ROOT_CAN_ANYWAY)("no server is asked if the directory is read-only", async () => {
   await using server = startVersionServer(() => "0.3.0");
   mkdirSync(dirname(path), { recursive: true });
   chmodSync(dirname(path), 0o500);
