@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Model } from "@diligent/core/run";
-import { withConditions } from "../../core/src/harness/recording.ts";
+import { withConditions } from "../../core/src/harness/scripts.ts";
 
 const MODEL: Model = { id: "claude-test", provider: "anthropic", contextWindow: 1000, maxOutputTokens: 100 };
 const HERE = { environment: {}, loaded: { config: { maxTurns: 7, maxRetries: 3 } }, persist: false };

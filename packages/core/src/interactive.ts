@@ -18,6 +18,6 @@ export { systemErrorText } from "./infrastructure/system-error.ts";
 export { type ProbeOptions, probeSandbox, type SandboxFailure } from "./sandbox/probe.ts";
 export { calibrationKey, readCalibration } from "./session/compaction/calibration.ts";
 export { readShellNote, type ShellNote, toShellNote } from "./session/summary-message.ts";
-export { compareTexts } from "./tools/compare-texts.ts";
+export { compareTexts } from "./tools/file-tools.ts";
 export { type PromptImage, readPromptImage } from "./tools/read/read-image.ts";
 export { runUserCommand, type UserCommandOptions } from "./tools/shell/user-command.ts";

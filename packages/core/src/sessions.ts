@@ -9,7 +9,6 @@ export {
   removeSession,
   renameSession,
 } from "./session/edit-session.ts";
-export { findEntryId } from "./session/find-entry.ts";
 export {
   findInSession,
   listUnreadableSessions,
@@ -19,7 +18,7 @@ export {
   type SessionTextOptions,
   type UnreadableSession,
 } from "./session/list.ts";
-export { readLabels } from "./session/log.ts";
+export { findEntryId, readLabels } from "./session/log.ts";
 export {
   appendEntry,
   createSessionFile,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { loadedFiles } from "./support/loaded-files.ts";
 
 const SOURCE = join(import.meta.dir, "..", "src");
 
@@ -8,18 +9,17 @@ const SOURCE = join(import.meta.dir, "..", "src");
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "types.ts": [],
   "event-stream.ts": [],
-  "result-texts.ts": [],
-  "history.ts": ["types.ts", "result-texts.ts"],
+  "history.ts": ["types.ts"],
   infrastructure: [],
-  provider: ["types.ts", "event-stream.ts", "history.ts", "result-texts.ts", "infrastructure"],
-  tool: ["types.ts", "result-texts.ts", "infrastructure"],
+  provider: ["types.ts", "event-stream.ts", "history.ts", "infrastructure"],
+  tool: ["types.ts", "history.ts", "infrastructure"],
   knowledge: ["types.ts", "infrastructure", "tool/types.ts"],
   config: ["types.ts", "infrastructure", "tool/types.ts"],
   approval: ["types.ts", "infrastructure", "tool/types.ts"],
   sandbox: ["types.ts", "infrastructure", "tool/types.ts"],
   checkpoint: ["types.ts", "infrastructure", "tool/types.ts"],
   tools: ["types.ts", "tool", "infrastructure", "knowledge"],
-  agent: ["types.ts", "event-stream.ts", "result-texts.ts", "provider/types.ts", "tool"],
+  agent: ["types.ts", "event-stream.ts", "history.ts", "provider/types.ts", "tool"],
   session: [
     "types.ts",
     "event-stream.ts",
@@ -92,7 +92,7 @@ describe("packages/core/src", () => {
   });
 
   test("what light.ts and sessions.ts hand on loads no schema library and no provider", () => {
-    const loaded = [...loadedBy("light.ts"), ...loadedBy("sessions.ts")];
+    const loaded = [...loadedFiles("light.ts"), ...loadedFiles("sessions.ts")];
     expect(loaded).toContain("session/list.ts");
     const texts = loaded.map((file) => readFileSync(join(SOURCE, file), "utf8"));
     const packages = texts.flatMap((text) =>
@@ -104,7 +104,7 @@ describe("packages/core/src", () => {
   });
 
   test("what run.ts hands on loads no schema library, no provider and nothing that reads configuration files", () => {
-    const loaded = loadedBy("run.ts");
+    const loaded = [...loadedFiles("run.ts")];
     expect(loaded).toContain("session/manager.ts");
     const packages = loaded.flatMap((file) =>
       [
@@ -125,19 +125,6 @@ describe("packages/core/src", () => {
     expect(offenders).toEqual([]);
   });
 });
-
-/** The file and everything it imports for more than its types. */
-function loadedBy(entry: string): string[] {
-  const loaded = new Set<string>();
-  const visit = (file: string) => {
-    if (loaded.has(file)) return;
-    loaded.add(file);
-    const text = readFileSync(join(SOURCE, file), "utf8").replace(/^(import|export) type .*$/gm, "");
-    for (const match of text.matchAll(/from "(\.[^"]+)"/g)) visit(join(dirname(file), match[1] ?? ""));
-  };
-  visit(entry);
-  return [...loaded];
-}
 
 function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");

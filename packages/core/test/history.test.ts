@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { toSendableHistory } from "../src/history.ts";
-import { EMPTY_OUTPUT, OUTCOME_UNKNOWN } from "../src/result-texts.ts";
+import { EMPTY_OUTPUT, OUTCOME_UNKNOWN, toSendableHistory } from "../src/history.ts";
 import type { Message } from "../src/types.ts";
 import { createFuzzedHistory, createRandom } from "./support/fuzzed-history.ts";
 import { assistant, call, image, result, text, user } from "./support/messages.ts";

@@ -1,6 +1,6 @@
 import { EventStream } from "../event-stream.ts";
+import { NOT_STARTED } from "../history.ts";
 import { ProviderError } from "../provider/types.ts";
-import { NOT_STARTED } from "../result-texts.ts";
 import {
   type AssistantMessage,
   EMPTY_USAGE,

@@ -1,4 +1,4 @@
-import { NOT_STARTED } from "../result-texts.ts";
+import { NOT_STARTED } from "../history.ts";
 import { executeToolCall } from "../tool/execute.ts";
 import { toToolResultMessage } from "../tool/result.ts";
 import type { ApprovalDecision, ApprovalRequest, AskedCall } from "../tool/types.ts";

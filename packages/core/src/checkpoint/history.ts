@@ -19,8 +19,13 @@ import {
   type Present,
   readEntryAt,
 } from "./restore/evaluate-change.ts";
-import { adoptRestoring, planRestoring, restoreChanges } from "./restore/restore.ts";
-import { MadeDirectory, type RestoredPaths } from "./restore/restore-work.ts";
+import {
+  adoptRestoring,
+  MadeDirectory,
+  planRestoring,
+  type RestoredPaths,
+  restoreChanges,
+} from "./restore/restore.ts";
 import type { BlobStore } from "./store/blobs.ts";
 import { listGenerations } from "./store/location.ts";
 import {

@@ -3,7 +3,6 @@ import { findProjectRoot } from "../infrastructure/paths/project.ts";
 import { userConfigDirectory } from "../infrastructure/paths/user.ts";
 import { type Environment, homeDirectory, processEnvironment } from "../infrastructure/runtime.ts";
 import type { SecretValue } from "../infrastructure/text/secret-redactor.ts";
-import { readEnvironmentLayers } from "./environment-layer.ts";
 import { ConfigError, type ConfigWarning } from "./errors.ts";
 import type { UserLayer } from "./layers.ts";
 import type { ProjectLayer, ProjectLayerOptions } from "./project-layer.ts";
@@ -16,6 +15,7 @@ import {
   maskSetting,
   mayHoldConfig,
   mergeLayers,
+  readEnvironmentLayers,
 } from "./settings.ts";
 import type { KnowledgeTrust, KnowledgeTrustOptions, TrustedProject, TrustState } from "./trust.ts";
 

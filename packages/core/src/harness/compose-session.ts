@@ -193,7 +193,7 @@ export async function composeSession(
 }
 
 async function underConditions(model: Model, options: SessionOptions): Promise<Model> {
-  return (await import("./recording.ts")).withConditions(model, options);
+  return (await import("./scripts.ts")).withConditions(model, options);
 }
 
 async function changeModelAndPrompt(

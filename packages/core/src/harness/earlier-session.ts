@@ -1,7 +1,6 @@
 import type { Redactor } from "../agent/types.ts";
-import { findEntryId } from "../session/find-entry.ts";
 import { listUnreadableSessions } from "../session/list.ts";
-import { readSessionSettings } from "../session/log.ts";
+import { findEntryId, readSessionSettings } from "../session/log.ts";
 import { type Conversation, readConversation } from "../session/open.ts";
 import { listSessions, readSessionFile, type SessionFile, SessionFileError } from "../session/persistence.ts";
 import { pathTo } from "../session/tree.ts";

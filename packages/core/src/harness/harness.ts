@@ -239,7 +239,7 @@ class ProjectHarness implements Harness {
   private async openRecording(): Promise<Recording | undefined> {
     const { record, warn } = this.overrides;
     if (record === undefined) return undefined;
-    const { openRecording } = await import("./recording.ts");
+    const { openRecording } = await import("./scripts.ts");
     return openRecording(record, { cwd: this.cwd, warn: (message) => warn?.(message, "recording") });
   }
 

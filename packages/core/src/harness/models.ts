@@ -133,7 +133,7 @@ export async function openScriptedModel(
   scriptPath: string,
   { cwd, path }: Pick<ModelAccess, "cwd" | "path">,
 ): Promise<ModelChoice> {
-  const { openScript } = await import("./open-script.ts");
+  const { openScript } = await import("./scripts.ts");
   return openScript(scriptPath, { cwd, path });
 }
 

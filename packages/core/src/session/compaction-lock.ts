@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
 import type { AgentEvent } from "../agent/types.ts";
-import { sessionLockPath } from "../infrastructure/fs/lock.ts";
-import type { Environment } from "../infrastructure/runtime.ts";
+import { SessionLock, sessionLockPath } from "../infrastructure/fs/lock.ts";
+import { type Environment, monotonicMs, sleep } from "../infrastructure/runtime.ts";
 import type { SessionLog } from "./log.ts";
-import type { CompactionOutcome } from "./types.ts";
+import { isContinuable } from "./tree.ts";
+import type { CompactionOutcome, SessionEntry } from "./types.ts";
 import type { DeferredWriter } from "./writer.ts";
 
 /** The locked session; `writer` is undefined where it is not saved. */
-export interface CompactionLockDeps {
+interface CompactionLockDeps {
   log: SessionLog;
   writer: DeferredWriter | undefined;
   /** The environment whose user state directory holds the locks; no waiting when left out. */
@@ -15,7 +16,7 @@ export interface CompactionLockDeps {
 }
 
 /** How waiting for another process is cancelled and reported. */
-export interface PassOptions {
+interface PassOptions {
   /** Aborting it ends the waiting. */
   signal?: AbortSignal | undefined;
   emit?: ((event: AgentEvent) => void) | undefined;
@@ -49,7 +50,7 @@ export class CompactionLock {
   ): Promise<CompactionOutcome> {
     const lockPath = this.findLockPath();
     if (lockPath === undefined || this.isOurs) return compact();
-    const taking = import("./compaction-turn.ts").then(({ takeTurn }) => takeTurn({ ...options, lockPath }));
+    const taking = takeTurn({ ...options, lockPath });
     const isAborted = () => options.signal?.aborted === true;
     const ready = taking.then((turn) => {
       this.isOurs = true;
@@ -73,9 +74,7 @@ export class CompactionLock {
     if (lockPath === undefined || this.isOurs) return undefined;
     if (this.waiting) return this.waiting.then(() => undefined);
     if (!this.parts.writer?.hasGrown && !existsSync(lockPath)) return undefined;
-    return import("./compaction-turn.ts").then(({ awaitCompaction }) =>
-      awaitCompaction(this.parts, { ...options, lockPath }),
-    );
+    return awaitCompaction(this.parts, { ...options, lockPath });
   }
 
   private findLockPath(): string | undefined {
@@ -83,4 +82,149 @@ export class CompactionLock {
     const path = lockLocation && writer?.path;
     return lockLocation && path ? sessionLockPath(lockLocation, path) : undefined;
   }
+}
+
+type Notice = Extract<AgentEvent, { type: "notice" }>;
+
+/** Shown once per wait, after it has taken a while. */
+const COMPACTING_ELSEWHERE: Notice = {
+  type: "notice",
+  level: "info",
+  code: "compacting_elsewhere",
+  message: "Another process is compacting this session; waiting…",
+};
+
+/** Shown when the wait reaches its time limit. */
+const STILL_COMPACTING_ELSEWHERE: Notice = {
+  type: "notice",
+  level: "warning",
+  code: "still_compacting_elsewhere",
+  message:
+    "Another process is still compacting this session; continuing without it. Both conversations are kept: they are branches of the same session.",
+};
+
+const POLL_MS = 200;
+const TELL_AFTER_MS = 1_000;
+// A summary in parts takes a few minutes at most; a hanging process must not block others forever.
+const LIMIT_MS = 10 * 60 * 1_000;
+
+interface TurnOptions extends PassOptions {
+  lockPath: string;
+  /** Ten minutes by default. */
+  limitMs?: number;
+}
+
+/** Exclusive access for compacting a session. */
+interface HeldCompactionLock {
+  /**
+   * Adopts entries that other processes have added. True if they end with a compaction, which then serves for both.
+   */
+  catchUp(parts: CompactionLockDeps): boolean;
+  end(): void;
+}
+
+/** See `CompactionLock.pass`. */
+async function awaitCompaction(parts: CompactionLockDeps, options: TurnOptions): Promise<void> {
+  const lock = new SessionLock(options.lockPath);
+  const [readFile] = await Promise.all([loadReader(), waitFor(() => !lock.isHeld(), options)]);
+  catchUp(parts, { rule: "compaction", readFile });
+}
+
+/** Resolves with the lock held; without it if no lock is available, after the time limit and on abort. */
+export async function takeTurn(options: TurnOptions): Promise<HeldCompactionLock> {
+  const lock = new SessionLock(options.lockPath);
+  const [readFile, isTaken] = await Promise.all([loadReader(), waitFor(() => lock.take(), options)]);
+  return {
+    catchUp: (parts) =>
+      catchUp(parts, { rule: "always", readFile }) && parts.log.path().at(-1)?.type === "compaction",
+    end: () => {
+      if (isTaken) lock.release();
+    },
+  };
+}
+
+/** True once `attempt` succeeds; false when it gives up. */
+async function waitFor(
+  attempt: () => boolean | Promise<boolean>,
+  { signal, emit, limitMs = LIMIT_MS }: TurnOptions,
+): Promise<boolean> {
+  const startedAt = monotonicMs();
+  let isTold = false;
+  while (!signal?.aborted) {
+    try {
+      if (await attempt()) return true;
+    } catch {
+      // The home directory is read-only or full: no other process holds a lock there either.
+      return false;
+    }
+    const waitedMs = monotonicMs() - startedAt;
+    if (waitedMs >= limitMs) {
+      emit?.(STILL_COMPACTING_ELSEWHERE);
+      return false;
+    }
+    if (!isTold && waitedMs >= TELL_AFTER_MS) {
+      isTold = true;
+      emit?.(COMPACTING_ELSEWHERE);
+    }
+    await sleep(POLL_MS, signal);
+  }
+  return false;
+}
+
+/** A session that no other process has continued reads no file, so the code for that is loaded here. */
+async function loadReader(): Promise<typeof import("./read-file.ts").readSessionFile> {
+  return (await import("./read-file.ts")).readSessionFile;
+}
+
+interface Adoption {
+  rule: AdoptionRule;
+  readFile: Awaited<ReturnType<typeof loadReader>>;
+}
+
+function catchUp(parts: CompactionLockDeps, adoption: Adoption): boolean {
+  try {
+    return adoptEntries(parts, adoption);
+  } catch {
+    // Removed or damaged meanwhile: continue with the entries in memory; the writer reports it.
+    return false;
+  }
+}
+
+/** `compaction`: only if the entries after our leaf include a compaction; otherwise there are two branches. */
+type AdoptionRule = "always" | "compaction";
+
+/**
+ * Continues after entries that other processes have added after our leaf since the file was read, as reopening the
+ * session would. False if there are none.
+ * @throws SessionFileError and errors of the file system; nothing has changed then.
+ */
+function adoptEntries({ log, writer }: CompactionLockDeps, { rule, readFile }: Adoption): boolean {
+  const path = writer?.path;
+  if (!writer || !path || !writer.hasGrown || log.leafId === null) return false;
+  const { entries, size } = readFile(path, { redactor: log.redactor });
+  const added = entries.filter(({ id }) => !log.has(id));
+  const leafId = findLeafBehind(log.leafId, added, rule);
+  if (leafId === undefined) return false;
+  log.adopt(added, leafId);
+  writer.adopt(added, size);
+  return true;
+}
+
+/** The last of the added entries at which a conversation from `leafId` ends. */
+function findLeafBehind(
+  leafId: string,
+  added: readonly SessionEntry[],
+  rule: AdoptionRule,
+): string | undefined {
+  // For each entry that descends from the leaf: whether it is acceptable.
+  const behind = new Map<string, boolean>([[leafId, rule === "always"]]);
+  let found: string | undefined;
+  for (const entry of added) {
+    const isParentEnough = entry.parentId === null ? undefined : behind.get(entry.parentId);
+    if (isParentEnough === undefined) continue;
+    const isEnough = isParentEnough || entry.type === "compaction";
+    behind.set(entry.id, isEnough);
+    if (isEnough && isContinuable(entry)) found = entry.id;
+  }
+  return found;
 }

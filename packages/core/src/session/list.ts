@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { modificationTime, readDirectory } from "../infrastructure/fs/directory.ts";
-import { type FileLine, readLines } from "../infrastructure/fs/line-reader.ts";
+import { type FileLine, readLines } from "../infrastructure/fs/read.ts";
 import { createTrackedTest } from "../infrastructure/paths/git-index.ts";
 import { messageText, promptText } from "../types.ts";
 import { type ParsedLine, parseDamagedLine, parseSessionLine } from "./parse-line.ts";

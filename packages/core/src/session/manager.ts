@@ -9,7 +9,6 @@ import type { ContextUsage } from "./compaction/context-status.ts";
 import type { CompactOptions, ContextOptions } from "./compaction/context-window.ts";
 import { buildPathContext, type SessionContext } from "./context-builder.ts";
 import { appendCustomEntry, customEntriesOn, nameSession, noteEffort, readCustomEntries } from "./log.ts";
-import { damagedLines, notSaved, RESTORED_SESSION, SHARED_SESSION } from "./notices.ts";
 import {
   continueSession,
   createSession,
@@ -340,5 +339,46 @@ function toSessionLocation(
     onForeignWrite: () => warn(SHARED_SESSION),
     onRestored: () => warn(RESTORED_SESSION),
     restoreDirectory: () => paths && makeDiligentDir(paths),
+  };
+}
+
+type Notice = Extract<AgentEvent, { type: "notice" }>;
+
+/** Shown once, when another process has added messages to the file of an open session. */
+const SHARED_SESSION: Notice = {
+  type: "notice",
+  level: "info",
+  code: "shared_session",
+  message:
+    "Another process is writing to this session too. Both conversations are kept: they are branches of the same session.",
+};
+
+/** Shown when the file of an open session was deleted or emptied and its entries are written again. */
+const RESTORED_SESSION: Notice = {
+  type: "notice",
+  level: "warning",
+  code: "restored_session",
+  message: "This session's file was removed while the session was open; it has been recreated.",
+};
+
+/** Shown when an entry could not be written; `message` has no final full stop. */
+function notSaved({ message }: Error): Notice {
+  return {
+    type: "notice",
+    level: "warning",
+    code: "not_saved",
+    message: `This session is not being saved: ${message}. It continues in memory, and saving will be retried.`,
+  };
+}
+
+/** Shown when a session is opened of which this many lines (one or more) were skipped. */
+export function damagedLines(count: number): Notice {
+  const lines = count === 1 ? "One line" : `${count} lines`;
+  const are = count === 1 ? "is" : "are";
+  return {
+    type: "notice",
+    level: "warning",
+    code: "damaged_lines",
+    message: `${lines} of this session's file could not be read completely and ${are} skipped. The file is unchanged.`,
   };
 }

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import type { Redactor } from "../agent/types.ts";
-import { readLines } from "../infrastructure/fs/line-reader.ts";
+import { readLines } from "../infrastructure/fs/read.ts";
 import { type ParsedLine, parseDamagedLine, parseSessionLine } from "./parse-line.ts";
 import { MAX_LINES_OF_NO_SESSION, readHeader, recoverHeader, SessionFileError } from "./session-header.ts";
 import type { SessionEntry, SessionHeader } from "./types.ts";

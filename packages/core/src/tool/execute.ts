@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { INTERRUPTED, NOT_STARTED } from "../history.ts";
 import { monotonicMs } from "../infrastructure/runtime.ts";
-import { INTERRUPTED, NOT_STARTED } from "../result-texts.ts";
 import type { ToolCallBlock, ToolCallOutcome, ToolResultMessage } from "../types.ts";
 import type { ToolRegistry } from "./registry.ts";
 import { isSameInput, toToolResultMessage, truncateResult, withDuration, withPreface } from "./result.ts";

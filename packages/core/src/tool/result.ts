@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { EMPTY_OUTPUT, isBlank } from "../history.ts";
 import { now } from "../infrastructure/runtime.ts";
-import { EMPTY_OUTPUT, isBlank } from "../result-texts.ts";
 import type { ToolCallBlock, ToolCallOutcome, ToolResultMessage } from "../types.ts";
 import type { ToolRegistry } from "./registry.ts";
 import type { KeepOutput, ToolResult } from "./types.ts";

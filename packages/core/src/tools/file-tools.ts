@@ -1,13 +1,10 @@
-import type { z } from "zod";
 import type { Tool } from "../tool/types.ts";
+import type { UnifiedDiff } from "./edit/unified-diff.ts";
 import INPUT_SCHEMAS from "./input-schemas.json";
 import { loadParameters } from "./load-parameters.ts";
 import type { EditParameters, ReadParameters, WriteParameters } from "./parameters.ts";
 import { createTargetGate } from "./target.ts";
 import type { Workspace } from "./workspace.ts";
-
-/** The arguments of a call, validated by `readParameters`. */
-export type ReadArguments = z.output<ReadParameters>;
 
 /**
  * Shows a text file as numbered lines, or an image. Only regular files are opened, and none is read further than
@@ -32,9 +29,6 @@ export function createReadTool(workspace: Workspace): Tool<ReadParameters> {
     },
   };
 }
-
-/** The arguments of a call, validated by `editParameters`. */
-export type EditArguments = z.output<EditParameters>;
 
 /** Replaces a piece of text in a file that the session has read. Every byte outside of it stays, line ends included. */
 export function createEditTool(workspace: Workspace): Tool<EditParameters> {
@@ -94,4 +88,13 @@ export function createWriteTool(workspace: Workspace): Tool<WriteParameters> {
       return writeFile(workspace, { locate: () => gate.locate(args), signal }, args.content);
     },
   };
+}
+
+/**
+ * Compares two texts by line, as a unified diff; see `createUnifiedDiff`. The implementation is loaded on first
+ * use.
+ */
+export async function compareTexts(path: string, before: string, after: string): Promise<UnifiedDiff> {
+  const { createUnifiedDiff } = await import("./edit/unified-diff.ts");
+  return createUnifiedDiff(path, before, after);
 }

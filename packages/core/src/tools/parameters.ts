@@ -13,6 +13,9 @@ export const readParameters = z.strictObject({
 /** The schema as a type, for modules that must not load it; the same holds for those below. */
 export type ReadParameters = typeof readParameters;
 
+/** The arguments of a call, validated by `readParameters`. */
+export type ReadArguments = z.output<ReadParameters>;
+
 /** The content replaces everything in the file. */
 export const writeParameters = z.strictObject({
   file_path: z.string(),
@@ -32,6 +35,9 @@ export const editParameters = z.strictObject({
 
 /** See `ReadParameters`. */
 export type EditParameters = typeof editParameters;
+
+/** The arguments of a call, validated by `editParameters`. */
+export type EditArguments = z.output<EditParameters>;
 
 const MAX_TIMEOUT_MS = 600_000;
 
@@ -64,6 +70,9 @@ export const globParameters = z.strictObject({
 /** See `ReadParameters`. */
 export type GlobParameters = typeof globParameters;
 
+/** The arguments of a call, validated by `globParameters`. */
+export type GlobArguments = z.output<GlobParameters>;
+
 /**
  * Results are sorted before they are truncated, so more are collected than shown; beyond this the search is
  * stopped.
@@ -91,11 +100,17 @@ export const grepParameters = z.strictObject({
 /** See `ReadParameters`. */
 export type GrepParameters = typeof grepParameters;
 
+/** The arguments of a call, validated by `grepParameters`. */
+export type GrepArguments = z.output<GrepParameters>;
+
 /** The working directory is listed where `path` is left out or empty. */
 export const lsParameters = z.strictObject({ path: z.string().optional() });
 
 /** See `ReadParameters`. */
 export type LsParameters = typeof lsParameters;
+
+/** The arguments of a call, validated by `lsParameters`. */
+export type LsArguments = z.output<LsParameters>;
 
 const MAX_RECALLED = 50;
 

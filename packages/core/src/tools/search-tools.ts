@@ -1,15 +1,18 @@
-import type { z } from "zod";
 import { isInside } from "../infrastructure/fs/real-path.ts";
 import type { Tool } from "../tool/types.ts";
 import INPUT_SCHEMAS from "./input-schemas.json";
 import { loadParameters } from "./load-parameters.ts";
-import type { GlobParameters, GrepParameters, LsParameters } from "./parameters.ts";
+import type {
+  GlobArguments,
+  GlobParameters,
+  GrepArguments,
+  GrepParameters,
+  LsArguments,
+  LsParameters,
+} from "./parameters.ts";
 import { createSearchGate, splitGlobPattern } from "./search/search-scope.ts";
 import { resolveFilePath } from "./target.ts";
 import type { Workspace } from "./workspace.ts";
-
-/** The arguments of a call, validated by `globParameters`. */
-export type GlobArguments = z.output<GlobParameters>;
 
 /** Finds files by name, newest first. */
 export function createGlobTool(workspace: Workspace): Tool<GlobParameters> {
@@ -46,9 +49,6 @@ function searchDirectory({ pattern, path }: GlobArguments): string {
   return [path, directory].filter(Boolean).join("/") || ".";
 }
 
-/** The arguments of a call, validated by `grepParameters`. */
-export type GrepArguments = z.output<GrepParameters>;
-
 /** Searches the content of files with ripgrep. */
 export function createGrepTool(workspace: Workspace): Tool<GrepParameters> {
   const gate = createSearchGate<GrepArguments>(workspace, {
@@ -76,7 +76,7 @@ export function createGrepTool(workspace: Workspace): Tool<GrepParameters> {
 
 /** Lists one directory: directories first, links with their targets, files with their sizes. */
 export function createLsTool(workspace: Workspace): Tool<LsParameters> {
-  const placeOf = ({ path }: z.output<LsParameters>) => path || ".";
+  const placeOf = ({ path }: LsArguments) => path || ".";
   const gate = createSearchGate(workspace, { toolName: "ls", placeOf, describe: placeOf });
   return {
     name: "ls",

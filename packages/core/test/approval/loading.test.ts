@@ -20,7 +20,6 @@ const LATER = [
   "tools/edit/edit-file.ts",
   "tools/edit/unified-diff.ts",
   "tools/edit/write-file.ts",
-  "tools/edit/save-file.ts",
   "infrastructure/fs/write.ts",
 ];
 

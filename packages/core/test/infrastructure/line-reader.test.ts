@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LineReaderOptions, readLines } from "../../src/infrastructure/fs/line-reader.ts";
+import { type LineReaderOptions, readLines } from "../../src/infrastructure/fs/read.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
 const CHUNK_BYTES = 256 * 1024;

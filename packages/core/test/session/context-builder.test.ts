@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { OUTCOME_UNKNOWN } from "../../src/result-texts.ts";
+import { OUTCOME_UNKNOWN } from "../../src/history.ts";
 import { buildSessionContext } from "../../src/session/context-builder.ts";
 import { readConversation } from "../../src/session/open.ts";
 import { findLeafId, pathTo } from "../../src/session/tree.ts";

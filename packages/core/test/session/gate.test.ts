@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvent } from "../../src/agent/types.ts";
 import { SessionLock, sessionLockPath } from "../../src/infrastructure/fs/lock.ts";
-import { takeTurn } from "../../src/session/compaction-turn.ts";
+import { takeTurn } from "../../src/session/compaction-lock.ts";
 import type { SessionManager } from "../../src/session/manager.ts";
 import { user } from "../support/agent-run.ts";
 import { createSessionProject } from "../support/session-project.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
-import { NOT_STARTED } from "../../src/result-texts.ts";
+import { NOT_STARTED } from "../../src/history.ts";
 import { executeToolCall } from "../../src/tool/execute.ts";
 import { createToolRegistry } from "../../src/tool/registry.ts";
 import type { ApprovalDecision, Tool, ToolContext } from "../../src/tool/types.ts";

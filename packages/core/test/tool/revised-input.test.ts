@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
+import { INTERRUPTED, NOT_STARTED } from "../../src/history.ts";
 import { toAnthropicMessages } from "../../src/provider/anthropic/request.ts";
 import { toCompatibleMessages } from "../../src/provider/chat-completions/request.ts";
 import { toOpenAIInput } from "../../src/provider/openai/request.ts";
-import { INTERRUPTED, NOT_STARTED } from "../../src/result-texts.ts";
 import { readMessage } from "../../src/session/parse-line.ts";
 import { executeToolCall, type ToolExecutionOptions } from "../../src/tool/execute.ts";
 import { createToolRegistry } from "../../src/tool/registry.ts";

@@ -8,8 +8,7 @@ import type {
   Tool,
   ToolResultBlockParam,
 } from "@anthropic-ai/sdk/resources/messages/messages";
-import { toSendableHistory } from "../../history.ts";
-import { isBlank } from "../../result-texts.ts";
+import { isBlank, toSendableHistory } from "../../history.ts";
 import {
   type AssistantMessage,
   assertNever,

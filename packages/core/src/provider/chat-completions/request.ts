@@ -7,8 +7,7 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionUserMessageParam,
 } from "openai/resources/chat/completions";
-import { toSendableHistory } from "../../history.ts";
-import { isBlank } from "../../result-texts.ts";
+import { isBlank, toSendableHistory } from "../../history.ts";
 import {
   type AssistantMessage,
   type ImageBlock,

@@ -5,8 +5,7 @@ import type {
   ResponseInputContent,
   ResponseInputItem,
 } from "openai/resources/responses/responses";
-import { toSendableHistory } from "../../history.ts";
-import { isBlank } from "../../result-texts.ts";
+import { isBlank, toSendableHistory } from "../../history.ts";
 import type {
   AssistantMessage,
   ImageBlock,

@@ -1,4 +1,4 @@
-import { isBlank } from "../../result-texts.ts";
+import { isBlank } from "../../history.ts";
 import {
   type AssistantMessage,
   assertNever,

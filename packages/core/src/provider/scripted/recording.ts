@@ -1,5 +1,5 @@
+import { isBlank } from "../../history.ts";
 import { WholeFile } from "../../infrastructure/fs/write.ts";
-import { isBlank } from "../../result-texts.ts";
 import {
   type AssistantMessage,
   assertNever,

@@ -1,11 +1,12 @@
 import type { TextContent } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
-import type { EditArguments } from "../file-tools.ts";
 import { missingFileError } from "../missing-file.ts";
+import type { EditArguments } from "../parameters.ts";
 import { type ApprovedTarget, displayPath } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
 import { toLineFeeds } from "./lines.ts";
 import { type EditOutcome, type EditRequest, planEdit } from "./plan-edit.ts";
+import { createUnifiedDiff } from "./unified-diff.ts";
 import {
   assertNoPlaceholders,
   assertWholeCharacters,
@@ -14,8 +15,7 @@ import {
   previewChange,
   saveChange,
   type TargetLocation,
-} from "./save-file.ts";
-import { createUnifiedDiff } from "./unified-diff.ts";
+} from "./write-file.ts";
 
 // Enough to see whether a loose match hit what was meant.
 const MAX_SHOWN_DIFF_LINES = 24;

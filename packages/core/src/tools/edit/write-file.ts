@@ -1,19 +1,180 @@
+import type { BigIntStats } from "node:fs";
+import { dirname } from "node:path";
+import { withDirectoryLock } from "../../infrastructure/fs/directory-lock.ts";
 import { withParentDirectories } from "../../infrastructure/fs/private-files.ts";
-import type { TextContent } from "../../infrastructure/text/text-file.ts";
+import { readWholeFile, specialFileKind } from "../../infrastructure/fs/read.ts";
+import { MovedPathError } from "../../infrastructure/fs/real-path.ts";
+import { createFingerprint } from "../../infrastructure/fs/stat.ts";
+import { DamagedFileError, FileChangedError, writeWholeFile } from "../../infrastructure/fs/write.ts";
+import { systemErrorText } from "../../infrastructure/system-error.ts";
+import {
+  decodeUtf8,
+  encodeUtf8,
+  NotUtf8Error,
+  type TextContent,
+} from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
-import { type ApprovedTarget, displayPath } from "../target.ts";
+import { type ApprovedTarget, displayPath, formatBytes } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
 import { countLines, findLineEnds, fromLineFeeds } from "./lines.ts";
-import {
-  assertNoPlaceholders,
-  assertWholeCharacters,
-  changeTarget,
-  openForChange,
-  previewChange,
-  saveChange,
-  type TargetLocation,
-} from "./save-file.ts";
 import { createUnifiedDiff } from "./unified-diff.ts";
+
+// A changed file is held in memory several times.
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The text of an existing file that is to be changed. Throws unless the session has read (or written) it and it is
+ * still the same, and throws for a file that is not UTF-8, since changing it would alter its bytes everywhere.
+ */
+export function openForChange(workspace: Workspace, target: ApprovedTarget, stats: BigIntStats): TextContent {
+  const { path, realPath } = target;
+  const kind = specialFileKind(stats);
+  if (kind !== undefined) throw new Error(`${path} is ${kind}. Give the path of a file.`);
+  if (stats.size > MAX_BYTES) {
+    throw new Error(
+      `${path} is too large to change this way (${formatBytes(stats.size)}). Use bash, for instance with sed.`,
+    );
+  }
+  const bytes = readWholeFile(realPath);
+  // Checked before asking for a read: read refuses files that are not UTF-8.
+  const content = decodeForChange(path, bytes);
+  const state = workspace.files.stateOf(realPath, createFingerprint(stats, bytes));
+  if (state === "unknown")
+    throw new Error(`${path} has not been read in this session. Read it first, then try again.`);
+  if (state === "changed") throw changedError(path);
+  return content;
+}
+
+function decodeForChange(path: string, bytes: Uint8Array): TextContent {
+  try {
+    return decodeUtf8(bytes);
+  } catch (error) {
+    if (!(error instanceof NotUtf8Error)) throw error;
+    throw new Error(
+      `${path} was left as it is: it is ${error.message}, and only UTF-8 can be changed safely. ` +
+        "Use bash with a program that knows its format.",
+    );
+  }
+}
+
+function changedError(path: string): Error {
+  return new Error(
+    `${path} has changed on disk since it was read. Read it again, then try again with what is there now.`,
+  );
+}
+
+/**
+ * Writes the file and remembers it as seen. @throws Error that says why it could not be written; the old content is
+ * still there.
+ */
+export function saveChange(workspace: Workspace, target: ApprovedTarget, content: TextContent): void {
+  const bytes = encodeUtf8(content);
+  try {
+    const stats = writeWholeFile(target.realPath, bytes, target.stats);
+    workspace.files.recordModified(target.realPath, createFingerprint(stats, bytes));
+  } catch (error) {
+    if (error instanceof FileChangedError) throw changedError(target.path);
+    if (error instanceof DamagedFileError || error instanceof MovedPathError) throw error;
+    const kept = target.stats ? "The file was left as it was." : "No file was made.";
+    throw new Error(`Cannot write ${target.path}: ${systemErrorText(error)}. ${kept}`);
+  }
+}
+
+/**
+ * A secret that the model read as a placeholder, such as `[key of anthropic]`, is a different text in the file:
+ * writing the placeholder would destroy the secret. The placeholder may be written if the file itself contains that
+ * text.
+ * @param before the file's content.
+ * @throws Error that names the placeholder, the file is unchanged then.
+ */
+export function assertNoPlaceholders(
+  { redactor }: Workspace,
+  { path, before, texts }: { path: string; before: string; texts: Readonly<Record<string, string>> },
+): void {
+  if (!redactor) return;
+  for (const [name, text] of Object.entries(texts)) {
+    const placeholder = redactor
+      .placeholdersIn(text)
+      .find((each) => !before.includes(each) || redactor.redact(before) !== before);
+    if (placeholder === undefined) continue;
+    throw new Error(
+      `${path} was left as it is: ${name} contains ${placeholder}, which stands for a secret that is not shown. ` +
+        "Change only lines without it with edit, or ask the user to change the secret.",
+    );
+  }
+}
+
+/**
+ * Half of a character (a lone surrogate) cannot be written as UTF-8, and matching one half would split a character
+ * in the file.
+ * @throws Error that names the argument.
+ */
+export function assertWholeCharacters(name: string, text: string): void {
+  if (text.isWellFormed()) return;
+  throw new Error(
+    `${name} contains half of a character (a lone surrogate). Give whole characters, such as a whole emoji.`,
+  );
+}
+
+// A person waits for this preview. Larger files are compared when they are written.
+const MAX_PREVIEW_BYTES = 4 * 1024 * 1024;
+
+// The renderer decides how much to show; this limits what is passed around.
+const LIMITS = { maxLines: 5_000, maxLineChars: 10_000 };
+
+/** A change of one file that has not been made yet. */
+interface PlannedChange {
+  /** Absolute. */
+  path: string;
+  /** Bytes of the present and the future content, as far as known without reading. */
+  sizes: readonly (number | bigint)[];
+  /** Computes the change. Throws if the call would fail. */
+  plan(): { before: string; after: string };
+}
+
+/**
+ * What a call would change, as a unified diff; undefined if nothing would change. A diff that is too large is
+ * replaced by a line that cannot be diff content. @throws Error if the call would fail.
+ */
+export async function previewChange(
+  workspace: Workspace,
+  { path, sizes, plan }: PlannedChange,
+): Promise<string | undefined> {
+  const name = displayPath(workspace, path);
+  // A line break in it would look like a line of the diff.
+  const shownPath = /[\n\r]/.test(name) ? JSON.stringify(name) : name;
+  if (sizes.some((size) => size > MAX_PREVIEW_BYTES)) {
+    const total = sizes.map((size) => formatBytes(size)).join(" and ");
+    return `--- ${shownPath}\n+++ ${shownPath}\n\\ The change is too large to be shown: ${total}.\n`;
+  }
+  const { before, after } = plan();
+  const { diff } = await createUnifiedDiff(shownPath, before, after, LIMITS);
+  return diff === "" ? undefined : diff;
+}
+
+/** Where a change will be made, and whether it is still wanted. */
+export interface TargetLocation {
+  /** See `TargetGate.locate`. */
+  locate(): ApprovedTarget;
+  signal: AbortSignal;
+}
+
+/**
+ * Calls `change` with the file as it is now, while no other diligent changes a file beside it: what `change` reads
+ * is what it replaces. @throws whatever `locate` and `change` throw, and the abort reason if nothing was changed
+ * yet.
+ */
+export async function changeTarget<T>(
+  { locate, signal }: TargetLocation,
+  change: (target: ApprovedTarget) => T,
+): Promise<T> {
+  signal.throwIfAborted();
+  // Resolved again under the lock: another process may have put a new file there meanwhile.
+  return withDirectoryLock(dirname(locate().realPath), () => {
+    signal.throwIfAborted();
+    return change(locate());
+  });
+}
 
 /** @throws Error for arguments that cannot be written to a file. */
 export function assertWritable({ file_path, content }: { file_path: string; content: string }): void {

@@ -9,8 +9,8 @@ import {
   startsLikeImage,
 } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
-import type { ReadArguments } from "../file-tools.ts";
 import { missingFileError } from "../missing-file.ts";
+import type { ReadArguments } from "../parameters.ts";
 import { type ApprovedTarget, formatBytes } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
 

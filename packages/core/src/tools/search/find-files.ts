@@ -12,7 +12,7 @@ import { type RipgrepEnd, runRipgrep } from "../../infrastructure/process/ripgre
 import { systemErrorText } from "../../infrastructure/system-error.ts";
 import type { ToolContext, ToolResult } from "../../tool/types.ts";
 import { missingFileError } from "../missing-file.ts";
-import type { GlobArguments } from "../search-tools.ts";
+import type { GlobArguments } from "../parameters.ts";
 import { formatBytes } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
 import {

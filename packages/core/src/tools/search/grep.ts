@@ -3,8 +3,8 @@ import { isGitConfig, mayHoldCredentials } from "../../infrastructure/paths/git.
 import { SECRET_FILE_GLOBS } from "../../infrastructure/paths/secret-files.ts";
 import { type RipgrepEnd, runRipgrep } from "../../infrastructure/process/ripgrep.ts";
 import type { ToolContext, ToolResult } from "../../tool/types.ts";
+import type { GrepArguments } from "../parameters.ts";
 import { MAX_COLLECTED } from "../parameters.ts";
-import type { GrepArguments } from "../search-tools.ts";
 import type { Workspace } from "../workspace.ts";
 import {
   displayFound,
