@@ -1,4 +1,4 @@
-import { homedir, tmpdir, userInfo } from "node:os";
+import { homedir, release, tmpdir, userInfo } from "node:os";
 import { isAbsolute } from "node:path";
 
 /** Milliseconds since the epoch. */
@@ -89,6 +89,11 @@ export function processorName(): string {
 /** The operating system as Node names it, such as `linux` or `darwin`. */
 export function platformName(): string {
   return process.platform;
+}
+
+/** The kernel's version, such as `6.14.0-generic`. */
+export function kernelRelease(): string {
+  return release();
 }
 
 /** An id for a session entry: 8 hexadecimal digits. The caller checks it against those it has. */

@@ -9,11 +9,12 @@ import {
 import { resolveExecutable } from "../infrastructure/process/environment.ts";
 import { runCommand } from "../infrastructure/process/run.ts";
 import { homeDirectory, now, temporaryDirectory } from "../infrastructure/runtime.ts";
-import { createProjectFinder, findOwnHomes, findSecretPaths } from "./box/hidden-paths.ts";
+import { createProjectFinder, findSecretPaths } from "./box/hidden-paths.ts";
 import { type Hardening, SandboxedShell } from "./box/sandboxed-command.ts";
 import { SessionNamespace } from "./box/session-namespace.ts";
 import { explainFailure, type SandboxProgram } from "./detect.ts";
 import type { SandboxOptions } from "./session-sandbox.ts";
+import { findOwnHomes, findSharedTemporary } from "./shared-temporary.ts";
 
 export type OpenBoxOptions = Pick<SandboxOptions, "environment" | "root" | "writable" | "directory"> & {
   /** Whether commands may ask to run outside; see `SandboxedShell`. */
@@ -21,22 +22,11 @@ export type OpenBoxOptions = Pick<SandboxOptions, "environment" | "root" | "writ
   notify?: ((message: string) => void) | undefined;
   /** When the session began, in milliseconds since the epoch; now when left out. */
   sessionStart?: number;
+  /** See `SessionNamespace`. */
+  maxProcesses?: number;
   /** Those of the system when left out. */
   sharedTemporary?: readonly string[];
 };
-
-const SHARED_TEMPORARY: readonly string[] = ["/tmp", "/var/tmp"];
-
-/**
- * The shared temporary directories, including those of other sessions: the system's, and the one configured for
- * this process unless it contains more than temporary files.
- */
-export function findSharedTemporary(configured: string, homes: readonly string[]): string[] {
-  const own = realPathOf(configured);
-  const holdsMore = own === "/" || homes.some((home) => isInside(realPathOf(home), own));
-  const isKnown = SHARED_TEMPORARY.some((directory) => isInside(own, directory));
-  return [...SHARED_TEMPORARY, ...(holdsMore || isKnown ? [] : [own])];
-}
 
 /** Where sockets of the system and of sessions are. */
 const RUNTIME_DIRECTORIES: readonly string[] = ["/run", "/var/run", "/mnt/wslg"];
@@ -105,7 +95,12 @@ async function tryShared(
     return { problem: undefined };
   let namespace: SessionNamespace | undefined;
   try {
-    namespace = await SessionNamespace.open({ bubblewrap: program.path, nsenter, shell });
+    namespace = await SessionNamespace.open({
+      bubblewrap: program.path,
+      nsenter,
+      shell,
+      maxProcesses: options.maxProcesses,
+    });
   } catch (error) {
     // A sandbox without them may be allowed all the same.
     return { problem: explainFailure(error instanceof Error ? error.message : String(error)) };

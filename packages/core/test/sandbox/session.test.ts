@@ -4,8 +4,8 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
 import { findSandboxProgram } from "../../src/sandbox/detect.ts";
-import { findSharedTemporary } from "../../src/sandbox/open-sandbox.ts";
 import { SessionSandbox } from "../../src/sandbox/session-sandbox.ts";
+import { findSharedTemporary } from "../../src/sandbox/shared-temporary.ts";
 import { createBashTool } from "../../src/tools/bash.ts";
 import { findBoxProblem } from "../support/boxed-project.ts";
 import { loadedFiles } from "../support/loaded-files.ts";
@@ -142,7 +142,9 @@ describe("a sandbox", () => {
 
   test("loads what makes boxes with the first command only", () => {
     const loaded = [...loadedFiles("run.ts")].filter((file) => file.startsWith("sandbox/")).sort();
-    expect(loaded).toEqual(["sandbox/detect.ts", "sandbox/index.ts", "sandbox/session-sandbox.ts"]);
+    expect(loaded).toEqual(
+      ["detect", "index", "session-sandbox", "shared-temporary"].map((name) => `sandbox/${name}.ts`),
+    );
   });
 });
 

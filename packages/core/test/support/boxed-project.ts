@@ -35,11 +35,11 @@ export interface RunOptions {
 }
 
 export interface BoxedOptions
-  extends Partial<Pick<OpenBoxOptions, "writable" | "mayLeave" | "sharedTemporary">> {
+  extends Partial<Pick<OpenBoxOptions, "writable" | "mayLeave" | "sharedTemporary" | "maxProcesses">> {
   /** The name of the project's directory, and where it begins from there. */
   name?: string;
   /** Called before the box is made. */
-  prepare?(place: Pick<BoxedProject, "top" | "root" | "home">): void;
+  prepare?(place: Pick<BoxedProject, "top" | "root" | "home" | "session">): void;
   environment?: Record<string, string>;
 }
 
@@ -62,7 +62,7 @@ export async function makeBoxedProject(options: BoxedOptions = {}): Promise<Boxe
     return at(path);
   };
   put("home/.gitconfig", "[user]\n\tname = Me\n\temail = me@example.org\n[init]\n\tdefaultBranch = main\n");
-  options.prepare?.({ top, root, home });
+  options.prepare?.({ top, root, home, session });
   const environment = { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", ...options.environment };
   const told: string[] = [];
   const opened = await openBox(requireProgram(root), {
@@ -73,6 +73,7 @@ export async function makeBoxedProject(options: BoxedOptions = {}): Promise<Boxe
     mayLeave: options.mayLeave ?? true,
     notify: (message) => told.push(message),
     sharedTemporary: options.sharedTemporary ?? ["/var/tmp"],
+    ...(options.maxProcesses !== undefined && { maxProcesses: options.maxProcesses }),
   });
   if (!("box" in opened)) throw new Error(opened.problem);
   const { box } = opened;

@@ -77,6 +77,11 @@ const PREFIX = "diligent-session-";
 const OURS = new RegExp(`^${PREFIX}(\\d{1,10})-[A-Za-z0-9]{6}$`);
 const LEFTOVER_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
+/** The directory in a session's temporary one that sandboxed commands have in the place of the system's. */
+export function commandTemporaryPath(sessionTemporary: string): string {
+  return join(sessionTemporary, "tmp");
+}
+
 /** A session's private temporary directory (0700): made on first use, removed with the session. */
 export class SessionTempDir {
   private directory: string | undefined;

@@ -93,28 +93,37 @@ interface PackedArguments {
 }
 
 /**
- * Arguments for bubblewrap, in a file if one of them contains a name that is not valid text: a program is started
- * with strings. Bubblewrap closes the descriptor once it has read it.
+ * Arguments for bubblewrap, in a file where one can be made: names that are not valid text cannot be passed otherwise, and
+ * the commands of a session see each other's command lines. Bubblewrap closes the descriptor once it has read it.
  * @param options.directory where the file is made, beyond the reach of commands; absolute.
- * @throws Error without such a directory, and system errors.
+ * @throws Error where a name is not valid text and there is no file for it.
  */
 export function packArguments(
   argv: readonly string[],
   { directory, descriptor }: { directory: string | undefined; descriptor: number },
 ): PackedArguments {
+  const file = directory && writeArguments(argv, directory);
+  if (file) return { argv: ["--args", String(descriptor)], file };
   if (argv.every((argument) => argument.isWellFormed())) return { argv };
-  if (directory === undefined)
-    throw new Error(
-      "the project has protected files below names that are not valid text, which cannot be protected",
-    );
+  throw new Error(
+    "the project has protected files below names that are not valid text, which cannot be protected",
+  );
+}
+
+/** Undefined where it cannot be written, for instance on a full disk. */
+function writeArguments(argv: readonly string[], directory: string): string | undefined {
   const content = Buffer.concat(argv.flatMap((argument) => [Buffer.from(toSystemPath(argument)), NUL]));
   // Named after what it says: no command changes what another is about to read.
   const file = `${directory}/arguments-${Bun.hash(content).toString(36)}`;
-  if (!existsSync(file)) {
-    writeFileSync(`${file}.draft`, content, { mode: 0o600 });
-    renameSync(`${file}.draft`, file);
+  try {
+    if (!existsSync(file)) {
+      writeFileSync(`${file}.draft`, content, { mode: 0o600 });
+      renameSync(`${file}.draft`, file);
+    }
+    return file;
+  } catch {
+    return undefined;
   }
-  return { argv: ["--args", String(descriptor)], file };
 }
 
 const NUL = Buffer.of(0);

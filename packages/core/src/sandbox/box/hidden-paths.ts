@@ -9,6 +9,7 @@ import { isSecretFile, SECRET_HOME_PLACES } from "../../infrastructure/paths/sec
 import { userConfigDirectory, userStateDirectory } from "../../infrastructure/paths/user.ts";
 import { type Environment, homeDirectory, processAccount } from "../../infrastructure/runtime.ts";
 import type { ProtectedFile } from "../protected-files/types.ts";
+import { findOwnHomes } from "../shared-temporary.ts";
 
 /** Further paths in a home directory where programs keep credentials or conversations. */
 const HOME_PLACES: readonly string[] = [
@@ -74,12 +75,6 @@ function findHomes(environment: Environment): Set<string> {
   const { isAdministrator } = processAccount();
   const others = isAdministrator ? ["/root", ...namesIn("/home").map((name) => join("/home", name))] : [];
   return new Set([...findOwnHomes(environment), ...others]);
-}
-
-/** The user's home directories: that of the environment, and the account's where it is another one. */
-export function findOwnHomes(environment: Environment): string[] {
-  const homes = [homeDirectory(environment), processAccount().home];
-  return [...new Set(homes.flatMap((home) => (home && home !== "/" ? [home] : [])))];
 }
 
 function namesIn(directory: string): string[] {

@@ -24,7 +24,7 @@ import {
 import { findSockets } from "./hidden-paths.ts";
 import { findShownDirectories, planMounts, type SandboxMounts } from "./mounts.ts";
 import { ProjectSecrets } from "./project-secrets.ts";
-import { preparePrivateTemporary } from "./seccomp.ts";
+import { canFilterSystemCalls, preparePrivateTemporary } from "./seccomp.ts";
 import type { SessionNamespace } from "./session-namespace.ts";
 
 interface SandboxedShellOptions {
@@ -234,6 +234,8 @@ export class SandboxedShell implements ShellWrapper {
     const { temporary } = places;
     const namespace = this.options.namespace?.isAlive ? this.options.namespace : undefined;
     const filter = hardening.filtersCalls ? temporary?.filterFile : undefined;
+    if (hardening.filtersCalls && filter === undefined && canFilterSystemCalls())
+      throw new Error("the sandbox needs files that cannot be written to the session's temporary directory");
     const filters = filter === undefined ? [] : [filter];
     const own = toBubblewrapArguments({
       places,

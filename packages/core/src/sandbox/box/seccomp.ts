@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { isOwn } from "../../infrastructure/fs/directory.ts";
 import { findStats } from "../../infrastructure/fs/stat.ts";
+import { commandTemporaryPath } from "../../infrastructure/fs/state-files.ts";
 import { processorName } from "../../infrastructure/runtime.ts";
 
 /**
@@ -32,6 +33,11 @@ export function makeSystemCallFilter(processor: string): Uint8Array | undefined 
     give(ALLOW),
   ];
   return encode(instructions);
+}
+
+/** False for a processor for which there is no filter. */
+export function canFilterSystemCalls(): boolean {
+  return MACHINES[processorName()] !== undefined;
 }
 
 interface Machine {
@@ -136,7 +142,7 @@ export interface PrivateTemporary {
  * @throws Error where something that is no directory of this user's has taken the place of the one for files.
  */
 export function preparePrivateTemporary(directory: string): PrivateTemporary | undefined {
-  const files = `${directory}/tmp`;
+  const files = commandTemporaryPath(directory);
   const emptyFile = `${directory}/empty`;
   const unreadableFile = `${directory}/unreadable`;
   try {
@@ -166,6 +172,8 @@ function makeDirectory(path: string): void {
 
 function writeFilter(path: string): string | undefined {
   const filter = makeSystemCallFilter(processorName());
-  if (filter !== undefined) writeFileSync(path, filter, { mode: 0o600 });
-  return filter === undefined ? undefined : path;
+  if (filter === undefined) return undefined;
+  // Written once: on a disk that has become full, a second time would leave commands without it.
+  if (findStats(path)?.size !== filter.length) writeFileSync(path, filter, { mode: 0o600 });
+  return path;
 }

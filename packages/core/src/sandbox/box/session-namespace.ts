@@ -1,26 +1,32 @@
 import { type ChildProcess, startProcess } from "../../infrastructure/process/process.ts";
 import { isProcessAlive } from "../../infrastructure/process/tree.ts";
-import { sleep } from "../../infrastructure/runtime.ts";
+import { kernelRelease, sleep } from "../../infrastructure/runtime.ts";
 
 /** Programs by their absolute paths. */
-export interface NamespacePrograms {
+interface NamespaceOptions {
   bubblewrap: string;
   /** Of util-linux: starts a program in the namespaces of another. */
   nsenter: string;
   shell: string;
+  /** How many processes and threads there may be at once, where the kernel can limit them; `MAX_PROCESSES` when left out. */
+  maxProcesses?: number | undefined;
 }
+
+// Enough for parallel builds; a command that forks without end leaves the machine usable.
+const MAX_PROCESSES = 8_192;
 
 /**
  * Of the first process in there, which no signal from in there ends: it waits for the processes that have lost their
  * parent, so that none is left as a zombie. One of them may end its `sleep`.
  */
-const SCRIPT = `echo ready
+const SCRIPT = `[ "$1" ] && echo "$1" > /proc/sys/kernel/pid_max
+echo ready
 exec >/dev/null 2>&1
 while :; do sleep 2147483647 & wait; done`;
 
 const READY = "ready\n";
 const MAX_MESSAGE_CHARACTERS = 2_000;
-const START_LIMIT_MS = 2_000;
+const START_LIMIT_MS = 5_000;
 const END_LIMIT_MS = 2_000;
 const LOOK_EVERY_MS = 5;
 
@@ -36,11 +42,11 @@ export class SessionNamespace {
   /** Why the last one was ended on purpose. */
   private endReason: string | undefined;
 
-  private constructor(private readonly programs: NamespacePrograms) {}
+  private constructor(private readonly options: NamespaceOptions) {}
 
   /** @throws Error with what the program said when the system does not allow it. */
-  static async open(programs: NamespacePrograms): Promise<SessionNamespace> {
-    const namespace = new SessionNamespace(programs);
+  static async open(options: NamespaceOptions): Promise<SessionNamespace> {
+    const namespace = new SessionNamespace(options);
     await namespace.start();
     return namespace;
   }
@@ -75,7 +81,7 @@ export class SessionNamespace {
   toJoining(argv: readonly string[]): string[] {
     const target = ["--target", String(this.holderProcessId)];
     const namespaces = ["--user", "--preserve-credentials", "--net", "--ipc", "--pid", "--mount"];
-    return [this.programs.nsenter, ...target, ...namespaces, "--", ...argv];
+    return [this.options.nsenter, ...target, ...namespaces, "--", ...argv];
   }
 
   /** Ends everything in there. @param reason a clause for the model, for the next `renew`. */
@@ -93,9 +99,10 @@ export class SessionNamespace {
   }
 
   private async start(): Promise<void> {
-    const { bubblewrap, shell } = this.programs;
+    const { bubblewrap, shell, maxProcesses = MAX_PROCESSES } = this.options;
+    const limit = hasProcessLimits() ? [String(maxProcesses)] : [];
     const holder = await startProcess({
-      argv: [bubblewrap, ...HOLDER_ARGUMENTS, "--", shell, "-c", SCRIPT],
+      argv: [bubblewrap, ...HOLDER_ARGUMENTS, "--", shell, "-c", SCRIPT, "session", ...limit],
       cwd: "/",
       environment: { PATH: "/usr/bin:/bin" },
       report: "bubblewrap",
@@ -108,7 +115,7 @@ export class SessionNamespace {
     holder.release();
     if (!said.endsWith(READY) || processId === undefined) {
       await holder.end();
-      throw new Error(said.trim() || "bubblewrap failed without a message");
+      throw new Error(said.trim());
     }
     this.holder = holder;
     this.holderProcessId = processId;
@@ -116,6 +123,12 @@ export class SessionNamespace {
       if (this.holder === holder) this.holder = undefined;
     });
   }
+}
+
+/** Linux 6.14 has the setting for each process namespace; before, an administrator would change it for all. */
+function hasProcessLimits(): boolean {
+  const [major = 0, minor = 0] = kernelRelease().split(".").map(Number);
+  return major > 6 || (major === 6 && minor >= 14);
 }
 
 /** What it says until it is ready, has ended, or took too long. */
