@@ -86,6 +86,7 @@ export { findProjectRoot } from "./infrastructure/paths/project.ts";
 export { endAllProcesses } from "./infrastructure/process/all-processes.ts";
 export type {
   CommandReturn,
+  CommandTemporary,
   SandboxState,
   ShellCommand,
   ShellWrapper,

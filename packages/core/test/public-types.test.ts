@@ -106,7 +106,7 @@ const TYPES = `
   ApprovalDecision ApprovalGate ApprovalMode ApprovalRequest ApprovalResponse ApprovalVerdict Approvals
   Approve ArchiveEntry AskPerson AskedVerdict Asking AssistantMessage BranchSummaryEntry CatalogSettings
   ChangeTracker ChangedSetting CheckpointLimits CheckpointOptions CheckpointPreparation CommandEdit
-  CommandReturn CompactOptions CompactionDetails CompactionEntry CompactionOutcome CompactionRung
+  CommandReturn CommandTemporary CompactOptions CompactionDetails CompactionEntry CompactionOutcome CompactionRung
   CompactionSettings CompactionTrigger ComposedSession ConfigProblem ConfigWarning ContentBlock
   ContextCause ContextOptions ContextSnapshot ContextUsage Conversation CreateSessionOptions CustomEntry
   CutPointResult DeferredWriterOptions DescribedSetting DiligentConfig DiligentPaths DiscoverOptions

@@ -19,9 +19,10 @@ import {
   startDiligent,
 } from "../support/run-diligent.ts";
 import { runInTerminal, type TerminalProgram } from "../support/run-in-terminal.ts";
+import { findSandboxProblem } from "../support/sandbox-problem.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
 
-const problem = findProblem();
+const problem = findSandboxProblem();
 
 let place: TemporaryProject;
 const programs: TerminalProgram[] = [];
@@ -34,17 +35,6 @@ afterEach(() => {
   for (const program of programs.splice(0)) program.process.kill("SIGKILL");
   place.remove();
 });
-
-/** Why this machine has no sandbox. */
-function findProblem(): string | undefined {
-  const bwrap = Bun.which("bwrap", { PATH: "/usr/local/bin:/usr/bin:/bin" });
-  const words = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"];
-  const trial = bwrap ? Bun.spawnSync([bwrap, ...words], { env: {} }) : undefined;
-  if (trial?.success) return undefined;
-  const reason = trial?.stderr.toString().trim() ?? "bubblewrap is not installed";
-  console.log(`Tests of the sandbox are skipped: ${reason}`);
-  return reason;
-}
 
 const bash = (command: string, more: object = {}): Call => ({ name: "bash", input: { command, ...more } });
 const outside = (command: string): Call => bash(command, { outside_sandbox: true, reason: "the network" });

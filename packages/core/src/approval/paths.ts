@@ -2,6 +2,7 @@ import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import { type DirectoryEntry, readDirectory } from "../infrastructure/fs/directory.ts";
 import { findRealPath, followPath, isInside, isReadable, splitPath } from "../infrastructure/fs/real-path.ts";
 import { isEnterableDirectory, pathKind } from "../infrastructure/fs/stat.ts";
+import { commandTemporaryPath } from "../infrastructure/fs/state-files.ts";
 import { isGitConfig, mayHoldCredentials } from "../infrastructure/paths/git.ts";
 import {
   findProtectedKind,
@@ -131,8 +132,9 @@ function evaluateRealPath(
   { surroundings, context }: PathEvaluation,
 ): ApprovalVerdict {
   if (isInside(real, surroundings.root)) return evaluateDanger(real, use, surroundings) ?? INSIDE;
-  if (use.permission === "read" && isInTemporaryDirectory(real, context)) {
-    return allow("session_files", "it reads the session's temporary files");
+  const isReading = use.permission === "read";
+  if (isInTemporaryDirectory(real, isReading ? "any" : "command", context)) {
+    return allow("session_files", `it ${isReading ? "reads" : "writes"} the session's temporary files`);
   }
   const target =
     real === use.path ? showWord(use.path) : `${showWord(use.path)} leads to ${showWord(real)}, which`;
@@ -169,9 +171,14 @@ function refine(
   return danger && !namesDanger(rule.pattern, { ...use, path }, surroundings) ? danger : verdictOf(rule);
 }
 
-function isInTemporaryDirectory(real: string, context: ApprovalContext): boolean {
-  if (context.temporaryDirectory === undefined) return false;
-  const directory = findRealPath(context.temporaryDirectory, context.cwd);
+/** @param whose `command`: only what commands write to as their temporary directory. */
+function isInTemporaryDirectory(real: string, whose: "any" | "command", context: ApprovalContext): boolean {
+  const { temporaryDirectory, cwd } = context;
+  if (temporaryDirectory === undefined) return false;
+  const directory = findRealPath(
+    whose === "any" ? temporaryDirectory : commandTemporaryPath(temporaryDirectory),
+    cwd,
+  );
   return directory !== undefined && isInside(real, directory);
 }
 

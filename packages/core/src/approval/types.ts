@@ -16,7 +16,7 @@ export type ApprovalMode = "ask" | "accept-edits" | "plan" | "auto" | "deny";
 export type ApprovalGate =
   /** Inside the project, where reading and writing need no approval. */
   | "project"
-  /** The session's own temporary files, which may be read. */
+  /** The session's own temporary files: they may be read, and those of commands written. */
   | "session_files"
   /** A shell command that can be proved to only read. */
   | "read_only_command"

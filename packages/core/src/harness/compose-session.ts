@@ -356,6 +356,7 @@ function createSessionTools(
     files: new FileTracker(),
     redactor,
     outputDirectory: () => temporaryDirectory.path(),
+    commandTemporary: () => sandbox.commandTemporary,
     sandboxState: sandbox.isWanted ? () => sandbox.sandboxState() : undefined,
   };
   const { builtinTools = true, tools = [], extensions = [] } = settings;

@@ -14,7 +14,7 @@ export function describeSandbox({
   sharesProcesses?: boolean;
 }): string {
   const shared = sharesProcesses
-    ? "All commands share one localhost, one process list and one /tmp."
+    ? "All commands share one localhost and one process list, and with the file tools one /tmp."
     : SEPARATE;
   const further = mayLeave
     ? "For more, such as packages or a push, pass outside_sandbox and a reason: the user is asked."

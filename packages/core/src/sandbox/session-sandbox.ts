@@ -1,9 +1,12 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { commandTemporaryPath } from "../infrastructure/fs/state-files.ts";
 import { protectedFileJournalDirectory } from "../infrastructure/paths/user.ts";
 import { resolveExecutable } from "../infrastructure/process/environment.ts";
-import type { SandboxState } from "../infrastructure/process/shell-wrapper.ts";
-import { type Environment, now } from "../infrastructure/runtime.ts";
+import type { CommandTemporary, SandboxState } from "../infrastructure/process/shell-wrapper.ts";
+import { type Environment, now, temporaryDirectory } from "../infrastructure/runtime.ts";
 import { findSandboxProgram, type SandboxProgram } from "./detect.ts";
+import { findOwnHomes, findSharedTemporary } from "./shared-temporary.ts";
 
 /** What a session's commands may touch, and where this is reported. */
 export interface SandboxOptions {
@@ -29,7 +32,8 @@ export class SessionSandbox {
   private opening: Promise<OpenedBox> | undefined;
   private recovering: Promise<void> | undefined;
   private readonly sessionStart = now();
-  private tried: { sharesProcesses: boolean } | undefined;
+  /** Once a sandbox was tried; without `box` there is none. */
+  private tried: { box?: { sharesProcesses: boolean } } | undefined;
 
   constructor(private readonly options: SandboxOptions) {
     this.found = options.setting === "off" ? undefined : findSandboxProgram(options);
@@ -51,10 +55,28 @@ export class SessionSandbox {
 
   /** True where commands see each other's processes and servers: by what is installed, until the first one has run. */
   get sharesProcesses(): boolean {
-    if (this.tried !== undefined) return this.tried.sharesProcesses;
-    if (this.found === undefined || !("path" in this.found) || this.found.kind !== "bubblewrap") return false;
+    if (this.tried) return this.tried.box?.sharesProcesses ?? false;
     const { environment, root } = this.options;
-    return resolveExecutable("nsenter", { environment, outside: root }) !== undefined;
+    return this.hasBubblewrap && resolveExecutable("nsenter", { environment, outside: root }) !== undefined;
+  }
+
+  /** Where commands have their temporary files; undefined where they have the system's directories. */
+  get commandTemporary(): CommandTemporary | undefined {
+    const { environment, root, writable = [], directory } = this.options;
+    const hasBox = this.tried ? this.tried.box !== undefined : true;
+    const session = this.hasBubblewrap && hasBox ? directory() : undefined;
+    if (session === undefined) return undefined;
+    const files = commandTemporaryPath(session);
+    mkdirSync(files, { recursive: true, mode: 0o700 });
+    return {
+      shared: findSharedTemporary(temporaryDirectory(), findOwnHomes(environment)),
+      kept: [root, session, ...writable.filter((path) => isAbsolute(path))],
+      directory: files,
+    };
+  }
+
+  private get hasBubblewrap(): boolean {
+    return this.found !== undefined && "path" in this.found && this.found.kind === "bubblewrap";
   }
 
   /** The notice for the user at the start if a sandbox was requested and there is none. Undefined otherwise. */
@@ -106,9 +128,10 @@ export class SessionSandbox {
     const opened = await openBox(this.found, { ...this.options, mayLeave, sessionStart: this.sessionStart });
     if ("box" in opened) {
       const { box } = opened;
-      this.tried = box;
+      this.tried = { box };
       return { state: { kind: "boxed", wrapper: box, mayLeave }, close: () => box.close() };
     }
+    this.tried = {};
     this.options.notify?.(describe(opened.problem, this.options));
     return without(toState(opened.problem, this.options));
   }

@@ -64,7 +64,7 @@ export function createEditTool(workspace: Workspace): Tool<EditParameters> {
  * written as it is.
  */
 export function createWriteTool(workspace: Workspace): Tool<WriteParameters> {
-  const gate = createTargetGate(workspace, { toolName: "write", permission: "write" });
+  const gate = createTargetGate(workspace, { toolName: "write", permission: "write", creates: true });
   return {
     name: "write",
     description:

@@ -3,6 +3,7 @@ import { type FileTarget, locateFile } from "../infrastructure/fs/read.ts";
 import { isInside } from "../infrastructure/fs/real-path.ts";
 import { homeDirectory } from "../infrastructure/runtime.ts";
 import type { ApprovalRequest } from "../tool/types.ts";
+import { toPrivatePath } from "./private-temporary.ts";
 import type { Workspace } from "./workspace.ts";
 
 interface FileArguments {
@@ -11,7 +12,7 @@ interface FileArguments {
 
 /** The exact file that was approved. */
 export interface ApprovedTarget extends FileTarget {
-  /** Absolute; the links in it are not followed. */
+  /** As a command names it: absolute; the links in it are not followed. */
   path: string;
 }
 
@@ -32,12 +33,20 @@ interface TargetGate {
  */
 export function createTargetGate(
   workspace: Workspace,
-  { toolName, permission }: { toolName: string; permission: "read" | "write" },
+  {
+    toolName,
+    permission,
+    creates = false,
+  }: { toolName: string; permission: "read" | "write"; creates?: boolean },
 ): TargetGate {
   const realPaths = new WeakMap<FileArguments, string | undefined>();
+  const follow = (path: string) => {
+    const view = workspace.commandTemporary?.();
+    return view === undefined ? path : toPrivatePath(path, view, { creates });
+  };
   return {
     approval(args) {
-      const path = resolveFilePath(workspace, args.file_path);
+      const path = follow(resolveFilePath(workspace, args.file_path));
       const realPath = realPathOf(path);
       realPaths.set(args, realPath);
       // A real path in the project needs no extra mention of where it leads.
@@ -51,7 +60,7 @@ export function createTargetGate(
     },
     locate(args) {
       const path = resolveFilePath(workspace, args.file_path);
-      const target = locateFile(path);
+      const target = locateFile(follow(path));
       if (realPaths.has(args) && realPaths.get(args) !== target.realPath) {
         throw new Error(
           `${path} led elsewhere when it was allowed; now it leads to ${target.realPath}. Try again.`,

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { createFingerprint, type FileFingerprint, isSameContent } from "../infrastructure/fs/stat.ts";
-import type { SandboxState } from "../infrastructure/process/shell-wrapper.ts";
+import type { CommandTemporary, SandboxState } from "../infrastructure/process/shell-wrapper.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 
@@ -22,6 +22,8 @@ export interface Workspace {
   inheritEnvironment?: readonly string[] | undefined;
   /** How commands run; evaluated before each one. When left out, commands run unsandboxed. */
   sandboxState?: (() => Promise<SandboxState>) | undefined;
+  /** Where commands have their temporary files; undefined, or left out, where they have the system's directories. */
+  commandTemporary?: (() => CommandTemporary | undefined) | undefined;
   /** Knows the placeholders that stand for secrets in what the model reads. */
   redactor?: SecretRedactor | undefined;
   /** Set in children as `DILIGENT_SESSION_ID`. */

@@ -59,6 +59,16 @@ export interface ShellWrapper {
   leave(): () => readonly string[];
 }
 
+/** The directory that sandboxed commands have in the place of the system's temporary ones. All paths are absolute. */
+export interface CommandTemporary {
+  /** The directories in whose place it is, such as `/tmp`. */
+  shared: readonly string[];
+  /** What lies in these and is itself to commands too: the project, for instance. */
+  kept: readonly string[];
+  /** Where it really is. */
+  directory: string;
+}
+
 /** How the commands of a session run. */
 export type SandboxState =
   /** In a box; one that asks for it and is allowed to runs outside, where `mayLeave`. */
