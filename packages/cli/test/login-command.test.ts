@@ -87,7 +87,7 @@ describe("diligent login NAME with a piped key", () => {
     ["nothing", ""],
     ["blanks", "  \n"],
     ["two lines", `${KEY}\nmore\n`],
-    ["what is no text of a key", "schlüssel"],
+    ["text that cannot be a key", "schlüssel"],
   ])("refuses %s with exit code 2, without a request", async (_, input) => {
     await using server = await startSseServer(wholeReply(ANTHROPIC_SERVICE, { text: "ok" }));
     const { stderr, exitCode } = await pipe(["anthropic"], input, { ANTHROPIC_BASE_URL: server.url });
@@ -132,7 +132,7 @@ describe("diligent login refuses with exit code 2, without repeating its input:"
     ["a key as an option", ["anthropic", `--key=${KEY}`], "unknown option"],
     ["a key that looks like an option", [`--${KEY}`], "unknown option"],
     ["an unknown name", ["antropic"], "Did you mean anthropic?"],
-    ["no name where nobody can be asked", [], "login needs a provider: anthropic, openai"],
+    ["a missing name without a terminal", [], "login needs a provider: anthropic, openai"],
   ])("%s", async (_, args, text) => {
     const { stdout, stderr, exitCode } = await pipe(args, "");
     expect([exitCode, stdout]).toEqual([2, ""]);

@@ -150,10 +150,10 @@ describe("the compaction does not depend on the knowledge request:", () => {
   });
 
   test.each<[string, CountingModel["answer"]]>([
-    ["nothing worth it", () => "none"],
+    ["nothing worth recording", () => "none"],
     ["a server error", () => ({ status: 500, body: "broken" })],
     ["an answer that breaks off", () => ({ events: [], ending: "reset" })],
-    ["an item that is none", () => call("add_knowledge", { type: "poem", content: "" })],
+    ["an invalid entry", () => call("add_knowledge", { type: "poem", content: "" })],
     ["a call of another tool", () => call("bash", { command: "touch made" })],
   ])("%s", async (_, flush) => {
     await using server = await serve(flush);
@@ -168,9 +168,9 @@ describe("the compaction does not depend on the knowledge request:", () => {
 
 describe("the knowledge request is not sent", () => {
   test.each<[string, object, string[]]>([
-    ["where that is switched off", { knowledge: NOT_FLUSHING }, []],
-    ["where no knowledge", { knowledge: { enabled: false } }, []],
-    ["where nothing may be recorded", { limits: SMALL }, ["--approval", "plan"]],
+    ["if it is turned off", { knowledge: NOT_FLUSHING }, []],
+    ["if no knowledge", { knowledge: { enabled: false } }, []],
+    ["if nothing may be recorded", { limits: SMALL }, ["--approval", "plan"]],
   ])("%s", async (_, config, args) => {
     await using server = await serve(() => "never", config);
     const { exitCode } = await say(...args);

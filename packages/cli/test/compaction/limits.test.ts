@@ -40,7 +40,7 @@ describe("a model that writes no summary costs only a few requests, and the run 
   };
 
   test.each<[string, CountingModel["summarize"], number]>([
-    ["it answers junk", () => ({ text: "Sure, I can help with that!" }), 2],
+    ["it answers nonsense", () => ({ text: "Sure, I can help with that!" }), 2],
     ["it answers nothing", () => ({ text: " " }), 2],
     ["it never stops", () => ({ text: "x".repeat(100_000) }), 2],
     ["it is refused", () => error(400, "invalid_request_error"), 1],

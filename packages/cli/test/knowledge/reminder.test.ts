@@ -63,9 +63,9 @@ test("the count for the reminder continues in a later run and includes answers w
 });
 
 test.each<[string, object, string[]]>([
-  ["where no interval is set", {}, []],
+  ["if no interval is set", {}, []],
   ["without knowledge", { nudgeInterval: 1, enabled: false }, []],
-  ["where nothing may be recorded", { nudgeInterval: 1 }, ["--approval", "plan"]],
+  ["if nothing may be recorded", { nudgeInterval: 1 }, ["--approval", "plan"]],
 ])("the model gets no reminder %s", async (_, knowledge, args) => {
   await play([[look("."), look("."), answer]], knowledge, args);
   expect(reminders()).toEqual([false, false]);

@@ -109,7 +109,7 @@ describe("recording is not offered and not requested, while existing knowledge i
   test.each([
     ["in plan mode", ["--approval", "plan"], {}],
     ["without a session", ["--no-session"], {}],
-    ["where writing is denied", [], { permissions: [{ permission: "write", pattern: "*", action: "deny" }] }],
+    ["if writing is denied", [], { permissions: [{ permission: "write", pattern: "*", action: "deny" }] }],
   ])("%s", async (_, args, config) => {
     writeKnowledge({ content: "Uses Bun." });
     place.write("diligent.jsonc", config);

@@ -147,7 +147,7 @@ describe("in a project of its own", () => {
   test.each([
     ["whole", "{ provider }"],
     ["of another version, with an unknown setting", '{ "later": true, provider }'],
-    ["broken behind the key", '{ provider, "model": }'],
+    ["broken after the key", '{ provider, "model": }'],
     ["broken before the key", '{ "model: "x", provider }'],
   ])("--list masks a key in a configuration that is %s, and works", async (_, text) => {
     writeSession(own, { ...OLD, texts: [`is ${KEY_IN_FILE} right?`, "yes"] });

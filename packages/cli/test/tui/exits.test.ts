@@ -97,8 +97,8 @@ describe("an idle screen restores the terminal", () => {
   });
 
   test.each([
-    ["an exception that nobody caught", "SIGUSR1", "thrown by the test"],
-    ["a rejected promise that nobody caught", "SIGUSR2", "rejected by the test"],
+    ["an uncaught exception", "SIGUSR1", "thrown by the test"],
+    ["an unhandled rejection", "SIGUSR2", "rejected by the test"],
   ] as const)("after %s, which is reported below the live region", async (_, signal, message) => {
     await using program = await startIdle();
     process.kill(childOf(program), signal);

@@ -3,13 +3,13 @@ import { LineStyle, readTokens, toScreenLine } from "../../src/tui/screen/line.t
 import { Chance } from "../support/chance.ts";
 
 test.each([
-  ["a style that goes on behind a blank", "\x1b[35ma\x1b[39m \x1b[35mb\x1b[39m", "\x1b[35ma b\x1b[m"],
+  ["a style that continues after a blank", "\x1b[35ma\x1b[39m \x1b[35mb\x1b[39m", "\x1b[35ma b\x1b[m"],
   ["two styles side by side", "\x1b[2ma\x1b[22m\x1b[1mb\x1b[22m", "\x1b[2ma\x1b[0;1mb\x1b[m"],
   ["one more attribute", "\x1b[1ma\x1b[31mb\x1b[0m", "\x1b[1ma\x1b[31mb\x1b[m"],
   ["another colour", "\x1b[31ma\x1b[39m\x1b[32mb\x1b[39m", "\x1b[31ma\x1b[32mb\x1b[m"],
   ["the background of a blank", "\x1b[41ma\x1b[49m b", "\x1b[41ma\x1b[m b"],
   ["a blank that is underlined", "a\x1b[4m \x1b[24mb", "a\x1b[4m \x1b[mb"],
-  ["a style that nothing has", "a\x1b[31m\x1b[39mb", "ab"],
+  ["an unused style", "a\x1b[31m\x1b[39mb", "ab"],
   ["blanks at the end that only have a colour", "\x1b[31mab  \x1b[39m  ", "\x1b[31mab\x1b[m"],
 ])("%s takes the fewest possible bytes", (_, raw, text) => {
   expect(toScreenLine(raw).text).toBe(text);

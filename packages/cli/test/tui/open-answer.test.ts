@@ -142,10 +142,10 @@ test("a code block of a megabyte is written as it streams, at a constant cost", 
 
 test.each([
   ["code whose fence is open, up to its last line", "```ts\na\nb\n", "c"],
-  ["a list in front of its last item", "- a\n- b\n", "- c"],
-  ["nothing of a paragraph", "", "a\nb\nc\n"],
-  ["nothing of a table", "", "|a|b|\n|-|-|\n|1|2|\n"],
-  ["nothing of code in an item", "- a\n", "- b\n  ```\n  - x\n  - y\n"],
+  ["a list before its last item", "- a\n- b\n", "- c"],
+  ["no part of a paragraph", "", "a\nb\nc\n"],
+  ["no part of a table", "", "|a|b|\n|-|-|\n|1|2|\n"],
+  ["no part of code in an item", "- a\n", "- b\n  ```\n  - x\n  - y\n"],
   ["no number in a sentence", "", "It was in\n1984. A year\n"],
 ])("the stable part of an open answer is %s", (_, stable, rest) => {
   expect(findStableEnd(stable + rest)).toBe(stable.length);

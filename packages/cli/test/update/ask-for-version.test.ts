@@ -38,18 +38,18 @@ test.each([
   ["a page", () => new Response("<html>0.3.0</html>"), "the answer is not valid JSON"],
   ["nothing", () => new Response(null), "the answer is not valid JSON"],
   [
-    "bytes that are no text",
+    "bytes that are not text",
     () => new Response(new Uint8Array([0x22, 0xff, 0x22])),
     "the answer is not valid JSON",
   ],
   ["nested lists", () => new Response("[".repeat(60_000)), "the answer is not valid JSON"],
   ["a list", () => Response.json(["0.3.0"]), "the answer contains no version"],
   ["null", () => Response.json(null), "the answer contains no version"],
-  ["an object without one", () => Response.json({ latest: "0.3.0" }), "the answer contains no version"],
+  ["an object without a version", () => Response.json({ latest: "0.3.0" }), "the answer contains no version"],
   ["garbage", () => Response.json({ version: "\x1b[2J9.9.9" }), "the answer contains no version"],
   ["a number", () => Response.json({ version: 3 }), "the answer contains no version"],
   [
-    "what is packed",
+    "a compressed body",
     () =>
       new Response(Bun.gzipSync(JSON.stringify({ version: "0.3.0" })), {
         headers: { "content-encoding": "gzip" },
@@ -72,7 +72,7 @@ test.each([
     "it redirects to an address that is not allowed",
   ],
   [
-    "redirects without end",
+    "endless redirects",
     () => new Response(null, { status: 308, headers: { location: "/diligent/latest" } }),
     "it redirects more than 3 times",
   ],

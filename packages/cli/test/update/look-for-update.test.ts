@@ -109,7 +109,7 @@ test.each([
   ["not valid JSON", "{"],
   ["no object", "null"],
   ["no time", '{"askedAt":"soon","address":"x"}'],
-  ["a number for a time", `{"askedAt":${START},"address":"x"}`],
+  ["a number instead of a time", `{"askedAt":${START},"address":"x"}`],
   ["nothing", ""],
 ])("a file that contains %s is replaced", async (_, content) => {
   await using server = startVersionServer(() => "0.3.0");

@@ -52,23 +52,23 @@ for (const [name, makeDocument, count] of [
 }
 
 test.each([
-  ["a paragraph with a blank line behind it", "one\n\n", ""],
+  ["a paragraph followed by a blank line", "one\n\n", ""],
   ["a heading", "# one\n", ""],
-  ["what stands in front of an open block", "one\n\n- a\n\nthree\n\n", ""],
+  ["the text before an open block", "one\n\n- a\n\nthree\n\n", ""],
   ["a closed fence", "```ts\nconst a = 1;\n\n```\n", ""],
-  ["a table with a blank line behind it", "|a|b|\n|-|-|\n|1|2|\n\n", ""],
-  ["a quote with a blank line behind it", "> one\n> two\n\n", ""],
-  ["a list that text follows", "1. a\n\n   more\n2. b\n\ntext\n\n", ""],
-  ["definitions that text follows", "[1]: http://a\n[2]: http://b\ntext\n\n", ""],
+  ["a table followed by a blank line", "|a|b|\n|-|-|\n|1|2|\n\n", ""],
+  ["a quote followed by a blank line", "> one\n> two\n\n", ""],
+  ["a list followed by text", "1. a\n\n   more\n2. b\n\ntext\n\n", ""],
+  ["definitions followed by text", "[1]: http://a\n[2]: http://b\ntext\n\n", ""],
   ["lines that end with CRLF", "one\r\n\r\n", "two\r\n"],
 ])("cutFinished() finds a finished block: %s", (_, finished, rest) => {
   expect(cutFinished(finished + rest)).toEqual({ finished, rest });
 });
 
 test.each([
-  ["a paragraph without a blank line behind it", "one\n"],
+  ["a paragraph not followed by a blank line", "one\n"],
   ["a line that has not ended", "# one"],
-  ["a list, which may go on after a blank line", "1. a\n2. b\n\n"],
+  ["a list, which may continue after a blank line", "1. a\n2. b\n\n"],
   ["a list whose last item holds a closed fence", "- a\n  ```\n  x\n  ```\n\n"],
   ["an open fence with blank lines", "```ts\na\n\n# b\n\n"],
   ["a fence within a longer one", "````\n```\n\n```\n"],
@@ -83,13 +83,13 @@ test.each([
 });
 
 test.each([
-  ["a table below a paragraph that a line makes a heading of", "a\n[b[\n-:\n-\nc\n"],
-  ["a list below a paragraph that a line makes a heading of", "a\n+\tb\nc\n=\n\nd"],
-  ["a list that the next lines make a rejected table of", "?>\n1.\n-|-\n2. two\nb\n* c\n"],
-  ["an item in front of a line of blanks that are no spaces", "2. a\n\n- b\nc\n\u00a0\n- 1. d\n"],
-  ["a fence with a tab behind it, which closes nothing", "```\na\n```\t\n```b\n=\n"],
+  ["a table below a paragraph that the next line turns into a heading", "a\n[b[\n-:\n-\nc\n"],
+  ["a list below a paragraph that the next line turns into a heading", "a\n+\tb\nc\n=\n\nd"],
+  ["a list that the next lines turn into a rejected table", "?>\n1.\n-|-\n2. two\nb\n* c\n"],
+  ["an item before a line of blanks other than spaces", "2. a\n\n- b\nc\n\u00a0\n- 1. d\n"],
+  ["a fence followed by a tab, which closes nothing", "```\na\n```\t\n```b\n=\n"],
   ["a definition whose title begins on the next line", '[a]: /b\n"c\n\nd"\n\ne'],
-  ["numbers that are all one", "1. a\n1. b\n\n1. c\n\ntext\n\n1. d\n"],
+  ["numbers that are all 1", "1. a\n1. b\n\n1. c\n\ntext\n\n1. d\n"],
   ["a label whose definition comes last", "See [the docs][1].\n\nMore.\n\n[1]: http://a\n"],
 ])("the parts cut line by line render like the whole: %s", (_, document) => {
   const parts: string[] = [];

@@ -159,8 +159,8 @@ describe("a terminal's treatment of its rows", () => {
     ["GNU screen", { device: "83;50000;0" }, "keeps_rows"],
     ["mosh", { device: "1;10;0" }, "keeps_rows"],
     ["the Linux console", { term: "linux" }, "keeps_rows"],
-    ["one that answers other questions only", { hasAnswered: true }, "rewraps"],
-    ["one that says nothing", {}, "rewraps_around_cursor"],
+    ["one that answers only other queries", { hasAnswered: true }, "rewraps"],
+    ["one that does not identify itself", {}, "rewraps_around_cursor"],
   ])("is known for %s", (_, traits, rewrap) => {
     expect(detectRewrap({ ...silent, ...traits })).toBe(rewrap);
   });

@@ -70,7 +70,7 @@ describe("a resize", () => {
     ["xterm.js, whatever the environment says", { termProgram: "tmux", device: "0;276;0" }, atOnce],
     ["GNU screen", { term: "screen-256color", device: "83;50000;0" }, atOnce],
     ["VTE", { device: "65;7600;1" }, atOnce],
-    ["one that says nothing", {}, atOnce],
+    ["one that does not identify itself", {}, atOnce],
   ])("is waited out for as long as %s needs", (_, traits, settling) => {
     expect(detectSettling({ ...silent, ...traits })).toEqual(settling);
   });
