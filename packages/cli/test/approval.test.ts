@@ -196,7 +196,7 @@ describe("requests that are decided without a question", () => {
     const expected: Awaited<ReturnType<typeof decide>> = {
       decision: {
         response: "reject",
-        message: 'Refused: the rule deny execute "npm" forbids it [rule]. Do not try it in another way.',
+        message: 'Refused: the rule deny execute "npm" forbids it [rule]. Do not work around it.',
       },
       gates: ["rule"],
     };

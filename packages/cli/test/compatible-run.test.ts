@@ -99,7 +99,7 @@ describe("an untrusted project", () => {
     }
     place.write("diligent.json", { provider: { compatible: { evil } } });
     expect((await runDiligent(place, ["-p", "-m", "evil/m", "hi"])).stderr).toContain(
-      'Unknown model "evil/m": no server called evil is configured (there are: local).',
+      'Unknown model "evil/m": no server called evil is configured (servers: local).',
     );
     expect(server.requests).toEqual([]);
   });
@@ -157,7 +157,7 @@ describe("a session", () => {
     const args = ["-p", "-c", "three", "--output-format", "stream-json"];
     const notices = parseLines((await runDiligent(place, args, { environment })).stdout);
     expect(notices.find(({ code }) => code === "other_model")?.message).toStartWith(
-      'The session used local/m: Unknown model "local/m": no server called local is configured (none is).',
+      'The session used local/m: Unknown model "local/m": no server called local is configured (there is none).',
     );
   });
 });

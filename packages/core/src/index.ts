@@ -7,8 +7,8 @@ export { computeCost } from "./agent/run.ts";
 export type {
   AgentEvent,
   AgentLoopConfig,
+  ApprovalHandle,
   Approve,
-  Asking,
   ChangeTracker,
   CompactionRung,
   CompactionTrigger,
@@ -59,7 +59,7 @@ export type {
 } from "./harness/earlier-session.ts";
 export { UsageError } from "./harness/errors.ts";
 export type { ExtensionCommand, GateDecision, HarnessExtension } from "./harness/extension.ts";
-export type { SessionWording } from "./harness/find-session.ts";
+export type { SessionFormatter } from "./harness/find-session.ts";
 export type { SandboxSummary } from "./harness/harness.ts";
 export {
   createHarness,

@@ -14,7 +14,7 @@ export { describeError, orUsageError, UsageError, unknownModel } from "./harness
 export {
   findNamedSession,
   findSession,
-  type SessionWording,
+  type SessionFormatter,
   splitEntry,
   withArchivedLast,
   withoutArchived,

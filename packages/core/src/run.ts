@@ -8,8 +8,8 @@ export { computeCost } from "./agent/run.ts";
 export type {
   AgentEvent,
   AgentLoopConfig,
+  ApprovalHandle,
   Approve,
-  Asking,
   ChangeTracker,
   ContextCause,
   MessageDelta,

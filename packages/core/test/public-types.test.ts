@@ -103,33 +103,35 @@ describe("what is looked for in declarations", () => {
 /** A type that goes, or one more that comes, is decided here; for values see `public-names.test.ts`. */
 const TYPES = `
   AddKnowledgeOptions Agent AgentEvent AgentLoopConfig AgentOptions AgentReply ApprovalContext
-  ApprovalDecision ApprovalGate ApprovalMode ApprovalRequest ApprovalResponse ApprovalVerdict Approvals
-  Approve ArchiveEntry AskPerson AskedVerdict Asking AssistantMessage BranchSummaryEntry CatalogSettings
-  ChangeTracker ChangedSetting CheckpointLimits CheckpointOptions CheckpointPreparation CommandEdit
-  CommandReturn CommandTemporary CompactOptions CompactionDetails CompactionEntry CompactionOutcome CompactionRung
-  CompactionSettings CompactionTrigger ComposedSession ConfigProblem ConfigWarning ContentBlock
-  ContextCause ContextOptions ContextSnapshot ContextUsage Conversation CreateSessionOptions CustomEntry
-  CutPointResult DeferredWriterOptions DescribedSetting DiligentConfig DiligentPaths DiscoverOptions
-  DiscoveredInstruction DisplacedRef EarlierSession Effort EntryBase Environment EnvironmentFacts
-  ExtensionCommand FileBase FileFingerprint FileState FindChangedFile GateDecision GenerateSummaryOptions
-  Grant GrantLocation GuardAppend Harness HarnessExtension HarnessOptions HarnessOverrides HarnessSession
-  HeldSession IdleWatchdogOptions ImageBlock KeepOutput KeyChange KnowledgeConfig KnowledgeEntry
-  KnowledgeFile KnowledgeRemoval KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry
-  LeaveOptions LoadOptions LoadedConfig Message MessageDelta Model ModelCatalog ModelChange
-  ModelChangeEntry ModelChoice ModelDefinition ModelFacts ModelFigures ModelLimit ModelPrice ModelSetting
-  Move MoveControl MoveProgress NeededApproval Notice NoticeLevel OpaqueBlock PathVersion PermissionRule
-  PersonAnswer PreparationDeps PrepareContext PreparedContext Preview PromptKnowledge ProviderErrorOptions
-  ProviderErrorType ProviderEvent ProviderReplay ProviderResult ProviderSettings PruneEntry
-  PruningConditions RankedKnowledge RecallMatches RecallQuery RecalledEntry Recording Redactor RequestLogEntry RequestLogFile RequestPurpose
+  ApprovalDecision ApprovalGate ApprovalHandle ApprovalMode ApprovalRequest ApprovalResponse
+  ApprovalVerdict Approvals Approve ArchiveEntry AskPerson AskedVerdict AssistantMessage
+  BranchSummaryEntry CatalogSettings ChangeTracker ChangedSetting CheckpointLimits CheckpointOptions
+  CheckpointPreparation CommandEdit CommandReturn CommandTemporary CompactOptions CompactionDetails
+  CompactionEntry CompactionOutcome CompactionRung CompactionSettings CompactionTrigger ComposedSession
+  ConfigProblem ConfigWarning ContentBlock ContextCause ContextOptions ContextSnapshot ContextUsage
+  Conversation CreateSessionOptions CustomEntry CutPointResult DeferredWriterOptions DescribedSetting
+  DiligentConfig DiligentPaths DiscoverOptions DiscoveredInstruction DisplacedRef EarlierSession Effort
+  EntryBase Environment EnvironmentFacts ExtensionCommand FileBase FileFingerprint FileState
+  FindChangedFile GateDecision GenerateSummaryOptions Grant GrantLocation GuardAppend Harness
+  HarnessExtension HarnessOptions HarnessOverrides HarnessSession HeldSession IdleWatchdogOptions
+  ImageBlock KeepOutput KeyChange KnowledgeConfig KnowledgeEntry KnowledgeFile KnowledgeRemoval
+  KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry LeaveOptions LoadOptions LoadedConfig
+  Message MessageDelta Model ModelCatalog ModelChange ModelChangeEntry ModelChoice ModelDefinition
+  ModelFacts ModelFigures ModelLimit ModelPrice ModelSetting Move MoveControl MoveProgress NeededApproval
+  Notice NoticeLevel OpaqueBlock PathVersion PermissionRule PersonAnswer PreparationDeps PrepareContext
+  PreparedContext Preview PromptKnowledge ProviderErrorOptions ProviderErrorType ProviderEvent
+  ProviderReplay ProviderResult ProviderSettings PruneEntry PruningConditions RankedKnowledge
+  RecallMatches RecallQuery RecalledEntry Recording Redactor RequestLogEntry RequestLogFile RequestPurpose
   Restoration RestoredPath ResumeSessionOptions RetryOptions Revise RevisedCall RunConditions RunOptions
   RunStopReason SandboxOptions SandboxState SandboxSummary ScopedGrant Script ScriptTurn ScriptedOptions
   SecretValue SerializableError SessionBranches SessionChange SessionCheckpoints SessionCheckpointsOptions
-  SessionChoices SessionContext SessionEntry SessionFile SessionFileLine SessionHeader SessionInfo
-  SessionInfoEntry SessionManagerConfig SessionMatch SessionMessageEntry SessionReadOptions SessionReference SessionSettings
-  SessionStart SessionTextOptions SessionTreeNode SessionWording SettingsEntry ShellCommand ShellWrapper
-  ShownSetting SteeredMessage StopReason StreamContext StreamFunction StreamOptions Summarizer
-  SummaryValidation SystemPromptSections TextBlock TextLocation ThinkingBlock ThinkingSupport Tool
-  ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolResult ToolResultMessage TrustDescription
-  TrustOptions TrustState TrustedItem TrustedProject UndoOptions UnknownEntry UnlikePath UnreadableSession
-  UpcomingRequest Usage UsagePurpose UserMessage UserRules Workspace WrapStream WrappedCommand
+  SessionChoices SessionContext SessionEntry SessionFile SessionFileLine SessionFormatter SessionHeader
+  SessionInfo SessionInfoEntry SessionManagerConfig SessionMatch SessionMessageEntry SessionReadOptions
+  SessionReference SessionSettings SessionStart SessionTextOptions SessionTreeNode SettingsEntry
+  ShellCommand ShellWrapper ShownSetting SteeredMessage StopReason StreamContext StreamFunction
+  StreamOptions Summarizer SummaryValidation SystemPromptSections TextBlock TextLocation ThinkingBlock
+  ThinkingSupport Tool ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolResult
+  ToolResultMessage TrustDescription TrustOptions TrustState TrustedItem TrustedProject UndoOptions
+  UnknownEntry UnlikePath UnreadableSession UpcomingRequest Usage UsagePurpose UserMessage UserRules
+  Workspace WrapStream WrappedCommand
 `;

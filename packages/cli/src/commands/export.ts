@@ -13,7 +13,7 @@ import { EXPORT_FORMATS, type ExportFormat, findFormat } from "../export/export-
 import { type CliIo, writeLine } from "../io/io.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
 import { openSavedRedactor } from "../session/saved-secrets.ts";
-import { SESSION_WORDING } from "../session/session-wording.ts";
+import { SESSION_FORMATTER } from "../session/session-formatter.ts";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
 import { readSubcommandArguments } from "./arguments.ts";
 import { projectSessionsDir } from "./list.ts";
@@ -35,7 +35,7 @@ export async function runExport(rest: readonly string[], io: CliIo, directory?: 
   const sessions = await listSessions(sessionsDir, { redactor });
   const session = findSession(sessions, redactor.redact(reference), {
     listUnreadable: () => listUnreadableSessions(sessionsDir),
-    wording: SESSION_WORDING,
+    formatter: SESSION_FORMATTER,
   });
   const text = await orUsageError(() => readDocument(session, { format, redactor }), SessionFileError);
   if (file === undefined) writeOut(text, io);

@@ -15,7 +15,7 @@ import {
 import { EXIT_SUCCESS, UsageError } from "../errors.ts";
 import type { CliIo } from "../io/io.ts";
 import { openSavedRedactor } from "../session/saved-secrets.ts";
-import { sessionMarks } from "../session/session-wording.ts";
+import { sessionMarks } from "../session/session-formatter.ts";
 import { formatLocalMinute, toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
 

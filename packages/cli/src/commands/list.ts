@@ -10,7 +10,7 @@ import { EXIT_SUCCESS } from "../errors.ts";
 import { type CliIo, writeLine } from "../io/io.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
 import { openSavedRedactor } from "../session/saved-secrets.ts";
-import { sessionMarks } from "../session/session-wording.ts";
+import { sessionMarks } from "../session/session-formatter.ts";
 import { formatLocalMinute, formatMessageCount, toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
 

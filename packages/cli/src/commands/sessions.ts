@@ -38,7 +38,7 @@ import { EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
 import type { CliIo } from "../io/io.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
 import { openSavedRedactor } from "../session/saved-secrets.ts";
-import { SESSION_WORDING } from "../session/session-wording.ts";
+import { SESSION_FORMATTER } from "../session/session-formatter.ts";
 import { formatLocalMinute, formatMessageCount, toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
 import { firstLines, moreLines } from "../tui/text.ts";
@@ -71,7 +71,7 @@ export async function runSessions(rest: readonly string[], io: CliIo, directory?
     findSession(sessions, redactor.redact(wanted), {
       listUnreadable: () => listUnreadableSessions(sessionsDir),
       areArchivedNumbered: true,
-      wording: SESSION_WORDING,
+      formatter: SESSION_FORMATTER,
     });
   switch (action) {
     case "show": {

@@ -21,7 +21,7 @@ import { describeError, EXIT_FAILURE, EXIT_SUCCESS, SIGNAL_EXIT_CODES, UsageErro
 import { type CliIo, type SignalName, writeFailure, writeLine } from "../io/io.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
 import { openSavedRedactor } from "../session/saved-secrets.ts";
-import { SESSION_WORDING } from "../session/session-wording.ts";
+import { SESSION_FORMATTER } from "../session/session-formatter.ts";
 import { toJsonText } from "../text/format.ts";
 import {
   type CutOffPlan,
@@ -76,7 +76,7 @@ export async function runUndo(rest: readonly string[], io: CliIo, directory?: st
       ? await findLastChanged(wishes.move, { root, environment: io.environment })
       : findSession(sessions, redactor.redact(reference), {
           listUnreadable: () => listUnreadableSessions(resolvePaths(root).sessions),
-          wording: SESSION_WORDING,
+          formatter: SESSION_FORMATTER,
         }).id;
   const options = { root, environment: io.environment, sessionId: sessionId ?? "" };
   const moved: Moved = sessionId === undefined ? {} : await move(wishes, options, io);

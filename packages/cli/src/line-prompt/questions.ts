@@ -102,7 +102,7 @@ function reject(message: string): PersonAnswer {
   if (message !== "") return { response: "reject", message: `The user denied this: ${message}` };
   return {
     response: "reject",
-    message: "The user denied this. Do not try it in another way.",
+    message: "The user denied this. Do not work around it.",
     endTurn: true,
   };
 }

@@ -10,7 +10,7 @@ import type { CliIo } from "../io/io.ts";
 import { formatAge, formatLocalSecond, formatMessageCount, formatSize } from "../text/format.ts";
 import { resolveDirectory } from "./project-directory.ts";
 import { openSavedRedactor } from "./saved-secrets.ts";
-import { SESSION_WORDING } from "./session-wording.ts";
+import { SESSION_FORMATTER } from "./session-formatter.ts";
 
 /** What to tell the user about a resumed session and about what has changed since. */
 export function resumedNotices({
@@ -73,11 +73,11 @@ export async function resolveResumption(command: RunCommand, io: CliIo): Promise
   const sessions = await listSessions(sessionsDir, { redactor });
   const { reference, entry } = splitEntry(redactor.redact(word.text), sessions);
   const isReference =
-    command.prompt !== undefined || findNamedSession(sessions, reference, SESSION_WORDING) !== undefined;
+    command.prompt !== undefined || findNamedSession(sessions, reference, SESSION_FORMATTER) !== undefined;
   if (!isReference) return { ...command, resumption, prompt: word.text };
   const listUnreadable = () => listUnreadableSessions(sessionsDir);
   const { id } = mustFind(
-    () => findSession(sessions, reference, { listUnreadable, wording: SESSION_WORDING }),
+    () => findSession(sessions, reference, { listUnreadable, formatter: SESSION_FORMATTER }),
     word.option,
   );
   return { ...command, resumption: { how, reference: entry === undefined ? id : `${id}@${entry}` } };

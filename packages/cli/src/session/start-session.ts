@@ -14,7 +14,7 @@ import type { ApprovalMode, Resumption, RunCommand } from "../arguments/command.
 import { type CliIo, writeLine } from "../io/io.ts";
 import type { UpdateCheck } from "../update/update-check.ts";
 import { resolveDirectory } from "./project-directory.ts";
-import { SESSION_WORDING } from "./session-wording.ts";
+import { SESSION_FORMATTER } from "./session-formatter.ts";
 
 /** A front end of the command line: where questions and warnings go. */
 interface FrontEnd {
@@ -89,7 +89,7 @@ function toOverrides(
     record: options.record,
     trustedOnce: carried?.trustedOnce,
     unrecordedPrompt: io.ownPrompt,
-    wording: SESSION_WORDING,
+    formatter: SESSION_FORMATTER,
     wrapStream:
       updates && ((stream, { config, note }) => updates.beside(stream, { url: config.updateUrl, note })),
     warn: (message, topic) => (topic === "sandbox" ? void warnEscaped(message, warn) : warn(message)),

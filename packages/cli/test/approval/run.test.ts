@@ -96,7 +96,7 @@ describe("permissions in the user's configuration", () => {
     );
     expect([failed, asked.map(({ gate }) => gate), exitCode]).toEqual([[true, false], ["rule"], 0]);
     expect(outputs[0]).toBe(
-      'Refused: the rule deny execute "mkdir" forbids it [rule]. Do not try it in another way.',
+      'Refused: the rule deny execute "mkdir" forbids it [rule]. Do not work around it.',
     );
   });
 
@@ -127,8 +127,7 @@ describe("permissions in the user's configuration", () => {
       ],
       ["--approval", "auto"],
     );
-    const refused =
-      'Refused: the rule deny read "private/**" forbids it [rule]. Do not try it in another way.';
+    const refused = 'Refused: the rule deny read "private/**" forbids it [rule]. Do not work around it.';
     const note = "[files that need approval to be read are left out]";
     expect(outputs).toEqual([
       refused,
@@ -195,7 +194,7 @@ describe("a refusal in print mode", () => {
       },
     ]);
     expect(outputs).toEqual([
-      "Refused: make may do more than read [shell_command], which needs the user's approval, and no one is there to give it. " +
+      "Refused: make may do more than read [shell_command], which needs the user's approval, and no user is present to give it. " +
         "Do what is possible without it; tell the user that --approval auto would allow it, or the rule " +
         '{"permission":"execute","pattern":"make it","action":"allow"} in permissions.',
     ]);

@@ -114,7 +114,7 @@ describe("diligent sessions compact in a read-only project", () => {
     makeReadOnly();
     const { stdout, stderr, exitCode } = await compact("1");
     expect([stdout, exitCode, server.asked.length]).toEqual(["", 2, 0]);
-    expect(stderr).toMatch(/^diligent: Nothing of this session is saved: .*EROFS/);
+    expect(stderr).toMatch(/^diligent: This session is not saved: .*EROFS/);
   });
 
   testUnless(findMountObstacle())(

@@ -38,7 +38,7 @@ test("a rule added at the line prompt applies at once, and no longer after its r
   await shown("Refused.");
   await shown("diligent> ");
   type("/permissions\r");
-  await shown("The approval mode is ask. Commands run without a sandbox");
+  await shown("The approval mode is ask. Commands run unsandboxed");
   await shown("1. rule: deny execute touch (");
   type("/permissions remove 1\r");
   await shown(": deny execute touch.");

@@ -94,7 +94,7 @@ describe("a model of no provider is refused before anything is sent", () => {
     ["openai/", '"openai/": the model after the slash is missing, as in openai/gpt-'],
     [
       "lokal/x",
-      '"lokal/x": no server called lokal is configured (there are: local). Did you mean local/x? To add it, set provider.compatible.lokal.baseUrl in your own configuration.',
+      '"lokal/x": no server called lokal is configured (servers: local). Did you mean local/x? To add it, set provider.compatible.lokal.baseUrl in your own configuration.',
     ],
     ["my models/x.json", '"my models/x.json". Run diligent models for a list.'],
     ["\x1b[31m/x", '"\\u001b[31m/x". Run diligent models for a list.'],

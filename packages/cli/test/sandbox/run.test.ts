@@ -212,7 +212,7 @@ describe("if there is no sandbox", () => {
         level: "info",
         code: "no_sandbox",
         message:
-          "Commands run without a sandbox, and ask before: bubblewrap (the program bwrap) is not installed.",
+          "Commands run unsandboxed and need approval: bubblewrap (the program bwrap) is not installed.",
       },
     ]);
     expect([asked.map(({ gate }) => gate), exitCode]).toEqual([["shell_command", "shell_command"], 4]);
@@ -221,9 +221,7 @@ describe("if there is no sandbox", () => {
   test("and that is only noticed on first use, the line comes with the first command", async () => {
     const refusing = pathWith("echo 'bwrap: No permissions to create a new namespace' >&2; exit 1");
     const { asked, stderr } = await print([bash("touch a"), bash("touch b")], [], refusing);
-    expect(stderr.match(/Commands run without a sandbox, and ask before: this system refuses/g)).toHaveLength(
-      1,
-    );
+    expect(stderr.match(/Commands run unsandboxed and need approval: this system refuses/g)).toHaveLength(1);
     expect(asked.map(({ gate }) => gate)).toEqual(["shell_command", "shell_command"]);
   });
 

@@ -144,14 +144,10 @@ describe("the sandbox on the screen", () => {
     const program = await open(undefined);
     expect(await facts(program)).toEqual([
       false,
-      expect.stringMatching(
-        /^Commands run without a sandbox, and ask before: bubblewrap .* is not installed\./,
-      ),
+      expect.stringMatching(/^Commands run unsandboxed and need approval: bubblewrap .* is not installed\./),
     ]);
     await program.run("/config");
-    expect(program.take().join("\n")).toContain(
-      "\nCommands run without a sandbox, and ask before: bubblewrap",
-    );
+    expect(program.take().join("\n")).toContain("\nCommands run unsandboxed and need approval: bubblewrap");
   });
 
   test("is reported as missing with the first command that fails, and stays missing after /reload", async () => {
@@ -162,7 +158,7 @@ describe("the sandbox on the screen", () => {
     await program.say("go");
     const refused = [
       false,
-      expect.stringMatching(/^Commands run without a sandbox, .*: this system refuses/),
+      expect.stringMatching(/^Commands run unsandboxed and need approval: this system refuses/),
     ];
     expect(await facts(program)).toEqual(refused);
     await program.run("/reload");
@@ -176,7 +172,7 @@ describe("the sandbox on the screen", () => {
     await program.run("/reload");
     expect(await facts(program)).toEqual([
       false,
-      'Commands run without a sandbox, and ask before: the setting "sandbox" is "off".',
+      'Commands run unsandboxed and need approval: the setting "sandbox" is "off".',
     ]);
   });
 });

@@ -84,7 +84,7 @@ test.concurrent("a no ends the turn, and a no with a message lets the model cont
       "> make them",
       "",
       "✗ bash touch a · rejected",
-      "  The user denied this. Do not try it in another way.",
+      "  The user denied this. Do not work around it.",
       "",
       "Stopped: request denied",
       "",

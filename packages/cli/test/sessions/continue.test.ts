@@ -231,7 +231,7 @@ describe("the model of a session", () => {
     const { stderr, exitCode } = await runDiligent(place, ["-p", "-c", "second"]);
     expect(exitCode).toBe(2);
     expect(stderr).toStartWith(
-      "diligent: The session used scripted/script.json: a script is played only with --model scripted/script.json. It cannot continue with claude-",
+      "diligent: The session used scripted/script.json: a script is only played with --model scripted/script.json. It cannot continue with claude-",
     );
     expect(stderr).toContain("set ANTHROPIC_API_KEY");
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);

@@ -249,7 +249,7 @@ describe("--fork REF@ENTRY", () => {
     [["--fork=2@wip"], noEntry("wip")],
     [
       ["-c", "2@00000001"],
-      "2@00000001 names an entry: use --fork 2@00000001 to continue in a copy that ends there",
+      "2@00000001 names an entry: use --fork 2@00000001 to fork the session at that entry",
     ],
   ])("refuses an unknown entry, and an entry with --continue: %p", async (args, message) => {
     const { stderr, exitCode } = await fork(...args, "go");

@@ -37,7 +37,7 @@ function print(...args: string[]) {
 async function expectUnsaved(reason: string) {
   const { stdout, stderr, exitCode } = await print();
   expect([stdout, exitCode]).toEqual(["one\n", 0]);
-  expect(stderr).toStartWith("warning: Nothing of this session is saved: ");
+  expect(stderr).toStartWith("warning: This session is not saved: ");
   expect(stderr).toContain(reason);
   expect(stderr.trimEnd().split("\n")).toHaveLength(1);
 }

@@ -112,7 +112,7 @@ export class TypedCommands {
 
   /** The machine's sandbox is visible only to tests with a PATH of their own. */
   private isAboutMachine(block: Block): boolean {
-    return !this.isOwnPath && toText(block).startsWith("Commands run without a sandbox");
+    return !this.isOwnPath && toText(block).startsWith("Commands run unsandboxed");
   }
 
   /** Waits until the session is open, and shows it like the program does. */

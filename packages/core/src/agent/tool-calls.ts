@@ -5,7 +5,7 @@ import type { ApprovalDecision, ApprovalRequest, AskedCall } from "../tool/types
 import { type AssistantMessage, type ToolCallBlock, type ToolResultMessage, toolCallsOf } from "../types.ts";
 import { LOOP_WINDOW, type LoopVerdict } from "./loop-detector.ts";
 import type { Run } from "./run.ts";
-import type { Asking, NoticeLevel } from "./types.ts";
+import type { ApprovalHandle, NoticeLevel } from "./types.ts";
 
 /** The results of one reply's calls, in call order, and whether they end the run. */
 interface ToolCallsOutcome {
@@ -166,7 +166,7 @@ async function decide(
   asked: AskedCall | undefined,
 ): Promise<ApprovalDecision> {
   if (!run.config.approve) return { response: "once" };
-  const announce: Asking["announce"] = (gate, { shown = request, mode, needed } = {}) => {
+  const announce: ApprovalHandle["announce"] = (gate, { shown = request, mode, needed } = {}) => {
     const requestId = run.nextItemId("approval");
     run.emit({
       type: "approval_request",

@@ -190,7 +190,7 @@ export type AgentEvent =
     };
 
 /** The context of one approval decision. */
-export interface Asking {
+export interface ApprovalHandle {
   /**
    * Notifies the run's observers that the user is being asked, or that the request was refused; `shown` when more
    * is shown than was requested, `mode` when the policy has modes, `needed` when nobody can be asked.
@@ -208,7 +208,7 @@ export interface Asking {
 /** Decides about one request. */
 export type Approve = (
   request: ApprovalRequest,
-  asking: Asking,
+  handle: ApprovalHandle,
 ) => Promise<ApprovalResponse | ApprovalDecision>;
 
 /** A model request that is about to be made, as passed to the context manager. */

@@ -8,37 +8,37 @@ import type { HarnessExtension } from "./extension.ts";
 import { createHarness, type Harness, type HarnessSession } from "./harness.ts";
 import { type ModelChoice, VENDORS } from "./models.ts";
 
-/** What an agent is made of. */
+/** The settings of an agent. */
 export interface AgentOptions {
-  /** An id or alias, `scripted/FILE`, or a model of the caller's own with the way to ask it. */
+  /** An id or alias, `scripted/FILE`, or a custom model with its stream function. */
   model: string | ModelChoice;
   /** The directory to work in, absolute and real. */
   cwd: string;
-  /** For a model of Anthropic or OpenAI; from the environment or the configuration when left out. */
+  /** For a model of Anthropic or OpenAI; taken from the environment or the configuration when left out. */
   apiKey?: string | undefined;
-  /** That of this process when left out. */
+  /** The environment variables; those of this process when left out. */
   environment?: Environment | undefined;
-  /** Besides the built-in ones. */
+  /** Tools in addition to the built-in ones. */
   tools?: readonly Tool[] | undefined;
   /** False: only the tools of `tools` and of extensions. */
   builtinTools?: boolean | undefined;
-  /** Answers what the policy does not allow by itself; without it, such calls are refused. */
+  /** Answers requests that the policy does not decide; without it, such calls are refused. */
   approve?: ((request: ApprovalRequest) => ApprovalResponse | Promise<ApprovalResponse>) | undefined;
   extensions?: readonly HarnessExtension[] | undefined;
   /** True: the session is saved in the project, where `diligent --continue` finds it. */
   persist?: boolean | undefined;
 }
 
-/** What came of one prompt. */
+/** The result of one prompt. */
 export interface AgentReply {
-  /** Of the last message of the model. */
+  /** The text of the model's last message. */
   text: string;
   stopReason: RunStopReason;
-  /** Tokens of all requests together. */
+  /** The tokens of all requests together. */
   usage: Usage;
   /** US dollars; null when the price of a model is unknown. */
   cost: number | null;
-  /** Why the run failed, where it did. */
+  /** The error that ended the run. */
   error?: SerializableError;
 }
 
@@ -51,13 +51,13 @@ export interface Agent {
    * @throws Error while another prompt is being answered.
    */
   prompt(text: string, options?: { signal?: AbortSignal }): Promise<AgentReply>;
-  /** Ends what its tools have started and removes its temporary files. */
+  /** Ends the processes of its tools and removes its temporary files. */
   close(): Promise<void>;
 }
 
 /**
- * Composes an agent as the program `diligent` would: configuration, instructions, knowledge, tools, approvals, sandbox.
- * @throws UsageError when it cannot be composed, such as for an unknown model or a missing key.
+ * Composes an agent like the program `diligent`: configuration, instructions, knowledge, tools, approvals, sandbox.
+ * @throws UsageError when it cannot be composed, for instance because of an unknown model or a missing key.
  */
 export async function createAgent(options: AgentOptions): Promise<Agent> {
   const { cwd, model, apiKey, approve, environment = processEnvironment() } = options;
@@ -65,7 +65,7 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   const harness = await createHarness({
     cwd,
     environment: apiKey === undefined ? environment : { ...environment, [keyVariable(model)]: apiKey },
-    // Neither looser nor stricter than the caller says, whatever the user has configured for the program.
+    // The caller alone decides about approvals, whatever the user has configured for the program.
     overrides: { tools, builtinTools, extensions, persist, approvalMode: approve ? "ask" : "deny" },
   });
   try {
@@ -77,14 +77,14 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   }
 }
 
-/** The variable that holds the key of the model's provider. */
+/** The environment variable with the key of the model's provider. */
 function keyVariable(model: AgentOptions["model"]): string {
   const id = typeof model === "string" ? model : model.model.id;
   const provider = findKnownModel(id)?.provider ?? inferProvider(id);
   const vendor = VENDORS.find(({ name }) => name === provider);
   if (vendor) return vendor.variable;
   throw new UsageError(
-    `apiKey is for models of ${VENDORS.map(({ name }) => name).join(" and ")}, and ${id} is none of them. Set the key of its server in the configuration.`,
+    `apiKey is only for models of ${VENDORS.map(({ name }) => name).join(" and ")}, and ${id} is not one of them. Set its server's key in the configuration.`,
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Approve, Asking } from "../agent/types.ts";
+import type { ApprovalHandle, Approve } from "../agent/types.ts";
 import { GrantStore } from "../approval/grant-store.ts";
 import { decideApproval } from "../approval/policy.ts";
 import {
@@ -24,7 +24,7 @@ import type {
 import { describeError } from "./errors.ts";
 import type { GateDecision, HarnessExtension } from "./extension.ts";
 
-/** A person's answer. */
+/** The user's answer. */
 export interface PersonAnswer extends ApprovalDecision {
   /** Scope of an "always" answer; defaults to this session. */
   scope?: "session" | "project";
@@ -37,30 +37,30 @@ export const STOPPED_ANSWER: PersonAnswer = {
   endTurn: true,
 };
 
-/** The person edited the command: the new one is evaluated and presented again. */
+/** The user edited the command: the new one is evaluated and shown again. */
 export interface CommandEdit {
   edited: string;
 }
 
-/** A verdict as shown to a person. A command they edited is always presented again, whatever the verdict. */
+/** A verdict as shown to the user. A command that the user has edited is always shown again, whatever the verdict. */
 export interface AskedVerdict extends ApprovalVerdict {
-  /** The person wrote this command; the approval was required by the model's original. */
+  /** The user wrote this command; the model's original command required the approval. */
   isEdited?: true | undefined;
   /** True if the arguments can no longer be changed. */
   isFixed?: true | undefined;
-  /** The person's previous edit and why it was rejected. */
+  /** The user's previous edit and the reason why it was rejected. */
   refusedEdit?: { command: string; why: string } | undefined;
   /** Where a shell command would run; undefined without a sandbox and for other tools. */
   runs?: "in_sandbox" | "outside_sandbox" | undefined;
 }
 
-/** Asks a person about a request; the verdict says what requires approval and what "always" would allow. */
+/** Asks the user about a request; the verdict says why approval is required and what "always" would allow. */
 export type AskPerson = (
   request: ApprovalRequest,
   verdict: AskedVerdict,
 ) => Promise<ApprovalResponse | PersonAnswer | CommandEdit>;
 
-/** What decides about a request, and who is asked when that is not enough. */
+/** The policy, and the user to ask when the policy does not decide. */
 export interface ApproveOptions {
   /** Read for each request; the grants come from `grants`. */
   context: ApprovalContext;
@@ -70,37 +70,37 @@ export interface ApproveOptions {
   redactor?: Redactor | undefined;
   /** Their gates can make a verdict stricter. */
   extensions?: readonly HarnessExtension[] | undefined;
-  /** Omitted when there is no one to ask. */
+  /** Left out when no user is present. */
   ask?: AskPerson | undefined;
   /** Called when grants cannot be saved or saved ones cannot be used. */
   warn?: ((message: string) => void) | undefined;
 }
 
 /**
- * The approval function of a session for the loop: allowed requests pass, denied ones are refused, and the rest are put
- * to the person, one question at a time. A question already covered by an earlier answer is not asked.
+ * The approval function of a session for the loop: allowed requests pass, denied ones are refused, and the user is
+ * asked about the rest, one question at a time. A question that an earlier answer covers is not asked.
  */
 export function createApprove(options: ApproveOptions): Approve {
   let lastQuestion: Promise<unknown> = Promise.resolve();
   let endedTurns = 0;
-  let isProblemSaid = false;
-  return async (request, asking) => {
+  let isProblemReported = false;
+  return async (request, handle) => {
     const verdict = await decide(request, options);
     const { ask, warn } = options;
     if (verdict.action === "allow") return pass(verdict);
-    const problem = isProblemSaid ? undefined : await options.grants.problem();
-    isProblemSaid = true;
+    const problem = isProblemReported ? undefined : await options.grants.problem();
+    isProblemReported = true;
     if (problem !== undefined) warn?.(problem);
     if (verdict.action === "deny" || ask === undefined) {
       const isUnattended = ask === undefined && verdict.wouldAsk === true;
       const needed = isUnattended ? await findNeeded(request, verdict, options) : undefined;
-      asking.announce(verdict.gate, { mode: options.context.mode ?? "ask", needed });
+      handle.announce(verdict.gate, { mode: options.context.mode ?? "ask", needed });
       return refuse(verdict, { isAttended: ask !== undefined, needed });
     }
     const turn = endedTurns;
     const question = lastQuestion.then(async () => {
       if (endedTurns !== turn) return NOT_ASKED;
-      const answer = await decideAgain(request, { asking, ask, options });
+      const answer = await decideAgain(request, { handle, ask, options });
       if (typeof answer === "object" && answer.endTurn) endedTurns += 1;
       return answer;
     });
@@ -127,7 +127,7 @@ async function decide(
     const decision = await extension.gate?.(request);
     if (decision) verdicts.push(toVerdict(decision, context.mode));
   }
-  // What may not be shown stays so, whoever asks.
+  // Files that must not be shown stay withheld, whatever the gate says.
   return { ...(strictest(verdicts) ?? verdict), ...(verdict.withholds && { withholds: verdict.withholds }) };
 }
 
@@ -141,20 +141,20 @@ function toVerdict({ action, reason }: GateDecision, mode: ApprovalContext["mode
 /** An answer given meanwhile may cover this request too. */
 async function decideAgain(
   request: ApprovalRequest,
-  { asking, ask, options }: { asking: Asking; ask: AskPerson; options: ApproveOptions },
+  { handle, ask, options }: { handle: ApprovalHandle; ask: AskPerson; options: ApproveOptions },
 ): Promise<ApprovalResponse | ApprovalDecision> {
   const verdict = await decide(request, options);
   if (verdict.action === "allow") return pass(verdict);
   if (verdict.action === "deny") {
-    asking.announce(verdict.gate, { mode: options.context.mode ?? "ask" });
+    handle.announce(verdict.gate, { mode: options.context.mode ?? "ask" });
     return refuse(verdict, { isAttended: true });
   }
-  const { preview, revise } = asking;
+  const { preview, revise } = handle;
   return askPerson(
     { request, verdict, preview },
     {
       ask,
-      announce: asking.announce,
+      announce: handle.announce,
       revise,
       evaluate: (revised) => decide(revised, options),
       options,
@@ -181,15 +181,15 @@ function refuse(
 ): ApprovalDecision {
   const why = `Refused: ${reason} [${gate}]`;
   const isFinal = action === "deny" && !wouldAsk;
-  if (isFinal) return { response: "reject", message: `${why}. Do not try it in another way.` };
+  if (isFinal) return { response: "reject", message: `${why}. Do not work around it.` };
   if (isAttended) {
     return { response: "reject", message: `${why}, and the user runs with --approval deny.` };
   }
-  const message = `${why}, which needs the user's approval, and no one is there to give it.${describeNeeded(needed)}`;
+  const message = `${why}, which needs the user's approval, and no user is present to give it.${describeNeeded(needed)}`;
   return { response: "reject", unattended: true, message };
 }
 
-/** For the model, behind the refusal. */
+/** Follows the refusal, for the model. */
 function describeNeeded({ parts, rules }: NeededApproval = {}): string {
   const which = parts
     ? ` On this line, ${listQuoted(parts)} ${parts.length === 1 ? "needs" : "need"} it.`
@@ -207,25 +207,25 @@ function listQuoted(texts: readonly string[]): string {
   return texts.map((text) => `\`${text}\``).join(", ");
 }
 
-/** A request waiting for a person, as the model made it or as the person edited it. */
+/** A request that waits for the user, from the model or as edited by the user. */
 interface AskedRequest {
   request: ApprovalRequest;
   verdict: ApprovalVerdict;
   preview?: RevisedCall["preview"];
-  /** All arguments of the call, if the person edited them. */
+  /** All arguments of the call, if the user edited them. */
   input?: Record<string, unknown>;
   refusedEdit?: AskedVerdict["refusedEdit"];
 }
 
-interface PersonDeps extends Pick<Asking, "announce" | "revise"> {
+interface PersonDeps extends Pick<ApprovalHandle, "announce" | "revise"> {
   ask: AskPerson;
   evaluate(request: ApprovalRequest): Promise<ApprovalVerdict>;
   options: ApproveOptions;
 }
 
 /**
- * Asks the person until there is an answer. An edited command is evaluated again and presented again even if it would
- * be allowed without asking: nobody approves what they have not seen as it will run.
+ * Asks the user until there is an answer. An edited command is evaluated and shown again even if it would be allowed
+ * without asking: the user only approves a command in the form in which it runs.
  */
 async function askPerson(first: AskedRequest, parts: PersonDeps): Promise<ApprovalDecision> {
   let asked = first;
@@ -242,7 +242,7 @@ async function put(
   { announce, ask, revise, options }: PersonDeps,
 ): Promise<ApprovalResponse | PersonAnswer | CommandEdit> {
   const diff = await preview?.();
-  // Used for the question only: no model sees it.
+  // Only used for the question: the model does not receive it.
   const shown = diff === undefined ? request : { ...request, details: { ...request.details, diff } };
   announce(verdict.gate, { shown, mode: options.context.mode ?? "ask" });
   return ask(shown, {
@@ -254,7 +254,7 @@ async function put(
   });
 }
 
-/** The request with the edited command if that may be asked for; otherwise the old request with the reason. */
+/** The request with the edited command if approval is possible; otherwise the previous request with the reason. */
 async function change(
   asked: AskedRequest,
   command: string,
@@ -277,10 +277,10 @@ async function conclude(
   options: ApproveOptions,
 ): Promise<ApprovalDecision> {
   if (decision.response === "always") await remember(verdict, scope, options);
-  const isYes = decision.response !== "reject";
+  const isAllowed = decision.response !== "reject";
   return {
     ...decision,
-    ...(isYes && input && { input }),
+    ...(isAllowed && input && { input }),
     ...(verdict.withholds && { withholds: verdict.withholds }),
   };
 }
@@ -290,8 +290,8 @@ async function findRuns(
   { context }: ApproveOptions,
 ): Promise<AskedVerdict["runs"]> {
   if (toolName !== "bash" || permission !== "execute") return undefined;
-  const box = await context.sandboxState?.();
-  if (box?.kind !== "boxed") return undefined;
+  const sandbox = await context.sandboxState?.();
+  if (sandbox?.kind !== "boxed") return undefined;
   return details?.outsideSandbox === true ? "outside_sandbox" : "in_sandbox";
 }
 
@@ -319,9 +319,9 @@ export function requestedCommand({ toolName, details }: ApprovalRequest): string
   return toolName === "bash" && typeof details?.command === "string" ? details.command : undefined;
 }
 
-/** How a session asks for approval. */
+/** The approvals of a session. */
 export interface Approvals {
-  /** The current approval settings, and those when the session was opened. */
+  /** The current approval settings, and the mode when the session was opened. */
   approval: {
     mode: ApprovalMode;
     readonly initial: ApprovalMode;
@@ -335,7 +335,7 @@ export interface Approvals {
   approve: Approve;
 }
 
-/** What a session's policy is made of, and who can be asked. */
+/** The parts of a session's policy, and the user to ask. */
 interface ApprovalsOptions {
   cwd: string;
   loaded: LoadedConfig;
@@ -345,7 +345,7 @@ interface ApprovalsOptions {
   /** False if changes by commands cannot be undone. */
   canUndo(): boolean;
   /** Awaited before a command is evaluated: `canUndo` is accurate afterwards. */
-  makeUndoReady?(): Promise<void> | undefined;
+  prepareUndo?(): Promise<void> | undefined;
   /** The configured settings. */
   initial: ApprovalMode;
   /** The settings the user switched to. */
@@ -355,7 +355,7 @@ interface ApprovalsOptions {
   ask?: AskPerson | undefined;
   extensions?: readonly HarnessExtension[] | undefined;
   environment: Environment;
-  /** Called with what is wrong with the answers that were kept. */
+  /** Called when saved answers cannot be used. */
   warn?: ((message: string) => void) | undefined;
 }
 
@@ -387,9 +387,9 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
   };
   const redactor = new SecretRedactor(loaded.secrets);
   const decide = createApprove({ context, grants, redactor, extensions, ask, warn });
-  const approve: Approve = async (request, asking) => {
-    if (sandbox.isWanted && request.permission === "execute") await options.makeUndoReady?.();
-    return decide(request, asking);
+  const approve: Approve = async (request, handle) => {
+    if (sandbox.isWanted && request.permission === "execute") await options.prepareUndo?.();
+    return decide(request, handle);
   };
   return { approval, grants, approve };
 }

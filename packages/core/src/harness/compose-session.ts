@@ -30,7 +30,7 @@ import { FileTracker } from "../tools/workspace.ts";
 import type { EarlierSession, SessionStart } from "./earlier-session.ts";
 import { describeError, UsageError } from "./errors.ts";
 import type { HarnessExtension } from "./extension.ts";
-import type { SessionWording } from "./find-session.ts";
+import type { SessionFormatter } from "./find-session.ts";
 import {
   assertPriced,
   changeModel,
@@ -42,83 +42,83 @@ import {
 import { SessionCheckpoints } from "./session-checkpoints.ts";
 import { type Notice, openPrompt, type SessionPrompt, toNotice } from "./session-prompt.ts";
 
-/** Puts something around every request of a session; `note` writes to the request log, where there is one. */
+/** Wraps every request of a session; `note` writes to the request log, if there is one. */
 export type WrapStream = (
   stream: StreamFunction,
   context: { config: LoadedConfig["config"]; note?: ((entry: object) => void) | undefined },
 ) => StreamFunction;
 
-/** What one front end wants of all its sessions, beyond what is configured. */
+/** The settings of one front end for all its sessions, besides the configuration. */
 export interface SessionSettings {
   maxTurns?: number | undefined;
   /** US dollars. */
   maxCost?: number | undefined;
   /** Added to the end of the system prompt. */
   appendSystemPrompt?: string | undefined;
-  /** False: nothing is written to the project or kept of the session. */
+  /** False: nothing is written to the project, and the session is not saved. */
   persist?: boolean | undefined;
-  /** True: every request and answer goes to a file. */
+  /** True: every request and answer is written to a file. */
   isVerbose?: boolean | undefined;
-  /** Tools besides the built-in ones. */
+  /** Tools in addition to the built-in ones. */
   tools?: readonly Tool[] | undefined;
   /** False: only the tools of `tools` and of extensions. */
   builtinTools?: boolean | undefined;
   extensions?: readonly HarnessExtension[] | undefined;
   wrapStream?: WrapStream | undefined;
-  /** How messages about sessions show them. */
-  wording?: SessionWording | undefined;
+  /** How messages show sessions. */
+  formatter?: SessionFormatter | undefined;
 }
 
-/** What a session is composed of: the location, its configuration, what the front end wants beyond that. */
+/** The location, its configuration, and the settings of the front end. */
 interface SessionOptions extends SessionSettings {
   cwd: string;
   environment: Environment;
-  /** What holds for this project; see `loadConfig`. */
+  /** The configuration of this project; see `loadConfig`. */
   loaded: LoadedConfig;
   start: SessionStart;
-  /** In place of the configured one: an id or alias, or a model of the caller's own with the way to ask it. */
+  /** Replaces the configured model: an id or alias, or a custom model with its stream function. */
   model?: string | ModelChoice | undefined;
-  /** In place of what is configured; an earlier session's own counts before it. */
+  /** Replaces the configured level; an earlier session's level takes precedence. */
   effort?: Effort | undefined;
   persist: boolean;
-  /** What models answer is kept in it. */
+  /** Records the models' replies. */
   recording?: Recording | undefined;
   /** How commands run. */
   sandbox: SessionSandbox;
-  /** With the rules of the configuration: which tools the model is told about. */
+  /** Together with the configured rules, decides which tools the model is offered. */
   approvalMode: ApprovalMode;
   approve: Approve;
 }
 
-/** A session that is ready for its first prompt. Whoever has it closes it. */
+/** A session that is ready for its first prompt. The caller closes it. */
 export interface ComposedSession {
   session: SessionManager;
   model: Model;
-  /** The session from before that this one continues or copies. */
+  /** The earlier session that this one continues or copies. */
   earlier: EarlierSession | undefined;
-  /** Why the model of that session is not used, a sentence. */
+  /** The reason why the model of that session is not used, as a sentence. */
   fallback: string | undefined;
-  /** How hard the model thinks, where it was said. */
+  /** The thinking level, if one was chosen. */
   effort: Effort | undefined;
   /** What the user should know before the first answer. */
   notices: Notice[];
-  /** Where the project's sessions are, be this one saved or not. */
+  /** The directory of the project's sessions, whether this one is saved or not. */
   sessionsDirectory: string;
-  /** What it changes in the project can be taken back. */
+  /** Records changes of the project so that they can be undone. */
   checkpoints: SessionCheckpoints;
-  /** Keeps the keys of providers and other secrets out of what the session says, saves and sends. */
+  /** Redacts provider keys and other secrets in everything that the session shows, saves and sends. */
   redactor: SecretRedactor;
-  /** What the system prompt is made of. */
+  /** The parts of the system prompt. */
   promptParts(): SystemPromptSections;
   /** See `changeModel`. */
   changeModel(change: ModelChange): Promise<Model | undefined>;
-  /** Saves what there is and removes the session's temporary files. */
+  /** Saves everything and removes the session's temporary files. */
   close(): void;
 }
 
 /**
- * Puts a session together: model, provider, system prompt, tools, place to save.
- * @throws UsageError for an unknown model, a missing key, a broken script or a REF that is none: nothing was sent then.
+ * Composes a session: model, provider, system prompt, tools, storage.
+ * @throws UsageError for an unknown model, a missing key, an invalid script or an invalid REF: nothing was sent then.
  */
 export async function composeSession(
   options: SessionOptions,
@@ -133,10 +133,10 @@ export async function composeSession(
   const model = options.recording || chosen.conditions ? await underConditions(chosen, options) : chosen;
   assertPriced(model, options.maxCost);
   const sessionId = earlier?.how === "continue" ? earlier.file.header.id : generateSessionId();
-  const place = options.persist ? await prepareLocation(root) : { isSaved: false, notices: [] };
+  const storage = options.persist ? await prepareLocation(root) : { isSaved: false, notices: [] };
   let opened: SessionManager | undefined;
   const currentEntryId = () => opened?.leafId ?? undefined;
-  const { isSaved } = place;
+  const { isSaved } = storage;
   const tools = createSessionTools(options, {
     redactor,
     sessionId,
@@ -178,7 +178,7 @@ export async function composeSession(
     notices: [
       ...loaded.warnings.map(toNotice),
       ...prompt.current.notices,
-      ...place.notices,
+      ...storage.notices,
       ...sandboxNotices(options, tools),
       ...services.notices,
     ],
@@ -212,14 +212,14 @@ async function changeModelAndPrompt(
   return changed;
 }
 
-/** The code that reads an earlier session is loaded only where there may be one to continue. */
+/** The code that reads earlier sessions is only loaded if there may be one to continue. */
 async function findEarlier(
   sessionsDirectory: string,
-  { start, wording, redactor }: SessionOptions & { redactor: SecretRedactor },
+  { start, formatter, redactor }: SessionOptions & { redactor: SecretRedactor },
 ): Promise<EarlierSession | undefined> {
   if ("fresh" in start) return undefined;
   const { findEarlierSession } = await import("./earlier-session.ts");
-  return findEarlierSession(sessionsDirectory, start, { wording, redactor });
+  return findEarlierSession(sessionsDirectory, start, { formatter, redactor });
 }
 
 function openSessionModel(
@@ -230,7 +230,7 @@ function openSessionModel(
   return chooseModel({ cwd, config: loaded.config, modelId: model, lastModelId, path });
 }
 
-/** Hands every event of a session to the extensions that observe them; undefined where none does. */
+/** Passes every event of a session to the extensions that observe events; undefined if there are none. */
 function observeEvents(extensions: SessionSettings["extensions"]): ((event: AgentEvent) => void) | undefined {
   const observers = extensions?.flatMap((extension) => (extension.onEvent ? [extension] : [])) ?? [];
   if (observers.length === 0) return undefined;
@@ -281,7 +281,7 @@ async function openEarlier(
   return earlier.how === "fork" ? manager.fork(undefined, { sessionId }) : manager;
 }
 
-/** What stands around every request of a session: checkpoints, retries, a recording, a log, the removal of secrets. */
+/** The wrappers around every request of a session: checkpoints, retries, a recording, a log, redaction. */
 interface SessionServices {
   checkpoints: SessionCheckpoints;
   notices: Notice[];
@@ -296,7 +296,7 @@ interface ServiceDeps {
   currentEntryId(): string | undefined;
 }
 
-/** @throws UsageError when a log is asked for and there is no place for it. */
+/** @throws UsageError when a log is requested and cannot be created. */
 function openServices(
   { cwd, environment, loaded, persist, isVerbose, recording, wrapStream }: SessionOptions,
   { sessionId, tools, redactor, currentEntryId }: ServiceDeps,
@@ -329,7 +329,7 @@ function openServices(
 }
 
 function describeLog(path: string): Notice {
-  return { level: "info", code: "request_log", message: `Every request and answer is written to ${path}` };
+  return { level: "info", code: "request_log", message: `Every request and answer is logged in ${path}` };
 }
 
 interface ToolDeps {
@@ -342,7 +342,7 @@ interface ToolDeps {
   currentSession(): SessionManager | undefined;
 }
 
-/** The tools that the model of a session is told about. */
+/** The tools that the session's model is offered. */
 function createSessionTools(
   { cwd, environment, loaded, approvalMode, sandbox, ...settings }: SessionOptions,
   { sessionId, redactor, temporaryDirectory, isSaved, currentEntryId, currentSession }: ToolDeps,
@@ -383,7 +383,7 @@ function toRecallSource(currentSession: () => SessionManager | undefined): Recal
   };
 }
 
-/** One line where a box was wanted for commands and there is none. */
+/** One notice if a sandbox was expected for commands and is not available. */
 function sandboxNotices({ sandbox }: SessionOptions, tools: readonly Tool[]): Notice[] {
   const message = tools.some(({ name }) => name === "bash") ? sandbox.startProblem : undefined;
   if (message === undefined) return [];
@@ -395,13 +395,13 @@ interface KnowledgeToolOptions {
   environment: Environment;
   loaded: LoadedConfig;
   sessionId: string;
-  /** False: nothing of this session is written to the project. */
+  /** False: this session writes nothing to the project. */
   isSaved: boolean;
-  /** The entry of the session that the conversation has reached. */
+  /** The session's current entry. */
   currentEntryId(): string | undefined;
 }
 
-/** The tool that records knowledge; none where it is switched off, and where nothing can or may be written. */
+/** The tool that records knowledge; none if it is disabled, or if knowledge may not or cannot be written. */
 function createKnowledgeTools({
   environment,
   loaded,
@@ -412,7 +412,7 @@ function createKnowledgeTools({
   const { config, projectRoot: root, knowledgeTrust } = loaded;
   const { knowledge } = resolvePaths(root);
   const isEnabled = config.knowledge?.enabled ?? true;
-  // What we append must count as trusted later, which trust that is not remembered cannot.
+  // Entries appended with trust that is not saved would count as untrusted later.
   const mayAppend = ["none", "own", "trusted"].includes(knowledgeTrust.state);
   if (!isEnabled || !isSaved || !mayAppend || !isWritable(knowledge)) return [];
   const guard: GuardAppend = async (firstLine, append) =>
@@ -427,12 +427,12 @@ function isWritable(directory: string): boolean {
     if (existsSync(file)) accessSync(file, constants.W_OK);
     return true;
   } catch {
-    // Then the model is not offered what could not be done.
+    // The model is not offered a tool that cannot work.
     return false;
   }
 }
 
-/** @throws UsageError when there is no place for it: whoever asks for a log wants one. */
+/** @throws UsageError when it cannot be created: the user has asked for a log. */
 function openLog(environment: Environment, sessionId: string): RequestLogFile {
   try {
     return openRequestLog(environment, sessionId);
@@ -441,14 +441,14 @@ function openLog(environment: Environment, sessionId: string): RequestLogFile {
   }
 }
 
-/** Makes the place where sessions are kept; where that cannot be done, nothing is saved, which is noted. */
+/** Creates the sessions directory; if that fails, nothing is saved, and a notice says so. */
 async function prepareLocation(root: string): Promise<{ isSaved: boolean; notices: Notice[] }> {
   try {
     await ensureDiligentDir(root);
     return { isSaved: true, notices: [] };
   } catch (error) {
     const reason = describeError(error);
-    const message = `Nothing of this session is saved: ${reason}`;
+    const message = `This session is not saved: ${reason}`;
     return { isSaved: false, notices: [{ level: "warning", code: "not_saved", message }] };
   }
 }

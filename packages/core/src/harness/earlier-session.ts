@@ -9,7 +9,7 @@ import { orUsageError, UsageError } from "./errors.ts";
 import {
   findMostRecent,
   findSession,
-  type SessionWording,
+  type SessionFormatter,
   splitEntry,
   withoutArchived,
 } from "./find-session.ts";
@@ -19,30 +19,30 @@ export interface EarlierSession extends Pick<Conversation, "lastModelId" | "path
   how: "continue" | "fork";
   /** Absent for a session of this process. */
   info?: SessionInfo;
-  /** The last changed session, if it was not taken because git tracks it. */
+  /** The session changed last, if it was skipped because git tracks it. */
   skipped?: SessionInfo | undefined;
   file: SessionFile;
-  /** Where it continues, unless after its last message. */
+  /** The entry to continue after; by default its last message. */
   leafId?: string | null;
   /** The settings last chosen in it; absent if none were. */
   settings?: Pick<SettingsEntry, "effort"> | undefined;
 }
 
-/** A session of this process that is being replaced or copied; it may not be saved anywhere. */
+/** A session of this process that is being replaced or copied; it need not be saved. */
 export interface HeldSession {
   file: SessionFile;
   leafId: string | null;
 }
 
 /**
- * Which earlier session is meant: what a person calls it (a number of the list, an id or the beginning of one, a name; for a
- * copy, `@` and the id or label of its last entry may follow), the most recent one, or one of this process.
+ * Refers to an earlier session: the text a user enters (a number of the list, an id or its prefix, a name; for a fork,
+ * `@` and the id or label of its last entry may follow), the most recent session, or a session of this process.
  */
 export type SessionReference = string | { latest: true } | HeldSession;
 
 /**
- * Where a session begins: anew, behind the last message of an earlier one, in a copy of one, or with the most recent one
- * where the setting `session.autoResume` says so.
+ * How a session starts: as a new one, after the last message of an earlier one, as a fork of one, or after the most
+ * recent one if the setting `session.autoResume` is on.
  */
 export type SessionStart =
   | { fresh: true }
@@ -52,19 +52,19 @@ export type SessionStart =
 
 interface SearchOptions {
   /** How messages show sessions. */
-  wording?: SessionWording | undefined;
-  /** Redacts what lists and messages say about sessions. */
+  formatter?: SessionFormatter | undefined;
+  /** Redacts secrets in lists of sessions and in messages. */
   redactor?: Redactor | undefined;
 }
 
 /**
  * The session to continue; undefined for a new one.
- * @throws UsageError when the reference means no session, or one that cannot be opened.
+ * @throws UsageError when the reference matches no session, or one that cannot be opened.
  */
 export async function findEarlierSession(
   sessionsDir: string,
   start: SessionStart,
-  { wording, redactor }: SearchOptions = {},
+  { formatter, redactor }: SearchOptions = {},
 ): Promise<EarlierSession | undefined> {
   if ("fresh" in start) return undefined;
   if ("automatic" in start) {
@@ -84,7 +84,7 @@ export async function findEarlierSession(
   const sessions = await listSessions(sessionsDir, { redactor });
   const { reference, entry } = typeof wanted === "string" ? splitReference(how, wanted, sessions) : {};
   const listUnreadable = () => listUnreadableSessions(sessionsDir);
-  const info = findSession(sessions, reference, { listUnreadable, wording });
+  const info = findSession(sessions, reference, { listUnreadable, formatter });
   const skipped = reference === undefined ? findSkipped(sessions, info) : undefined;
   return { ...(await readEarlierSession(info, how, entry)), skipped };
 }
@@ -97,11 +97,11 @@ function splitReference(
   const split = splitEntry(reference, sessions);
   if (how === "fork" || split.entry === undefined) return split;
   throw new UsageError(
-    `${reference} names an entry: use --fork ${reference} to continue in a copy that ends there`,
+    `${reference} names an entry: use --fork ${reference} to fork the session at that entry`,
   );
 }
 
-/** The session that would have been taken if git did not track it. */
+/** The session that would have been chosen if git did not track it. */
 function findSkipped(sessions: readonly SessionInfo[], taken: SessionInfo): SessionInfo | undefined {
   const [first] = withoutArchived(sessions);
   return first === taken ? undefined : first;

@@ -4,11 +4,11 @@ import type { ModelCatalog } from "../provider/models.ts";
 
 /**
  * The command line, the configuration or the environment is not usable: nothing was sent. The message is one line for
- * the user that names what is wrong and what to do.
+ * the user with the problem and a remedy.
  */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-  /** What a program that ends with it returns. */
+  /** The exit code of a program that ends with this error. */
   readonly exitCode = 2;
 }
 
@@ -16,7 +16,7 @@ export class UsageError extends Error {
 export class MissingKeyError extends UsageError {
   constructor(
     message: string,
-    /** No provider is set up at all: probably a first start. */
+    /** No provider is set up at all: probably the first start. */
     readonly isFirstStart: boolean,
   ) {
     super(message);
@@ -24,8 +24,8 @@ export class MissingKeyError extends UsageError {
 }
 
 /**
- * Does work whose failure is the user's to fix: an error of that kind becomes a `UsageError` with the same message.
- * @param kind the errors that are; all of them when left out. A `UsageError` stays what it is.
+ * Runs `work` and converts errors that the user can fix into a `UsageError` with the same message.
+ * @param kind the errors to convert; all of them when left out. A `UsageError` is thrown unchanged.
  */
 export async function orUsageError<T>(
   work: () => T | Promise<T>,
@@ -39,7 +39,7 @@ export async function orUsageError<T>(
   }
 }
 
-/** What was thrown, as the text that a person is shown. */
+/** The text of an error for the user. */
 export function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -79,7 +79,7 @@ interface KnownModels {
 // Ids such as `openai/gpt-4o` or `scripted/script.json` start with one of these.
 const OWN_PREFIXES = ["anthropic", "openai", "scripted"];
 
-/** The error for an unknown model id: the nearest known one, or what is missing. */
+/** The error for an unknown model id, with the nearest known id or the missing part. */
 export function unknownModel(modelId: string, known: KnownModels): UsageError {
   const unknown = `Unknown model ${JSON.stringify(modelId)}`;
   const prefixed = /^([A-Za-z0-9][\w.-]*)\/(.*)$/s.exec(modelId);
@@ -120,9 +120,9 @@ function unknownServer(modelId: string, { head, model, unknown, known }: Prefixe
   const { servers } = known;
   const nearHead = nearestName(head, [...servers, ...OWN_PREFIXES]);
   const near = findSameName(modelId, known) ?? (nearHead === undefined ? undefined : `${nearHead}/${model}`);
-  const configured = servers.length === 0 ? "none is" : `there are: ${servers.join(", ")}`;
+  const configured = servers.length === 0 ? "there is none" : `servers: ${servers.join(", ")}`;
   return new UsageError(
-    `${unknown}: no server called ${head} is configured (${configured}).${near === undefined ? "" : ` Did you mean ${near}?`} To add it, set provider.compatible.${head}.baseUrl in your own configuration.`,
+    `${unknown}: no server called ${head} is configured${configured}.${near === undefined ? "" : ` Did you mean ${near}?`} To add it, set provider.compatible.${head}.baseUrl in your own configuration.`,
   );
 }
 

@@ -5,25 +5,25 @@ import { UsageError } from "./errors.ts";
 const MAX_CANDIDATES = 5;
 const ENTRY = /@([^@]+)$/;
 
-/** How a session is searched. */
+/** How a session is searched for. */
 interface FindOptions {
-  /** Called when there is none: returns the unreadable sessions, so that the reason can be shown. */
+  /** Called when no session matches: returns the unreadable sessions, so that the reason can be shown. */
   listUnreadable?: () => readonly UnreadableSession[];
-  /** Numbers refer to the list that ends with archived sessions. */
+  /** True when numbers refer to the list that includes archived sessions at its end. */
   areArchivedNumbered?: boolean;
-  /** How messages show what was asked for and what there is. */
-  wording?: SessionWording | undefined;
+  /** How messages show the reference and the candidates. */
+  formatter?: SessionFormatter | undefined;
 }
 
-/** How a front end shows words and sessions in messages, each on one line. */
-export interface SessionWording {
-  /** What somebody has asked for, shortened and safe to be shown. */
-  word(text: string): string;
-  /** A session among several that could be meant. */
+/** How a front end formats references and sessions in messages, each on one line. */
+export interface SessionFormatter {
+  /** The reference that the user entered, shortened and escaped. */
+  reference(text: string): string;
+  /** A session that matches the reference. */
   session(info: SessionInfo): string;
 }
 
-const PLAIN_WORDING: SessionWording = { word: (text) => text, session: ({ id }) => id };
+const PLAIN_FORMATTER: SessionFormatter = { reference: (text) => text, session: ({ id }) => id };
 
 /**
  * Resolves a REF: a number of the list, an id, a unique name, or a unique id prefix. Without REF the most recent
@@ -34,19 +34,21 @@ const PLAIN_WORDING: SessionWording = { word: (text) => text, session: ({ id }) 
 export function findSession(
   sessions: readonly SessionInfo[],
   reference: string | undefined,
-  { listUnreadable = () => [], areArchivedNumbered = false, wording = PLAIN_WORDING }: FindOptions = {},
+  { listUnreadable = () => [], areArchivedNumbered = false, formatter = PLAIN_FORMATTER }: FindOptions = {},
 ): SessionInfo {
   const numbered = areArchivedNumbered ? withArchivedLast(sessions) : withoutArchived(sessions);
   const found =
     reference === undefined
       ? findMostRecent(sessions)
-      : findByReference(sessions, reference, { numbered, wording });
+      : findByReference(sessions, reference, { numbered, formatter });
   if (found) return found;
-  const unreadable = listUnreadable().find(({ id }) => isMeant(id, reference));
+  const unreadable = listUnreadable().find(({ id }) => matchesReference(id, reference));
   if (unreadable) throw new UsageError(unreadable.reason);
   if (sessions.length === 0) throw new UsageError("no sessions in this project yet");
   if (reference === undefined) throw new UsageError(explainNoMostRecent(sessions));
-  throw new UsageError(`no session ${showWord(reference, wording)}; ${listCandidates(sessions, wording)}`);
+  throw new UsageError(
+    `no session ${showReference(reference, formatter)}; ${listCandidates(sessions, formatter)}`,
+  );
 }
 
 /**
@@ -56,13 +58,13 @@ export function findSession(
 export function findNamedSession(
   sessions: readonly SessionInfo[],
   name: string,
-  wording: SessionWording = PLAIN_WORDING,
+  formatter: SessionFormatter = PLAIN_FORMATTER,
 ): SessionInfo | undefined {
   const wanted = name.trim();
   const matches = wanted === "" ? [] : sessions.filter((session) => session.name?.trim() === wanted);
   if (matches.length < 2) return matches[0];
   throw new UsageError(
-    `${matches.length} sessions have the name ${showWord(wanted, wording)}; ${listCandidates(matches, wording)}`,
+    `${matches.length} sessions have the name ${showReference(wanted, formatter)}; ${listCandidates(matches, formatter)}`,
   );
 }
 
@@ -80,7 +82,9 @@ export function splitEntry(
     : { reference: reference.slice(0, -entry.length - 1), entry };
 }
 
-/** The session that is continued when none is named: the last changed one that is neither archived nor tracked by git. */
+/**
+ * The session that is continued when none is named: the one changed last that is neither archived nor tracked by git.
+ */
 export function findMostRecent(sessions: readonly SessionInfo[]): SessionInfo | undefined {
   return withoutArchived(sessions).find(({ tracked }) => !tracked);
 }
@@ -105,9 +109,9 @@ export function withArchivedLast(sessions: readonly SessionInfo[]): SessionInfo[
 function findByReference(
   sessions: readonly SessionInfo[],
   reference: string,
-  { numbered, wording }: { numbered: readonly SessionInfo[]; wording: SessionWording },
+  { numbered, formatter }: { numbered: readonly SessionInfo[]; formatter: SessionFormatter },
 ): SessionInfo | undefined {
-  // Never also an id prefix: a number beyond the list would then select another session.
+  // Never also an id prefix: a number beyond the end of the list would then select another session.
   if (isListNumber(reference)) return numbered[Number(reference) - 1];
   if (reference.trim() === "") return undefined;
   const exact = sessions.find(({ id }) => id === reference) ?? findNamedSession(sessions, reference);
@@ -115,7 +119,7 @@ function findByReference(
   const matches = sessions.filter(({ id }) => id.startsWith(reference));
   if (matches.length < 2) return matches[0];
   throw new UsageError(
-    `${matches.length} sessions begin with ${reference}; ${listCandidates(matches, wording)}`,
+    `${matches.length} sessions begin with ${reference}; ${listCandidates(matches, formatter)}`,
   );
 }
 
@@ -123,20 +127,20 @@ function isListNumber(reference: string): boolean {
   return /^[0-9]{1,3}$/.test(reference);
 }
 
-function isMeant(id: string, reference: string | undefined): boolean {
+function matchesReference(id: string, reference: string | undefined): boolean {
   return (
     reference === undefined || (!isListNumber(reference) && reference !== "" && id.startsWith(reference))
   );
 }
 
-/** A word as given, quoted if it contains spaces. */
-function showWord(word: string, wording: SessionWording): string {
-  const shown = wording.word(word);
+/** A reference as given, quoted if it contains spaces. */
+function showReference(reference: string, formatter: SessionFormatter): string {
+  const shown = formatter.reference(reference);
   return /\s/.test(shown) || shown === "" ? `"${shown}"` : shown;
 }
 
-function listCandidates(sessions: readonly SessionInfo[], wording: SessionWording): string {
-  const shown = sessions.slice(0, MAX_CANDIDATES).map((info) => wording.session(info));
+function listCandidates(sessions: readonly SessionInfo[], formatter: SessionFormatter): string {
+  const shown = sessions.slice(0, MAX_CANDIDATES).map((info) => formatter.session(info));
   const more = sessions.length > shown.length ? `, and ${sessions.length - shown.length} more (--list)` : "";
   return `there are: ${shown.join(", ")}${more}`;
 }

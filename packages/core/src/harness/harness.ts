@@ -17,97 +17,97 @@ import type { ExtensionCommand } from "./extension.ts";
 import { loadConfig } from "./load-config.ts";
 import type { ModelChange, ModelChoice } from "./models.ts";
 
-/** Where a harness works, and what a front end wants of it. */
+/** The location of a harness and the settings of its front end. */
 export interface HarnessOptions {
   /** Absolute and real. */
   cwd: string;
-  /** That of this process when left out. */
+  /** The environment variables; those of this process when left out. */
   environment?: Environment | undefined;
   overrides?: HarnessOverrides | undefined;
 }
 
-/** What one front end wants of all sessions, in place of or beyond what is configured. */
+/** The settings of one front end that override or extend the configuration. */
 export interface HarnessOverrides extends SessionSettings {
-  /** How requests are treated, whatever is configured. */
+  /** The approval mode, whatever is configured. */
   approvalMode?: ApprovalMode | undefined;
-  /** How they are treated where nothing is configured; `deny` when left out. */
+  /** The approval mode if none is configured; `deny` when left out. */
   defaultApprovalMode?: ApprovalMode | undefined;
-  /** Where the models' replies are kept as a script; absolute, or relative to `cwd`. */
+  /** The file in which the models' replies are recorded as a script; absolute, or relative to `cwd`. */
   record?: string | undefined;
-  /** A project that counts as trusted until the program ends. */
+  /** A project that is trusted until the program ends. */
   trustedOnce?: LoadOptions["trustedOnce"];
-  /** A prompt that is not kept in the input history. */
+  /** A prompt that is not added to the input history. */
   unrecordedPrompt?: string | undefined;
   /**
-   * Called with what is wrong beside the conversation. `sandbox`: the message may hold text of a command, to be shown
+   * Called for problems outside the conversation. `sandbox`: the message may contain text of a command, and must be
    * escaped.
    */
   warn?(message: string, topic: "approvals" | "recording" | "sandbox"): void;
 }
 
-/** How one session is opened; what is left out is as configured. */
+/** How one session is opened; settings that are left out come from the configuration. */
 export interface SessionChoices {
-  /** An id or alias, or a model of the caller's own with the way to ask it. */
+  /** An id or alias, or a custom model with its stream function. */
   model?: string | ModelChoice | undefined;
   effort?: Effort | undefined;
-  /** In place of the mode of the harness. */
+  /** Replaces the harness's mode. */
   approvalMode?: ApprovalMode | undefined;
-  /** Where questions go; left out where nobody is there to answer. */
+  /** Asks the user; left out when no user is present. */
   ask?: AskPerson | undefined;
-  /** The answers of a session that this one replaces; those that were kept when left out. */
+  /** The grants of the session that this one replaces; the saved ones when left out. */
   grants?: GrantStore | undefined;
-  /** What the models' replies are kept in already. */
+  /** The existing recording of the models' replies. */
   recording?: Recording | undefined;
 }
 
-/** A session to run prompts in. Whoever has it closes it. */
+/** A session to run prompts in. The caller closes it. */
 export interface HarnessSession extends ComposedSession, Pick<Approvals, "approval" | "grants"> {
-  /** Where it works, absolute and real. */
+  /** The working directory, absolute and real. */
   cwd: string;
-  /** What holds for this project. */
+  /** The configuration of this project. */
   loaded: LoadedConfig;
-  /** The branch that is checked out, where there is one. */
+  /** The current branch, if there is one. */
   gitBranch: string | undefined;
   /** Whether commands run in a sandbox. */
   sandbox: SandboxSummary;
   /**
-   * Applies the permission rules as the configuration files have them by now.
-   * @throws UsageError when one of the files is broken: the rules are as they were then.
+   * Reads the permission rules from the configuration files again.
+   * @throws UsageError when one of the files is invalid: the rules are unchanged then.
    */
   reloadRules(): Promise<void>;
-  /** What the user has changed since it was opened. */
+  /** The user's changes since the session was opened. */
   chosen: ModelChange;
-  /** What the models' replies are kept in, where they are. */
+  /** The recording of the models' replies, if there is one. */
   recording: Recording | undefined;
-  /** Where commands run that the user types themselves: never in a sandbox. */
+  /** The workspace for commands that the user enters: never in a sandbox. */
   workspace: Workspace;
-  /** Keeps a prompt in the input history, before there is anything else to find it by. */
+  /** Adds a prompt to the input history, before the session has any other entry. */
   noteInput(text: string): void;
 }
 
-/** What composes sessions in one directory, for any front end. */
+/** Composes sessions in one directory, for any front end. */
 export interface Harness {
   readonly cwd: string;
   readonly environment: Environment;
-  /** The configuration that holds there, as it was when the harness was made. */
+  /** The configuration of the directory when the harness was created. */
   readonly loaded: LoadedConfig;
-  /** Those of all extensions. */
+  /** The commands of all extensions. */
   readonly commands: readonly ExtensionCommand[];
-  /** @throws UsageError when it cannot be opened as asked: nothing was sent then. */
+  /** @throws UsageError when the session cannot be opened: nothing was sent then. */
   openSession(start: SessionStart, choices?: SessionChoices): Promise<HarnessSession>;
-  /** Saves what there is of every session. */
+  /** Writes the pending entries of every session. */
   flush(): void;
-  /** Ends the processes that tools have started in this program, and what the sandboxes needed. */
+  /** Ends the processes that tools have started in this program, and those of the sandboxes. */
   endProcesses(): Promise<void>;
-  /** Removes the temporary files of every session; for the very end of a program that cannot wait. */
+  /** Removes the temporary files of every session; for a program that must exit immediately. */
   removeTemporaryFiles(): void;
-  /** Closes the sessions that are still open and the extensions, and ends the processes. */
+  /** Closes all open sessions and extensions, and ends their processes. */
   close(): Promise<void>;
 }
 
 /**
- * Reads the configuration of a directory; sessions are composed of it.
- * @throws UsageError when a configuration file is broken.
+ * Reads the configuration of a directory and creates its harness.
+ * @throws UsageError when a configuration file is invalid.
  */
 export async function createHarness({
   cwd,
@@ -139,7 +139,7 @@ class ProjectHarness implements Harness {
     const { config } = loaded;
     const temporaryDirectory = new SessionTempDir();
     const { sandbox, summary } = this.openSandbox(temporaryDirectory);
-    // Before the project's instructions are read: they could be what a killed session's commands made.
+    // Before the project's instructions are read: commands of a killed session could have created them.
     await sandbox.recover();
     this.sandboxes.add(sandbox);
     this.temporaryDirectories.add(temporaryDirectory);
@@ -151,7 +151,7 @@ class ProjectHarness implements Harness {
       temporaryDirectory,
       sandbox,
       canUndo: () => checkpoints?.canUndoEverything ?? true,
-      makeUndoReady: () => checkpoints?.preparation.makeReady(),
+      prepareUndo: () => checkpoints?.preparation.ensureRecorded(),
       initial: overrides.approvalMode ?? config.approval ?? overrides.defaultApprovalMode ?? "deny",
       mode: choices.approvalMode,
       grants: choices.grants,
@@ -303,11 +303,13 @@ class ProjectHarness implements Harness {
   }
 }
 
-/** Whether the commands of a session run in a sandbox, as far as it is known: it is tried with the first of them. */
+/**
+ * Whether the commands of a session run in a sandbox, as far as known: the sandbox is tested with the first command.
+ */
 export class SandboxSummary {
-  /** Called when there turns out to be none though one was expected. */
+  /** Called when the expected sandbox turns out to be unavailable. */
   onChange: (() => void) | undefined;
-  /** Why there is none, once it was tried. */
+  /** The reason why there is no sandbox, once it was tested. */
   private problem: string | undefined;
 
   constructor(private readonly sandbox: SessionSandbox) {}
@@ -316,22 +318,20 @@ export class SandboxSummary {
     return this.problem === undefined && this.sandbox.isExpected;
   }
 
-  /** A sentence, with the reason where there is none. */
+  /** A sentence, with the reason if there is no sandbox. */
   get text(): string {
     const { setting, startProblem } = this.sandbox;
     if (this.isSandboxed) return "Commands run in a sandbox.";
     if (this.problem === undefined)
-      return (
-        startProblem ?? 'Commands run without a sandbox, and ask before: the setting "sandbox" is "off".'
-      );
+      return startProblem ?? 'Commands run unsandboxed and need approval: the setting "sandbox" is "off".';
     return setting === "required"
-      ? `No command runs: the setting "sandbox" is "required", and ${this.problem}.`
-      : `Commands run without a sandbox, and ask before: ${this.problem}.`;
+      ? `No commands can run: the setting "sandbox" is "required", and ${this.problem}.`
+      : `Commands run unsandboxed and need approval: ${this.problem}.`;
   }
 
-  /** Finds out whether there is one. */
+  /** Tests whether there is a sandbox. */
   async check(): Promise<void> {
-    // What goes wrong here goes wrong with the next command, which says it.
+    // A failure here recurs with the next command, which reports it.
     const state = await this.sandbox.sandboxState().catch(() => undefined);
     if (!state || state.kind === "boxed" || state.problem === undefined || !this.isSandboxed) return;
     this.problem = state.problem;

@@ -1,4 +1,4 @@
-/** Composes sessions for every front end: the command line, a program that uses the library, an editor's server. */
+/** Composes sessions for every front end: the command line, programs that use the library, editor servers. */
 export type { Approvals } from "./approve.ts";
 export {
   type AskedVerdict,

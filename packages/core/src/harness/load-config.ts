@@ -7,8 +7,8 @@ import { DEFAULT_MODELS, findKnownModel, KNOWN_MODELS } from "../provider/models
 import { orUsageError } from "./errors.ts";
 
 /**
- * The configuration for a directory. The default model is one whose provider has a key, if any has.
- * @throws UsageError if a file is broken: with file, line, column and key.
+ * The configuration for a directory. The default model is one whose provider has a key, if there is one.
+ * @throws UsageError if a file is invalid: with file, line, column and key.
  */
 export async function loadConfig(
   cwd: string,
@@ -31,7 +31,7 @@ export function isKnownModel(id: string): boolean {
 
 /**
  * The configuration with the default model: that of the first provider with a key, in the order Anthropic, OpenAI,
- * compatible servers that list a model. Without any key it is the usual default, whose missing key is then reported.
+ * compatible servers that list a model. Without any key it is the standard default, whose missing key is then reported.
  */
 export function withDefaultModel(loaded: LoadedConfig): LoadedConfig {
   if (!isUnnamed(loaded)) return loaded;
@@ -39,7 +39,7 @@ export function withDefaultModel(loaded: LoadedConfig): LoadedConfig {
   return model === undefined ? loaded : { ...loaded, config: { ...loaded.config, model } };
 }
 
-/** Why the default model is not the usual one; undefined if it is. */
+/** The reason why the default model is not the standard one; undefined if it is. */
 export function describeDefaultModel(loaded: LoadedConfig): string | undefined {
   const { model } = loaded.config;
   if (!isUnnamed(loaded) || model === undefined || model === DEFAULT_MODELS.anthropic) return undefined;

@@ -23,7 +23,7 @@ export interface ModelChoice {
   streamFunction: StreamFunction;
 }
 
-/** Settings that decide how a model is reached. */
+/** Settings that determine how a model is accessed. */
 interface ModelAccess {
   cwd: string;
   /** Keys, addresses and model settings. */
@@ -32,9 +32,9 @@ interface ModelAccess {
   path?: readonly SessionEntry[] | undefined;
 }
 
-/** The command line wins over the earlier session, which wins over the configuration. */
+/** The command line takes precedence over the earlier session, and both over the configuration. */
 interface ModelOptions extends ModelAccess {
-  /** The same, plus the configured model. */
+  /** `ModelAccess.config` with the configured model. */
   config: Pick<DiligentConfig, "model" | "provider" | "models">;
   /** From the command line. */
   modelId?: string | undefined;
@@ -45,20 +45,20 @@ interface ModelOptions extends ModelAccess {
 const SCRIPTED_PREFIX = "scripted/";
 
 /**
- * The model for a session: the requested one, else the earlier session's, else the configured one. `fallback` says why
- * the earlier session's model is not used.
- * @throws UsageError for an unknown model, a missing key, a broken script or invalid model settings.
+ * Chooses the model for a session: the requested one, else the earlier session's, else the configured one. `fallback`
+ * says why the earlier session's model is not used.
+ * @throws UsageError for an unknown model, a missing key, an invalid script or invalid model settings.
  */
-export async function chooseModel(wishes: ModelOptions): Promise<ModelChoice & { fallback?: string }> {
-  const { modelId, lastModelId, config } = wishes;
+export async function chooseModel(options: ModelOptions): Promise<ModelChoice & { fallback?: string }> {
+  const { modelId, lastModelId, config } = options;
   const configured = config.model ?? DEFAULT_MODEL;
-  const access = await withCatalog(wishes);
+  const access = await withCatalog(options);
   if (modelId) return open(modelId, access);
   if (lastModelId === undefined || lastModelId === configured) return open(configured, access);
   const before = { lastModelId, access };
   // A script path from a session file was not chosen by the user, so it is not opened.
   if (lastModelId.startsWith(SCRIPTED_PREFIX)) {
-    return openInstead(configured, `a script is played only with --model ${lastModelId}.`, before);
+    return openInstead(configured, `a script is only played with --model ${lastModelId}.`, before);
   }
   try {
     return await open(lastModelId, access);
@@ -68,9 +68,9 @@ export async function chooseModel(wishes: ModelOptions): Promise<ModelChoice & {
 }
 
 /**
- * A further model besides the session's own, such as the one for summaries.
+ * Opens a model in addition to the session's own, such as the one for summaries.
  * @param access `setting` is the configuration key of the model.
- * @throws UsageError as `chooseModel` does; its message starts with the key.
+ * @throws UsageError like `chooseModel`; its message starts with the key.
  */
 export async function openModel(
   modelId: string,
@@ -125,9 +125,9 @@ async function openInstead(
 }
 
 /**
- * The model that plays a script.
+ * Opens the model that plays a script.
  * @param scriptPath absolute, or relative to `cwd`.
- * @throws UsageError when the file cannot be read or is no script.
+ * @throws UsageError when the file cannot be read or is not a script.
  */
 export async function openScriptedModel(
   scriptPath: string,
@@ -157,7 +157,7 @@ interface Vendor {
   variable: string;
   /** Where to get a key. */
   keyPage: string;
-  /** Its default endpoint, as in its SDK. */
+  /** Its default endpoint, the same as in its SDK. */
   address: string;
   load(): Promise<(apiKey: string, baseUrl?: string) => StreamFunction>;
 }
@@ -194,7 +194,7 @@ async function openVendor(vendor: Vendor, model: Model, config: ProviderConfig):
   const baseUrl = access.baseUrl ?? vendor.address;
   return {
     model,
-    streamFunction: withPatience(createStream(apiKey, access.baseUrl), { ...access, baseUrl }),
+    streamFunction: withTimeLimit(createStream(apiKey, access.baseUrl), { ...access, baseUrl }),
   };
 }
 
@@ -206,11 +206,11 @@ async function openServer(model: Model, { provider }: ProviderConfig): Promise<M
   checkCertificateFiles(processEnvironment());
   const { createCompatibleStream } = await import("../provider/compatible.ts");
   const stream = createCompatibleStream(model.provider, { baseUrl, ...(apiKey && { apiKey }) });
-  return { model, streamFunction: withPatience(stream, server) };
+  return { model, streamFunction: withTimeLimit(stream, server) };
 }
 
-/** Time limit for a silent provider: longer for local models. */
-function withPatience(
+/** Adds a time limit for a silent provider: longer for local models. */
+function withTimeLimit(
   streamFunction: StreamFunction,
   { baseUrl, idleTimeoutMs }: { baseUrl: string; idleTimeoutMs?: number | undefined },
 ): StreamFunction {
@@ -221,7 +221,7 @@ function withPatience(
   });
 }
 
-/** Changes from the next request on; omitted settings stay. */
+/** Takes effect with the next request; settings that are left out stay. */
 export interface ModelChange {
   /** An id or alias. */
   modelId?: string | undefined;
@@ -229,7 +229,7 @@ export interface ModelChange {
 }
 
 interface ChangeAccess extends Pick<ModelAccess, "cwd" | "config"> {
-  /** Wraps a model the way the session's own is wrapped, such as with retries. */
+  /** Wraps a model in the same way as the session's own, for instance with retries. */
   wrap(stream: StreamFunction): StreamFunction;
   /** US dollars. */
   maxCost?: number | undefined;
@@ -238,7 +238,7 @@ interface ChangeAccess extends Pick<ModelAccess, "cwd" | "config"> {
 /**
  * Switches the model, or its thinking level, in an open session. The conversation, its prompt and grants stay.
  * @returns the new model if it changed.
- * @throws UsageError as `chooseModel` does, Error while a run is in progress; nothing changes then.
+ * @throws UsageError like `chooseModel`, Error while a run is in progress; nothing changes then.
  */
 export async function changeModel(
   session: SessionManager,
@@ -251,8 +251,8 @@ export async function changeModel(
     session.useModel(effortChange);
     return undefined;
   }
-  const wishes = { ...access, modelId, path: session.branches.path };
-  const { model, streamFunction } = await chooseModel(wishes);
+  const options = { ...access, modelId, path: session.branches.path };
+  const { model, streamFunction } = await chooseModel(options);
   assertPriced(model, maxCost);
   session.useModel({ model, streamFunction: wrap(streamFunction), ...effortChange });
   return model;
@@ -265,10 +265,10 @@ export function assertPriced({ id, inputCostPer1M }: Model, maxCost: number | un
 }
 
 /**
- * The model named by `compaction.model`, opened when the first summary is due; undefined if none is named, and for
- * scripted sessions, which contain their own summaries.
+ * The model of the setting `compaction.model`, opened when the first summary is due; undefined without that setting,
+ * and for scripted sessions, which contain their own summaries.
  * @param model the session's own.
- * @param wrap wraps it like the session's own model, such as with retries.
+ * @param wrap wraps it like the session's own model, for instance with retries.
  */
 export function chooseSummarizer(
   {
@@ -294,17 +294,17 @@ export function chooseSummarizer(
 const VARIABLES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"] as const;
 
 /**
- * Checks that the certificate files named by the environment are readable: otherwise every request would fail, or trust
- * other authorities than the user intends.
+ * Checks that the certificate files in the environment are readable: otherwise every request would fail, or trust other
+ * authorities than the user intends.
  *
- * @throws UsageError that names the variable and the file.
+ * @throws UsageError with the variable and the file.
  */
 function checkCertificateFiles(environment: Environment): void {
   const problem = certificateProblem(environment);
   if (problem !== undefined) throw new UsageError(problem);
 }
 
-/** The problem with the certificate files, in one line; undefined if there is none. */
+/** The problem with the certificate files in one line; undefined if there is none. */
 export function certificateProblem(environment: Environment): string | undefined {
   for (const variable of VARIABLES) {
     const path = environment[variable];
@@ -323,7 +323,7 @@ function findProblem(path: string): string | undefined {
     accessSync(path, constants.R_OK);
     return undefined;
   } catch {
-    // Whatever the reason, we cannot read it.
+    // The exact reason does not matter here.
     return "cannot be read";
   }
 }

@@ -20,14 +20,14 @@ import type { ModelChoice } from "./models.ts";
 /**
  * Starts recording the model's replies as a script.
  * @param file absolute, or relative to `cwd`.
- * @param warn called if the script cannot be written any further, or contains two models; the run continues.
+ * @param warn called if the script can no longer be written, or contains two models; the run continues.
  * @throws UsageError if it cannot be created or already exists.
  */
 export async function openRecording(
   file: string,
   { cwd, warn }: { cwd: string; warn: (message: string) => void },
 ): Promise<Recording> {
-  // Without its trailing slash or dot it would be the name of a file.
+  // Without its trailing slash or dot the path would name a file.
   if (/(^|\/)(\.{1,2})?$/.test(file))
     throw new UsageError(`--record ${file}: is a directory; name a file in it`);
   const { startRecording } = await import("../provider/scripted.ts");
@@ -50,7 +50,7 @@ export async function openRecording(
 function describeOther(path: string, { recorded, other }: Record<"recorded" | "other", Model>): string {
   return (
     `The recording ${path} holds the context window, price and settings of ${recorded.id} only: ` +
-    `its replay uses those for every reply, also where ${other.id} answered.`
+    `its replay uses those for every reply, including the replies of ${other.id}.`
   );
 }
 
@@ -62,7 +62,7 @@ function isAbout(error: unknown, path: string): boolean {
 interface Surroundings {
   environment: Environment;
   loaded: Pick<LoadedConfig, "config">;
-  /** False: ignore what was learned about models. */
+  /** False: ignore limits that were learned about models. */
   persist: boolean;
   /** From the command line. */
   maxTurns?: number | undefined;
@@ -101,7 +101,7 @@ function conditionsOf(
 }
 
 /**
- * The model that plays a script.
+ * Opens the model that plays a script.
  * @param scriptPath absolute, or relative to `cwd`.
  * @param conversation its working directory, and the entries of the conversation it continues.
  * @throws UsageError if the file cannot be read or is not a script.

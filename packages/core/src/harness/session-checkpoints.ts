@@ -6,27 +6,27 @@ import { openCheckpoints } from "../checkpoint/load.ts";
 import type { CheckpointOptions, MoveProgress, Restoration, SessionChange } from "../checkpoint/types.ts";
 import type { StreamFunction } from "../provider/types.ts";
 
-// By then the first request has been sent, if the model has not begun to answer before.
+// By then the first request has been sent, unless the model has already started to answer.
 const REQUEST_MS = 300;
 
-/** What a `CheckpointPreparation` works with. */
+/** The dependencies of a `CheckpointPreparation`. */
 export interface PreparationDeps {
-  /** Undefined where nothing is kept. */
+  /** Undefined when nothing is recorded. */
   open(): Promise<{ prepare(): Promise<void> } | undefined>;
-  /** False where nothing of the session is to be written. */
+  /** False when the session must not write anything. */
   isKept: boolean;
-  /** False where no tool changes anything: then nothing is made ready. */
+  /** False when no tool changes files: then nothing is prepared. */
   isChanging: boolean;
 }
 
-/** Lets the project be kept as it is before its first change: beside the first request, never before it. */
+/** Records the project before its first change: during the first request, never before it. */
 export class CheckpointPreparation {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isBegun = false;
 
   constructor(private readonly parts: PreparationDeps) {}
 
-  /** Requests go through unchanged; the first of the conversation begins the preparation. */
+  /** Requests pass unchanged; the first one of the conversation starts the preparation. */
   wrap(stream: StreamFunction): StreamFunction {
     return (model, context, options) => {
       const answer = stream(model, context, options);
@@ -43,17 +43,17 @@ export class CheckpointPreparation {
   }
 
   /**
-   * Keeps the project, if that was not done yet. What `canUndo` and `canUndoEverything` say holds from then on, so that
-   * nobody decides about a command before; it would have to wait for this in any case.
+   * Records the project unless it is recorded. `canUndo` and `canUndoEverything` are accurate afterwards; commands are
+   * evaluated after that, since they would have to wait for the recording in any case.
    */
-  async makeReady(): Promise<void> {
+  async ensureRecorded(): Promise<void> {
     const checkpoints = await this.parts.open();
     if (checkpoints === undefined || !this.parts.isChanging) return;
     this.cancel();
     await checkpoints.prepare();
   }
 
-  /** It does not begin any more by itself. */
+  /** Cancels the automatic start. */
   cancel(): void {
     clearTimeout(this.timer);
   }
@@ -64,34 +64,34 @@ export class CheckpointPreparation {
   }
 }
 
-/** Whose checkpoints they are, and whether any are made. */
+/** The session and project, and whether checkpoints are recorded. */
 export interface SessionCheckpointsOptions extends CheckpointOptions {
-  /** False: nothing is kept, since nothing of the session is to be written. */
+  /** False: nothing is recorded, because the session must not write anything. */
   isKept: boolean;
-  /** False where no tool changes anything: then nothing is made ready. */
+  /** False when no tool changes files: then nothing is prepared. */
   isChanging: boolean;
-  /** Where the paths begin that tools are given; absolute. */
+  /** The directory that relative paths of tools start from; absolute. */
   cwd: string;
 }
 
-/** How files are moved; it can be stopped, and then puts back what it had done. */
+/** Controls a restoration; it can be stopped, and then reverts its changes. */
 export interface MoveControl {
   signal?: AbortSignal;
-  /** Told now and then, where it takes a while. */
+  /** Called now and then during a long restoration. */
   onProgress?: (progress: MoveProgress) => void;
 }
 
-/** How something is taken back from within a session. */
+/** Options of an undo within a session. */
 export interface UndoOptions extends MoveControl {
-  /** Only says what would be done. */
+  /** Only reports what would be done. */
   isDryRun?: boolean;
-  /** Takes back the last turn that was cut off. */
+  /** Undoes the last interrupted turn. */
   isCutOff?: boolean;
 }
 
-/** A session's checkpoints, loaded when they are needed. */
+/** A session's checkpoints, loaded on first use. */
 export class SessionCheckpoints implements ChangeTracker {
-  /** When the project is kept for the first time. */
+  /** Starts the first recording of the project. */
   readonly preparation: CheckpointPreparation;
   private opened: Promise<Checkpoints> | undefined;
   private loaded: Checkpoints | undefined;
@@ -102,17 +102,17 @@ export class SessionCheckpoints implements ChangeTracker {
     this.preparation = new CheckpointPreparation({ open: () => this.open(), isKept, isChanging });
   }
 
-  /** False once it is known that what is changed from now on cannot be taken back. */
+  /** False once it is known that changes from now on cannot be undone. */
   get canUndo(): boolean {
     return this.options.isKept && (this.loaded?.canUndo ?? true);
   }
 
-  /** False also where the project holds files that are too large to be kept, or may not be read. */
+  /** False also if the project contains files that are too large to be recorded, or not readable. */
   get canUndoEverything(): boolean {
     return this.canUndo && (this.loaded?.unrecorded.length ?? 0) === 0;
   }
 
-  /** Why not, in words that fit behind a colon; undefined where it is not known to be so. */
+  /** The reason, as a clause that fits after a colon; undefined while undo works. */
   get reason(): string | undefined {
     return this.options.isKept ? this.loaded?.reason : "this session writes nothing to disk";
   }
@@ -120,7 +120,7 @@ export class SessionCheckpoints implements ChangeTracker {
   async beforeChanges(change: Parameters<ChangeTracker["beforeChanges"]>[0]): Promise<void> {
     const checkpoints = await this.open();
     const { writes, ...more } = change;
-    // Without a path anything may be changed.
+    // Without a path, any file may be changed.
     const written = writes === undefined ? undefined : toProjectPath(writes, this.options);
     await checkpoints?.beforeChanges({ ...more, ...(written !== undefined && { written }) });
   }
@@ -133,17 +133,17 @@ export class SessionCheckpoints implements ChangeTracker {
     await this.loaded?.settled();
   }
 
-  /** Undefined when there is nothing to take back. @throws Error when it cannot be done now. */
+  /** Undefined when there is nothing to undo. @throws Error when undo is not possible now. */
   async undo(options?: UndoOptions): Promise<Restoration | undefined> {
     return (await this.open())?.undo(options);
   }
 
-  /** Undefined when there is nothing to bring back. @throws Error when it cannot be done now. */
+  /** Undefined when there is nothing to redo. @throws Error when redo is not possible now. */
   async redo(options?: Omit<UndoOptions, "isCutOff">): Promise<Restoration | undefined> {
     return (await this.open())?.redo(options);
   }
 
-  /** Brings the files to where they were at a place of the conversation; undefined when that is where they are. */
+  /** Restores the files to their state at an entry of the conversation; undefined when they are in that state. */
   async jump(
     entryIds: ReadonlySet<string>,
     options?: Omit<UndoOptions, "isCutOff">,
@@ -151,12 +151,12 @@ export class SessionCheckpoints implements ChangeTracker {
     return (await this.open())?.jump(entryIds, options);
   }
 
-  /** What the session has changed; undefined when nothing is known of that. */
+  /** The session's changes; undefined when nothing was recorded. */
   async changes(): Promise<SessionChange[] | undefined> {
     return (await this.open())?.changes();
   }
 
-  /** Nothing is kept any more, also where it was still being loaded. */
+  /** Stops recording, even while it is being loaded. */
   close(): void {
     this.isClosed = true;
     this.preparation.cancel();
@@ -175,9 +175,9 @@ export class SessionCheckpoints implements ChangeTracker {
 }
 
 /**
- * The place in the project that a path leads to, links followed, as a path from the project's root on; undefined outside of
- * the project, and for the root itself.
- * @param place `cwd`: where relative paths begin, absolute. `root`: the project, absolute and real.
+ * Resolves a path to one relative to the project root, with links followed; undefined outside the project, and for the
+ * root itself.
+ * @param place `cwd`: the directory of relative paths, absolute. `root`: the project, absolute and real.
  */
 function toProjectPath(path: string, { cwd, root }: { cwd: string; root: string }): string | undefined {
   const absolute = findRealLocation(resolve(cwd, path));
@@ -185,13 +185,13 @@ function toProjectPath(path: string, { cwd, root }: { cwd: string; root: string 
   return found === "" || found.startsWith("..") || isAbsolute(found) ? undefined : found;
 }
 
-/** Where a path really leads, as far as it exists. */
+/** The real path, as far as the path exists. */
 function findRealLocation(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch {
     const parent = dirname(path);
     const real = parent === path ? undefined : findRealLocation(parent);
-    return real && join(real, basename(path)); // It, or a part of the way to it, is yet to be made.
+    return real && join(real, basename(path)); // The path, or a part of it, does not exist yet.
   }
 }

@@ -18,45 +18,45 @@ import type { Tool } from "../tool/types.ts";
 import { describeError } from "./errors.ts";
 import type { HarnessExtension } from "./extension.ts";
 
-/** What the system prompt depends on. */
+/** The inputs of the system prompt. */
 interface PromptOptions {
   cwd: string;
   environment: Environment;
   loaded: LoadedConfig;
-  /** What the front end adds. */
+  /** Text from the front end. */
   appendSystemPrompt?: string | undefined;
-  /** Those with a section of their own have it behind the instructions. */
+  /** Extensions; the sections of those that have one follow the instructions. */
   extensions?: readonly HarnessExtension[] | undefined;
-  /** Of the model the prompt is for, in tokens: how much room there is for knowledge depends on it. */
+  /** The window of the prompt's model, in tokens: it limits the knowledge in the prompt. */
   contextWindow: number;
   /** How commands run. */
   sandbox: Pick<SessionSandbox, "isExpected" | "setting" | "sharesProcesses">;
-  /** What the model has: it is asked to record knowledge only where it can. */
+  /** The model's tools: it is asked to record knowledge only if it can. */
   tools: readonly Pick<Tool, "name">[];
 }
 
-/** A system prompt as it was at one moment: instructions, knowledge and the facts of the place were read then. */
+/** A system prompt at one moment, with the instructions, knowledge and environment facts of that time. */
 interface ComposedPrompt {
   systemPrompt: string;
-  /** What it was made of. */
+  /** The parts of the prompt. */
   parts: SystemPromptSections;
-  /** What could not be told to the model, or not wholly. */
+  /** Problems with files that the prompt leaves out, or contains only in part. */
   notices: Notice[];
 }
 
 /** The system prompt of a session. */
 export interface SessionPrompt {
   current: ComposedPrompt;
-  /** Of the model it will be for when it is composed anew. */
+  /** The window of the model for which the prompt is composed next. */
   contextWindow: number;
   /**
-   * Reads instructions, knowledge and the facts of the place anew. To be called where the conversation begins again with
-   * a summary; never in between, so that the prompt stays identical.
+   * Reads instructions, knowledge and environment facts again. Call it when the conversation restarts with a summary,
+   * never in between, so that the prompt stays identical.
    */
   renew(): Promise<string>;
 }
 
-/** Composes the first prompt at once; `renew` counts with the `contextWindow` that the prompt has by then. */
+/** Composes the first prompt; `renew` uses the value of `contextWindow` at that time. */
 export async function openPrompt(options: PromptOptions): Promise<SessionPrompt> {
   const { contextWindow } = options;
   const prompt: SessionPrompt = {
@@ -80,11 +80,11 @@ async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
   });
   const gitBranch = readGitBranch(projectRoot);
   const hasCommands = options.tools.some(({ name }) => name === "bash");
-  const isBoxed = hasCommands && options.sandbox.isExpected;
+  const isSandboxed = hasCommands && options.sandbox.isExpected;
   const parts: SystemPromptSections = {
     base: config.systemPrompt ?? BASE_SYSTEM_PROMPT,
     facts: { cwd, projectRoot, platform: platformName(), date: utcDate(), gitBranch },
-    sandbox: isBoxed ? describeSandbox(toSandboxView(options.sandbox)) : undefined,
+    sandbox: isSandboxed ? describeSandbox(toSandboxView(options.sandbox)) : undefined,
     instructions,
     additional: [
       ...(config.instructions ?? []),
@@ -103,12 +103,12 @@ function toSandboxView({ setting, sharesProcesses }: PromptOptions["sandbox"]) {
   return { mayLeave: setting !== "required", sharesProcesses };
 }
 
-/** What a person is told about a warning of the library. */
+/** Converts a warning of the library into a notice for the user. */
 export function toNotice({ code, message }: ConfigWarning): Notice {
   return { level: "warning", code, message };
 }
 
-/** The prompt's section of knowledge; empty where there is none, and where it may not be read, which is noted. */
+/** The prompt's knowledge section; empty without knowledge, or if it may not be read, which is reported in a notice. */
 async function notifyKnowledge(
   { environment, loaded, contextWindow }: PromptOptions,
   notices: Notice[],
@@ -116,7 +116,7 @@ async function notifyKnowledge(
   const { config, projectRoot } = loaded;
   const { enabled, injectionBudget } = resolveKnowledgeConfig(config.knowledge, contextWindow);
   const { knowledge } = resolvePaths(projectRoot);
-  // Most sessions begin without any, and then nothing that reads it is loaded.
+  // Most sessions start without knowledge, and then its reader is not loaded.
   if (!enabled || !existsSync(knowledgeFilePath(knowledge))) return "";
   const trust = await readTrustNow(loaded, environment);
   if ("message" in trust) {
@@ -134,7 +134,7 @@ async function notifyKnowledge(
   }
 }
 
-/** Another program may have put another file there since the session was opened. */
+/** Another program may have replaced the file since the session was opened. */
 async function readTrustNow(
   { projectRoot: root, knowledgeTrust }: LoadedConfig,
   environment: Environment,

@@ -153,5 +153,5 @@ function toState(problem: string, { setting }: Pick<SandboxOptions, "setting">):
 function describe(problem: string, { setting }: Pick<SandboxOptions, "setting">): string {
   return setting === "required"
     ? `No command will run: the setting "sandbox" is "required", and ${problem}.`
-    : `Commands run without a sandbox, and ask before: ${problem}.`;
+    : `Commands run unsandboxed and need approval: ${problem}.`;
 }

@@ -127,10 +127,7 @@ describe("HarnessExtension", () => {
     });
     await agent.prompt("Roll a die.");
     await agent.close();
-    expect(seen).toEqual([
-      "Refused: dice are forbidden [extension]. Do not try it in another way.",
-      "closed",
-    ]);
+    expect(seen).toEqual(["Refused: dice are forbidden [extension]. Do not work around it.", "closed"]);
   });
 
   test("gate() has a call asked about that the policy allows", async () => {

@@ -211,12 +211,12 @@ describe("a setting that cannot be meant names its key and what to do", () => {
     [
       "a provider that is not configured",
       { ...SERVERS, models: [{ id: "q", provider: "lokal" }] },
-      'key "models[0].provider": no server called "lokal" is configured (there are: local, work); add provider.compatible.lokal to your configuration, or correct the name',
+      'key "models[0].provider": no server called "lokal" is configured (servers: local, work); add provider.compatible.lokal to your configuration, or correct the name',
     ],
     [
       "a server that is not configured",
       { models: [{ id: "local/q" }] },
-      'key "models[0].id": no server called "local" is configured (none is); add provider.compatible.local to your configuration, or correct the name',
+      'key "models[0].id": no server called "local" is configured (there is none); add provider.compatible.local to your configuration, or correct the name',
     ],
     [
       "a model that could be anybody's",

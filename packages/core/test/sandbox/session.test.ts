@@ -78,7 +78,7 @@ describe("where bubblewrap does not work", () => {
       expect([sandbox.isExpected, sandbox.startProblem]).toEqual([true, undefined]);
       expect(await sandbox.sandboxState()).toEqual({ kind: "open", problem: reason });
       await sandbox.sandboxState();
-      expect(told).toEqual([`Commands run without a sandbox, and ask before: ${reason}.`]);
+      expect(told).toEqual([`Commands run unsandboxed and need approval: ${reason}.`]);
       await runTool(tool, { command: "touch made" });
       expect(existsSync(join(root, "made"))).toBe(true);
     });
@@ -101,7 +101,7 @@ describe("where bubblewrap does not work", () => {
     const reason = "bubblewrap (the program bwrap) is not installed";
     expect([sandbox.isExpected, sandbox.startProblem]).toEqual([
       false,
-      `Commands run without a sandbox, and ask before: ${reason}.`,
+      `Commands run unsandboxed and need approval: ${reason}.`,
     ]);
     expect([await sandbox.sandboxState(), told]).toEqual([{ kind: "open", problem: reason }, []]);
   });

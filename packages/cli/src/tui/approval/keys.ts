@@ -11,7 +11,7 @@ import type { ActionId } from "../keys/keymap.ts";
 import type { ApprovalDialog, View } from "../view.ts";
 import { type AnswerAction, pageRows, readAnswerKey, scrollKeys, scrollTo } from "./dialog.ts";
 
-const REJECTED = "The user denied this. Do not try it in another way.";
+const REJECTED = "The user denied this. Do not work around it.";
 
 // Actions that only stop or scroll need no guard if their key types nothing.
 const UNGUARDED: ReadonlySet<AnswerAction | undefined> = new Set<AnswerAction>([

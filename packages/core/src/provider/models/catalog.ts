@@ -184,7 +184,7 @@ function identifyAt(
 }
 
 function unknownServer(name: string, key: string, { servers }: KnownNames): ModelSettingError {
-  const configured = servers.length === 0 ? "none is" : `there are: ${servers.join(", ")}`;
+  const configured = servers.length === 0 ? "there is none" : `servers: ${servers.join(", ")}`;
   return new ModelSettingError(
     key,
     `no server called ${JSON.stringify(name)} is configured (${configured}); add provider.compatible.${name} to your configuration, or correct the name`,
