@@ -122,7 +122,7 @@ function unknownServer(modelId: string, { head, model, unknown, known }: Prefixe
   const near = findSameName(modelId, known) ?? (nearHead === undefined ? undefined : `${nearHead}/${model}`);
   const configured = servers.length === 0 ? "there is none" : `servers: ${servers.join(", ")}`;
   return new UsageError(
-    `${unknown}: no server called ${head} is configured${configured}.${near === undefined ? "" : ` Did you mean ${near}?`} To add it, set provider.compatible.${head}.baseUrl in your own configuration.`,
+    `${unknown}: no server called ${head} is configured (${configured}).${near === undefined ? "" : ` Did you mean ${near}?`} To add it, set provider.compatible.${head}.baseUrl in your own configuration.`,
   );
 }
 
