@@ -3,7 +3,7 @@ import { executeToolCall } from "../tool/execute.ts";
 import { toToolResultMessage } from "../tool/result.ts";
 import type { ApprovalDecision, ApprovalRequest, AskedCall } from "../tool/types.ts";
 import { type AssistantMessage, type ToolCallBlock, type ToolResultMessage, toolCallsOf } from "../types.ts";
-import { LOOP_WINDOW, type LoopVerdict } from "./loop-detector.ts";
+import type { LoopVerdict } from "./loop-detector.ts";
 import type { Run } from "./run.ts";
 import type { ApprovalHandle, NoticeLevel } from "./types.ts";
 
@@ -131,11 +131,19 @@ async function runToolCall(
   await before;
   const { message, metadata, rejection } = execution;
   if (rejection?.unattended) run.tools.unattendedRejection = true;
-  const isChange = run.tools.registry.find(call.name)?.changesFiles === true && !message.isError;
-  const verdict = run.tools.loopDetector.observe(call, stableOutput(message.output, metadata), isChange);
+  const verdict = await detectLoop(run, call, stableOutput(message.output, metadata));
   const result = withNote(withLoopNote(message, verdict), isLast ? run.config.remind?.() : undefined);
   endItem(run, itemId, { result, metadata });
-  return { result, ...stopAfter(run, { call, verdict, rejection }) };
+  return { result, ...(await stopAfter(run, { call, verdict, rejection })) };
+}
+
+async function detectLoop(run: Run, call: ToolCallBlock, result: string): Promise<LoopVerdict> {
+  const { loopDetector, registry } = run.tools;
+  if (registry.find(call.name)?.waits?.(call.input)) {
+    loopDetector.reset();
+    return { action: "none", repeats: 1 };
+  }
+  return loopDetector.observe(call, result, async () => run.config.changes?.countChanges?.());
 }
 
 /** The path that the call changes, if it changes exactly one file; undefined if it may change anything. */
@@ -144,26 +152,44 @@ function writtenPath(run: Run, { name, input }: ToolCallBlock): string | undefin
   return run.tools.registry.find(name)?.changesFiles && typeof path === "string" ? path : undefined;
 }
 
-function stopAfter(
+async function stopAfter(
   run: Run,
   {
     call,
     verdict,
     rejection,
   }: { call: ToolCallBlock; verdict: LoopVerdict; rejection: ApprovalDecision | undefined },
-): { stop?: "approval" | "loop" } {
+): Promise<{ stop?: "approval" | "loop" }> {
   if (rejection?.endTurn) return { stop: "approval" };
   if (verdict.action === "none") return {};
-  const times = `${call.name} gave the same result ${verdict.repeats} times within ${LOOP_WINDOW} calls`;
-  if (verdict.action === "warn") run.notice("warning", "loop", `${times}; the model was warned.`);
-  else run.notice("error", "loop", `Stopped: ${times}.`);
-  return verdict.action === "stop" ? { stop: "loop" } : {};
+  const times = `${call.name} gave the same result ${verdict.repeats} times in a row`;
+  if (verdict.action === "warn") {
+    run.notice("warning", "loop", `${times}; the model was told.`);
+    return {};
+  }
+  if (await mayContinue(run, call, verdict.repeats)) {
+    run.tools.loopDetector.reset();
+    return {};
+  }
+  run.notice("error", "loop", `Stopped: ${times}.`);
+  return { stop: "loop" };
+}
+
+async function mayContinue(run: Run, { name, input }: ToolCallBlock, repeats: number): Promise<boolean> {
+  if (!run.config.approve || run.signal.aborted) return false;
+  const request: ApprovalRequest = {
+    permission: "execute",
+    toolName: name,
+    description: `${name}: continue after ${repeats} identical calls`,
+    details: input,
+  };
+  return (await decide(run, request, { repeats })).response !== "reject";
 }
 
 async function decide(
   run: Run,
   request: ApprovalRequest,
-  asked: AskedCall | undefined,
+  asked: Partial<AskedCall> & Pick<Asking, "repeats"> = {},
 ): Promise<ApprovalDecision> {
   if (!run.config.approve) return { response: "once" };
   const announce: ApprovalHandle["announce"] = (gate, { shown = request, mode, needed } = {}) => {

@@ -201,6 +201,11 @@ export interface ApprovalHandle {
   ): void;
   /** A preview of the call's changes, for the user who is asked. */
   preview?: Preview | undefined;
+  /**
+   * Set to ask whether the run continues after so many identical calls in a row with the same result, whatever the
+   * policy says of such calls. Without anybody to ask the answer is no.
+   */
+  repeats?: number | undefined;
   /** Replaces the call's arguments by those the user prefers; left out once the call has started. */
   revise?: Revise | undefined;
 }
@@ -255,6 +260,8 @@ export interface ChangeTracker {
   }): Promise<void>;
   /** Called when the call has ended; the resulting work continues in parallel with the run. */
   afterChanges(): void;
+  /** How many times files have changed so far, once everything is recorded; undefined if that is not known. */
+  countChanges?(): Promise<number | undefined>;
   /** Awaited at the end of the run: resolves when everything is recorded. */
   settled(): Promise<void>;
 }

@@ -14,6 +14,8 @@ export type ApprovalMode = "ask" | "accept-edits" | "plan" | "auto" | "deny";
 
 /** The rule that decided; shown with a question or refusal and included in the `approval_request` event. */
 export type ApprovalGate =
+  /** The model repeats itself; somebody has to say that the run continues. */
+  | "loop"
   /** Inside the project, where reading and writing need no approval. */
   | "project"
   /** The session's own temporary files: they may be read, and those of commands written. */

@@ -92,6 +92,12 @@ export class Checkpoints {
     return this.queue.settled();
   }
 
+  /** How many times the project has changed, once everything is recorded; undefined if nothing is recorded. */
+  async countChanges(): Promise<number | undefined> {
+    await this.queue.settled();
+    return this.session.changeCount;
+  }
+
   /** See `History`. Undefined when nothing is recorded. */
   undo(options?: MoveOptions): Promise<Restoration | undefined> {
     return this.queue.add(() => withHistory(this.session, (history) => history.undo(options)));
@@ -157,6 +163,11 @@ class CheckpointSession {
   /** Project files whose content is not recorded, as far as known: too large, or not readable. */
   get unrecorded(): readonly string[] {
     return this.opened?.unrecorded ?? this.lastUnkept;
+  }
+
+  /** See `Recorder`; undefined while nothing is recorded. */
+  get changeCount(): number | undefined {
+    return this.opened?.changeCount;
   }
 
   /**

@@ -36,6 +36,7 @@ interface RecorderDeps {
 /** Records the changes to a project while a session works in it. Its methods are called one after the other. */
 export class Recorder {
   private readonly others: OtherSegments;
+  private changesSeen = 0;
   private open: OpenCall | undefined;
 
   private constructor(private readonly parts: RecorderDeps) {
@@ -89,6 +90,11 @@ export class Recorder {
     return this.parts.recorded.state.unrecorded;
   }
 
+  /** How many times the project was found changed since recording started. */
+  get changeCount(): number {
+    return this.changesSeen;
+  }
+
   /** True while a call runs. */
   get isWorking(): boolean {
     return this.open !== undefined;
@@ -129,6 +135,7 @@ export class Recorder {
   private async recordStart(call: UpcomingCall): Promise<void> {
     const { recorded, options, workplace } = this.parts;
     const changes = await recorded.state.update({ isQuick: true });
+    this.noteChanges(changes);
     const { arrived } = recorded.state;
     // Another process may have undone changes, with a clock ahead of ours.
     const othersAt = this.others.findNewTime();
@@ -142,7 +149,12 @@ export class Recorder {
     if (recorded.supersededBase !== undefined) rmSync(recorded.supersededBase, { force: true });
   }
 
+  private noteChanges(changes: readonly TreeChange[]): void {
+    if (changes.length > 0) this.changesSeen++;
+  }
+
   private recordStep(call: OpenCall, changes: readonly TreeChange[], isTooLarge = false): void {
+    this.noteChanges(changes);
     const { location, options, recorded, workplace } = this.parts;
     const at = workplace.nextAt();
     const end = { ...options, project: location.project, at, changes, state: recorded.state, isTooLarge };

@@ -85,8 +85,10 @@ export function createApprove(options: ApproveOptions): Approve {
   let endedTurns = 0;
   let isProblemReported = false;
   return async (request, handle) => {
-    const verdict = await decide(request, options);
     const { ask, warn } = options;
+    const { repeats } = handle;
+    if (repeats !== undefined && ask === undefined) return "reject";
+    const verdict = repeats === undefined ? await decide(request, options) : askToContinue(repeats);
     if (verdict.action === "allow") return pass(verdict);
     const problem = isProblemReported ? undefined : await options.grants.problem();
     isProblemReported = true;
@@ -100,7 +102,12 @@ export function createApprove(options: ApproveOptions): Approve {
     const turn = endedTurns;
     const question = lastQuestion.then(async () => {
       if (endedTurns !== turn) return NOT_ASKED;
-      const answer = await decideAgain(request, { handle, ask, options });
+      const answer = await (repeats === undefined
+        ? decideAgain(request, { handle, ask, options })
+        : askPerson(
+            { request, verdict },
+            { ask, announce: handle.announce, evaluate: async () => verdict, options },
+          ));
       if (typeof answer === "object" && answer.endTurn) endedTurns += 1;
       return answer;
     });
@@ -108,6 +115,11 @@ export function createApprove(options: ApproveOptions): Approve {
     lastQuestion = question.catch(() => undefined);
     return question;
   };
+}
+
+function askToContinue(repeats: number): ApprovalVerdict {
+  const reason = `this call gave the same result ${repeats} times in a row; “yes” lets the run continue`;
+  return { action: "ask", gate: "loop", reason };
 }
 
 const NOT_ASKED: ApprovalDecision = {

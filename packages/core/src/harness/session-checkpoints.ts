@@ -129,6 +129,10 @@ export class SessionCheckpoints implements ChangeTracker {
     this.loaded?.afterChanges();
   }
 
+  async countChanges(): Promise<number | undefined> {
+    return this.loaded?.countChanges();
+  }
+
   async settled(): Promise<void> {
     await this.loaded?.settled();
   }

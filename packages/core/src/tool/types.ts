@@ -123,6 +123,8 @@ export interface Tool<P extends z.ZodObject = z.ZodObject> {
   isOffered?(): boolean;
   /** True when the call changes nothing: such calls run in parallel. */
   readOnly?: boolean;
+  /** True for a call that waits for something, as polling does: repeating it is no sign of a loop. */
+  waits?(input: Record<string, unknown>): boolean;
   /** True when a successful call changes files, so that repeating an earlier call may give a different result. */
   changesFiles?: boolean;
   /** Which end of a long output is kept; `head` by default. */

@@ -32,6 +32,8 @@ export function createBashTool(workspace: Workspace): Tool<BashParameters> {
           : { command: args.command },
       };
     },
+    // A loop that only polls has a pause in it.
+    waits: ({ command }) => typeof command === "string" && /(^|[\s;&|(])(sleep|wait)\b/.test(command),
     async execute(args, context) {
       // Loaded with the first command: the tool can be described to a model without it.
       const { runShell } = await import("./shell/run-shell.ts");

@@ -1,70 +1,70 @@
 import { describe, expect, test } from "bun:test";
-import { LOOP_WINDOW, LoopDetector } from "../../src/agent/loop-detector.ts";
+import { LoopDetector } from "../../src/agent/loop-detector.ts";
 import type { ToolCallBlock } from "../../src/types.ts";
 
 function call(input: Record<string, unknown>, name = "bash"): ToolCallBlock {
   return { type: "tool_call", id: "any", name, input };
 }
 
-function actions(steps: [ToolCallBlock, string][]): string[] {
+/** What the detector says of each call; `changes` is how often files have changed by then. */
+async function actions(steps: [call: ToolCallBlock, result: string, changes?: number][]): Promise<string[]> {
   const detector = new LoopDetector();
-  return steps.map(([toolCall, result]) => detector.observe(toolCall, result).action);
+  const seen: string[] = [];
+  for (const [toolCall, result, changes] of steps) {
+    seen.push((await detector.observe(toolCall, result, async () => changes)).action);
+  }
+  return seen;
 }
 
+const times = <T>(count: number, make: (index: number) => T) =>
+  Array.from({ length: count }, (_, index) => make(index));
+
 describe("LoopDetector", () => {
-  test("warns at the third and stops at the fifth time of the same call with the same result", () => {
-    const steps = Array.from({ length: 5 }, (): [ToolCallBlock, string] => [call({ command: "ls" }), "a"]);
-    expect(actions(steps)).toEqual(["none", "none", "warn", "warn", "stop"]);
+  test("tells the model at the third and stops at the sixth identical call in a row", async () => {
+    const steps = times(6, (): [ToolCallBlock, string] => [call({ command: "ls" }), "a"]);
+    expect(await actions(steps)).toEqual(["none", "none", "warn", "warn", "warn", "stop"]);
   });
 
-  test("the order of argument names does not matter", () => {
+  test("takes arguments in another order for the same", async () => {
     const steps: [ToolCallBlock, string][] = [
       [call({ a: { x: 1, y: 2 }, b: 2 }), "same"],
       [call({ b: 2, a: { y: 2, x: 1 } }), "same"],
       [call({ a: { x: 1, y: 2 }, b: 2 }), "same"],
     ];
-    expect(actions(steps).at(-1)).toBe("warn");
+    expect((await actions(steps)).at(-1)).toBe("warn");
   });
 
-  test("polling with changing results is no loop", () => {
-    const steps = Array.from({ length: 50 }, (_, index): [ToolCallBlock, string] => [
-      call({ id: 1 }),
-      `${index} %`,
+  test.each([
+    ["a call whose result changes", times(50, (index) => [call({ id: 1 }), `${index} %`])],
+    [
+      "alternating calls",
+      times(50, (index) => [call({ command: index % 2 ? "bun test" : "sed -i s/1/2/ a" }), "same"]),
+    ],
+    [
+      "a new edit each time and the same failing test",
+      times(20, (round) => [
+        [call({ command: `sed -i s/${round}/x/ a` }), ""],
+        [call({ command: "bun test" }), "1 failed"],
+      ]).flat(),
+    ],
+    ["the same command that changes files each time", times(50, (index) => [call({}), "done", index])],
+    ["the same call beside changes made by others", times(50, (index) => [call({}), "no", index])],
+  ] as [string, [ToolCallBlock, string, number?][]][])("lets %s pass", async (_, steps) => {
+    expect(new Set(await actions(steps))).toEqual(new Set(["none"]));
+  });
+
+  test("counts anew once files have changed", async () => {
+    const steps = times(9, (index): [ToolCallBlock, string, number] => [call({}), "no", index < 4 ? 0 : 1]);
+    expect(await actions(steps)).toEqual([
+      ...["none", "none", "warn", "warn"],
+      ...["none", "warn", "warn", "warn", "stop"],
     ]);
-    expect(new Set(actions(steps))).toEqual(new Set(["none"]));
   });
 
-  test("a cycle of several calls is found", () => {
-    const cycle = ["a", "b", "c", "d"].map((command): [ToolCallBlock, string] => [call({ command }), "no"]);
-    expect(actions([cycle, cycle, cycle, cycle, cycle].flat()).at(-1)).toBe("stop");
-  });
-
-  test("a test that fails alike after each of several different edits is no loop", () => {
+  test("counts anew after reset()", async () => {
     const detector = new LoopDetector();
-    const seen = Array.from({ length: 8 }, (_, round) => {
-      detector.observe(call({ round }, "edit"), "edited", true);
-      return detector.observe(call({ command: "npm test" }), "1 failed").action;
-    });
-    expect(new Set(seen)).toEqual(new Set(["none"]));
-  });
-
-  test("the same edits to and fro are one", () => {
-    const detector = new LoopDetector();
-    const seen = Array.from(
-      { length: 10 },
-      (_, round) => detector.observe(call({ to: round % 2 }, "edit"), "edited", true).action,
-    );
-    expect(seen.at(-1)).toBe("stop");
-  });
-
-  test("repetitions further apart than the window do not add up", () => {
-    const apart = Array.from({ length: 10 }, (_, round) => [
-      [call({ command: "test" }), "fail"] as [ToolCallBlock, string],
-      ...Array.from({ length: LOOP_WINDOW }, (_, step): [ToolCallBlock, string] => [
-        call({ round, step }),
-        "ok",
-      ]),
-    ]).flat();
-    expect(new Set(actions(apart))).toEqual(new Set(["none"]));
+    for (let round = 0; round < 5; round++) await detector.observe(call({}), "a");
+    detector.reset();
+    expect(await detector.observe(call({}), "a")).toEqual({ action: "none", repeats: 1 });
   });
 });

@@ -207,19 +207,35 @@ describe("limits", () => {
     const turns = Array.from({ length: 9 }, () => ({ toolCalls: [call("same")] }));
     const { end, added, events } = await runScript(turns);
     const results = outputs(added);
-    expect(results).toHaveLength(5);
     expect(results.map((output) => output?.includes("same result"))).toEqual([
-      false,
-      false,
-      true,
-      true,
-      true,
+      ...[false, false],
+      ...[true, true, true, true],
     ]);
     expect(end.stopReason).toBe("loop");
     const notices = events
       .filter((event) => event.type === "notice")
       .map(({ code, level }) => `${code} ${level}`);
-    expect(notices).toEqual(["loop warning", "loop warning", "loop error"]);
+    expect(notices).toEqual(["loop warning", "loop warning", "loop warning", "loop error"]);
+  });
+
+  test("a loop continues as often as somebody says so, and ends when they do not", async () => {
+    const turns = Array.from({ length: 20 }, () => ({ toolCalls: [call("same")] }));
+    const answers = ["once", "reject"] as const;
+    const asked: (number | undefined)[] = [];
+    const { end, added } = await runScript(turns, {
+      approve: async (_, { repeats }) => {
+        if (repeats === undefined) return "once";
+        asked.push(repeats);
+        return answers[asked.length - 1] ?? "reject";
+      },
+    });
+    expect([asked, outputs(added).length, end.stopReason]).toEqual([[6, 6], 12, "loop"]);
+  });
+
+  test("a call that waits is no loop, however often it is repeated", async () => {
+    const turns = [...Array.from({ length: 20 }, () => ({ toolCalls: [call("same")] })), { text: "Done." }];
+    const { end } = await runScript(turns, { tools: [{ ...noteTool(), waits: () => true }] });
+    expect(end.stopReason).toBe("end_turn");
   });
 
   test("calls of a cut reply are not run; a second cut reply in a row ends the run", async () => {
