@@ -189,7 +189,7 @@ async function mayContinue(run: Run, { name, input }: ToolCallBlock, repeats: nu
 async function decide(
   run: Run,
   request: ApprovalRequest,
-  asked: Partial<AskedCall> & Pick<Asking, "repeats"> = {},
+  asked: Partial<AskedCall> & Pick<ApprovalHandle, "repeats"> = {},
 ): Promise<ApprovalDecision> {
   if (!run.config.approve) return { response: "once" };
   const announce: ApprovalHandle["announce"] = (gate, { shown = request, mode, needed } = {}) => {
