@@ -165,6 +165,14 @@ describe("options that resume a session", () => {
     );
   });
 
+  test.each([
+    ["-c", resumption()],
+    ["--continue=2", resumption("2")],
+    ["--fork=2", resumption("2", "fork")],
+  ])("beside %s a single word is a prompt", (option, resumed) => {
+    expect(parse("yes", option)).toEqual(run({ resumption: resumed, prompt: "yes" }));
+  });
+
   test("leave a word that does not directly follow the option, or follows --, to the prompt", () => {
     expect(parse("-c", "-p", "hi")).toEqual(run({ isPrint: true, resumption: resumption(), prompt: "hi" }));
     expect(parse("-c", "--", "my name")).toEqual(run({ resumption: resumption(), prompt: "my name" }));
@@ -248,6 +256,7 @@ describe("a single word on the command line", () => {
     [["session", "show", "1"], "diligent sessions"],
     [["Update"], "diligent doctor, which says whether a newer version is out"],
     [["settings"], "diligent config"],
+    [["history"], "diligent sessions"],
   ] as const)("%p is suggested as %s, its name in other programs", (words, meant) => {
     const text = words.join(" ");
     expect([parseFailure(...words), parse("-p", ...words)]).toEqual([
@@ -272,14 +281,45 @@ describe("a single word on the command line", () => {
     ["Knowledge", "knowledge"],
     ["model", "models"],
     ["unod", "undo"],
+    ["histroy", "sessions"],
+    ["lsit", "--list"],
   ])("%s is not a prompt, since %s is a command", (word, command) => {
-    expect([parseFailure(word), parse("-p", word), parse("--", word), parse(word, "it")]).toEqual([
-      `unknown command "${word}"; did you mean diligent ${command}? To send it as a prompt: diligent -- ${word}`,
-      run({ isPrint: true, prompt: word }),
+    const hint = `unknown command "${word}"; did you mean diligent ${command}? To send it as a prompt:`;
+    expect([parseFailure(word), parse("--", word), parse(word, "it")]).toEqual([
+      `${hint} diligent -- ${word}`,
       run({ prompt: word }),
       run({ prompt: `${word} it` }),
     ]);
+    for (const options of [
+      ["-m", "x"],
+      ["--max-turns", "3"],
+      ["--no-session", "--verbose"],
+    ])
+      expect(parseFailure(...options, word)).toBe(`${hint} diligent -- ${word}`);
   });
+
+  test.each([
+    ["doctr", "doctor"],
+    ["sessoins", "sessions"],
+    ["unod", "undo"],
+    ["histroy", "sessions"],
+    ["lsit", "--list"],
+    ["upadte", "doctor, which says whether a newer version is out"],
+  ])("-p %s is a typo, since %s is a command", (word, command) => {
+    expect(parseFailure("-p", word)).toBe(
+      `unknown command "${word}"; did you mean diligent ${command}? To send it as a prompt: diligent -p -- ${word}`,
+    );
+    expect(parseFailure("-m", "x", word, "-p")).toContain("did you mean diligent");
+    expect(parse("-p", "--", word)).toEqual(run({ isPrint: true, prompt: word }));
+    expect(parse("-p", word, "it")).toEqual(run({ isPrint: true, prompt: `${word} it` }));
+  });
+
+  test.each(["hello", "doctor", "Knowledge", "model", "exports", "list", "update", "test", "stauts"])(
+    "-p %s is a prompt",
+    (word) => {
+      expect(parse("-p", word)).toEqual(run({ isPrint: true, prompt: word }));
+    },
+  );
 
   test("-C may precede a command, and so a near-miss of one", () => {
     expect(parseFailure("-C", "dir", "doctr")).toContain('unknown command "doctr"');
@@ -292,7 +332,18 @@ describe("a single word on the command line", () => {
     (words) => {
       const prompt = words.split(" ").at(-1) ?? "";
       expect(parse(...words.split(" "))).toMatchObject({ kind: "run", prompt, isBareWord: true });
+      expect(parse("-m", "x", ...words.split(" "))).not.toHaveProperty("isBareWord");
       expect(parse("--", prompt)).toEqual(run({ prompt }));
+    },
+  );
+
+  test.each(["status", "stauts", "Compat", "keys"])(
+    "%s is confirmed with other options as well, since it may be a slash command",
+    (word) => {
+      for (const options of [["-m", "x"], ["--max-turns", "3"], []])
+        expect(parse(...options, word)).toMatchObject({ kind: "run", prompt: word, isBareWord: true });
+      expect(parse("-p", word)).not.toHaveProperty("isBareWord");
+      expect(parse("-c", "--", word)).not.toHaveProperty("isBareWord");
     },
   );
 

@@ -17,9 +17,12 @@ beforeEach(() => {
 afterEach(() => place.remove());
 
 describe("a single word that could be a mistyped command", () => {
-  test("is put into the screen's prompt and sent with Enter", async () => {
-    await using program = startInPty(place, ["frobnicate"], { environment: { DILIGENT_MODEL } });
-    await program.waitFor("Unknown command frobnicate. Press Enter to send it as a prompt.");
+  test.each([
+    [["frobnicate"], "frobnicate"],
+    [["-m", DILIGENT_MODEL, "stauts"], "stauts"],
+  ])("%j is put into the screen's prompt and sent with Enter", async (args, word) => {
+    await using program = startInPty(place, args, { environment: { DILIGENT_MODEL } });
+    await program.waitFor(`Unknown command ${word}. Press Enter to send it as a prompt.`);
     await program.settle();
     expect((await program.scrollback()).join("\n")).not.toContain("The answer.");
     program.send("\r");
@@ -62,4 +65,12 @@ test("is answered directly for help COMMAND and version", async () => {
     const [asked, told] = await Promise.all([runDiligent(place, words), runDiligent(place, options)]);
     expect([asked.stdout, asked.stderr, asked.exitCode]).toEqual([told.stdout, "", 0]);
   }
+});
+
+test("a typo of a command is named before a missing key is", async () => {
+  const { stdout, stderr, exitCode } = await runDiligent(place, ["-p", "doctr"]);
+  expect([stdout, exitCode]).toEqual(["", 2]);
+  expect(stderr).toBe(
+    'diligent: unknown command "doctr"; did you mean diligent doctor? To send it as a prompt: diligent -p -- doctr\n',
+  );
 });

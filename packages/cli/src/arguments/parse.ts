@@ -36,10 +36,13 @@ export function parseArguments(argv: readonly string[]): Command {
   if (split.options.has("json")) {
     throw new UsageError("--json needs --list; for a run, use --output-format json");
   }
-  const isWordOnly = !argv.includes("--") && isWithoutOptions(split);
-  if (isWordOnly) assertPrompt(split.words);
   const run = toRunCommand(split);
-  const isBareWord = isWordOnly && split.words.length === 1 && looksLikeCommand(run.prompt ?? "");
+  // After `--` everything is a prompt, and in an earlier session a word such as "yes" is a natural one.
+  if (argv.includes("--") || run.resumption) return run;
+  assertPrompt(split.words, run);
+  const [word = "", ...more] = split.words;
+  const isUncertain = isWithoutOptions(split) ? looksLikeCommand(word) : isNearSlashCommand(word);
+  const isBareWord = !run.isPrint && more.length === 0 && isUncertain;
   return isBareWord ? { ...run, isBareWord } : run;
 }
 
@@ -56,18 +59,25 @@ function toQuestion({ words: [word, ...more], options }: SplitArguments): Comman
   throw new UsageError(`unknown command "${name}"; ${hint} To send it as a prompt: diligent -- help ${name}`);
 }
 
-/** Commands accept `-C` too. */
+/** Commands accept `-C` too; with other options it is a run that was asked for. */
 function isWithoutOptions({ options }: SplitArguments): boolean {
   return [...options.keys()].every((name) => name === "directory" || name === "plain-ui");
 }
 
-/** A near-miss of a command name would otherwise be sent to a model. */
-function assertPrompt(words: SplitArguments["words"]): void {
-  const meant = findMeantCommand(words);
+/** A near-miss of a command name would otherwise be sent to a model. `-p` asks for that, unless it is a mere typo. */
+function assertPrompt(words: SplitArguments["words"], { isPrint }: Pick<RunCommand, "isPrint">): void {
+  const meant = isPrint && !isTypo(words) ? undefined : findMeantCommand(words);
   if (meant === undefined) return;
   throw new UsageError(
-    `unknown command "${words[0]}"; did you mean ${meant}? To send it as a prompt: diligent -- ${words.join(" ")}`,
+    `unknown command "${words[0]}"; did you mean ${meant}? To send it as a prompt: diligent ${isPrint ? "-p " : ""}-- ${words.join(" ")}`,
   );
+}
+
+/** True for one word that is neither the name of a command, nor its singular or plural, nor a word for one. */
+function isTypo([word = "", ...more]: SplitArguments["words"]): boolean {
+  const name = word.toLowerCase();
+  const isWord = [name, `${name}s`, name.replace(/s$/, "")].some((each) => isSubcommandName(each));
+  return more.length === 0 && !isWord && !MEANT.has(name);
 }
 
 function toSubcommandCall(
@@ -330,6 +340,7 @@ const MEANT: ReadonlyMap<string, string> = new Map([
   ["auth", "diligent login"],
   ["signout", "diligent logout"],
   ["settings", "diligent config"],
+  ["history", "diligent sessions"],
   ["commands", "diligent help"],
   ["man", "diligent help"],
 ]);
@@ -337,12 +348,15 @@ const MEANT: ReadonlyMap<string, string> = new Map([
 /**
  * The command most likely meant by these words, such as `diligent doctor`; undefined for a prompt. A subcommand's name
  * matches with one slip: a letter missing, added or wrong, two neighbours swapped, or a different case. Anything
- * further away may be a word for a model: `test` is not `trust`.
+ * further away may be a word for a model: `test` is not `trust`. Other programs' commands are words, of which only
+ * swapped neighbours make something that is none.
  */
 function findMeantCommand([word, ...more]: readonly string[]): string | undefined {
   if (word === undefined) return undefined;
-  const name = Object.keys(SUBCOMMAND_PAGES).find((each) => isOneSlip(word.toLowerCase(), each));
-  const meant = MEANT.get(word.toLowerCase()) ?? (name && `diligent ${name}`);
+  const typed = word.toLowerCase();
+  const name = Object.keys(SUBCOMMAND_PAGES).find((each) => isOneSlip(typed, each));
+  const other = [...MEANT.keys()].find((each) => each === typed || isSwapped(typed, each));
+  const meant = other === undefined ? name && `diligent ${name}` : MEANT.get(other);
   if (meant === undefined || more.length === 0) return meant;
   return isArgumentOf(meant, more) ? meant : undefined;
 }
@@ -355,19 +369,38 @@ function isArgumentOf(meant: string, [first = "", ...others]: readonly string[])
   return isShort && (page?.words?.includes(first) ?? false);
 }
 
+/** Names of slash commands that are not ordinary prompts. */
+const SLASH_NAMES = [
+  ...["clear", "compact", "context", "cost", "exit", "init", "keys", "new", "permissions", "quit", "reload"],
+  ...["status", "thinking", "tree", "usage"],
+];
+
+function isNearSlashCommand(word: string): boolean {
+  return SLASH_NAMES.some((name) => isOneSlip(word.toLowerCase(), name));
+}
+
 /** True if the word has the form of a command, so it is not certainly a prompt. */
 function looksLikeCommand(word: string): boolean {
   return /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\d_-]+$/u.test(word);
 }
 
 function isOneSlip(word: string, name: string): boolean {
+  const { typed, meant } = findDifference(word, name);
+  return isSwapped(word, name) || Math.max(typed.length, meant.length) <= 1;
+}
+
+/** True for two neighbours that have changed places. */
+function isSwapped(word: string, name: string): boolean {
+  const { typed, meant } = findDifference(word, name);
+  return typed.length === 2 && typed === [...meant].reverse().join("");
+}
+
+/** What differs between the beginning and the end that both have. */
+function findDifference(word: string, name: string): { typed: string; meant: string } {
   let start = 0;
   while (start < word.length && word[start] === name[start]) start++;
   let end = 0;
   const rest = Math.min(word.length, name.length) - start;
   while (end < rest && word.at(-1 - end) === name.at(-1 - end)) end++;
-  const typed = word.slice(start, word.length - end);
-  const meant = name.slice(start, name.length - end);
-  const isSwapped = typed.length === 2 && typed === [...meant].reverse().join("");
-  return isSwapped || Math.max(typed.length, meant.length) <= 1;
+  return { typed: word.slice(start, word.length - end), meant: name.slice(start, name.length - end) };
 }
