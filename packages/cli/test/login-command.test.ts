@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { errorReply, startSseServer } from "../../core/test/support/sse-server.ts";
 import { compatibleReply, writeUserConfig } from "./support/compatible-service.ts";
 import { startInPty } from "./support/pty-program.ts";
@@ -57,6 +66,28 @@ describe("diligent login NAME with a piped key", () => {
       expect(answer).toBe("ok\n");
     },
   );
+
+  test("writes through a link to the file, which stays, and says where it leads", async () => {
+    await using server = await startSseServer(wholeReply(ANTHROPIC_SERVICE, { text: "ok" }));
+    const real = join(place.home, "dotfiles", "diligent.jsonc");
+    for (const path of [real, configPath()]) mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(real, "{ /* mine */ }");
+    symlinkSync(real, configPath());
+    const { stdout, exitCode } = await pipe(["anthropic"], KEY, { ANTHROPIC_BASE_URL: server.url });
+    expect([exitCode, stdout]).toEqual([
+      0,
+      `The key for anthropic works and is stored in ${real}, to which ${configPath()} leads (mode 0600).\n`,
+    ]);
+    expect([lstatSync(configPath()).isSymbolicLink(), (statSync(real).mode & 0o777).toString(8)]).toEqual([
+      true,
+      "600",
+    ]);
+    expect(readFileSync(real, "utf8")).toContain("/* mine */");
+    const removed = await runDiligent(place, ["logout", "anthropic"]);
+    expect(removed.stdout).toBe(
+      `The key for anthropic was removed from ${real}, to which ${configPath()} leads.\n`,
+    );
+  });
 
   test("gives a compatible server its key and keeps the comments of the file", async () => {
     await using server = await startSseServer(compatibleReply({ text: "ok" }));
@@ -158,6 +189,21 @@ describe("diligent login in a terminal", () => {
     expect(stored()).toEqual({ provider: { openai: { apiKey: KEY } } });
   });
 
+  test("says before the key is pasted at which host it is tested, and what named that host", async () => {
+    await using server = await startSseServer(wholeReply(ANTHROPIC_SERVICE, { text: "ok" }));
+    const file = place.write("diligent.jsonc", { provider: { anthropic: { baseUrl: server.url } } });
+    const { host } = new URL(server.url);
+    expect((await runDiligent(place, ["trust", "--yes"])).exitCode).toBe(0);
+    await using program = startInPty(place, ["login", "anthropic"], { columns: 250 });
+    const screen = await program.waitFor("Key:");
+    expect(screen.join("\n")).toContain(`One request to ${host} (set in ${file}) tests it.`);
+    program.send("\x03");
+    expect(await program.exitCode).toBe(130);
+    await using other = startInPty(place, ["login", "openai"], { columns: 250 });
+    expect((await other.waitFor("Key:")).join("\n")).toContain("One request to api.openai.com tests it.");
+    expect(server.requests).toEqual([]);
+  });
+
   test("ends with Ctrl+C, and nothing is stored", async () => {
     await using program = startInPty(place, ["login", "anthropic"]);
     await program.waitFor("Key:");
@@ -177,6 +223,34 @@ describe("diligent logout NAME", () => {
     expect([stored(), filesWithKey()]).toEqual([{ model: "opus", provider: { anthropic: {} } }, []]);
     const second = await runDiligent(place, ["logout", "anthropic"]);
     expect([second.exitCode, second.stdout]).toEqual([0, "There was no stored key for anthropic.\n"]);
+  });
+
+  test("without a NAME removes the only stored key, which is confirmed at a terminal", async () => {
+    writeUserConfig(place, { provider: { openai: { apiKey: KEY } } });
+    const environment = { ANTHROPIC_API_KEY: "sk-ant-in-the-environment" };
+    for (const [answer, isStored] of [
+      ["n\r", true],
+      ["y\r", false],
+    ] as const) {
+      await using program = startInPty(place, ["logout"], { environment, columns: 120 });
+      await program.waitFor("Remove the stored key for openai? [y/N]");
+      program.send(answer);
+      expect([await program.exitCode, filesWithKey().length > 0]).toEqual([0, isStored]);
+    }
+    writeUserConfig(place, { provider: { openai: { apiKey: KEY } } });
+    const { stdout, exitCode } = await runDiligent(place, ["logout"], { environment });
+    expect([exitCode, stdout]).toEqual([0, `The key for openai was removed from ${configPath()}.\n`]);
+    expect(filesWithKey()).toEqual([]);
+  });
+
+  test("without a NAME names the stored keys if there are several, and asks for no others", async () => {
+    const keys = {
+      openai: { apiKey: KEY },
+      compatible: { work: { baseUrl: "http://a.test/v1", apiKey: KEY } },
+    };
+    writeUserConfig(place, { provider: keys });
+    const { stderr, exitCode } = await runDiligent(place, ["logout"]);
+    expect([exitCode, stderr]).toEqual([2, "diligent: logout needs a provider: openai, work\n"]);
   });
 
   test.each([[[]], [["nobody"]], [["anthropic", "openai"]]])("refuses %p with exit code 2", async (args) => {

@@ -120,6 +120,112 @@ describe("/login on the screen", () => {
   });
 });
 
+/** A service that answers the first prompt slowly: its run ends when the test says so. */
+function startSlowService(release: Promise<void>) {
+  let count = 0;
+  return startSseServer(async ({ headers, body }: ReceivedRequest) => {
+    const isTrial = JSON.stringify(body).includes("Say ok.");
+    const isRight = headers.authorization === `Bearer ${KEY}`;
+    if (isTrial && !isRight) return errorReply(401, "authentication_error", "invalid x-api-key");
+    if (!isTrial && ++count === 1) await release;
+    return wholeReply(ANTHROPIC_SERVICE, { text: isRight ? "With the new key." : "With the old key." });
+  });
+}
+
+describe("/login during a run", () => {
+  test("asks for the key at once, does not show it, and the session uses it after the run", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await using server = await startSlowService(promise);
+    await using program = startInPty(place, ["why so?"], { environment: wrongKey(server.url), columns: 120 });
+    await program.waitUntil(() => server.requests.length === 1);
+    program.send("/login anthropic\r");
+    await program.waitFor("Paste the key for anthropic");
+    program.send(`\x1b[200~${KEY}\x1b[201~`);
+    await program.waitFor("•••");
+    program.send("\r");
+    await program.waitFor("works and is stored in");
+    await program.waitFor("The session uses the new key after the current task.");
+    resolve();
+    await program.waitFor("With the old key.");
+    await program.waitFor("uses the new key.");
+    program.send("again please\r");
+    await program.waitFor("With the new key.");
+    program.send("\x04");
+    expect(await program.exitCode).toBe(0);
+    expect(program.bytes).not.toContain(KEY.slice(0, 12));
+    expect(filesWithKey()).toEqual([configPath()]);
+  });
+
+  test("a question of the run waits until the key is entered", async () => {
+    const call = { id: "toolu_1", name: "bash", input: { command: "touch made" } };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let count = 0;
+    await using server = await startSseServer(async () => {
+      if (++count > 1) return wholeReply(ANTHROPIC_SERVICE, { text: "Done." });
+      await promise;
+      return wholeReply(ANTHROPIC_SERVICE, { text: "Calling.", calls: [call] });
+    });
+    await using program = startInPty(place, ["why so?"], { environment: wrongKey(server.url), columns: 120 });
+    await program.waitUntil(() => server.requests.length === 1);
+    program.send("/login anthropic\r");
+    await program.waitFor("Paste the key for anthropic");
+    resolve();
+    await program.waitFor("Calling.");
+    await program.settle();
+    program.send(KEY);
+    await program.waitFor("•••");
+    expect((await program.settle()).join("\n")).not.toContain("Allow bash?");
+    program.send("\x1b");
+    await program.waitFor("type to filter");
+    program.send("\x1b");
+    await program.waitFor("Allow bash?");
+    expect(program.bytes).not.toContain(KEY.slice(0, 12));
+  });
+
+  test("at the line prompt takes a key that was pasted with the command, and sends it to no model", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await using server = await startSlowService(promise);
+    const args = ["--plain-ui", "why so?"];
+    await using program = startInPty(place, args, { environment: wrongKey(server.url), columns: 120 });
+    await program.waitUntil(() => server.requests.length === 1);
+    program.send(`/login anthropic\r${KEY}\r`);
+    await program.waitFor("The session uses the new key after the current task.");
+    resolve();
+    await program.waitFor("With the old key.");
+    await program.waitFor("uses the new key.");
+    program.send("again please\r");
+    await program.waitFor("With the new key.");
+    program.send("\x04");
+    expect(await program.exitCode).toBe(0);
+    expect(JSON.stringify(server.requests.map(({ body }) => body))).not.toContain(KEY.slice(0, 12));
+    expect(filesWithKey()).toEqual([configPath()]);
+  });
+});
+
+describe("/logout", () => {
+  const store = (...names: string[]) =>
+    place.configure({
+      sandbox: "off",
+      provider: Object.fromEntries(names.map((name) => [name, { apiKey: `${KEY}-${name}` }])),
+    });
+
+  test("offers the stored keys, one of them too, and removes what is chosen", async () => {
+    store("anthropic");
+    const environment = { OPENAI_API_KEY: "sk-openai-test-1" };
+    await using program = startInPty(place, [], { environment, columns: 120 });
+    await program.waitFor("ask");
+    program.send("/logout\r");
+    await program.waitFor("Remove a stored key");
+    expect((await program.settle()).join("\n")).not.toContain("openai");
+    program.send("\r");
+    await program.waitFor("The key for anthropic was removed from");
+    await program.waitFor("This session keeps using its current key.");
+    expect(filesWithKey()).toEqual([]);
+    program.send("/logout\r");
+    await program.waitFor("There is no stored key.");
+  });
+});
+
 describe("/login at the line prompt", () => {
   const startLines = (url: string) =>
     startInPty(place, ["--plain-ui"], { environment: wrongKey(url), columns: 120 });
@@ -154,6 +260,8 @@ describe("/login at the line prompt", () => {
     program.send("/logout anthropic\r");
     await program.waitFor("/logout anthropic");
     await program.waitFor("There was no stored key for anthropic.");
+    program.send("/logout\r");
+    await program.waitFor("There is no stored key.");
     program.send("\x04");
     expect(await program.exitCode).toBe(0);
     expect(program.bytes).not.toContain("half of it");

@@ -14,7 +14,7 @@ const NAMES = `
   describeSandbox describeTrust discoverInstructions endAllProcesses ensureDiligentDir estimateTokens
   extractFileOperations findCutPoint findEntryId findInSession findKnownModel findLeafId findProjectRoot findSuperseded
   formatFileOperations generateEntryId generateSessionId generateSummary inferProvider isRefusal
-  knowledgeFilePath labelSessionEntry listSessions listUnreadableSessions loadDiligentConfig mergeConfig
+  knowledgeFilePath labelSessionEntry listSessions listUnreadableSessions listUserKeys loadDiligentConfig mergeConfig
   messageText notifySession openRequestLog parseScript pathTo promptText rankKnowledge rankWithScores
   readConversation readCustomEntries readKnowledge readLabels readScript readSessionDirectory
   readSessionFile readSessionSettings readSessionText readTrust readUserRules removeKnowledge removeSession

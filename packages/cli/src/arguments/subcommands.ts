@@ -75,10 +75,12 @@ const PAGES = {
   logout: {
     about: "remove a stored key",
     title: "remove the stored key of a provider",
-    usage: [["NAME", "from diligent.jsonc in your configuration directory"]],
+    usage: [["[NAME]", "from diligent.jsonc in your configuration directory"]],
     words: ["anthropic", "openai"],
     options: [],
-    notes: ["In a session, use /logout."],
+    notes: [
+      "Without NAME, the only stored key is removed, after asking at a terminal. In a session, use /logout.",
+    ],
     isOfProject: false,
   },
   sessions: {

@@ -4,14 +4,16 @@ import { EXIT_FAILURE, EXIT_SUCCESS, SIGNAL_EXIT_CODES, UsageError } from "../er
 import { HiddenLine } from "../io/hidden-line.ts";
 import { type CliIo, writeFailure, writeLine } from "../io/io.ts";
 import {
+  describeHost,
   findKeyProvider,
   type KeyProvider,
   listKeyProviders,
+  listStoredProviders,
   logIn,
   logOut,
   UnprovenKeyError,
 } from "../login/login.ts";
-import { readSubcommandArguments } from "./arguments.ts";
+import { askYesNo, readSubcommandArguments } from "./arguments.ts";
 
 // Longer than any key; larger input was piped in by mistake.
 const MAX_KEY_BYTES = 16 * 1024;
@@ -22,15 +24,16 @@ const MAX_KEY_BYTES = 16 * 1024;
  */
 export async function runLogin(rest: readonly string[], io: CliIo): Promise<number> {
   const { name, isProved, modelId } = readLoginArguments(rest);
-  const { config } = await loadConfig(io.cwd, io.environment);
+  const loaded = await loadConfig(io.cwd, io.environment);
+  const { config } = loaded;
   const input = new KeyInput(io);
-  const provider = name === undefined ? await input.askProvider(config) : findKeyProvider(name, config);
+  const provider = name === undefined ? await input.askProvider(loaded) : findKeyProvider(name, loaded);
   if (provider === undefined) return SIGNAL_EXIT_CODES.SIGINT;
-  const key = await input.askKey(provider);
+  const key = await input.askKey(provider, { isProved });
   if (key === undefined) return SIGNAL_EXIT_CODES.SIGINT;
   const { environment, cwd } = io;
-  const host = URL.parse(provider.address)?.host ?? provider.name;
-  if (isProved && key.trim() !== "") writeLine(io.stderr, `Testing the key with one request to ${host}…`);
+  if (isProved && key.trim() !== "")
+    writeLine(io.stderr, `Testing the key with one request to ${describeHost(provider)}…`);
   try {
     const lines = await logIn(provider, key, { cwd, config, environment, isProved, modelId });
     for (const line of lines) writeLine(io.stdout, line);
@@ -43,17 +46,36 @@ export async function runLogin(rest: readonly string[], io: CliIo): Promise<numb
   }
 }
 
-/** Removes a provider's stored key. @throws UsageError for an unknown name. */
+/**
+ * Removes a provider's stored key. Without a name it is the only one that is stored, which is confirmed at a terminal.
+ * @throws UsageError for an unknown name, and if a name is needed.
+ */
 export async function runLogout(rest: readonly string[], io: CliIo): Promise<number> {
   const { words } = readWords("logout", rest);
-  const { config } = await loadConfig(io.cwd, io.environment);
-  const names = listKeyProviders(config).map(({ name }) => name);
+  const loaded = await loadConfig(io.cwd, io.environment);
   const [name, ...more] = words;
-  if (name === undefined || more.length > 0)
-    throw new UsageError(`logout needs a provider: ${names.join(", ")}`);
-  const lines = await logOut(findKeyProvider(name, config), io.environment);
-  for (const line of lines) writeLine(io.stdout, line);
+  if (more.length > 0)
+    throw new UsageError(`logout takes one provider: ${namesOf(listKeyProviders(loaded))}`);
+  const provider = name === undefined ? await findOnlyKey(loaded, io) : findKeyProvider(name, loaded);
+  const isAsked = name === undefined && io.stdin.isTerminal;
+  if (isAsked && !(await askYesNo(`Remove the stored key for ${provider.name}?`, io)))
+    writeLine(io.stdout, "Nothing removed.");
+  else for (const line of await logOut(provider, io.environment)) writeLine(io.stdout, line);
   return EXIT_SUCCESS;
+}
+
+/** @throws UsageError if no key is stored, or several are. */
+async function findOnlyKey(loaded: LoadedConfig, io: CliIo): Promise<KeyProvider> {
+  const stored = await listStoredProviders(loaded, io.environment);
+  const [only, ...others] = stored;
+  if (only === undefined)
+    throw new UsageError(`no key is stored for any of ${namesOf(listKeyProviders(loaded))}`);
+  if (others.length > 0) throw new UsageError(`logout needs a provider: ${namesOf(stored)}`);
+  return only;
+}
+
+function namesOf(providers: readonly KeyProvider[]): string {
+  return providers.map(({ name }) => name).join(", ");
 }
 
 function readLoginArguments(rest: readonly string[]) {
@@ -84,9 +106,9 @@ class KeyInput {
   constructor(private readonly io: CliIo) {}
 
   /** Undefined if the user cancelled. @throws UsageError without a terminal. */
-  async askProvider(config: LoadedConfig["config"]): Promise<KeyProvider | undefined> {
+  async askProvider(loaded: LoadedConfig): Promise<KeyProvider | undefined> {
     const { io } = this;
-    const providers = listKeyProviders(config);
+    const providers = listKeyProviders(loaded);
     if (!io.stdin.isTerminal)
       throw new UsageError(`login needs a provider: ${providers.map(({ name }) => name).join(", ")}`);
     providers.forEach(({ name, hasKey, keyPage, address }, index) => {
@@ -95,15 +117,17 @@ class KeyInput {
     io.stderr.write(`Which provider? [1-${providers.length}] `);
     const answer = (await this.readLine({ isHidden: false }))?.trim();
     if (answer === undefined) return undefined;
-    return providers[Number(answer) - 1] ?? findKeyProvider(answer, config);
+    return providers[Number(answer) - 1] ?? findKeyProvider(answer, loaded);
   }
 
   /** Undefined if the user cancelled. */
-  async askKey({ name, keyPage }: KeyProvider): Promise<string | undefined> {
+  async askKey(provider: KeyProvider, { isProved }: { isProved: boolean }): Promise<string | undefined> {
     const { io } = this;
+    const { name, keyPage } = provider;
     if (!io.stdin.isTerminal) return this.readAll();
     if (keyPage !== undefined) writeLine(io.stderr, `Get a key at ${keyPage}`);
-    writeLine(io.stderr, `Paste the key for ${name} and press Enter; it is not shown.`);
+    const test = isProved ? ` One request to ${describeHost(provider)} tests it.` : "";
+    writeLine(io.stderr, `Paste the key for ${name} and press Enter; it is not shown.${test}`);
     io.stderr.write("Key: ");
     const key = await this.readLine({ isHidden: true });
     io.stderr.write("\n");

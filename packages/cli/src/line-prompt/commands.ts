@@ -23,6 +23,8 @@ export interface PlainContextDeps {
   signal(): AbortSignal;
   /** Terminal width; without a terminal lines are not wrapped. */
   columns(): number;
+  /** Resolves once no run of the model is active. @param wait called first if one is. */
+  whenIdle(wait: () => void): Promise<void>;
   /** Shows lines. */
   line(text: string): void;
   show(event: AgentEvent): void;
@@ -51,6 +53,7 @@ function createPlainContext(parts: PlainContextDeps): CommandContext {
     readSecret: parts.readSecret,
     compact: (focus) => compactConversation(opened().session, focus, toControl(parts)),
     moveFiles: (move, work) => work({ signal: parts.signal(), onProgress: createProgressLines(move, line) }),
+    whenIdle: parts.whenIdle,
     async reopen(wish) {
       const { model: before } = opened();
       const next = await parts.reopen(wish);

@@ -112,12 +112,19 @@ export class LineConversation {
     this.commands ??= new PlainCommands({
       ...this.parts,
       signal: () => this.work.signal ?? new AbortController().signal,
+      whenIdle: (wait) => this.whenIdle(wait),
       columns: () => this.output.columns ?? Number.POSITIVE_INFINITY,
       line: (text) => this.line(text),
       readSecret: (question) => this.readSecret(question),
       show: (event) => this.transcript.show(event),
     });
     return this.commands;
+  }
+
+  /** A slash command is a task itself, and does not wait for its own end. */
+  private async whenIdle(wait: () => void): Promise<void> {
+    if (this.doing === "run") wait();
+    while (this.doing === "run") await this.work.ended;
   }
 
   /** Stops the current task, and resolves when it has ended. */

@@ -12,6 +12,8 @@ export class InputLines {
   readonly conversation: LineConversation;
   /** Lines queued for the end of the current task. */
   private readonly waiting: string[] = [];
+  /** Lines typed after a slash command that is being started during a run: it may ask for one of them. */
+  private following: string[] | undefined;
   /** A word of the command line that waits for confirmation. */
   private unconfirmed: string | undefined;
   /** The user was told that a second Ctrl+C quits. */
@@ -26,8 +28,11 @@ export class InputLines {
       // A typed line would be a command.
       send: (text) => this.takePrompt(text.startsWith("/") ? `/${text}` : text, text),
       askedSecret: () => {
-        const [line] = this.waiting.splice(0);
+        const isBesideRun = this.following !== undefined;
+        const [line, ...rest] = (this.following ?? this.waiting).splice(0);
+        this.following = undefined;
         if (line !== undefined) this.conversation.giveSecret(line);
+        if (isBesideRun) for (const next of rest) this.take(next);
       },
       ended: () => {
         for (const line of this.waiting.splice(0)) this.takeWaiting(line);
@@ -62,6 +67,10 @@ export class InputLines {
       return;
     }
     const { approvals } = this.conversation;
+    if (this.following) {
+      this.following.push(line);
+      return;
+    }
     if (this.conversation.isAskingSecret) {
       this.conversation.giveSecret(line);
       return;
@@ -136,11 +145,19 @@ export class InputLines {
   /** A permission, for example, applies immediately; changes to the conversation wait for the end of the run. */
   private async takeCommandBesideRun(line: string): Promise<void> {
     const { conversation } = this;
+    const following: string[] = [];
+    this.following = following;
     const commands = await conversation.openCommands();
     if (this.parts.isLeaving()) return;
-    if (conversation.doing === undefined) this.take(line);
-    else if (!commands.isAlwaysPossible(line)) this.waiting.push(line);
-    else await commands.run(line).catch((error: unknown) => conversation.fail(error));
+    if (conversation.doing !== undefined && commands.isAlwaysPossible(line))
+      await commands.run(line).catch((error: unknown) => conversation.fail(error));
+    else {
+      this.following = undefined;
+      if (conversation.doing === undefined) this.take(line);
+      else this.waiting.push(line);
+    }
+    if (this.following === following) this.following = undefined;
+    for (const next of following.splice(0)) this.take(next);
   }
 
   private takeShell(typed: string, line: ShellLine): void {

@@ -5,9 +5,11 @@ import {
   type DiligentConfig,
   type Environment,
   inferProvider,
+  type LoadedConfig,
   ProviderError,
 } from "@diligent/core/run";
 import { orUsageError, UsageError } from "../errors.ts";
+import { toSingleLine } from "../text/terminal-text.ts";
 
 /** The key could not be tested, so it was not stored. */
 export class UnprovenKeyError extends Error {
@@ -31,9 +33,9 @@ export async function logIn(provider: KeyProvider, text: string, options: LoginO
   assertKey(key);
   const note = isProved ? await prove(provider, key, options) : undefined;
   const { storeUserKey } = await import("@diligent/core");
-  const { path } = await orUsageError(() => storeUserKey(environment, provider.name, key));
+  const change = await orUsageError(() => storeUserKey(environment, provider.name, key));
   return [
-    `${isProved ? `The key for ${provider.name} works and is` : `The key for ${provider.name} is`} stored in ${path} (mode 0600).`,
+    `${isProved ? `The key for ${provider.name} works and is` : `The key for ${provider.name} is`} stored in ${describeFile(change)} (mode 0600).`,
     ...(note === undefined ? [] : [`The provider says: ${note}`]),
     ...describeShadow(provider, key, environment),
   ];
@@ -74,15 +76,15 @@ function describeShadow({ variable }: KeyProvider, key: string, environment: Env
 export async function logOut(provider: KeyProvider, environment: Environment): Promise<string[]> {
   const { removeUserKey } = await import("@diligent/core");
   const { name, variable } = provider;
-  const { path, hadKey } = await orUsageError(() => removeUserKey(environment, name));
+  const change = await orUsageError(() => removeUserKey(environment, name));
   const isSet = variable !== undefined && Boolean(environment[variable]?.trim());
   return [
-    hadKey ? `The key for ${name} was removed from ${path}.` : `There was no stored key for ${name}.`,
+    change.hadKey
+      ? `The key for ${name} was removed from ${describeFile(change)}.`
+      : `There was no stored key for ${name}.`,
     ...(isSet ? [`${variable} is still set in the environment.`] : []),
   ];
 }
-
-type KeyConfig = Pick<DiligentConfig, "model" | "provider" | "models">;
 
 /** A provider that a key can be stored for. */
 export interface KeyProvider {
@@ -94,17 +96,43 @@ export interface KeyProvider {
   keyPage?: string;
   /** The address of its requests. */
   address: string;
+  /** Where the address was set, such as a file; undefined for the vendor's own, and for the user's own servers. */
+  addressOrigin?: string | undefined;
   hasKey: boolean;
 }
 
+const MAX_ORIGIN_COLUMNS = 200;
+
+/** The host that a key is tested at, and what sends it there if that is not the vendor's own. */
+export function describeHost({ name, address, addressOrigin }: KeyProvider): string {
+  const host = URL.parse(address)?.host ?? name;
+  return addressOrigin === undefined
+    ? host
+    : `${host} (set in ${toSingleLine(addressOrigin, MAX_ORIGIN_COLUMNS)})`;
+}
+
+/** @throws UsageError if the user's configuration is invalid. */
+export async function listStoredProviders(
+  loaded: KeyConfiguration,
+  environment: Environment,
+): Promise<KeyProvider[]> {
+  const { listUserKeys } = await import("@diligent/core");
+  const names = await orUsageError(() => listUserKeys(environment));
+  return listKeyProviders(loaded).filter(({ name }) => names.includes(name));
+}
+
+type KeyConfiguration = Pick<LoadedConfig, "config" | "origins">;
+
 /** The vendors first, then the compatible servers in configuration order. */
-export function listKeyProviders({ provider = {} }: KeyConfig): KeyProvider[] {
+export function listKeyProviders({ config, origins }: KeyConfiguration): KeyProvider[] {
+  const { provider = {} } = config;
   return [
     ...VENDORS.map(({ name, variable, keyPage, address }) => ({
       name,
       variable,
       keyPage,
       address: provider[name]?.baseUrl ?? address,
+      addressOrigin: provider[name]?.baseUrl && origins[`provider.${name}.baseUrl`],
       hasKey: Boolean(provider[name]?.apiKey),
     })),
     ...Object.entries(provider.compatible ?? {}).map(([name, { baseUrl, apiKey }]) => ({
@@ -116,8 +144,8 @@ export function listKeyProviders({ provider = {} }: KeyConfig): KeyProvider[] {
 }
 
 /** @throws UsageError for an unknown name, without repeating it: it may be a misplaced key. */
-export function findKeyProvider(name: string, config: KeyConfig): KeyProvider {
-  const providers = listKeyProviders(config);
+export function findKeyProvider(name: string, loaded: KeyConfiguration): KeyProvider {
+  const providers = listKeyProviders(loaded);
   const found = providers.find((provider) => provider.name === name);
   if (found) return found;
   const names = providers.map((provider) => provider.name);
@@ -130,7 +158,7 @@ export function findKeyProvider(name: string, config: KeyConfig): KeyProvider {
  * The model for testing a key: the configured one if it is the provider's, else a known model of the provider.
  * @throws UsageError for a server without listed models.
  */
-async function findTrialModel({ name }: KeyProvider, config: KeyConfig): Promise<string> {
+async function findTrialModel({ name }: KeyProvider, config: TrialOptions["config"]): Promise<string> {
   const catalog = await loadCatalog(config);
   const { model } = config;
   if (model !== undefined) {
@@ -230,4 +258,9 @@ function withKey(config: TrialOptions["config"], name: string, apiKey: string): 
   if (server === undefined) return config;
   const compatible = { ...provider.compatible, [name]: { ...server, apiKey } };
   return { ...config, provider: { ...provider, compatible } };
+}
+
+/** A link is followed and stays; it may lead into a directory that others see. */
+function describeFile({ path, linkedTo }: { path: string; linkedTo?: string | undefined }): string {
+  return linkedTo === undefined ? path : `${linkedTo}, to which ${path} leads`;
 }

@@ -50,6 +50,8 @@ export class ConversationDriver {
   private readonly work: ActiveTask<DriverWork>;
   /** No new task may start; sent prompts are saved for the next time. */
   private isClosing = false;
+  /** Resolved when a task has ended and no prompt is queued. */
+  private freed: PromiseWithResolvers<void> | undefined;
 
   constructor(private readonly parts: DriverDeps) {
     const { change, session } = parts;
@@ -103,6 +105,20 @@ export class ConversationDriver {
   async isFreeWithin(limitMs: number): Promise<boolean> {
     await Promise.race([this.work.ended, Bun.sleep(limitMs)]);
     return !this.isBusy;
+  }
+
+  /** Resolves once no task is running and no prompt is queued. @param wait called first if that is not so now. */
+  async whenIdle(wait: () => void): Promise<void> {
+    if (this.isIdle) return;
+    wait();
+    while (!this.isIdle) {
+      this.freed ??= Promise.withResolvers();
+      await this.freed.promise;
+    }
+  }
+
+  private get isIdle(): boolean {
+    return !this.isBusy && this.waiting.isEmpty;
   }
 
   /**
@@ -187,6 +203,9 @@ export class ConversationDriver {
   /** Code that waited for the end runs first, for example to show another branch. */
   private sendWaitingSoon(): void {
     if (!this.waiting.isEmpty) setImmediate(() => void this.sendWaiting());
+    if (!this.isIdle) return;
+    this.freed?.resolve();
+    this.freed = undefined;
   }
 
   /** Sends the queued prompts: the first starts a run, the others join it. */

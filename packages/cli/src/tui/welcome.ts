@@ -18,12 +18,6 @@ type WelcomeEnd = { kind: "ended"; code: number } | { kind: "logged_in"; text: s
 // Fewer keys in one read come from fast typing; more are a paste from a terminal that does not mark it.
 const PASTE_KEYS = 8;
 
-const CHOICES: readonly WelcomeChoice[] = [
-  ...VENDORS.map(({ name, keyPage }) => ({ kind: "key" as const, provider: name, keyPage })),
-  { kind: "demo" },
-  { kind: "leave" },
-];
-
 /**
  * The screen for a user without a key: accepts a key, or starts the demo.
  * @param cwd where the session will work, absolute.
@@ -34,17 +28,19 @@ export async function runWelcome(
   cwd: string,
 ): Promise<WelcomeEnd> {
   const { environment } = io;
+  const choices = await listChoices(cwd, environment);
   const screen = new InlineScreen(terminal, { environment, readSize });
   const guard = new TerminalGuard(screen, host, writeNow);
   const page = new WelcomePage({
     io,
     cwd,
+    choices,
     redraw: () => screen.requestRender(),
     suspend: () => guard.suspend(),
   });
   const look = {
     theme: createTheme({ color: !environment.NO_COLOR }),
-    choices: CHOICES,
+    choices,
     variables: VENDORS.map(({ variable }) => variable),
     configPath: describeConfigPath(environment),
   };
@@ -64,9 +60,21 @@ export async function runWelcome(
   return { kind: "ended", code: await runDemo([], io) };
 }
 
+/** The vendors, and what else there is. */
+async function listChoices(cwd: string, environment: CliIo["environment"]): Promise<WelcomeChoice[]> {
+  const { describeHost, findKeyProvider } = await import("../login/login.ts");
+  const loaded = await loadConfig(cwd, environment);
+  const keys = VENDORS.map(({ name, keyPage }) => {
+    const testedAt = describeHost(findKeyProvider(name, loaded));
+    return { kind: "key" as const, provider: name, keyPage, testedAt };
+  });
+  return [...keys, { kind: "demo" }, { kind: "leave" }];
+}
+
 interface PageDeps {
   io: CliIo;
   cwd: string;
+  choices: readonly WelcomeChoice[];
   redraw(): void;
   suspend(): Promise<void>;
 }
@@ -93,7 +101,7 @@ class WelcomePage {
 
   take(data: string): void {
     for (const { kind, data: part } of this.reader.read(data)) {
-      if (kind === "paste") this.apply(applyWelcomePaste(this.state, cleanPaste(part), CHOICES));
+      if (kind === "paste") this.apply(applyWelcomePaste(this.state, cleanPaste(part), this.parts.choices));
       else {
         if (this.keys.length === 0) setImmediate(() => this.takeKeys());
         this.keys.push(part);
@@ -105,12 +113,12 @@ class WelcomePage {
     const keys = this.keys.splice(0);
     const text = keys.filter((key) => key.length === 1 && key > " ").join("");
     if (this.state.stage === "menu" && text.length >= PASTE_KEYS) {
-      this.apply(applyWelcomePaste(this.state, text, CHOICES));
+      this.apply(applyWelcomePaste(this.state, text, this.parts.choices));
       return;
     }
     for (const data of keys) {
       const name = nameKey(data);
-      if (name !== undefined) this.apply(applyWelcomeKey(this.state, { name, data }, CHOICES));
+      if (name !== undefined) this.apply(applyWelcomeKey(this.state, { name, data }, this.parts.choices));
     }
   }
 
@@ -145,16 +153,16 @@ class WelcomePage {
     this.trial = new AbortController();
     const { signal } = this.trial;
     try {
-      const { findKeyProvider } = await import("../login/login.ts");
-      const { logIn } = await import("../login/login.ts");
-      const { config } = await loadConfig(cwd, environment);
-      const provider = findKeyProvider(name, config);
+      const { findKeyProvider, logIn } = await import("../login/login.ts");
+      const loaded = await loadConfig(cwd, environment);
+      const provider = findKeyProvider(name, loaded);
+      const { config } = loaded;
       const lines = await logIn(provider, key, { cwd, config, environment, isProved: true, signal });
       this.end({ kind: "logged_in", text: lines.join("\n") });
     } catch (error) {
       const { state } = this;
       if (state.stage !== "trying") return;
-      this.state = { ...state, stage: "key", text: "", problem: describeError(error) };
+      this.state = { stage: "key", choice: state.choice, text: "", problem: describeError(error) };
       this.parts.redraw();
     }
   }
@@ -238,11 +246,12 @@ function labelOf(choice: WelcomeChoice): string {
 }
 
 function keyLines(state: Exclude<WelcomeState, { stage: "menu" }>, { theme }: WelcomeStyle): string[] {
-  const { provider, keyPage } = state;
+  const { provider, keyPage } = state.choice;
+  const testedAt = sanitizeTerminalText(state.choice.testedAt);
   const page = theme.dim(`Get a key at ${keyPage.replace(/^https:\/\//, "")}`);
   if (state.stage === "trying")
     return [
-      theme.bold(`Testing the key for ${provider} with one request…`),
+      theme.bold(`Testing the key for ${provider} with one request to ${testedAt}…`),
       page,
       "",
       theme.dim("Esc cancels"),
@@ -255,20 +264,29 @@ function keyLines(state: Exclude<WelcomeState, { stage: "menu" }>, { theme }: We
     `${theme.accent("Key:")} ${"•".repeat(Math.min(state.text.length, MAX_HIDDEN))}▏`,
     ...problem,
     "",
-    theme.dim("Enter tests and stores it · Esc goes back"),
+    theme.dim(`Enter tests it with one request to ${testedAt} and stores it · Esc goes back`),
   ];
 }
 
+/** A provider whose key can be pasted. */
+interface KeyChoice {
+  kind: "key";
+  provider: string;
+  keyPage: string;
+  /** The host that the key is tested at. */
+  testedAt: string;
+}
+
 /** The choices: paste a provider's key, start the demo, or quit. */
-type WelcomeChoice = { kind: "key"; provider: string; keyPage: string } | { kind: "demo" | "leave" };
+type WelcomeChoice = KeyChoice | { kind: "demo" | "leave" };
 
 /** The state of the page. */
 type WelcomeState =
   | { stage: "menu"; selected: number; problem?: string }
   /** A key is being typed, which is not shown; `problem` is the problem with the previous one. */
-  | { stage: "key"; provider: string; keyPage: string; text: string; problem?: string }
+  | { stage: "key"; choice: KeyChoice; text: string; problem?: string }
   /** A test request for the key is running. */
-  | { stage: "trying"; provider: string; keyPage: string };
+  | { stage: "trying"; choice: KeyChoice };
 
 /** The effect of a key, in addition to the new state. */
 type WelcomeEffect =
@@ -326,24 +344,27 @@ function applyMenuKey(
     const selected = (state.selected + step + choices.length) % choices.length;
     return { state: { stage: "menu", selected } };
   }
-  const choice = choices[name === "enter" ? state.selected : Number(name) - 1];
-  if (choice === undefined || !(name === "enter" || /^\d$/.test(name))) return { state };
-  return choice.kind === "key" ? { state: askFor(choice) } : { state, effect: { type: choice.kind } };
+  // As they are shown: a digit stands for a provider.
+  const numbered = /^\d$/.test(name) ? choices[Number(name) - 1] : undefined;
+  const choice = name === "enter" ? choices[state.selected] : numbered;
+  if (choice?.kind === "key") return { state: askFor(choice) };
+  return name === "enter" && choice ? { state, effect: { type: choice.kind } } : { state };
 }
 
 function applyTyping(state: WelcomeState & { stage: "key" }, key: KeyPress): WelcomeOutcome {
-  const { provider, keyPage, text } = state;
+  const { choice, text } = state;
   if (key.name === "escape" || key.name === "ctrl+d") return { state: { stage: "menu", selected: 0 } };
   if (key.name === "enter") {
     if (text.trim() === "") return { state: { ...state, text: "", problem: "Paste a key first." } };
-    return { state: { stage: "trying", provider, keyPage }, effect: { type: "try", provider, key: text } };
+    const { provider } = choice;
+    return { state: { stage: "trying", choice }, effect: { type: "try", provider, key: text } };
   }
   const edited = editLine(text, key);
   return { state: edited === undefined ? state : { ...state, text: edited } };
 }
 
-function askFor({ provider, keyPage }: WelcomeChoice & { kind: "key" }): WelcomeState & { stage: "key" } {
-  return { stage: "key", provider, keyPage, text: "" };
+function askFor(choice: KeyChoice): WelcomeState & { stage: "key" } {
+  return { stage: "key", choice, text: "" };
 }
 
 /** The keys of both vendors start with a distinctive prefix. */

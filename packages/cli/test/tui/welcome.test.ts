@@ -97,6 +97,20 @@ describe("a first start without a key", () => {
     expect(await program.exitCode).toBe(0);
   });
 
+  test("a digit that the menu does not show chooses nothing", async () => {
+    await using program = startInPty(place);
+    await program.waitFor("2  Paste a key for openai");
+    for (const key of ["3", "4", "0"]) {
+      program.send(key);
+      await program.settle();
+    }
+    program.send("2");
+    await program.waitFor("Paste the key for openai. It is not shown.");
+    await program.waitFor("Enter tests it with one request to api.openai.com");
+    program.send("\x03");
+    expect(await program.exitCode).toBe(2);
+  });
+
   test("returns to the menu with Escape", async () => {
     await using program = startInPty(place);
     await program.waitFor("2  Paste a key for openai");
@@ -161,14 +175,14 @@ describe("a first start without a key", () => {
 test("wraps its explanation at every width, and a path cannot contain sequences", () => {
   const theme = createTheme({ color: true });
   const keyPage = "https://example.com/keys";
-  const choice = { kind: "key" as const, provider: "anthropic", keyPage };
+  const choice = { kind: "key" as const, provider: "anthropic", keyPage, testedAt: "\u001b[2Jhost" };
   const look = {
     theme,
     choices: [choice],
     variables: ["A_KEY"],
     configPath: "/x\u001b[2J/名名名名名名名名/y",
   };
-  const asked = { provider: "anthropic", keyPage };
+  const asked = { choice };
   for (const width of [1, 5, 20, 59, 60, 200]) {
     for (const state of [
       { stage: "menu" as const, selected: 0, problem: "Something is wrong." },

@@ -44,4 +44,4 @@ export {
   trustProject,
   untrustProject,
 } from "./trust.ts";
-export { type KeyChange, removeUserKey, storeUserKey } from "./user-keys.ts";
+export { type KeyChange, listUserKeys, removeUserKey, storeUserKey } from "./user-keys.ts";

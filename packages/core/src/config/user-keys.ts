@@ -1,8 +1,10 @@
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { updatePrivateFile } from "../infrastructure/fs/private-files.ts";
+import { locateFile } from "../infrastructure/fs/read.ts";
+import { isInside } from "../infrastructure/fs/real-path.ts";
 import { userConfigDirectory } from "../infrastructure/paths/user.ts";
-import type { Environment } from "../infrastructure/runtime.ts";
+import { type Environment, homeDirectory } from "../infrastructure/runtime.ts";
 import { decodeUtf8, encodeUtf8 } from "../infrastructure/text/text-file.ts";
 import { parseText, readConfigFile, type TextNode } from "./document.ts";
 import { appendChild, removeChild } from "./jsonc-edit.ts";
@@ -13,7 +15,19 @@ import { CONFIG_NAMES } from "./settings.ts";
 /** A change of the user's file: its path, and whether the provider had a key before. */
 export interface KeyChange {
   path: string;
+  /** Where the file lies if that is a link, or in a linked directory below the home; links stay. */
+  linkedTo?: string | undefined;
   hadKey: boolean;
+}
+
+/** The providers with a key in the user's file. @throws ConfigError if the file is invalid. */
+export async function listUserKeys(environment: Environment): Promise<string[]> {
+  const directory = userConfigDirectory(environment);
+  const file = directory === undefined ? undefined : await readConfigFile(directory);
+  if (file === undefined) return [];
+  const config = read({ ...file, environment });
+  const names = ["anthropic", "openai", ...Object.keys(config.provider?.compatible ?? {})];
+  return names.filter((name) => keyOf(config, name) !== undefined);
 }
 
 /**
@@ -44,6 +58,7 @@ async function changeKey(
   const path = file?.path ?? join(directory, CONFIG_NAMES[0]);
   const isStored = file && keyOf(read({ ...file, environment }), name) !== undefined;
   if (key === undefined && !isStored) return { path, hadKey: false };
+  const linkedTo = findLinkTarget(path, environment);
   let hadKey = false;
   await updatePrivateFile(path, (content) => {
     const { text, hasByteOrderMark } = content
@@ -60,7 +75,16 @@ async function changeKey(
       );
     return encodeUtf8({ text: edited, hasByteOrderMark });
   });
-  return { path, hadKey };
+  return { path, linkedTo, hadKey };
+}
+
+/** The real path, unless only the home itself is behind a link. @throws Error for a link that leads nowhere. */
+function findLinkTarget(path: string, environment: Environment): string | undefined {
+  const { realPath } = locateFile(path);
+  const home = homeDirectory(environment);
+  const isBelowHome = home !== undefined && isInside(path, home);
+  const usualPath = isBelowHome ? join(locateFile(home).realPath, relative(home, path)) : path;
+  return realPath === usualPath ? undefined : realPath;
 }
 
 interface UserFile {

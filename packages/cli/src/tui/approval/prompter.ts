@@ -29,6 +29,8 @@ interface PrompterDeps {
 export class ApprovalPrompter {
   private answer: ((answer: PersonAnswer | CommandEdit) => void) | undefined;
   private asked: { request: ApprovalRequest; verdict: AskedVerdict } | undefined;
+  /** Resolved when questions may be shown again. */
+  private held: PromiseWithResolvers<void> | undefined;
 
   constructor(private readonly parts: PrompterDeps) {}
 
@@ -37,11 +39,19 @@ export class ApprovalPrompter {
     return this.asked?.verdict.refusedEdit?.command ?? (this.asked && requestedCommand(this.asked.request));
   }
 
+  /** Holds questions back until the result is called. */
+  hold(): () => void {
+    const held = Promise.withResolvers<void>();
+    this.held = held;
+    return () => held.resolve();
+  }
+
   readonly ask = async (
     request: ApprovalRequest,
     verdict: AskedVerdict,
   ): Promise<PersonAnswer | CommandEdit> => {
     const { change, isStopped, isWriting, room } = this.parts;
+    await this.held?.promise;
     if (isStopped()) return STOPPED_ANSWER;
     this.asked = { request, verdict };
     const isAnswered = verdict.isEdited || verdict.refusedEdit !== undefined;
@@ -66,6 +76,7 @@ export class ApprovalPrompter {
   /** The run was stopped: open questions are denied. */
   stop(): void {
     this.give(STOPPED_ANSWER);
+    this.held?.resolve();
   }
 }
 

@@ -19,7 +19,7 @@ import type { CommandContext } from "./types.ts";
 interface ContextParts {
   painter: Pick<ViewPainter, "view" | "change">;
   holder: Pick<SessionController, "session" | "reopen">;
-  driver: Pick<ConversationDriver, "isBusy" | "moveFiles" | "summaries">;
+  driver: Pick<ConversationDriver, "approvals" | "isBusy" | "moveFiles" | "summaries" | "whenIdle">;
   editor: Pick<PromptEditor, "text" | "setText">;
   picker: Pick<OpenPicker, "open">;
   keys: Pick<ReloadableKeys, "keymap" | "editorKeys" | "reload">;
@@ -49,6 +49,8 @@ export function createCommandContext(parts: ContextParts): CommandContext {
     send: parts.submit,
     compact: (focus) => driver.summaries.compact(focus),
     moveFiles: (move, work, how) => driver.moveFiles(move, work, how),
+    whenIdle: (wait) => driver.whenIdle(wait),
+    holdQuestions: () => driver.approvals.hold(),
     reopen: (wish: Reopening) => reopen(wish, parts),
     changeModel: (wish: ModelChange) => changeModel(wish, parts),
     branch: (entryId, { isSummarized }) => branch(entryId, isSummarized, parts),

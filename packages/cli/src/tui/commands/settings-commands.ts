@@ -58,35 +58,37 @@ export const LOGIN: SlashCommand = {
   argumentHint: "[NAME]",
   opensList: true,
   isPrivate: true,
+  // Refused during a run, it would leave the key to be pasted into the prompt.
+  isAlwaysPossible: true,
   async run(argument, context) {
     assertName(argument, "login");
     const { askForKey, providersPicker } = await import("../pickers/login.ts");
     if (argument === "") return context.open(await providersPicker(context));
     const { findKeyProvider } = await import("../../login/login.ts");
     const { loaded } = await context.session();
-    await askForKey(findKeyProvider(argument, loaded.config), context);
+    await askForKey(findKeyProvider(argument, loaded), context);
   },
   complete: (prefix, context) => completeNames(prefix, context),
 };
 
-/** `/logout`: removes a stored key; the open session keeps it until it ends. */
+/** `/logout`: opens the list of stored keys, or removes that of a provider; the open session keeps it until it ends. */
 export const LOGOUT: SlashCommand = {
   name: "logout",
   description: "Remove a stored key",
-  argumentHint: "NAME",
+  argumentHint: "[NAME]",
+  opensList: true,
   isPrivate: true,
   async run(argument, context) {
     assertName(argument, "logout");
-    const { findKeyProvider, listKeyProviders } = await import("../../login/login.ts");
-    const { logOut } = await import("../../login/login.ts");
-    const { config } = (await context.session()).loaded;
+    const { removeKey, storedKeysPicker } = await import("../pickers/login.ts");
     if (argument === "") {
-      const names = listKeyProviders(config).map(({ name }) => name);
-      throw new Error(`/logout needs a provider: ${names.join(", ")}`);
+      const picker = await storedKeysPicker(context);
+      if (picker) context.open(picker);
+      else note(context, "There is no stored key.");
+      return;
     }
-    const lines = await logOut(findKeyProvider(argument, config), context.environment);
-    for (const line of lines) note(context, line);
-    note(context, "This session keeps using its current key.");
+    const { findKeyProvider } = await import("../../login/login.ts");
+    await removeKey(findKeyProvider(argument, (await context.session()).loaded), context);
   },
   complete: (prefix, context) => completeNames(prefix, context),
 };
@@ -102,8 +104,8 @@ async function completeNames(
   { session }: Parameters<NonNullable<SlashCommand["complete"]>>[1],
 ): Promise<readonly string[]> {
   const { listKeyProviders } = await import("../../login/login.ts");
-  const { config } = (await session()).loaded;
-  return listKeyProviders(config)
+  const { loaded } = await session();
+  return listKeyProviders(loaded)
     .map(({ name }) => name)
     .filter((name) => name.startsWith(prefix));
 }
