@@ -82,7 +82,7 @@ export async function withOpenedSession<T>(
       return result;
     } finally {
       if (isNeeded) store.close();
-      else store.discard();
+      else workplace.discard(store);
     }
   } finally {
     if (own.workplace === undefined) workplace.close();

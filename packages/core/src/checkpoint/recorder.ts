@@ -127,7 +127,7 @@ export class Recorder {
   /** Without changes, nothing that it recorded is needed. */
   close(): void {
     const { recorded, workplace } = this.parts;
-    if (workplace.segment.isEmpty) recorded.store.discard();
+    if (workplace.segment.isEmpty) workplace.discard(recorded.store);
     else recorded.store.close();
     workplace.close();
   }
@@ -187,7 +187,7 @@ async function recordProject(
   const own = { directory: workplace.packs, name: workplace.name };
   // Contents in an older generation may be deleted before this one.
   const store = await BlobStore.open({ directories: [workplace.packs], own }, slices);
-  using _ = whenAborted(signal, () => store.discard());
+  using _ = whenAborted(signal, () => workplace.discard(store));
   try {
     const segments = readSegments(listGenerations(location.project), options.sessionId);
     workplace.noticeTime(lastTimeOf(segments));
@@ -209,7 +209,7 @@ async function recordProject(
       supersededBase: "base" in known ? known.base : undefined,
     };
   } catch (error) {
-    store.discard();
+    workplace.discard(store);
     throw error;
   }
 }

@@ -4,9 +4,11 @@ import { findRealPath } from "../infrastructure/fs/real-path.ts";
 import { findStats } from "../infrastructure/fs/stat.ts";
 import { ownIdentity } from "../infrastructure/process/tree.ts";
 import { now, randomHex } from "../infrastructure/runtime.ts";
+import type { BlobStore } from "./store/blobs.ts";
 import {
   announcePresence,
   checkpointsDirectory,
+  isInUse,
   listGenerations,
   makeGeneration,
   packsOf,
@@ -107,6 +109,15 @@ export class Workplace {
   /** Creates the directory of the log, which is otherwise created with the first line. */
   prepareBase(): void {
     mkdirSync(dirname(this.basePath), { recursive: true, mode: 0o700 });
+  }
+
+  /**
+   * Deletes the contents that this process has added, unless another one that uses the generation may count on them: it
+   * does not store what is there.
+   */
+  discard(store: BlobStore): void {
+    if (isInUse(this.generation, this.name)) store.close();
+    else store.discard();
   }
 
   /** A session that changed nothing leaves nothing on disk. */

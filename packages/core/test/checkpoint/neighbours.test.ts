@@ -33,6 +33,16 @@ async function end(checkpoints: Checkpoints): Promise<void> {
 }
 
 describe("two sessions in one project at the same time", () => {
+  test("keep what the other may count on, though they have changed nothing when they end", async () => {
+    const [one, two] = [place.open(), place.open({ sessionId: "two" })];
+    await one.prepare();
+    await two.prepare();
+    one.close();
+    await place.run(two, () => write("a.txt", "by two\n"));
+    expect(await two.undo()).toMatchObject({ restored: [{ path: "a.txt", how: "changed" }] });
+    expect(read("a.txt")).toBe("one\n");
+  });
+
   test("take nothing back that may be the other's work, and say so", async () => {
     const [one, two] = [place.open(), place.open({ sessionId: "two" })];
     await begin(one);

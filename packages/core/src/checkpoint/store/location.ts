@@ -195,11 +195,15 @@ export function announcePresence(generation: string, name: string): Disposable {
   return { [Symbol.dispose]: () => rmSync(path, { force: true }) };
 }
 
-/** True while a process uses a generation; the marks of dead processes are removed. */
-function isInUse(generation: string): boolean {
+/**
+ * True while a process uses a generation; the marks of dead processes are removed.
+ * @param except the name of a workplace that does not count.
+ */
+export function isInUse(generation: string, except?: string): boolean {
   const directory = processesOf(generation);
   let isUsed = false;
   for (const name of listStoreNames(directory)) {
+    if (except !== undefined && name.endsWith(`.${except}`)) continue;
     const identity = readIdentity(name);
     if (identity && isProcessAlive(identity)) isUsed = true;
     else rmSync(join(directory, name), { force: true });
