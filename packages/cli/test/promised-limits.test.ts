@@ -33,8 +33,8 @@ test("the limits of undo match its help page and security.md", async () => {
   for (const promise of [
     "at most 2 GB for all projects",
     "files above 50 MB and unreadable files",
-    "At most 256 MB and 100,000 objects are copied",
-    "Packs above 16 MiB",
+    "At most 256 MB and 100,000 smaller objects are copied",
+    "Objects above 16 MiB",
   ])
     expect(security).toContain(promise);
 });

@@ -19,6 +19,8 @@ export interface FileEntry extends Owned, OfObjectStore {
    * SHA-256 in hexadecimal digits; undefined when the content is not recorded because it is too large or not readable.
    */
   hash: string | undefined;
+  /** Kept as a whole file, since it is too large to be copied; see `LargeFileStore`. */
+  isWholeFile?: true | undefined;
   /** Written so shortly before it was read that its times could not show a later change: it has to be read again. */
   isFresh?: true | undefined;
   /** The number of its names (hard links), if there is more than one. */
@@ -102,7 +104,7 @@ export function hasSameContent(left: FileEntry, right: FileEntry): boolean {
 
 /**
  * The JSON form of an entry: `["f", mode, size, modified, changed, inode, hash, flags, uid, gid, links, meaning]` and
- * similar. Flags: 1 if fresh, 2 if it belongs to an object store.
+ * similar. Flags: 1 if fresh, 2 if it belongs to an object store, 4 if it is kept as a whole file.
  */
 export type EntryRecord = readonly (string | number | null)[];
 
@@ -111,13 +113,15 @@ type ChangeRecord = readonly [path: string, before: EntryRecord | null, after: E
 
 const FRESH = 1;
 const OBJECT = 2;
+const WHOLE_FILE = 4;
 
 /** The inverse of `readEntryRecord`. */
 export function toEntryRecord(entry: TreeEntry): EntryRecord {
   switch (entry.kind) {
     case "file": {
       const { mode, size, modifiedMs, changedMs, inode, hash = null, uid = null, gid = null } = entry;
-      const flags = (entry.isFresh ? FRESH : 0) | (entry.isObject ? OBJECT : 0);
+      const flags =
+        (entry.isFresh ? FRESH : 0) | (entry.isObject ? OBJECT : 0) | (entry.isWholeFile ? WHOLE_FILE : 0);
       const { links = null, meaning } = entry;
       const rare = meaning === undefined ? [links].filter((value) => value !== null) : [links, meaning];
       return ["f", mode, size, modifiedMs, changedMs, inode, hash, flags, uid, gid, ...rare];
@@ -162,6 +166,7 @@ export function readEntryRecord(record: unknown): TreeEntry | undefined {
     ...(typeof links === "number" && { links }),
     ...(typeof meaning === "string" && { meaning }),
     ...(typeof flags === "number" && (flags & FRESH) !== 0 && { isFresh: true as const }),
+    ...(typeof flags === "number" && (flags & WHOLE_FILE) !== 0 && { isWholeFile: true as const }),
     ...readObject(flags),
   };
 }

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Checkpoints } from "../../src/checkpoint/checkpoints.ts";
+import { sizeOf } from "../../src/checkpoint/store/location.ts";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
 import { findBoxProblem, makeBoxedProject } from "../support/boxed-project.ts";
 import { commitTo, describeRepository, fillRepository, git } from "../support/git-repository.ts";
@@ -360,3 +361,72 @@ test.skipIf(problem !== undefined)(
     checkpoints.close();
   },
 );
+
+describe("a pack that is too large to be copied", () => {
+  /** A repository with such a pack, in which nothing else is. */
+  function prepare() {
+    const top = makeTempDir();
+    const root = join(top, "project");
+    mkdirSync(root);
+    fillRepository(root);
+    const noise = new Uint8Array(17 * 1024 * 1024);
+    for (let at = 0; at < noise.length; at += 65_536) crypto.getRandomValues(noise.subarray(at, at + 65_536));
+    writeFileSync(join(root, "noise.bin"), noise);
+    git(root, "add", "noise.bin");
+    git(root, "commit", "-qm", "large");
+    git(root, "repack", "-qad");
+    return { top, root };
+  }
+
+  test("is brought back where commands run without a sandbox, and takes no room", async () => {
+    const { top, root } = prepare();
+    mkdirSync(join(root, "nested"));
+    git(top, "clone", "-q", "--no-hardlinks", root, join(root, "nested"));
+    const checkpoints = openCheckpoints(root, top);
+    const repositories = [root, join(root, "nested")];
+    await checkpoints.prepare();
+    const before = repositories.map(describeRepository);
+    expect(checkpoints.unrecorded).toEqual([]);
+    const store = join(top, "state/diligent/checkpoints");
+    expect(sizeOf(store)).toBeLessThan(20 * 1024 * 1024);
+    await runKept(checkpoints, () => {
+      for (const each of repositories) rmSync(join(each, ".git"), { recursive: true });
+    });
+    expect(await checkpoints.undo()).toMatchObject({ conflicts: [], notKept: [], failures: [] });
+    for (const [index, state] of before.entries()) expectAll(repositories[index] ?? "", state);
+    checkpoints.close();
+  });
+
+  test("is kept by the next session, too, and by one that repacks it", async () => {
+    const { top, root } = prepare();
+    const first = openCheckpoints(root, top, "first");
+    await runKept(first, () => commitTo(root, "new.txt", "of the run"));
+    first.close();
+    const second = openCheckpoints(root, top, "second");
+    await second.prepare();
+    const before = describeRepository(root);
+    await runKept(second, () => {
+      git(root, "repack", "-qadf");
+      rmSync(join(root, ".git"), { recursive: true });
+    });
+    expect(await second.undo()).toMatchObject({ conflicts: [], notKept: [], failures: [] });
+    expectAll(root, before);
+    second.close();
+  });
+
+  test("that was changed in place is said to be lost, and never brought back damaged", async () => {
+    const { top, root } = prepare();
+    const checkpoints = openCheckpoints(root, top);
+    const [pack = ""] = [...new Bun.Glob(".git/objects/pack/*.pack").scanSync({ cwd: root, dot: true })];
+    await runKept(checkpoints, () => {
+      chmodSync(join(root, pack), 0o644);
+      truncateSync(join(root, pack), 10);
+    });
+    const restoration = await checkpoints.undo();
+    // Where the file system shares blocks, the kept copy is another file.
+    const isShared = restoration?.restored.some(({ path }) => path === pack) === true;
+    if (isShared) git(root, "fsck", "--full");
+    else expect(restoration?.notKept).toEqual([{ path: pack, isCache: false }]);
+    checkpoints.close();
+  });
+});

@@ -97,6 +97,7 @@ function isRestorable(
 ): boolean {
   if (target?.kind !== "file") return true;
   if (target.hash !== undefined && store.has(target.hash)) return true;
+  if (target.isWholeFile && store.largeFiles.find(target) !== undefined) return true;
   return present?.kind === "file" && hasSameContent(present, target);
 }
 

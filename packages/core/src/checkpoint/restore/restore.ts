@@ -339,6 +339,11 @@ class RestoreWork {
 
   private writeFile(path: string, target: FileEntry, before: TreeEntry | undefined): void {
     const { hash } = target;
+    const whole = target.isWholeFile ? this.options.store.largeFiles.find(target) : undefined;
+    if (whole !== undefined) {
+      this.writer.putWholeFile(path, whole, before);
+      return;
+    }
     const content = hash === undefined ? undefined : this.options.store.read(hash);
     if (content === undefined) throw new Error("its recorded content is damaged or missing");
     if (before?.kind === "file" && this.options.restoring.inPlace.includes(path)) {

@@ -138,6 +138,22 @@ export class TreeWriter {
     );
   }
 
+  /**
+   * Makes a file that was kept whole one of the project again: nothing is copied.
+   * @param kept the absolute path of what was kept, on the same file system.
+   * @param present as for `putFile`.
+   */
+  putWholeFile(path: string, kept: string, present: TreeEntry | undefined): void {
+    this.within(path, (directory, name) => {
+      try {
+        linkSync(kept, at(directory, present ? this.temporaryName : name));
+      } catch (error) {
+        throw systemErrorCode(error) === "EEXIST" ? new ChangedMeanwhileError(path) : error;
+      }
+      if (present) this.moveInto(directory, name, present);
+    });
+  }
+
   /** For a file whose other names, owner or attributes a new file would not have. Its mode is set afterwards. */
   rewriteFile(path: string, content: Uint8Array, present: TreeEntry): void {
     this.within(path, (directory, name) => {

@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import type { TimeSlicer } from "../../infrastructure/async.ts";
 import { describeWriteError, systemErrorCode } from "../../infrastructure/system-error.ts";
+import { LargeFileStore } from "./large-files.ts";
 
 /** The packs that are read, and the one that is written. */
 interface BlobStoreOptions {
@@ -26,12 +27,15 @@ interface BlobStoreOptions {
 export class BlobStore {
   private readonly locations = new Map<string, BlobLocation>();
   private readonly own: PackWriter;
+  /** Git objects that are too large to be copied. */
+  readonly largeFiles: LargeFileStore;
   /** Contents in the pack's pending block; they can be read once it is written. */
   private readonly waiting = new Set<string>();
   private lastBlock: { name: string; content: Uint8Array } | undefined;
 
   private constructor(private readonly options: BlobStoreOptions) {
     const { directory, name } = options.own;
+    this.largeFiles = new LargeFileStore(options.directories, directory);
     this.own = new PackWriter(directory, name, (hash, location) => {
       this.waiting.delete(hash);
       this.locations.set(hash, location);
@@ -95,6 +99,7 @@ export class BlobStore {
   /** Deletes the contents that this process has added. */
   discard(): void {
     this.own.remove();
+    this.largeFiles.discard();
   }
 
   private readBlock(location: BlobLocation): Uint8Array | undefined {

@@ -71,14 +71,14 @@ export function listStoreNames(directory: string): string[] {
   }
 }
 
-/** The size in bytes of all files in and below a directory. */
+/** The size in bytes of all files in and below a directory; what has another name elsewhere takes no room here. */
 export function sizeOf(directory: string): number {
   let size = 0;
   for (const name of listStoreNames(directory)) {
     const path = join(directory, name);
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats?.isDirectory()) size += sizeOf(path);
-    else size += stats?.size ?? 0;
+    else if (stats?.nlink === 1) size += stats.size;
   }
   return size;
 }

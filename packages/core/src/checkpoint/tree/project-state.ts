@@ -205,13 +205,14 @@ class ProjectScan {
     }
   }
 
-  /** Objects that are too large to be copied are protected by the sandbox. */
+  /** Objects that are too large to be copied are kept as whole files, or else protected by the sandbox. */
   private takeObject(found: Extract<Found, { kind: "file" }>, slices: TimeSlicer): Promise<void> | undefined {
     const { path, stats, git } = found;
     const { objectBytes, objectCount } = this.options.limits;
-    const isHuge = stats.size > MAX_COPIED_OBJECT_BYTES && git !== undefined && isHeldPack(path, git);
+    const isHuge = stats.size > MAX_COPIED_OBJECT_BYTES;
     const isBeyond = this.objectCount >= objectCount || this.objectBytes + stats.size > objectBytes;
-    if (isHuge) {
+    if (isHuge && this.takeWholeFile(found)) return undefined;
+    if (isHuge && git !== undefined && isHeldPack(path, git)) {
       this.heldPacks.add(path);
       this.note(path, toFileEntry(stats), git);
       return undefined;
@@ -222,6 +223,21 @@ class ProjectScan {
     const before = this.known.get(path);
     if (before) this.enter(path, before);
     return undefined;
+  }
+
+  private takeWholeFile({ path, stats, git }: Extract<Found, { kind: "file" }>): boolean {
+    const before = this.known.get(path);
+    const { root, store } = this.options;
+    if (before?.kind === "file" && isStillRecorded(before, stats, store)) {
+      this.enter(path, before, git);
+      return true;
+    }
+    const absolute = toAbsolute(root, path);
+    if (!store.largeFiles.add(absolute, stats)) return false;
+    // Another name has changed its times.
+    const now = findStats(toSystemPath(absolute)) ?? stats;
+    this.note(path, { ...toFileEntry(now), isWholeFile: true }, git);
+    return true;
   }
 
   private takeFile(
@@ -273,7 +289,7 @@ class ProjectScan {
     const before = this.known.get(path);
     const { isLenient, limits } = this.options;
     if (before === undefined && isLenient && this.count >= limits.projectEntries) return;
-    const entry = this.isOfObjectStore(found, git) ? { ...found, isObject: true as const } : found;
+    const entry = this.isOfObjectStore(found, git) ? toObject(found) : found;
     this.enter(path, entry, git);
     const isNoise = git !== undefined && isGitNoise(path);
     if (before === undefined && (isNoise || this.isArrival(entry, git)))
@@ -340,11 +356,19 @@ class ProjectScan {
 /** Content that could not be stored before is tried again: there may be space now. */
 function isStillRecorded(before: FileEntry, now: Stats, store: BlobStore): boolean {
   if (before.isFresh || !isUntouched(before, now)) return false;
+  if (before.isWholeFile) return store.largeFiles.find(before) !== undefined;
   return before.hash !== undefined && store.has(before.hash);
 }
 
 function isUnrecorded(entry: TreeEntry): boolean {
-  return entry.kind === "file" && entry.hash === undefined;
+  return entry.kind === "file" && entry.hash === undefined && !entry.isWholeFile;
+}
+
+/** Whether git's files have other names makes no difference: a local clone shares them, and so does what keeps them. */
+function toObject(entry: Extract<TreeEntry, { kind: "file" | "directory" }>): TreeEntry {
+  return entry.kind === "file"
+    ? { ...entry, links: undefined, isObject: true }
+    : { ...entry, isObject: true };
 }
 
 /** The creation of diligent's own files is not a change to undo; their removal is reported. */
