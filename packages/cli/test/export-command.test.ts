@@ -65,10 +65,7 @@ test("export --format takes precedence over the file name, and nothing is overwr
   const path = join(place.project, "odd.jsonl");
   expect(readFileSync(path, "utf8")).toStartWith("# second prompt\n");
   const { exitCode, stderr } = await run("-o", "odd.jsonl");
-  expect([exitCode, stderr]).toEqual([
-    2,
-    `diligent: ${path} was not written: something of that name is already there (EEXIST)\n`,
-  ]);
+  expect([exitCode, stderr]).toEqual([2, `diligent: ${path} was not written: it already exists (EEXIST)\n`]);
 });
 
 test.each([

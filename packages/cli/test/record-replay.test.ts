@@ -147,7 +147,7 @@ describe("--record", () => {
     expect([exitCode, stdout, stderr]).toEqual([
       2,
       "",
-      "diligent: --record a.txt: it cannot be created: it is there already\n",
+      "diligent: --record a.txt: it cannot be created: it already exists\n",
     ]);
   });
 

@@ -19,7 +19,7 @@ export {
   withArchivedLast,
   withoutArchived,
 } from "./harness/find-session.ts";
-export { type DiligentPaths, findDiligentDirObstacle, resolvePaths } from "./infrastructure/diligent-dir.ts";
+export { type DiligentPaths, findDiligentDirProblem, resolvePaths } from "./infrastructure/diligent-dir.ts";
 export { nearestName, nearestNames } from "./infrastructure/nearest-name.ts";
 export { knowledgeFilePath } from "./infrastructure/paths/knowledge.ts";
 export { findProjectRoot } from "./infrastructure/paths/project.ts";

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import {
   ensureDiligentDir,
-  findDiligentDirObstacle,
+  findDiligentDirProblem,
   resolvePaths,
 } from "../src/infrastructure/diligent-dir.ts";
 import { makeTempDir } from "./support/temp-dir.ts";
@@ -77,13 +77,13 @@ test("what is in the way is said as it is", async () => {
     const project = makeTempDir();
     const path = join(project, ".diligent");
     plant(path);
-    const obstacle = findDiligentDirObstacle(resolvePaths(project));
+    const problem = findDiligentDirProblem(resolvePaths(project));
     const thrown = await ensureDiligentDir(project).then(
       () => undefined,
       (error: Error) => error.message,
     );
-    expect(obstacle).toBe(thrown);
-    return obstacle?.replace(path, "IT");
+    expect(problem).toBe(thrown);
+    return problem?.replace(path, "IT");
   };
   expect(await say((path) => symlinkSync("/no/such/place", path))).toBe("IT is a broken symbolic link");
   expect(await say((path) => symlinkSync(makeTempDir(), path))).toBe("IT is a symbolic link");

@@ -11,7 +11,7 @@ import {
 import { findRipgrep, probeSandbox, resolveExecutable, systemErrorText } from "@diligent/core/interactive";
 import {
   type DiligentPaths,
-  findDiligentDirObstacle,
+  findDiligentDirProblem,
   findProjectRoot,
   homeDirectory,
   resolvePaths,
@@ -158,8 +158,8 @@ const KERNEL_FILE_SYSTEMS: ReadonlySet<number> = new Set([0x9fa0, 0x62656572, 0x
 export function checkProjectLocation(paths: DiligentPaths): Check {
   const name = "project";
   try {
-    const obstacle = findDiligentDirObstacle(paths);
-    return obstacle === undefined ? checkLocation(name, paths.root) : unusable(name, obstacle);
+    const problem = findDiligentDirProblem(paths);
+    return problem === undefined ? checkLocation(name, paths.root) : unusable(name, problem);
   } catch (error) {
     return unusable(name, `${paths.root} cannot be used: ${systemErrorText(error)}`);
   }

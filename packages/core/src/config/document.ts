@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { type CheckedFile, isThere, readCheckedFile } from "../infrastructure/fs/read.ts";
+import { type CheckedFile, entryExists, readCheckedFile } from "../infrastructure/fs/read.ts";
 import { isInside } from "../infrastructure/fs/real-path.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import { systemErrorText } from "../infrastructure/system-error.ts";
@@ -337,7 +337,7 @@ function findName(directory: string): string | undefined {
 
 function isThereOrFail(path: string): boolean {
   try {
-    return isThere(path);
+    return entryExists(path);
   } catch (error) {
     throw unreadable(path, systemErrorText(error));
   }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isThere } from "../infrastructure/fs/read.ts";
+import { entryExists } from "../infrastructure/fs/read.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import { isHttpUrl } from "../infrastructure/urls.ts";
 import { ConfigError, type ConfigProblem, formatKey } from "./errors.ts";
@@ -78,7 +78,7 @@ export const CONFIG_NAMES = ["diligent.jsonc", "diligent.json"] as const;
 export function mayHoldConfig(directory: string | undefined): boolean {
   if (directory === undefined) return false;
   try {
-    return CONFIG_NAMES.some((name) => isThere(join(directory, name)));
+    return CONFIG_NAMES.some((name) => entryExists(join(directory, name)));
   } catch {
     // Reading the directory reports the error.
     return true;

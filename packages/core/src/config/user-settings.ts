@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isThere, readCheckedFile } from "../infrastructure/fs/read.ts";
+import { entryExists, readCheckedFile } from "../infrastructure/fs/read.ts";
 import { userConfigDirectory } from "../infrastructure/paths/user.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import { decodeUtf8, NotUtf8Error } from "../infrastructure/text/text-file.ts";
@@ -80,7 +80,7 @@ function toSettings(document: ConfigDocument, path: string, concerns: readonly s
 
 function isFound(path: string): boolean {
   try {
-    return isThere(path);
+    return entryExists(path);
   } catch {
     return true; // No permission to check it; reading it gives a better error.
   }

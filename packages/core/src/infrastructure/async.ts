@@ -1,29 +1,29 @@
 import { monotonicMs } from "./runtime.ts";
 
-/** Runs one piece of work after the other, in the order in which they were added. */
+/** Runs tasks one after the other, in the order in which they were added. */
 export class SerialQueue {
   private last: Promise<unknown> = Promise.resolve();
 
-  /** Begins once everything before it has ended, however that did. Settles as `work` does. */
+  /** Starts `work` once all earlier tasks have ended, whatever their outcome. Settles like `work`. */
   add<T>(work: () => Promise<T>): Promise<T> {
     const done = this.last.then(work);
     this.last = done.catch(() => {
-      // Whoever asked for it is told; the next in the queue is not concerned.
+      // The caller receives the error; the next task does not depend on it.
     });
     return done;
   }
 
-  /** Resolves once everything that was added so far has ended. It never rejects. */
+  /** Resolves once all tasks added so far have ended. It never rejects. */
   async settled(): Promise<void> {
     await this.last;
   }
 }
 
-/** Joins many requests for a call into few. */
+/** Combines many requests for a call into few calls. */
 interface Throttle {
-  /** Asks for a call: it comes at the end of the current interval, one for any number of requests. */
+  /** Requests a call. It happens at the end of the current interval, once for any number of requests. */
   request(): void;
-  /** Drops a call that is still due. */
+  /** Cancels a pending call. */
   stop(): void;
 }
 
@@ -43,7 +43,7 @@ export function createThrottle(action: () => void, intervalMs: number): Throttle
   };
 }
 
-// A frame of a screen and a byte of a stream wait no longer than that.
+// The longest time that a screen frame or a stream byte may be delayed.
 const SLICE_MS = 8;
 
 /** The work was stopped on request. */
@@ -51,13 +51,13 @@ export class StoppedError extends Error {
   override name = "StoppedError";
 }
 
-/** Long work in short pieces, so that everything else continues in between. */
+/** Splits long work into short slices, so that other tasks can run in between. */
 export class TimeSlicer {
   private begunMs = monotonicMs();
 
   constructor(private readonly signal?: AbortSignal | undefined) {}
 
-  /** True when the others are to have their turn: then `pause` is to be waited for. */
+  /** True when other tasks must run: then await `pause`. */
   get isDue(): boolean {
     return monotonicMs() - this.begunMs > SLICE_MS;
   }

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { findTrackedState } from "./paths/git-index.ts";
 import { systemErrorCode } from "./system-error.ts";
 
-/** Where a project's own data lives; absolute paths. */
+/** The directories of a project's data; absolute paths. */
 export interface DiligentPaths {
   /** `.diligent` in the project root. */
   root: string;
@@ -12,7 +12,7 @@ export interface DiligentPaths {
   skills: string;
 }
 
-/** Whatever others may do. */
+/** The permission bits of group and others. */
 const OTHERS = 0o077;
 
 const GITIGNORE = `# Written by diligent: sessions and knowledge belong to this machine, not to the repository.
@@ -22,16 +22,16 @@ worktrees/
 /.gitignore
 `;
 
-/** What earlier versions wrote: git saw it, and removed or stored it with the user's files. */
+/** Written by earlier versions: git saw it, and removed or stored it with the user's files. */
 const EARLIER_GITIGNORE = `# Written by diligent: sessions and knowledge belong to this machine, not to the repository.
 sessions/
 knowledge/
 `;
 
-/** Of a folder that git is to see nothing of, the file itself included. */
+/** The `.gitignore` of a directory that git must ignore completely, including this file. */
 const IGNORE_ALL = "*\n";
 
-/** Where the data of a project lies, whether or not it is there yet. */
+/** The paths of a project's data, whether they exist or not. */
 export function resolvePaths(projectRoot: string): DiligentPaths {
   const root = join(projectRoot, ".diligent");
   return {
@@ -43,10 +43,10 @@ export function resolvePaths(projectRoot: string): DiligentPaths {
 }
 
 /**
- * Makes `.diligent/` with its folders (0700, but for `skills/`, which is tracked by git), its `.gitignore` and one in each
- * private folder, so that no git command sees, stores or removes what is in them. What is there already stays as it is, but
- * for a `.gitignore` of an earlier version that git does not track.
- * @throws Error where it cannot be used: a file system error, a symbolic link, a directory of another user's.
+ * Creates `.diligent/` with its directories (0700, except `skills/`, which git tracks), its `.gitignore` and one in
+ * each private directory, so that no git command sees, stores or removes their contents. Existing files stay unchanged,
+ * except a `.gitignore` of an earlier version that git does not track.
+ * @throws Error if it cannot be used: a file system error, a symbolic link, a directory of another user.
  */
 export async function ensureDiligentDir(projectRoot: string): Promise<DiligentPaths> {
   const paths = resolvePaths(projectRoot);
@@ -54,13 +54,13 @@ export async function ensureDiligentDir(projectRoot: string): Promise<DiligentPa
   return paths;
 }
 
-/** The same at once, for a directory that went away while a session was open. */
+/** Creates the directory synchronously, if it was removed while a session was open. */
 export function makeDiligentDir(paths: DiligentPaths): void {
   for (const directory of [paths.root, paths.sessions, paths.knowledge]) {
     makeDirectory(directory);
     checkOwnDirectory(directory);
   }
-  unlessThere(() => mkdirSync(paths.skills, { recursive: true }));
+  unlessExists(() => mkdirSync(paths.skills, { recursive: true }));
   writeIgnoreFiles(paths);
 }
 
@@ -75,14 +75,14 @@ function writeIgnoreFiles({ root, sessions, knowledge }: DiligentPaths): void {
 }
 
 function createPrivateFile(path: string, text: string): void {
-  unlessThere(() => writeFileSync(path, text, { mode: 0o600, flag: "wx" }));
+  unlessExists(() => writeFileSync(path, text, { mode: 0o600, flag: "wx" }));
 }
 
 function ignoreAllIn(directory: string): void {
   try {
     createPrivateFile(join(directory, ".gitignore"), IGNORE_ALL);
   } catch {
-    // Where nothing can be written, whoever writes there says that nothing is saved.
+    // If nothing can be written, the code that writes there reports it.
   }
 }
 
@@ -99,13 +99,13 @@ function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
-    const obstacle = systemErrorCode(error) === "EEXIST" ? findObstacle(directory) : undefined;
-    throw obstacle === undefined ? error : new Error(obstacle);
+    const problem = systemErrorCode(error) === "EEXIST" ? findDirectoryProblem(directory) : undefined;
+    throw problem === undefined ? error : new Error(problem);
   }
 }
 
 /** Existing files stay unchanged, including dangling links: nothing is written through a link. */
-function unlessThere(make: () => void): void {
+function unlessExists(make: () => void): void {
   try {
     make();
   } catch (error) {
@@ -114,19 +114,19 @@ function unlessThere(make: () => void): void {
 }
 
 /**
- * Why `.diligent/` and its folders cannot be used as they are, in words for the user; undefined where nothing is in the way,
- * or nothing is there yet. @throws Error of the file system where they cannot be looked at.
+ * The reason why `.diligent/` and its directories cannot be used, for the user; undefined if they can be used or do not
+ * exist. @throws the file system's error if they are not accessible.
  */
-export function findDiligentDirObstacle({ root, sessions, knowledge }: DiligentPaths): string | undefined {
+export function findDiligentDirProblem({ root, sessions, knowledge }: DiligentPaths): string | undefined {
   for (const directory of [root, sessions, knowledge]) {
-    const obstacle = findObstacle(directory);
-    if (obstacle !== undefined) return obstacle;
+    const problem = findDirectoryProblem(directory);
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-/** A link that a repository brings along, or another user's directory, would take the conversation elsewhere. */
-function findObstacle(directory: string): string | undefined {
+/** A link from a repository, or a directory of another user, would store the conversation elsewhere. */
+function findDirectoryProblem(directory: string): string | undefined {
   const stats = lstatSync(directory, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
   if (stats.isSymbolicLink())
@@ -138,8 +138,8 @@ function findObstacle(directory: string): string | undefined {
 
 /** Makes diligent's own directory private. @throws Error if it is not such a directory. */
 function checkOwnDirectory(directory: string): void {
-  const obstacle = findObstacle(directory);
-  if (obstacle !== undefined) throw new Error(obstacle);
+  const problem = findDirectoryProblem(directory);
+  if (problem !== undefined) throw new Error(problem);
   if ((lstatSync(directory).mode & OTHERS) !== 0) makePrivate(directory);
 }
 
@@ -147,6 +147,6 @@ function makePrivate(directory: string): void {
   try {
     chmodSync(directory, 0o700);
   } catch {
-    // On a read-only file system it stays as it is; whoever writes there says that nothing is saved.
+    // On a read-only file system it stays unchanged; the code that writes there reports it.
   }
 }

@@ -6,7 +6,7 @@ export function now(): number {
   return Date.now();
 }
 
-/** Milliseconds of a clock that never jumps, for measuring how long something took. */
+/** Milliseconds of a monotonic clock, for measuring durations. */
 export function monotonicMs(): number {
   return performance.now();
 }
@@ -25,7 +25,9 @@ export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The date in UTC as `YYYY-MM-DD`; unlike the local one it needs no time zones, whose loading takes milliseconds. */
+/**
+ * The date in UTC as `YYYY-MM-DD`; unlike the local date it needs no time zone data, which takes milliseconds to load.
+ */
 export function utcDate(at: number = Date.now()): string {
   return new Date(at).toISOString().slice(0, 10);
 }
@@ -53,40 +55,40 @@ export function processEnvironment(): Environment {
   return process.env;
 }
 
-/** The user's home directory, absolute; undefined where there is none. A `HOME` that is relative counts as if it were not set. */
+/** The user's home directory, absolute; undefined without one. A relative `HOME` counts as unset. */
 export function homeDirectory(environment: Environment = process.env): string | undefined {
   const named = environment.HOME || homedir();
   const home = isAbsolute(named) ? named : (processAccount().home ?? "");
   return isAbsolute(home) && home !== "/" ? home : undefined;
 }
 
-/** Whom this process belongs to, as the system knows it whatever the environment says. */
+/** The account of this process as the system knows it, whatever the environment says. */
 export function processAccount(): { home: string | undefined; isAdministrator: boolean } {
   const isAdministrator = process.getuid?.() === 0;
   try {
-    const home = userInfo().homedir; // Bun looks at HOME for it.
+    const home = userInfo().homedir; // Bun uses HOME for it.
     return { home: isAbsolute(home) ? home : undefined, isAdministrator };
   } catch {
-    return { home: undefined, isAdministrator }; // In a container its number may belong to nobody.
+    return { home: undefined, isAdministrator }; // In a container the user id may have no account.
   }
 }
 
-/** The numbers of the user and the group as which this process runs; 0 where the system has none. */
+/** The user and group ids of this process; 0 if the system has none. */
 export function processOwner(): { userId: number; groupId: number } {
   return { userId: process.getuid?.() ?? 0, groupId: process.getgid?.() ?? 0 };
 }
 
-/** What `TMPDIR` names, or the system: shared with others, and perhaps a link. */
+/** The directory in `TMPDIR`, or the system's: shared with other users, and possibly a link. */
 export function temporaryDirectory(): string {
   return tmpdir();
 }
 
-/** The processor as Node names it, such as `x64` or `arm64`. */
+/** Node's name of the processor, such as `x64` or `arm64`. */
 export function processorName(): string {
   return process.arch;
 }
 
-/** The operating system as Node names it, such as `linux` or `darwin`. */
+/** Node's name of the operating system, such as `linux` or `darwin`. */
 export function platformName(): string {
   return process.platform;
 }
@@ -96,18 +98,18 @@ export function kernelRelease(): string {
   return release();
 }
 
-/** An id for a session entry: 8 hexadecimal digits. The caller checks it against those it has. */
+/** An id for a session entry: 8 hexadecimal digits. The caller ensures that it is unique. */
 export function generateEntryId(): string {
   return randomHex(4);
 }
 
-/** An id for a session, which sorts by time: `YYYYMMDDHHmmss-` (UTC) and 6 hexadecimal digits. */
+/** An id for a session that sorts by time: `YYYYMMDDHHmmss-` (UTC) and 6 hexadecimal digits. */
 export function generateSessionId(at: Date = new Date()): string {
   const stamp = at.toISOString().replace(/[-:T]/g, "").slice(0, 14);
   return `${stamp}-${randomHex(3)}`;
 }
 
-/** So many random bytes in hexadecimal digits. `node:crypto` would do as well, but takes 5 ms to load. */
+/** Random bytes as hexadecimal digits. `node:crypto` would do as well, but takes 5 ms to load. */
 export function randomHex(bytes: number): string {
   return crypto.getRandomValues(new Uint8Array(bytes)).toHex();
 }

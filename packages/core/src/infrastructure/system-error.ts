@@ -3,11 +3,11 @@ import { dirname } from "node:path";
 
 const CODE_TEXTS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
-  EAGAIN: "it has nothing to read now",
+  EAGAIN: "there is nothing to read now",
   EBUSY: "it is in use",
   EDQUOT: "the disk quota is used up",
-  EEXIST: "something of that name is already there",
-  EFBIG: "the file would become larger than is allowed",
+  EEXIST: "it already exists",
+  EFBIG: "the file would exceed the maximum size",
   EIO: "the disk reported an input/output error",
   EISDIR: "it is a directory",
   ELOOP: "its symbolic links lead in a circle",
@@ -26,7 +26,7 @@ export function systemErrorCode(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** What went wrong, in words that fit behind a colon; the code stays in it for whoever wants to look it up. */
+/** The reason of an error, as a clause that fits after a colon; it contains the error code for reference. */
 export function systemErrorText(error: unknown): string {
   const code = systemErrorCode(error);
   const text = code === undefined ? undefined : CODE_TEXTS[code];
@@ -37,16 +37,18 @@ export function systemErrorText(error: unknown): string {
 /** Failures of the file system rather than of the file. */
 const FILE_SYSTEM_CODES: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EIO", "EROFS"]);
 
-/** The error as one whose message names the file and, where that is what failed, where its file system is mounted. */
+/**
+ * Converts the error into one whose message contains the file and, for a failure of the file system, its mount point.
+ */
 export function describeWriteError(path: string, error: unknown): Error {
   const code = systemErrorCode(error);
-  const place = code !== undefined && FILE_SYSTEM_CODES.has(code) ? findMountPoint(path) : undefined;
-  const where = place === undefined ? "" : `, on the file system at ${place}`;
+  const mountPoint = code !== undefined && FILE_SYSTEM_CODES.has(code) ? findMountPoint(path) : undefined;
+  const where = mountPoint === undefined ? "" : `, on the file system at ${mountPoint}`;
   const described = new Error(`${path}: ${systemErrorText(error)}${where}`, { cause: error });
   return code === undefined ? described : Object.assign(described, { code });
 }
 
-/** The topmost directory that is on the same file system; undefined when it cannot be told. */
+/** The topmost directory on the same file system; undefined when unknown. */
 function findMountPoint(path: string): string | undefined {
   try {
     let directory = dirname(path);
@@ -57,7 +59,7 @@ function findMountPoint(path: string): string | undefined {
     }
     return directory;
   } catch {
-    // The message does without it.
+    // The message does not need it.
     return undefined;
   }
 }

@@ -4,7 +4,7 @@ export function isLoopbackUrl(url: string | undefined): boolean {
   return /^(.+\.)?localhost$/.test(host) || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** True for an address a provider can be reached at. */
+/** True for an address that a provider can have. */
 export function isHttpUrl(text: string): boolean {
   return /^https?:\/\/[^\s/]/i.test(text) && !/\s/.test(text) && URL.canParse(text);
 }

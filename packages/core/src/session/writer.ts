@@ -104,7 +104,7 @@ export class DeferredWriter {
 
   /** Starts syncing the file in the background; called at the end of each turn. */
   syncBeside(): void {
-    this.file.syncBeside().then(
+    this.file.syncInBackground().then(
       () => this.failing.delete("sync"),
       (error: unknown) => {
         // Without a listener, the next `sync` retries and throws.

@@ -95,7 +95,7 @@ describe("warnings about files", () => {
     chmodSync(put(place.userFile, { provider: { openai: { apiKey: "{env:KEY}" } } }), 0o644);
     expect(await messages()).toEqual([]);
     chmodSync(place.userFile, 0o666);
-    const writable = `${place.userFile}: other users can change your configuration: anybody may write to it`;
+    const writable = `${place.userFile}: other users can change your configuration: all users may write to it`;
     expect(await messages()).toEqual([writable]);
   });
 });
@@ -122,13 +122,13 @@ describe("a project's file is not loaded, with a warning,", () => {
     });
   });
 
-  test("when anybody may write to it or to its directory", async () => {
+  test("when all users may write to it or to its directory", async () => {
     const place = makeConfigPlace();
     chmodSync(put(place.projectFile, { maxTurns: 5 }), 0o666);
-    await expectRefused(place, `anybody may write to it${hint}`);
+    await expectRefused(place, `all users may write to it${hint}`);
     chmodSync(place.projectFile, 0o644);
     chmodSync(place.project, 0o1777);
-    await expectRefused(place, `anybody may write to its directory ${place.project}${hint}`);
+    await expectRefused(place, `all users may write to its directory ${place.project}${hint}`);
   });
 
   testUnless(ONLY_ROOT_CAN)("when it or its directory belongs to another user", async () => {
@@ -144,7 +144,7 @@ describe("a project's file is not loaded, with a warning,", () => {
     const place = makeConfigPlace();
     chmodSync(put(place.projectFile, { maxTurns: 5 }), 0o666);
     const description = await describeTrust(place.project, place.environment);
-    const message = `${place.projectFile}: another user could have written this: anybody may write to it`;
+    const message = `${place.projectFile}: another user could have written this: all users may write to it`;
     expect(description.warnings).toEqual([{ code: "config_not_private", message }]);
     await trustProject(description, place.environment);
     expect((await load(place)).config.maxTurns).toBe(5);

@@ -185,19 +185,19 @@ describe("what is no text of ours is left out with a warning:", () => {
     expect((await discover(project, environment)).found).toEqual([{ path, content: "mine" }]);
   });
 
-  test("a file that anybody may write to, or whose directory is open to everybody", async () => {
+  test("a file that all users may write to, or whose directory is open to everybody", async () => {
     const { project, environment } = makeConfigPlace();
     const path = put(join(project, "CLAUDE.md"), "x");
     chmodSync(path, 0o666);
     expect((await discover(project, environment)).warnings).toEqual([
-      notLoaded(path, "anybody may write to it"),
+      notLoaded(path, "all users may write to it"),
     ]);
     chmodSync(path, 0o664);
     expect((await discover(project, environment)).found).toHaveLength(1);
     chmodSync(project, 0o1777);
     expect(await discover(project, environment)).toEqual({
       found: [],
-      warnings: [notLoaded(path, `anybody may write to its directory ${project}`)],
+      warnings: [notLoaded(path, `all users may write to its directory ${project}`)],
     });
   });
 

@@ -237,13 +237,13 @@ describe("the file that remembers trust", () => {
     expect(readFileSync(place.trustFile, "utf8")).toBe(content);
   });
 
-  test("one that anybody may write to trusts nothing and is not taken over", async () => {
+  test("one that all users may write to trusts nothing and is not taken over", async () => {
     const place = makeConfigPlace();
     put(place.projectFile, { sandbox: "off" });
     await trust(place);
     chmodSync(place.trustFile, 0o666);
     expect(await load(place)).toMatchObject({ trust: "untrusted", config: { sandbox: "auto" } });
-    await expect(trust(place)).rejects.toThrow("anybody may write to it");
+    await expect(trust(place)).rejects.toThrow("all users may write to it");
   });
 
   test("follows XDG_STATE_HOME", async () => {

@@ -97,9 +97,9 @@ test("what is synced beside everything else may be appended to and closed meanwh
   const path = join(makeTempDir(), "log.jsonl");
   const writer = new JsonlWriter(path);
   writer.append({ a: 1 });
-  const first = writer.syncBeside();
+  const first = writer.syncInBackground();
   writer.append({ b: 2 });
-  const second = writer.syncBeside();
+  const second = writer.syncInBackground();
   writer.close();
   writer.append({ c: 3 });
   writer.sync();
@@ -111,8 +111,8 @@ test("what is synced beside everything else may be appended to and closed meanwh
 test("a file that cannot be synced is an error that names it, beside everything else too, until it can be", async () => {
   const writer = new JsonlWriter("/dev/null");
   writer.append({ a: 1 });
-  await expect(writer.syncBeside()).rejects.toThrow("/dev/null");
-  await expect(writer.syncBeside()).rejects.toThrow("/dev/null");
+  await expect(writer.syncInBackground()).rejects.toThrow("/dev/null");
+  await expect(writer.syncInBackground()).rejects.toThrow("/dev/null");
   expect(() => writer.sync()).toThrow("/dev/null");
   writer.close();
 });

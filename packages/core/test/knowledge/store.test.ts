@@ -224,9 +224,9 @@ describe("a place that is not ours", () => {
     expect(await failure(appendKnowledge(path, knowledge("a")))).toBe(`${file} is not a regular file`);
   });
 
-  test("a file that anybody may write to is not read", async () => {
+  test("a file that all users may write to is not read", async () => {
     const { path, file } = makeStore(line("aaaaaaaa"));
     chmodSync(file, 0o666);
-    expect(await failure(readKnowledge(path))).toBe(`${file} is not read: anybody may write to it`);
+    expect(await failure(readKnowledge(path))).toBe(`${file} is not read: all users may write to it`);
   });
 });

@@ -145,7 +145,7 @@ test("the file is private and whole after every reply, and leaves no other behin
 test("nothing is overwritten, be it a link that leads nowhere", () => {
   const path = join(makeTempDir(), "run.json");
   symlinkSync("/nowhere", path);
-  expect(() => record(path)).toThrow("it is there already");
+  expect(() => record(path)).toThrow("it already exists");
   expect(() => record(join(path, "..", "missing", "run.json"))).toThrow("ENOENT");
 });
 

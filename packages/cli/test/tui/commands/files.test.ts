@@ -77,7 +77,7 @@ describe("/export", () => {
     await typed.run("/export md");
     const { sessionId } = (await typed.holder.session).session;
     expect(typed.take()).toEqual([
-      expect.stringMatching(/^error: .*mine\.md was not written: something of that name is already there/),
+      expect.stringMatching(/^error: .*mine\.md was not written: it already exists/),
       `Exported to ${join(place.project, `diligent-${sessionId}.md`)}`,
       `Exported to ${join(place.project, `diligent-${sessionId}-2.md`)}`,
     ]);

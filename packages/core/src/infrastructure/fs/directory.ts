@@ -13,13 +13,13 @@ import { systemErrorCode } from "../system-error.ts";
 import { HeldDirectory } from "./real-path.ts";
 import { fromNameBytes, REPLACEMENT, toSystemPath } from "./stat.ts";
 
-/** Links are not followed; `other` is also what the file system does not tell. */
+/** Links are not followed; `other` includes entries whose kind the file system does not report. */
 export interface DirectoryEntry {
   name: string;
   kind: "directory" | "file" | "link" | "other";
 }
 
-/** What is in a directory, unsorted; links are not followed. Throws the file system's error. */
+/** The entries of a directory, unsorted; links are not followed. @throws the file system's error. */
 export function readDirectory(directory: string): DirectoryEntry[] {
   return readdirSync(directory, { withFileTypes: true }).map((entry) => {
     if (entry.isDirectory()) return { name: entry.name, kind: "directory" };
@@ -28,26 +28,26 @@ export function readDirectory(directory: string): DirectoryEntry[] {
   });
 }
 
-/** The size of a file in bytes, or undefined when it is gone or may not be looked at. */
+/** The size of a file in bytes; undefined when it is missing or not accessible. */
 export function fileSize(path: string): number | undefined {
   return entryStats(path)?.size;
 }
 
-/** Milliseconds since the epoch, 0 for what is gone. */
+/** Milliseconds since the epoch, 0 for a missing file. */
 export function modificationTime(path: string): number {
   return entryStats(path)?.mtimeMs ?? 0;
 }
 
-/** Where a symbolic link points, as it is written in it. */
+/** The text of a symbolic link. */
 export function linkTarget(directory: string, name: string): string | undefined {
   try {
     return readlinkSync(join(directory, name));
   } catch {
-    return undefined; // Gone since the directory was read.
+    return undefined; // Removed since the directory was read.
   }
 }
 
-/** True for a symbolic link, and for what may not be looked at: it could be one. */
+/** True for a symbolic link, and for an inaccessible path, which could be one. */
 export function isLink(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
@@ -60,56 +60,56 @@ function entryStats(path: string) {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // It may not be looked at; that it is there is still worth showing.
+    return undefined; // It is not accessible, but its existence is still worth showing.
   }
 }
 
-const OWNER_MAY_LOOK = 0o500n;
+const OWNER_MAY_LIST = 0o500n;
 const OWNER_MAY_ALL = 0o700;
 const MODE_BITS = 0o7777n;
 
 /**
- * Whether this user may list a directory and reach what lies in it: `hidden` for one in which names that are known can be
- * reached but not found, or which is this user's own to open; `closed` for one in which nothing can be reached.
+ * Whether this user may list a directory and access its entries. `hidden`: only entries with known names are
+ * accessible, or the user owns the directory and could open it. `closed`: no entry is accessible.
  *
- * @param stats of the path itself. For an ordinary directory they are enough to tell.
+ * @param stats of the path itself. For an ordinary directory they are sufficient.
  */
 export function findListingRight(
   path: string | Buffer,
   stats: BigIntStats,
 ): "listable" | "hidden" | "closed" {
-  const isMine = isOwn(stats);
-  if (isMine && (stats.mode & OWNER_MAY_LOOK) === OWNER_MAY_LOOK) return "listable";
-  // An owner without the right has none by other ways, unless it is an administrator.
-  if (isMine && stats.uid !== 0n) return "hidden";
+  const isOwner = isOwn(stats);
+  if (isOwner && (stats.mode & OWNER_MAY_LIST) === OWNER_MAY_LIST) return "listable";
+  // An owner without the permission cannot have it as a member of the group, unless the user is an administrator.
+  if (isOwner && stats.uid !== 0n) return "hidden";
   if (isAllowed(path, constants.R_OK | constants.X_OK)) return "listable";
-  return isMine || isAllowed(path, constants.X_OK) ? "hidden" : "closed";
+  return isOwner || isAllowed(path, constants.X_OK) ? "hidden" : "closed";
 }
 
-/** It belongs to somebody else, who alone can open it. */
+/** It belongs to another user, who alone can open it. */
 export class ForeignDirectoryError extends Error {
   override name = "ForeignDirectoryError";
 }
 
 /**
- * Gives the owner of a directory the rights to list, search and write it, if this user is that owner.
- * @param identity which directory it has to be: device and inode.
- * @returns its mode now, in octal digits.
- * @throws ForeignDirectoryError, MovedPathError, Error where it is not that one any more, and system errors.
+ * Gives the owner of a directory the permissions to list, search and write it, if this user is the owner.
+ * @param identity the expected directory: device and inode.
+ * @returns its new mode, in octal digits.
+ * @throws ForeignDirectoryError, MovedPathError, Error if it is another directory, and system errors.
  */
 export function makeListable(realPath: string, identity: string): string {
-  // Whatever else runs may put a link, or another directory, in its place.
+  // Another process may put a link or another directory in its place.
   using directory = HeldDirectory.open(realPath);
-  const place = directory.pathForChildren;
-  const stats = statSync(place, { bigint: true });
-  if (`${stats.dev}:${stats.ino}` !== identity) throw new Error("another directory is in its place");
+  const location = directory.pathForChildren;
+  const stats = statSync(location, { bigint: true });
+  if (`${stats.dev}:${stats.ino}` !== identity) throw new Error("it was replaced by another directory");
   if (!isOwn(stats)) throw new ForeignDirectoryError("it belongs to another user");
   const wanted = Number(stats.mode & MODE_BITS) | OWNER_MAY_ALL;
-  chmodSync(place, wanted);
+  chmodSync(location, wanted);
   return wanted.toString(8).padStart(4, "0");
 }
 
-/** Whether it belongs to the user with whose rights this process works. */
+/** True when the file belongs to the user of this process. */
 export function isOwn({ uid }: Pick<BigIntStats, "uid">): boolean {
   const user = process.geteuid?.();
   return user !== undefined && uid === BigInt(user);
@@ -124,11 +124,14 @@ function isAllowed(path: string | Buffer, right: number): boolean {
   }
 }
 
-/** The names in a directory, unsorted, also those that are no text; see `fromNameBytes`. @throws system errors. */
+/**
+ * The names in a directory, unsorted, including names that are not valid Unicode; see `fromNameBytes`. @throws system
+ * errors.
+ */
 export function readSystemNames(path: string): string[] {
-  const place = toSystemPath(path);
-  const names = readdirSync(place);
-  // Bytes are several times as dear, and seldom needed.
+  const location = toSystemPath(path);
+  const names = readdirSync(location);
+  // Reading bytes takes several times as long and is seldom needed.
   if (!names.some((name) => name.includes(REPLACEMENT))) return names;
-  return readdirSync(place, { encoding: "buffer" }).map(fromNameBytes);
+  return readdirSync(location, { encoding: "buffer" }).map(fromNameBytes);
 }

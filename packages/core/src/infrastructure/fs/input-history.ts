@@ -16,13 +16,13 @@ import { type Environment, now } from "../runtime.ts";
 import { JsonlWriter } from "./jsonl-writer.ts";
 import { isInside } from "./real-path.ts";
 
-// Thousands of prompts. Reading and parsing them takes a few milliseconds, before the first key.
+// Thousands of prompts. They are read in a few milliseconds, before the first key press.
 const MAX_READ_BYTES = 1024 * 1024;
 
 /**
- * The newest prompts, each once, the newest first: those of a project (sent in its root or below) before all
- * others, and at most `limit` of them together. Only the last megabyte of the file is looked at, and invalid lines
- * are skipped. Empty where there is no history or it cannot be read.
+ * The newest prompts without duplicates, the newest first: prompts of a project (sent in its root or below) before all
+ * others, at most `limit` in total. Only the last megabyte of the file is read, and invalid lines are skipped. Empty
+ * without a readable history.
  */
 export function readRecentInputs(
   environment: Environment,
@@ -44,7 +44,7 @@ export function readRecentInputs(
   return [...own.values(), ...rest].slice(0, limit);
 }
 
-/** Every directory in which a prompt was sent, as far as the input history goes back; the latest first. */
+/** All directories in which prompts were sent, as far as the input history goes back; the latest first. */
 export function readInputDirectories(environment: Environment): string[] {
   const path = inputHistoryPath(environment);
   if (path === undefined) return [];
@@ -52,7 +52,7 @@ export function readInputDirectories(environment: Environment): string[] {
   return [...new Set(lines.flatMap((line) => parseEntry(line)?.cwd ?? []))];
 }
 
-/** Most prompts were sent in a handful of places. */
+/** Caches its results: most prompts were sent in a few directories. */
 function createDirectoryTest(root: string): (directory: string) => boolean {
   const known = new Map<string, boolean>();
   return (directory) => {
@@ -70,10 +70,10 @@ function* linesBackwards(text: string): Generator<string, void> {
   }
 }
 
-/** The lines at the end of a file; the first of them may be a part. */
+/** The lines at the end of a file; the first one may be incomplete. */
 function readTail(path: string, maxBytes = MAX_READ_BYTES): string {
   try {
-    // Never waits for the other end of a pipe that somebody put there.
+    // Does not block on a pipe in place of the file.
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(fd);
@@ -85,7 +85,7 @@ function readTail(path: string, maxBytes = MAX_READ_BYTES): string {
       closeSync(fd);
     }
   } catch {
-    // Nothing was ever written, or it is not readable: input continues without a history.
+    // The file is missing or not readable: input continues without a history.
     return "";
   }
 }
@@ -96,7 +96,7 @@ function parseEntry(line: string): InputHistoryEntry | undefined {
     const value: unknown = JSON.parse(line);
     return isEntry(value) ? value : undefined;
   } catch {
-    return undefined; // Cut off where reading began, or where somebody's disk was full.
+    return undefined; // The line was truncated, at the start of the read range or by a full disk.
   }
 }
 
@@ -109,10 +109,10 @@ function isEntry(value: unknown): value is InputHistoryEntry {
   );
 }
 
-// Many years of prompts; beyond it the older half goes.
+// Many years of prompts; above this size the older half is deleted.
 const MAX_HISTORY_BYTES = 4 * 1024 * 1024;
 
-/** A prompt somebody has sent. */
+/** A prompt that the user has sent. */
 export interface InputHistoryEntry {
   /** ISO 8601. */
   time: string;
@@ -127,8 +127,8 @@ export function inputHistoryPath(environment: Environment): string | undefined {
 }
 
 /**
- * Notes a prompt (directory 0700, file 0600), so that it survives even when the program is killed before there is an
- * answer to save it with. Never throws: a prompt is worth more than its note.
+ * Appends a prompt (directory 0700, file 0600), so that it is kept even if the program is killed before the first
+ * answer saves the session. Never throws: sending the prompt matters more.
  */
 export function appendInputHistory(
   environment: Environment,
@@ -143,11 +143,11 @@ export function appendInputHistory(
     file.append({ time: new Date(now()).toISOString(), cwd, text } satisfies InputHistoryEntry);
     file.close();
   } catch {
-    // A read-only home or a full disk; the session says for itself when it cannot be saved.
+    // A read-only home directory or a full disk; the session reports its own write errors.
   }
 }
 
-/** The newest lines stay; another process that appends at this very moment may lose its line. */
+/** Keeps the newer lines; another process that appends at this moment may lose its line. */
 function dropOlderHalf(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= MAX_HISTORY_BYTES) return;

@@ -13,31 +13,31 @@ import { describeWriteError } from "../system-error.ts";
 
 const NEWLINE = 0x0a;
 const OPEN_FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
-// Enough to see what somebody else wrote; a flood of it needs no closer look.
+// Enough to recognize foreign lines; more need not be read.
 const MAX_FOREIGN_BYTES = 1024 * 1024;
 
-/** For a file that other processes may add to as well. */
+/** Options for a file that other processes may append to as well. */
 interface JsonlWriterOptions {
-  /** The size the file is known to have; without it, whatever it has when it is opened. */
+  /** The known size of the file; by default its size when it is opened. */
   expectedSize?: number | undefined;
-  /** Called with the text (at most the last MB of it) that somebody else has added since the last append. */
+  /** Called with the text (at most the last MB) that another process has added since the last append. */
   onForeignWrite?: ((text: string) => void) | undefined;
 }
 
 /**
- * Appends JSON values to a file, one a line. Lines are only ever added: O_APPEND and one write for a line keep the
- * lines of several processes whole. A line that could be written only in part is closed before the next one begins.
- * Every error it throws names the path.
+ * Appends JSON values to a file, one per line. Nothing else is ever changed: O_APPEND and one write per line keep the
+ * lines of several processes intact. A line that was written only in part is ended before the next one starts. Every
+ * error contains the path.
  */
 export class JsonlWriter {
   private file: number | undefined;
   private atLineStart = true;
   private isSynced = true;
-  /** Waits for the disk; the file stays open until it has ended. It never rejects. */
+  /** A sync in progress; the file stays open until it has ended. It never rejects. */
   private syncing: Promise<void> | undefined;
   private expectedSize: number | undefined;
 
-  /** The file is opened, and made with mode 0600 where it is missing, at the first append. */
+  /** The file is opened, and created with mode 0600 if missing, at the first append. */
   constructor(
     readonly path: string,
     private readonly options: JsonlWriterOptions = {},
@@ -46,8 +46,8 @@ export class JsonlWriter {
   }
 
   /**
-   * Appends values with one write. Returns how many of them are in the file whole: fewer than were given when the disk
-   * became full in the middle. The others may be appended again.
+   * Appends values with one write. Returns how many of them are completely in the file: fewer than given when the disk
+   * became full. The others may be appended again.
    * @throws Error when nothing could be written.
    */
   append(...values: readonly unknown[]): number {
@@ -58,7 +58,7 @@ export class JsonlWriter {
     }
   }
 
-  /** True when there is nothing in the file, also because somebody removed or emptied it. Opens it. */
+  /** True when the file is empty, also because another process removed or emptied it. Opens it. */
   isEmpty(): boolean {
     try {
       return this.open().size === 0;
@@ -67,19 +67,19 @@ export class JsonlWriter {
     }
   }
 
-  /** True when somebody has added to the file since the last append. It is not opened. */
+  /** True when another process has added to the file since the last append. Does not open it. */
   hasGrown(): boolean {
     const { expectedSize } = this;
     const size = statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
     return expectedSize !== undefined && size > expectedSize;
   }
 
-  /** What is in the file up to `size` bytes is known. */
+  /** Declares the file's contents up to `size` bytes as known. */
   expectSize(size: number): void {
     this.expectedSize = size;
   }
 
-  /** Waits until the disk has what was appended. */
+  /** Waits until the appended lines are on disk. */
   sync(): void {
     if (this.file === undefined || (this.isSynced && this.syncing === undefined)) return;
     try {
@@ -91,10 +91,10 @@ export class JsonlWriter {
   }
 
   /**
-   * As `sync`, beside everything else: a disk may take long. Resolves once it has what was appended before. Rejects as
-   * `sync` throws, which then tries it again.
+   * Asynchronous `sync`, for slow disks. Resolves once all earlier appended lines are on disk. Rejects if `sync` would
+   * throw; the next call tries again.
    */
-  async syncBeside(): Promise<void> {
+  async syncInBackground(): Promise<void> {
     while (this.syncing) await this.syncing;
     const { file } = this;
     if (file === undefined || this.isSynced) return;
@@ -125,7 +125,7 @@ export class JsonlWriter {
     this.noticeForeignWrite(file, size);
     const gap = this.atLineStart ? 0 : 1;
     const text = gap === 0 ? Buffer.concat(lines) : Buffer.concat([Buffer.of(NEWLINE), ...lines]);
-    // What a failing write leaves behind is not known, so the next line begins with a newline of its own.
+    // A failed write may leave part of a line, so the next line starts with a newline.
     this.atLineStart = false;
     this.isSynced = false;
     const written = writeSync(file, text);
@@ -139,7 +139,7 @@ export class JsonlWriter {
     if (this.file !== undefined) {
       const { nlink, size } = fstatSync(this.file);
       if (nlink > 0) return { file: this.file, size };
-      // A file that was removed while it was open would swallow what is written.
+      // Lines written to a deleted file would be lost.
       this.close();
     }
     const file = openSync(this.path, OPEN_FLAGS, 0o600);
@@ -163,7 +163,7 @@ function syncData(file: number): Promise<void> {
   });
 }
 
-/** How many of the lines lie within so many bytes. */
+/** How many of the lines are within so many bytes. */
 function countWhole(lines: readonly Buffer[], bytes: number): number {
   let end = 0;
   const broken = lines.findIndex((line) => {
@@ -173,7 +173,7 @@ function countWhole(lines: readonly Buffer[], bytes: number): number {
   return broken < 0 ? lines.length : broken;
 }
 
-/** True for an empty file too: its next line can begin at once. */
+/** True for an empty file too: its next line needs no newline before it. */
 function endsWithNewline(file: number): boolean {
   const { size } = fstatSync(file);
   if (size === 0) return true;

@@ -18,14 +18,14 @@ import { findRealPath } from "./real-path.ts";
 
 const PAUSE_MS = 5;
 
-/** Nothing that is done under a lock takes long: an older one was left behind by a process that died. */
+/** No operation under a lock takes this long: an older lock was left by a dead process. */
 const STALE_MS = 5_000;
 
 const LIMIT_MS = 15_000;
 
 /**
- * Calls `use` while no other process of ours does so for the same path; the sign of it is a file beside it.
- * @throws what `use` throws, errors of the file system, and an Error when the lock is not to be had for 15 seconds.
+ * Calls `use` while no other diligent process does so for the same path; the lock is a file next to it.
+ * @throws errors of `use`, errors of the file system, and an Error when the lock is not available for 15 seconds.
  */
 export async function withFileLock<T>(path: string, use: () => T): Promise<T> {
   const lockPath = `${path}.lock`;
@@ -58,20 +58,20 @@ function removeStale(lockPath: string): void {
   try {
     unlinkSync(lockPath);
   } catch (error) {
-    // Another waiting process was quicker.
+    // Another waiting process was faster.
     if (systemErrorCode(error) !== "ENOENT") throw error;
   }
 }
 
-// Between making the file and writing its one line: a process that takes longer has died there.
+// The time between creating the file and writing its line: a process that takes longer has died.
 const WRITING_MS = 2_000;
 
-/** What this process holds: a file with our number that is not among them is of an earlier process. */
+/** The locks of this process: a lock file with this process id that is not among them belongs to an earlier process. */
 const held = new Set<string>();
 
 /**
- * A lock that may be held for minutes: a private file (0600, its directory 0700) that names the process which holds it.
- * One of a process that has died, however it did, counts for nothing.
+ * A lock that may be held for minutes: a private file (0600, its directory 0700) that names its process. The lock of a
+ * dead process is ignored.
  */
 export class SessionLock {
   private readonly releaseAtExit = () => this.release();
@@ -79,7 +79,7 @@ export class SessionLock {
   /** @param path see `sessionLockPath`. */
   constructor(readonly path: string) {}
 
-  /** True while a living process holds it, this one included. @throws errors of the file system. */
+  /** True while a living process holds it, including this one. @throws errors of the file system. */
   isHeld(): boolean {
     if (held.has(this.path)) return true;
     const text = this.read();
@@ -89,12 +89,12 @@ export class SessionLock {
     return holder.pid !== process.pid && isProcessAlive(holder);
   }
 
-  /** False when another holds it. @throws errors of the file system: there is no lock to be had then. */
+  /** False when another process holds it. @throws errors of the file system: locking is not possible then. */
   async take(): Promise<boolean> {
     if (held.has(this.path)) return false;
     if (this.create()) return true;
     if (this.isHeld()) return false;
-    // Of several who find a dead process's lock, one takes it.
+    // If several processes find a dead process's lock, only one takes it.
     return withFileLock(this.path, () => {
       if (this.isHeld()) return false;
       rmSync(this.path, { force: true });
@@ -102,14 +102,14 @@ export class SessionLock {
     });
   }
 
-  /** Gives it back; the end of the process does so too. */
+  /** Releases the lock; the end of the process does so too. */
   release(): void {
     if (!held.delete(this.path)) return;
     process.off("exit", this.releaseAtExit);
     try {
       if (parseIdentity(this.read() ?? "")?.pid === process.pid) unlinkSync(this.path);
     } catch {
-      // A file system that has become read-only: the lock ends with this process.
+      // The file system has become read-only: the lock ends with this process.
     }
   }
 
@@ -140,7 +140,7 @@ export class SessionLock {
   }
 }
 
-/** Makes a file, and its directory where that is missing. @throws errors of the file system, EEXIST where there is one. */
+/** Creates a file, and its directory if missing. @throws errors of the file system, EEXIST if the file exists. */
 function writeNew(path: string, text: string): void {
   const options = { flag: "wx", mode: 0o600 };
   try {
@@ -158,19 +158,19 @@ function parseIdentity(text: string): ProcessIdentity | undefined {
     const value: unknown = JSON.parse(text);
     if (typeof value !== "object" || value === null || !("pid" in value)) return undefined;
     const { pid } = value;
-    // Zero and below would ask for groups of processes.
+    // Zero and negative numbers mean groups of processes.
     if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0) return undefined;
     const startTime = "startTime" in value ? value.startTime : undefined;
     return { pid, ...(typeof startTime === "string" && { startTime }) };
   } catch {
-    return undefined; // Cut off, or somebody else's.
+    return undefined; // The line is truncated, or from another program.
   }
 }
 
-// Sixteen digits tell all sessions of a person apart.
+// Sixteen digits are enough to distinguish all sessions of a user.
 const NAME_DIGITS = 16;
 
-/** `locks/HASH` in the user's state directory; undefined without one. It need not exist, nor the session's file. */
+/** `locks/HASH` in the user's state directory; undefined without one. Neither it nor the session's file need exist. */
 export function sessionLockPath(environment: Environment, sessionPath: string): string | undefined {
   const state = userStateDirectory(environment);
   const realPath = findRealPath(sessionPath, "/");

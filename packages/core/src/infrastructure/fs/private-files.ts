@@ -26,10 +26,10 @@ import { isExistingPath } from "./stat.ts";
 import { temporaryPathBeside, writeAll } from "./write.ts";
 
 /**
- * Changes a file that only this user may read (0600, directories that are missing 0700), whole or not at all. `change`
- * gets the content, undefined when there is none yet, and returns the new one. Processes of ours that change the file
- * at the same time wait for each other, so none of their changes is lost.
- * @throws what `change` throws, and errors of the file system; the file is as it was then.
+ * Changes a private file (0600, missing directories 0700) atomically. `change` receives the content, undefined when the
+ * file is missing, and returns the new one. Diligent processes that change the file at the same time wait for each
+ * other, so no change is lost.
+ * @throws errors of `change`, and errors of the file system; the file is unchanged then.
  */
 export async function updatePrivateFile(
   path: string,
@@ -44,7 +44,7 @@ export async function updatePrivateFile(
   });
 }
 
-/** False when the file is no longer what `before` says. */
+/** False when the file no longer matches `before`. */
 function replaceIfUnchanged(path: string, content: Uint8Array, before: BigIntStats | undefined): boolean {
   const temporaryPath = temporaryPathBeside(path);
   const fd = openSync(temporaryPath, "wx", 0o600);
@@ -79,10 +79,10 @@ function isUnchanged(path: string, before: BigIntStats): boolean {
 }
 
 /**
- * Makes the directories above `path` that are missing, as any program of the user's would (0777 less the umask), and
- * calls `use`. If that throws, the directories made here go again. `path` must be real as far as it exists; nothing is
- * made or removed where another process makes it lead meanwhile.
- * @throws Error that says which directory could not be made, `MovedPathError`, and what `use` throws.
+ * Creates the missing directories above `path` with default permissions (0777 less the umask), and calls `use`. If that
+ * throws, the created directories are removed again. `path` must be real as far as it exists; nothing is created or
+ * removed elsewhere if another process replaces a directory by a link.
+ * @throws Error with the directory that could not be created, `MovedPathError`, and errors of `use`.
  */
 export function withParentDirectories(path: string, use: () => void): void {
   const made = makeDirectories(dirname(path));
@@ -94,7 +94,7 @@ export function withParentDirectories(path: string, use: () => void): void {
   }
 }
 
-/** The directories that were made, the innermost first. */
+/** The created directories, the innermost first. */
 function makeDirectories(directory: string): string[] {
   const missing: string[] = [];
   let existing = directory;
@@ -111,7 +111,9 @@ function makeDirectories(directory: string): string[] {
   }
 }
 
-/** Each of `missing` lies in the one before it, the first in `existing`. What was made is put in front of `made`. */
+/**
+ * Each of `missing` is inside the one before it, the first in `existing`. Created directories are prepended to `made`.
+ */
 function makeBelow(existing: string, missing: readonly string[], made: string[]): void {
   let parent = HeldDirectory.open(existing);
   try {
@@ -126,7 +128,7 @@ function makeBelow(existing: string, missing: readonly string[], made: string[])
   }
 }
 
-/** False when somebody else has just made it. */
+/** False when another process has just created it. */
 function makeDirectory(parent: HeldDirectory, path: string): boolean {
   try {
     mkdirSync(parent.at(basename(path)));
@@ -144,34 +146,34 @@ function removeDirectories(made: readonly string[]): void {
       rmdirSync(parent.at(basename(directory)));
     }
   } catch {
-    // No longer empty or no longer there: somebody else has begun to use it.
+    // The directory is in use by another process, or gone.
   }
 }
 
 const KEPT_FOR_MS = 30 * 24 * 60 * 60 * 1000;
-// Sixteen digits tell all projects and sessions of a person apart.
+// Sixteen digits are enough to distinguish all projects and sessions of a user.
 const OWNER_DIGITS = 16;
 
-/** Whose draft it is. */
+/** The project and session of a draft. */
 interface DraftOwner {
   /** The project, absolute and real. */
   root: string;
-  /** The session; left out for those in which nothing was said yet. */
+  /** The session; left out for sessions without messages. */
   sessionId?: string | undefined;
-  /** The process that writes; this one when left out. */
+  /** The process that writes it; by default this one. */
   processId?: number;
 }
 
 /**
- * The prompt that is being written in a session of a project, in a private file in the user's state directory
- * (directory 0700, file 0600), so that it outlives the program. Every process has a file of its own. Nothing here
- * throws: a draft that cannot be saved must not interrupt typing.
+ * The draft of a prompt in a session of a project, in a private file in the user's state directory (directory 0700,
+ * file 0600), so that it survives a crash. Every process has its own file. No method throws: a draft that cannot be
+ * saved must not interrupt typing.
  */
 export class DraftFile {
   private readonly directory: string | undefined;
   private readonly owner: string;
   private readonly processId: number;
-  /** A file under the number of this process is its own, and not one that an earlier process has left. */
+  /** Distinguishes this process's file from one of an earlier process with the same number. */
   private hasWritten = false;
 
   constructor(environment: Environment, { root, sessionId = "", processId = process.pid }: DraftOwner) {
@@ -183,8 +185,8 @@ export class DraftFile {
   }
 
   /**
-   * The newest draft that a process which has ended left behind here; it is this process's from now on. Older
-   * ones wait for the next who asks. Undefined without any.
+   * Returns the newest draft that a dead process left here and removes its file. Older drafts remain for later calls.
+   * Undefined without any.
    */
   takeOver(): string | undefined {
     for (const { path } of this.leftovers()) {
@@ -194,7 +196,7 @@ export class DraftFile {
     return undefined;
   }
 
-  /** Keeps a text in place of the one before; a blank one is not kept. */
+  /** Replaces the draft; a blank text removes it. */
   write(text: string): void {
     const path = this.pathOf(this.processId);
     if (path === undefined || this.directory === undefined) return;
@@ -210,7 +212,7 @@ export class DraftFile {
       writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
       renameSync(temporary, path);
     } catch {
-      // A read-only home or a full disk: the text is still on the screen.
+      // A read-only home directory or a full disk: the text is still on the screen.
     }
   }
 
@@ -219,7 +221,7 @@ export class DraftFile {
     try {
       if (path !== undefined) rmSync(path, { force: true });
     } catch {
-      // A file system that has become read-only; the draft is then offered once more.
+      // The file system has become read-only; the draft is then offered once more.
     }
   }
 
@@ -227,7 +229,7 @@ export class DraftFile {
     return this.directory && join(this.directory, `${this.owner}-${processId}.txt`);
   }
 
-  /** Drafts of processes that are gone, the newest first; those nobody has asked for in a month are removed. */
+  /** Drafts of dead processes, the newest first; drafts older than a month are deleted. */
   private leftovers(): { path: string; writtenAt: number }[] {
     const { directory } = this;
     if (directory === undefined) return [];
@@ -244,7 +246,7 @@ export class DraftFile {
       .sort((left, right) => right.writtenAt - left.writtenAt);
   }
 
-  /** The text of a leftover, unless another process was quicker. */
+  /** The text of a leftover, unless another process was faster. */
   private claim(path: string): string | undefined {
     const own = this.pathOf(this.processId);
     if (own === undefined) return undefined;
@@ -257,7 +259,7 @@ export class DraftFile {
       if (path !== own) renameSync(path, own);
       return readFileSync(own, "utf8");
     } catch {
-      return undefined; // Taken by another, or not ours to read.
+      return undefined; // Claimed by another process, or not readable.
     }
   }
 
@@ -270,7 +272,7 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch {
-    return []; // Nothing was ever kept.
+    return []; // No draft was ever saved.
   }
 }
 
@@ -278,7 +280,7 @@ function isRunning(processId: number): boolean {
   try {
     return process.kill(processId, 0);
   } catch (error) {
-    // Somebody else's process with the same number is alive too.
+    // A process of another user with the same number counts as alive.
     return systemErrorCode(error) === "EPERM";
   }
 }

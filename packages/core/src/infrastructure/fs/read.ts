@@ -17,13 +17,13 @@ import { systemErrorCode, systemErrorText } from "../system-error.ts";
 import { assertOpenedAt, MovedPathError, pathForChildrenOf } from "./real-path.ts";
 
 const CHUNK_BYTES = 64 * 1024;
-// Opening never waits for a pipe's other end, and never follows a link that a repository brought along.
+// Opening never blocks on a pipe, and never follows a link that a repository contains.
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
- * Opens a regular file for reading. A pipe, socket or device is refused, also one that took the file's place a moment
- * ago: opening never waits (`O_NONBLOCK`) and never follows a link (`O_NOFOLLOW`), so `realPath` must be real. So is a
- * file that was reached because a directory of the path has been swapped for a link (`MovedPathError`).
+ * Opens a regular file for reading. Pipes, sockets and devices are refused, even one that replaced the file a moment
+ * ago: opening never blocks (`O_NONBLOCK`) and never follows a link (`O_NOFOLLOW`), so `realPath` must be real. A file
+ * that is only reachable because a directory of the path was replaced by a link is refused, too (`MovedPathError`).
  */
 export async function openRegularFile(realPath: string): Promise<{ handle: FileHandle; stats: BigIntStats }> {
   const handle = await open(realPath, OPEN_FLAGS).catch((error: unknown) => {
@@ -40,7 +40,7 @@ export async function openRegularFile(realPath: string): Promise<{ handle: FileH
   }
 }
 
-/** The whole content, with the same care in opening. */
+/** Reads the whole content; the file is opened as by `openRegularFile`. */
 export function readWholeFile(realPath: string): Uint8Array {
   using file = holdRegularFile(realPath);
   try {
@@ -50,14 +50,14 @@ export function readWholeFile(realPath: string): Uint8Array {
   }
 }
 
-/** A regular file, open for reading until it is disposed of. */
+/** An open regular file; disposing closes it. */
 interface HeldFile extends Disposable {
   descriptor: number;
-  /** Its path for a child process: that of the open file where the system has one. */
+  /** Its path for a child process: that of the open file if the system provides one. */
   pathForChildren: string;
 }
 
-/** Opens a regular file with the same care, and keeps it open. */
+/** Opens a regular file as `openRegularFile` does, and keeps it open. */
 export function holdRegularFile(realPath: string): HeldFile {
   let descriptor: number | undefined;
   try {
@@ -78,7 +78,7 @@ function assertRegular(realPath: string, stats: BigIntStats): void {
   if (kind !== undefined) throw new Error(`${realPath} is ${kind}`);
 }
 
-/** At most `maxBytes` from the start of the file, however large it says it is. */
+/** At most `maxBytes` from the start of the file, whatever size it reports. */
 export async function readStart(handle: FileHandle, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -89,7 +89,7 @@ export async function readStart(handle: FileHandle, maxBytes: number): Promise<U
   return Buffer.concat(chunks, length);
 }
 
-/** The bytes from the start of the file, a piece at a time; each piece is the consumer's to keep. */
+/** The bytes of the file in pieces; the consumer owns each piece. */
 export async function* readChunks(
   handle: FileHandle,
   maxBytes = Number.POSITIVE_INFINITY,
@@ -104,15 +104,15 @@ export async function* readChunks(
   }
 }
 
-/** A regular file, read once; all that is said about it is true of the very bytes in `content`. */
+/** A regular file that was read once; all properties describe exactly the bytes in `content`. */
 export interface CheckedFile {
   path: string;
   realPath: string;
-  /** At most the bytes that were asked for. */
+  /** At most the requested number of bytes. */
   content: Uint8Array;
-  /** Bytes of the whole file. */
+  /** The size of the whole file in bytes. */
   size: number;
-  /** Why it could have been written by somebody else; see `findOwnershipConcern`. */
+  /** The reason why another user could have written it; see `findOwnershipConcern`. */
   concern: string | undefined;
   isOpenToOthers: boolean;
 }
@@ -124,10 +124,10 @@ export type FileReading =
   | { kind: "unreadable"; reason: string }
   | { kind: "file"; file: CheckedFile };
 
-/** Reads a file of which nothing is known: it may be missing, a pipe, a directory, a link, huge, or somebody else's. Never throws. */
+/** Reads an unknown path: it may be missing, a pipe, a directory, a link, huge, or another user's. Never throws. */
 export async function readCheckedFile(path: string, maxBytes: number): Promise<FileReading> {
   try {
-    if (!isThere(path)) return { kind: "missing" };
+    if (!entryExists(path)) return { kind: "missing" };
     const { realPath } = locateFile(path);
     const { handle, stats } = await openRegularFile(realPath);
     try {
@@ -146,12 +146,12 @@ export async function readCheckedFile(path: string, maxBytes: number): Promise<F
   }
 }
 
-/** True for anything of that name, a link that leads nowhere included. Throws where it may not be looked at. */
-export function isThere(path: string): boolean {
+/** True for an entry of any kind, including a dangling link. @throws when it is not accessible. */
+export function entryExists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
-    // A parent that is a file has nothing in it.
+    // A file in place of the parent directory has no entries.
     if (systemErrorCode(error) === "ENOTDIR") return false;
     throw error;
   }
@@ -163,10 +163,10 @@ function describeFailure(error: unknown, path: string): string {
   return text.replace(/\.$/, "");
 }
 
-/** The end of a file, or all of a short one. */
+/** The end of a file, or all of a short file. */
 export interface FileTail {
   bytes: Uint8Array;
-  /** False when the file is longer: `bytes` then begins anywhere, also within a character. */
+  /** False when the file is longer: `bytes` may then start in the middle of a character. */
   isWhole: boolean;
 }
 
@@ -181,7 +181,7 @@ export function readOwnTail(path: string, maxBytes: number): FileTail {
   });
 }
 
-/** The first `maxBytes` of a file, with the same care. @throws as `readOwnTail` does. */
+/** The first `maxBytes` of such a file. @throws like `readOwnTail`. */
 export function readOwnHead(path: string, maxBytes: number): Uint8Array {
   return readOwnFile(path, (fd, size) => readFrom(fd, 0, Math.min(size, maxBytes)));
 }
@@ -205,14 +205,14 @@ function readFrom(fd: number, start: number, length: number): Uint8Array {
   let filled = 0;
   while (filled < length) {
     const count = readSync(fd, bytes, filled, length - filled, start + filled);
-    // It became shorter meanwhile.
+    // The file became shorter meanwhile.
     if (count === 0) break;
     filled += count;
   }
   return bytes.subarray(0, filled);
 }
 
-/** What a regular file of at most `maxBytes` says; undefined for anything else, a link included. Never waits. */
+/** The text of a regular file of at most `maxBytes`; undefined for anything else, including links. Never blocks. */
 export function readSmallText(path: string, maxBytes: number): string | undefined {
   let descriptor: number | undefined;
   try {
@@ -220,21 +220,21 @@ export function readSmallText(path: string, maxBytes: number): string | undefine
     const stats = fstatSync(descriptor);
     return stats.isFile() && stats.size <= maxBytes ? readFileSync(descriptor, "utf8") : undefined;
   } catch {
-    return undefined; // Gone, or not for this user: the caller makes the worst of it.
+    return undefined; // Missing or not readable: the caller assumes the worst.
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-/** What a path leads to once every symbolic link in it is followed. `stats` is undefined when nothing is there yet. */
+/** A resolved path. `stats` is undefined when it does not exist. */
 export interface FileTarget {
   realPath: string;
   stats: BigIntStats | undefined;
 }
 
 /**
- * Follows `path` (absolute). Throws, in words for the model, where a link leads nowhere or in a circle, where a file
- * stands in place of a directory, and where access is denied.
+ * Resolves `path` (absolute). @throws Error with a message for the model for dangling or circular links, a file in
+ * place of a directory, and denied access.
  */
 export function locateFile(path: string): FileTarget {
   try {
@@ -247,7 +247,7 @@ export function locateFile(path: string): FileTarget {
   return { realPath: locateMissing(path), stats: undefined };
 }
 
-/** Where a file would come to lie: the links of the directories that exist are followed, the rest is appended. */
+/** The resolved path of a missing file: links of existing directories are followed, the rest is appended. */
 function locateMissing(path: string): string {
   const linkTarget = readLink(path);
   if (linkTarget !== undefined) {
@@ -262,11 +262,11 @@ function readLink(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {
-    return undefined; // Nothing there, or no link.
+    return undefined; // Missing, or not a link.
   }
 }
 
-/** The kind of something that is not a regular file, with its article; undefined for a regular file. */
+/** The kind of a special file with its article; undefined for a regular file. */
 export function specialFileKind(stats: BigIntStats): string | undefined {
   if (stats.isFile()) return undefined;
   if (stats.isDirectory()) return "a directory";
@@ -279,7 +279,7 @@ export function specialFileKind(stats: BigIntStats): string | undefined {
 const WRITABLE_BY_ALL = 0o002n;
 const OPEN_TO_OTHERS = 0o077n;
 
-/** A file that was found: under which path, where it really lies, and what it is. */
+/** A file with the path it was found under, its real path and its stats. */
 interface FoundFile {
   path: string;
   realPath: string;
@@ -287,9 +287,9 @@ interface FoundFile {
 }
 
 /**
- * Why the content of a file could be somebody else's, in words that fit behind "it is not loaded:", or undefined when
- * only this user and the superuser can have written it. The directories count as well: who may write there may put
- * another file in its place. A group's rights do not count.
+ * The reason why another user could have written a file, as a clause that fits after "it is not loaded:"; undefined
+ * when only this user and the superuser can have written it. Directories count as well: their writers may replace the
+ * file. Group permissions do not count.
  */
 function findOwnershipConcern({ path, realPath, stats }: FoundFile): string | undefined {
   const ofFile = describeConcern(stats, "it");
@@ -301,7 +301,7 @@ function findOwnershipConcern({ path, realPath, stats }: FoundFile): string | un
   return undefined;
 }
 
-/** True when its group or everybody may read or write it. */
+/** True when its group or all users may read or write it. */
 export function isOpenToOthers(stats: BigIntStats): boolean {
   return (stats.mode & OPEN_TO_OTHERS) !== 0n;
 }
@@ -311,7 +311,7 @@ function describeConcern({ uid, mode }: BigIntStats, subject: string): string | 
   // Without user ids there is nothing to compare.
   if (own === undefined) return undefined;
   if (uid !== BigInt(own) && uid !== 0n) return `${subject} belongs to another user (uid ${uid})`;
-  return (mode & WRITABLE_BY_ALL) === 0n ? undefined : `anybody may write to ${subject}`;
+  return (mode & WRITABLE_BY_ALL) === 0n ? undefined : `all users may write to ${subject}`;
 }
 
 const LINE_CHUNK_BYTES = 256 * 1024;
@@ -319,27 +319,27 @@ const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = "\uFEFF";
 
-/** A line without its end, and never an empty one. */
+/** A line without its line ending; never empty. */
 export interface FileLine {
   text: string;
-  /** False for a last line without a newline: the process that wrote it may have died. */
+  /** False for a last line without a newline: its writer may have died. */
   isComplete: boolean;
-  /** True when only the beginning of the line is there; see `isBeginningEnough`. */
+  /** True when only the beginning of the line was read; see `isBeginningEnough`. */
   isCut: boolean;
 }
 
-/** For files whose long lines need not be kept whole. */
+/** Options for files with long lines that need not be read completely. */
 export interface LineReaderOptions {
   /**
-   * Asked once for a line that is longer than what is read at once: is this beginning of it (some KB) all that is
-   * wanted? The rest is not kept then.
+   * Called once for a line that is longer than the read buffer: returns true if its beginning (a few KB) is enough. The
+   * rest is skipped then.
    */
   isBeginningEnough?: ((beginning: string) => boolean) | undefined;
 }
 
 /**
- * The lines of a file, one after the other, without their ends (LF or CRLF) and without reading it whole: memory
- * grows with the longest line only. Empty lines are skipped. The file is closed when the loop is left.
+ * The lines of a file in order, without their endings (LF or CRLF), read in pieces: memory only grows with the longest
+ * line. Empty lines are skipped. The file is closed when the loop ends.
  * @throws the file system's error, also if it is not a file.
  */
 export function* readLines(path: string, options: LineReaderOptions = {}): Generator<FileLine> {
@@ -372,7 +372,7 @@ export function* readLines(path: string, options: LineReaderOptions = {}): Gener
   }
 }
 
-// A beginning shorter than this says too little about a line.
+// A shorter beginning is not enough to recognize a line.
 const MIN_BEGINNING_BYTES = 4096;
 
 /** A line that arrives in pieces. */
@@ -384,7 +384,7 @@ class LineParts {
 
   constructor(private readonly options: LineReaderOptions) {}
 
-  /** Adds a piece of a line that continues; it is copied. */
+  /** Adds a piece of an unfinished line; it is copied. */
   grow(piece: Buffer): void {
     if (this.isCut) return;
     this.parts.push(Buffer.from(piece));
@@ -394,7 +394,7 @@ class LineParts {
     this.isCut = this.options.isBeginningEnough?.(this.text()) ?? false;
   }
 
-  /** Takes in the last piece, which is only lent until `take`. */
+  /** Adds the last piece, which is only borrowed until `take`. */
   finish(piece: Buffer): void {
     if (!this.isCut) this.parts.push(piece);
   }

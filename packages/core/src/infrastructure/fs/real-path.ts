@@ -14,26 +14,26 @@ import { platformName } from "../runtime.ts";
 import { systemErrorCode } from "../system-error.ts";
 import { fromNameBytes, toSystemPath } from "./stat.ts";
 
-// Linux gives up after 40 links in one path; more than that is a loop.
+// Linux gives up after 40 links in one path; more are a loop.
 const MAX_LINKS = 40;
 
-/** Where a path leads, and whether another process may come out elsewhere. */
+/** A resolved path, and whether other processes resolve it differently. */
 interface FollowedPath {
   path: string;
-  /** True when the way leads through `/proc` or `/dev`, or a link like theirs: they show each process something else. */
+  /** True when the path goes through `/proc` or `/dev`, or a link like theirs: they are different for each process. */
   isPerProcess: boolean;
 }
 
 /**
- * Where a path really leads: every symbolic link followed, a dangling one included, `..` taken the way the kernel takes
- * it. A part that does not exist yet is kept as it is written. Undefined when the path cannot be followed: a loop of
- * links, one to a name that is no valid Unicode, or a directory that may not be searched.
+ * Resolves a path: every symbolic link is followed, including dangling ones, and `..` is resolved as by the kernel.
+ * Missing parts are kept as written. Undefined when the path cannot be resolved: a loop of links, a link to a name that
+ * is not valid Unicode, or a directory that may not be searched.
  */
 export function findRealPath(path: string, cwd: string): string | undefined {
   return followPath(path, cwd)?.path;
 }
 
-/** `findRealPath`, with what is to be known about the way there. */
+/** `findRealPath` with `isPerProcess`. */
 export function followPath(path: string, cwd: string): FollowedPath | undefined {
   const absolute = isAbsolute(path) ? path : `${cwd}${sep}${path}`;
   const root = parse(absolute).root;
@@ -62,12 +62,12 @@ export function followPath(path: string, cwd: string): FollowedPath | undefined 
   return { path: root + current.join(sep), isPerProcess };
 }
 
-/** Shared memory is an ordinary directory; everything else in `/dev` is a device or leads to one. */
+/** Shared memory is an ordinary directory; all other entries of `/dev` are devices or lead to one. */
 function isShownPerProcess([top, second]: readonly string[]): boolean {
   return top === "proc" || (top === "dev" && second !== undefined && second !== "shm");
 }
 
-/** True when `path` is `directory` or lies below it. Both are absolute and real; compared component by component. */
+/** True when `path` is `directory` or inside it. Both are absolute and real; compared component by component. */
 export function isInside(path: string, directory: string): boolean {
   if (isTidy(path) && isTidy(directory)) {
     return path === directory || path.startsWith(directory === sep ? sep : directory + sep);
@@ -77,7 +77,7 @@ export function isInside(path: string, directory: string): boolean {
   return outer.every((part, index) => inner[index] === part);
 }
 
-/** True for an absolute path that says nothing twice: two of these can be compared as they are. */
+/** True for a normalized absolute path: two such paths can be compared directly. */
 function isTidy(path: string): boolean {
   return path.startsWith(sep) && !/\/\/|\/\.\.?(?:\/|$)|.\/$/.test(path);
 }
@@ -87,7 +87,7 @@ export function splitPath(path: string): string[] {
   return path.split(sep).filter((part) => part !== "" && part !== ".");
 }
 
-/** A link that is made while it is looked at, as those of `/proc` are wherever it is mounted, has no size. */
+/** A link that is created when it is read, like those of `/proc`, has no size. */
 type Step = { kind: "plain" } | { kind: "link"; target: string; isMade: boolean } | { kind: "unreachable" };
 
 function followLink(path: string): Step {
@@ -102,7 +102,7 @@ function followLink(path: string): Step {
   }
 }
 
-/** False for a name that is no valid Unicode: what it was is lost, and with it where it leads. */
+/** False for a name that is not valid Unicode: its bytes, and its target, are unknown. */
 export function isReadable(name: string): boolean {
   return !name.includes("\ufffd");
 }
@@ -112,14 +112,14 @@ function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-// Linux's O_PATH, the same number on every machine that Bun runs on: such a descriptor needs no right to list the
-// directory, as writing into it needs none. Node names no constant for it.
+// Linux's O_PATH, the same number on every machine that Bun supports: such a descriptor needs no permission to list the
+// directory, just as writing into it needs none. Node has no constant for it.
 const O_PATH = 0o10000000;
 
 /**
- * A directory that stays the one that was looked at. Another process may rename it, or put a link in its place or above
- * it: names in it are still reached through the open directory, so that nothing comes to lie anywhere else. Where the
- * system offers no such way (no `/proc`), names are plain paths, and `assertHolds` tells whether one still was right.
+ * An open directory. Another process may rename it, or replace it or a parent by a link: its entries are still accessed
+ * through the open directory, so nothing is written elsewhere. Without system support (no `/proc`), entries are plain
+ * paths, and `assertHolds` detects a replacement.
  */
 export class HeldDirectory implements Disposable {
   private readonly isReachable: boolean;
@@ -133,8 +133,8 @@ export class HeldDirectory implements Disposable {
   }
 
   /**
-   * `realPath` must be real: no link in it.
-   * @throws MovedPathError when it leads elsewhere by now, and system errors.
+   * `realPath` must be real.
+   * @throws MovedPathError when it leads elsewhere now, and system errors.
    */
   static open(realPath: string, descriptors = DESCRIPTORS): HeldDirectory {
     const descriptor = openDirectory(realPath, realPath);
@@ -147,14 +147,14 @@ export class HeldDirectory implements Disposable {
     return new HeldDirectory(descriptor, realPath, descriptors);
   }
 
-  /** A directory in this one, which is no longer needed for it. @throws as `open` does. */
+  /** Opens a directory inside this one, which may then be closed. @throws like `open`. */
   openChild(name: string): HeldDirectory {
     const realPath = join(this.realPath, name);
     if (!this.isReachable) return HeldDirectory.open(realPath, this.descriptors);
     return new HeldDirectory(openDirectory(this.at(name), realPath), realPath, this.descriptors);
   }
 
-  /** The path of a name in it for this process, `.` for itself. Good until it is closed. */
+  /** The path of an entry for this process, `.` for the directory itself. Valid until it is closed. */
   at(name: string): string {
     return this.isReachable ? `${this.descriptors}/${this.descriptor}/${name}` : join(this.realPath, name);
   }
@@ -165,8 +165,8 @@ export class HeldDirectory implements Disposable {
   }
 
   /**
-   * To be called with a file just opened by `at(name)`, before anything is done with it.
-   * @throws MovedPathError when it was not opened in this directory, which only a plain path lets happen.
+   * Call it with a file just opened by `at(name)`, before using it.
+   * @throws MovedPathError when the file is not in this directory, which is only possible with a plain path.
    */
   assertHolds(descriptor: number, name: string): void {
     if (!this.isReachable) assertOpenedAt(descriptor, join(this.realPath, name), this.descriptors);
@@ -182,49 +182,47 @@ function openDirectory(path: string, realPath: string): number {
   try {
     return openSync(toSystemPath(path), access | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch (error) {
-    // What was a directory a moment ago is a link or a file now.
+    // The directory was replaced by a link or a file.
     if (["ELOOP", "ENOTDIR"].includes(systemErrorCode(error) ?? "")) throw new MovedPathError(realPath);
     throw error;
   }
 }
 
-/** Where Linux shows the open files of this process, each as a link to where it lies. */
+/** The directory in which Linux lists this process's open files, as links to their paths. */
 export const DESCRIPTORS = "/proc/self/fd";
 
-/** A path leads elsewhere than it did when it was looked at; nothing was read or written there. */
+/** A path leads elsewhere than when it was checked; nothing was read or written there. */
 export class MovedPathError extends Error {
   override name = "MovedPathError";
   constructor(path: string) {
-    super(
-      `${path} leads elsewhere by now, or is gone: another program has moved a part of its path. Try again.`,
-    );
+    super(`${path} is gone or leads elsewhere: another program has moved a part of its path. Try again.`);
   }
 }
 
-/** Where an open file or directory lies at this moment; undefined where the system does not tell. */
+/** The current path of an open file or directory; undefined if the system does not provide it. */
 export function pathOfDescriptor(descriptor: number, descriptors = DESCRIPTORS): string | undefined {
   try {
     return fromNameBytes(readlinkSync(`${descriptors}/${descriptor}`, { encoding: "buffer" }));
   } catch {
-    return undefined; // No /proc: the caller has another way.
+    return undefined; // Without /proc the caller uses another check.
   }
 }
 
-/** A path to an open file or directory of this process for a child of it; undefined where there is none. */
+/** A path by which a child process can access an open file or directory of this process; undefined if there is none. */
 export function pathForChildrenOf(descriptor: number, descriptors = DESCRIPTORS): string | undefined {
   const isShown = pathOfDescriptor(descriptor, descriptors) !== undefined;
   return isShown ? `/proc/${process.pid}/fd/${descriptor}` : undefined;
 }
 
 /**
- * To be called when a path that was real has been opened: another process may have put a link into the place of one of
- * its directories just before. Where the system does not tell where an open file lies, the path is followed once more,
- * which notices all but a link that was there for the moment of opening only.
- * @throws MovedPathError when what was opened does not lie at `realPath`.
+ * Call it after opening a path that was real: another process may just have replaced one of its directories by a link.
+ * If the system does not provide the path of an open file, the path is resolved once more, which detects all links
+ * except one that only existed at the moment of opening.
+ * @throws MovedPathError when the opened file is not at `realPath`.
  */
 export function assertOpenedAt(descriptor: number, realPath: string, descriptors = DESCRIPTORS): void {
   const opened = pathOfDescriptor(descriptor, descriptors);
-  // What was replaced after it was opened lay there all the same.
+  // A file that was replaced after it was opened had the expected path all the same.
   const isThere = opened === realPath || opened === `${realPath} (deleted)`;
   if (opened === undefined ? !isStillAt(descriptor, realPath) : !isThere) {
     throw new MovedPathError(realPath);
@@ -240,21 +238,21 @@ function isStillAt(descriptor: number, realPath: string): boolean {
     ];
     return own.ino === there?.ino && own.dev === there.dev;
   } catch {
-    return false; // A part of the path is gone or no longer ours to look at.
+    return false; // A part of the path is missing or not accessible.
   }
 }
 
-/** Where files that hold for a whole project may lie. */
+/** The directories that may contain files for a whole project. */
 interface DirectoriesUpwards {
-  /** Real paths, the start first. */
+  /** Real paths, from the start directory upwards. */
   directories: string[];
-  /** The directory with `.git` that ends the list, where there is one. */
+  /** The directory with `.git` that ends the list, if there is one. */
   repository: string | undefined;
 }
 
 /**
- * The directories from `cwd` up to the one that has `.git`, both included. Where there is none: up to the home
- * directory. What lies above the home directory is never in the list, unless one starts there.
+ * The directories from `cwd` up to the one with `.git`, inclusive; without one, up to the home directory. Directories
+ * above the home directory are never in the list, unless `cwd` is one of them.
  */
 export function findDirectoriesUpwards(cwd: string, home: string | undefined): DirectoriesUpwards {
   const start = realpathSync(cwd);

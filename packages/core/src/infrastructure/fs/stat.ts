@@ -2,8 +2,8 @@ import { accessSync, constants, lstatSync, readdirSync, type Stats } from "node:
 import { systemErrorCode } from "../system-error.ts";
 
 /**
- * What stands at a path, a link at its end not followed. Undefined where nothing does, also where a file stands above it:
- * for that `throwIfNoEntry: false` alone throws. @throws the file system's error for what may not be looked at.
+ * The stats of a path; a link at its end is not followed. Undefined when it is missing, also when a parent is a file,
+ * for which `throwIfNoEntry: false` alone throws. @throws the file system's error for an inaccessible path.
  */
 export function findStats(path: string | Buffer): Stats | undefined {
   try {
@@ -14,10 +14,10 @@ export function findStats(path: string | Buffer): Stats | undefined {
   }
 }
 
-/** `special` is a pipe, a socket or a device: reading one may wait for ever. `unknown` may not be looked at. */
+/** `special` is a pipe, a socket or a device: reading one may block forever. `unknown` is not accessible. */
 export type PathKind = "file" | "directory" | "link" | "special" | "missing" | "unknown";
 
-/** What is at a path; a link at its end is not followed. */
+/** The kind of entry at a path; a link at its end is not followed. */
 export function pathKind(path: string): PathKind {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -33,45 +33,46 @@ function kindOf(stats: Stats): PathKind {
   return stats.isSymbolicLink() ? "link" : "special";
 }
 
-/** True for a directory, not a link to one, that this user can make the working directory. */
+/** True for a directory, not a link to one, that can be this user's working directory. */
 export function isEnterableDirectory(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return lstatSync(path).isDirectory();
   } catch {
-    return false; // Gone, or not for this user.
+    return false; // Missing or not accessible.
   }
 }
 
-/** The names in a directory, sorted; undefined where there is no directory or it cannot be read. */
+/** The names in a directory, sorted; undefined when it is missing or not readable. */
 export function listNames(directory: string): string[] | undefined {
   try {
     return readdirSync(directory).sort();
   } catch {
-    return undefined; // Only used for hints: why it is not readable makes no difference to them.
+    return undefined; // Only used for hints, for which the reason does not matter.
   }
 }
 
-/** True for anything of that name, also a link that leads nowhere; false for what may not be looked at. */
+/** True for an entry of any kind, including a dangling link; false for an inaccessible path. */
 export function isExistingPath(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    return false; // For instance a file in place of a directory: nothing can be there.
+    return false; // For instance a file in place of a directory.
   }
 }
 
-/** By which it is known that a name stands for the same file or directory as before. */
+/** Identifies the file or directory behind a name. */
 export interface NameStamp {
-  /** Differs when it is another one, and when it was moved, even if it was moved back; also when its content changed. */
+  /** Differs for another file, after a move, even if it was moved back, and after a change of content. */
   identity: string;
-  /** When it was moved or changed last, in milliseconds since the epoch, by the clock of its file system. */
+  /** The last move or change, in milliseconds since the epoch, by the clock of its file system. */
   changedMs: number;
 }
 
 /**
- * Undefined for what is neither a regular file nor a directory (a link is neither), and for what may not be looked at. The
- * time is the inode's, which the file systems of Linux and macOS set when they rename, and which nobody can set back.
+ * Undefined for an entry that is neither a regular file nor a directory (links included), and for an inaccessible path.
+ * The time is the inode's change time, which the file systems of Linux and macOS update on a rename, and which cannot
+ * be set back.
  */
 export function readNameStamp(path: string): NameStamp | undefined {
   try {
@@ -80,30 +81,30 @@ export function readNameStamp(path: string): NameStamp | undefined {
     const { dev, ino, ctimeNs } = stats;
     return { identity: `${dev} ${ino} ${ctimeNs}`, changedMs: Number(ctimeNs / 1_000_000n) };
   } catch {
-    return undefined; // A part of the path is no directory any more.
+    return undefined; // A part of the path is no longer a directory.
   }
 }
 
 /**
- * Names of files are bytes, and not always text. A name is held as a string in which a byte that belongs to no UTF-8
- * character stands as a lone surrogate, U+DC80 to U+DCFF (as Python does it, PEP 383): so every name has exactly one string,
- * which JSON keeps too.
+ * File names are bytes, and not always valid Unicode. A name is a string in which each byte that is not part of a UTF-8
+ * character is a lone surrogate, U+DC80 to U+DCFF (as in Python's PEP 383): so every name has exactly one string, which
+ * JSON preserves too.
  */
 
 const FIRST_ESCAPE = 0xdc00;
 const LAST_ESCAPE = 0xdcff;
 const LONGEST_CHARACTER = 4;
-/** Stands in a string for bytes that are no text, and may itself be in a name. */
+/** Replaces invalid bytes when names are decoded, but may also occur in a name. */
 export const REPLACEMENT = "\ufffd";
 
-/** A name, or a path, as the system gave it. */
+/** Converts a name or path from the system. */
 export function fromNameBytes(bytes: Buffer): string {
   const text = bytes.toString();
-  // The replacement character may be in the name itself.
+  // The replacement character may be part of the name.
   return !text.includes(REPLACEMENT) || Buffer.from(text).equals(bytes) ? text : escapeBytes(bytes);
 }
 
-/** A path for a call of the system: bytes where a string could not say it. */
+/** Converts a path for a system call: bytes if a string cannot represent it. */
 export function toSystemPath(path: string): string | Buffer {
   return path.isWellFormed() ? path : Buffer.concat([...path].map(toBytes));
 }
@@ -133,7 +134,7 @@ function toBytes(character: string): Buffer {
   return isEscape ? Buffer.of(code - FIRST_ESCAPE) : Buffer.from(character);
 }
 
-/** What a file was when it was last looked at. `sha256` (hexadecimal) is there when its whole content was seen. */
+/** The identity of a file's content. `sha256` (hexadecimal) is set when the whole content was read. */
 export interface FileFingerprint {
   /** Bytes. */
   size: bigint;
@@ -143,20 +144,20 @@ export interface FileFingerprint {
   sha256?: string;
 }
 
-/** What is looked at of a file's status, as `stat` with `bigint` gives it. */
+/** The part of a file's stats that is compared, from `stat` with `bigint`. */
 interface FileStatus {
   size: bigint;
   mtimeNs: bigint;
   ino: bigint;
 }
 
-/** `content` is the whole of it; without it, only size, time and inode tell a change. */
+/** `content` is the complete content; without it, only size, time and inode show a change. */
 export function createFingerprint(stats: FileStatus, content?: Uint8Array): FileFingerprint {
   const base = { size: stats.size, modifiedNs: stats.mtimeNs, inode: stats.ino };
   return content ? { ...base, sha256: Bun.SHA256.hash(content, "hex") } : base;
 }
 
-/** Same content where both were seen whole, so that a mere `touch` is no change; else same size, time and inode. */
+/** Equal hashes if both are known, so a mere `touch` is not a change; otherwise equal size, time and inode. */
 export function isSameContent(left: FileFingerprint, right: FileFingerprint): boolean {
   if (left.sha256 !== undefined && right.sha256 !== undefined) return left.sha256 === right.sha256;
   return left.size === right.size && left.modifiedNs === right.modifiedNs && left.inode === right.inode;

@@ -14,21 +14,22 @@ import { type Environment, generateEntryId, now, temporaryDirectory } from "../r
 import { systemErrorCode } from "../system-error.ts";
 import { JsonlWriter } from "./jsonl-writer.ts";
 
-// A long session repeats its history in every request; this is a few hundred of them.
+// A long session repeats its history in every request; the limit allows a few hundred of them.
 const MAX_LOG_BYTES = 200 * 1024 * 1024;
 const KEPT_FOR_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** A file of JSON lines that ends, saying so, before it grows beyond 200 MB. */
+/** A JSON Lines file that ends with a note before it exceeds 200 MB. */
 export interface RequestLogFile {
   path: string;
-  /** Never throws: a log that cannot be written must not stop the program. */
+  /** Never throws: a failing log must not stop the program. */
   write(entry: object): void;
   close(): void;
 }
 
 /**
- * Opens the request log of a session in the user's state directory (0700, the file 0600). Logs older than 30 days go.
- * @throws Error when it cannot be made.
+ * Opens the request log of a session in the user's state directory (0700, the file 0600). Logs older than 30 days are
+ * deleted.
+ * @throws Error when it cannot be created.
  */
 export function openRequestLog(environment: Environment, sessionId: string): RequestLogFile {
   const state = userStateDirectory(environment);
@@ -44,7 +45,7 @@ export function openRequestLog(environment: Environment, sessionId: string): Req
     try {
       file.append(entry);
     } catch {
-      // A full disk ends the log; the session says for itself that it is not saved.
+      // A full disk ends the log; the session reports its own write errors.
       ended = true;
     }
   };
@@ -72,47 +73,47 @@ function removeOld(directory: string): void {
   }
 }
 
-// Names the process, so that the directory of a session that is still open is never taken for a leftover.
+// Contains the process id, so that the directory of an open session is not taken for a leftover.
 const PREFIX = "diligent-session-";
 const OURS = new RegExp(`^${PREFIX}(\\d{1,10})-[A-Za-z0-9]{6}$`);
 const LEFTOVER_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** The directory in a session's temporary one that sandboxed commands have in the place of the system's. */
+/** The directory inside a session's temporary directory that replaces the system's one for sandboxed commands. */
 export function commandTemporaryPath(sessionTemporary: string): string {
   return join(sessionTemporary, "tmp");
 }
 
-/** A session's private temporary directory (0700): made on first use, removed with the session. */
+/** A session's private temporary directory (0700): created on first use, removed with the session. */
 export class SessionTempDir {
   private directory: string | undefined;
   private failed = false;
 
-  /** @param parent a directory of this user's own is made in it. */
+  /** @param parent the directory in which a private directory is created. */
   constructor(private readonly parent: string = temporaryDirectory()) {}
 
-  /** The directory if it was made already. */
+  /** The directory, if it was created already. */
   get existing(): string | undefined {
     return this.directory;
   }
 
-  /** The directory, or undefined where none can be made. */
+  /** The directory, or undefined when it cannot be created. */
   path(): string | undefined {
     if (this.directory !== undefined || this.failed) return this.directory;
     try {
       this.directory = mkdtempSync(join(this.parent, `${PREFIX}${process.pid}-`));
       removeLeftovers(this.parent);
     } catch {
-      // Outputs are then only cut, which the note in the result says by naming no file.
+      // Outputs are only truncated then; the note in the result names no file.
       this.failed = true;
     }
     return this.directory;
   }
 
-  /** Writes a file into it; returns its path, or undefined when it could not be written. */
+  /** Writes a file into it; returns its path, or undefined when writing failed. */
   keep(name: string, content: string): string | undefined {
     const directory = this.path();
     if (directory === undefined) return undefined;
-    // Some servers give every call the same id: an earlier result still points to its own file.
+    // Some servers use the same id for every call: each result keeps its own file.
     const suffix = generateEntryId();
     const path = join(directory, `${name.replace(/[^\w.-]/g, "_").slice(0, 80)}-${suffix}.txt`);
     try {
@@ -120,7 +121,7 @@ export class SessionTempDir {
       writeFileSync(path, content, { mode: 0o600 });
       return path;
     } catch {
-      // A full disk must not cost the model its result.
+      // A full disk must not prevent the model from getting its result.
       return undefined;
     }
   }
@@ -131,7 +132,10 @@ export class SessionTempDir {
   }
 }
 
-/** Commands may leave directories in it that cannot be written to. What cannot be removed at all stays for another time. */
+/**
+ * Commands may leave directories without write permission in it. Files that cannot be removed now are removed later as
+ * leftovers.
+ */
 function removeWhole(directory: string): void {
   try {
     rmSync(directory, { recursive: true, force: true });
@@ -140,7 +144,7 @@ function removeWhole(directory: string): void {
     try {
       rmSync(directory, { recursive: true, force: true });
     } catch {
-      // Somebody else's file in it: it is a leftover from now on.
+      // It contains a file of another user: it is a leftover from now on.
     }
   }
 }
@@ -152,11 +156,11 @@ function makeRemovable(directory: string): void {
       if (entry.isDirectory()) makeRemovable(join(directory, entry.name));
     }
   } catch {
-    // Not ours to change.
+    // It is not accessible.
   }
 }
 
-/** Removes what sessions that were killed left behind, after a week. Only this user's own can be removed. */
+/** Removes the directories of killed sessions after a week. Only this user's own can be removed. */
 function removeLeftovers(parent: string): void {
   for (const name of readdirSync(parent)) {
     const processId = OURS.exec(name)?.[1];
@@ -172,7 +176,7 @@ function isRunning(processId: number): boolean {
   try {
     return process.kill(processId, 0);
   } catch (error) {
-    // Somebody else's process with the same number is alive too.
+    // A process of another user with the same number counts as alive.
     return systemErrorCode(error) === "EPERM";
   }
 }

@@ -23,20 +23,20 @@ import { platformName, randomHex } from "../runtime.ts";
 import { systemErrorCode, systemErrorText } from "../system-error.ts";
 import { HeldDirectory } from "./real-path.ts";
 
-/** The file is no longer what it was when the caller looked at it; nothing was written. */
+/** The file has changed since the caller read it; nothing was written. */
 export class FileChangedError extends Error {
   override name = "FileChangedError";
 }
 
 /**
- * Writes a file whole or not at all. `path` must be real (no link in it); `before` is what the caller saw there, undefined
- * for a file that must not exist yet. Returns what is there afterwards. Throws system errors, `FileChangedError` and
- * `MovedPathError`, with the old content in place and nothing left beside it.
+ * Writes a file atomically. `path` must be real; `before` is the state that the caller saw, undefined for a file that
+ * must not exist. Returns the new state. @throws system errors, `FileChangedError` and `MovedPathError`, with the old
+ * content in place and no temporary file left.
  *
- * A plain file is replaced by a new one with its mode, owner and group. A file that has other names (hard links) or
- * extended attributes, and one whose directory or owner do not allow a replacement, is rewritten in place instead, with
- * a copy beside it for as long as that takes. New files get 0666 less the umask. Whatever another process does to the
- * directories of the path meanwhile, nothing is written outside of the one that was at `path` in the beginning.
+ * A plain file is replaced by a new one with its mode, owner and group. A file with other names (hard links) or
+ * extended attributes, or whose directory or owner does not allow a replacement, is rewritten in place instead, with a
+ * temporary copy next to it. New files get 0666 less the umask. Even if another process replaces directories of the
+ * path meanwhile, nothing is written outside the directory that was at `path` in the beginning.
  */
 export function writeWholeFile(
   path: string,
@@ -44,28 +44,28 @@ export function writeWholeFile(
   before: BigIntStats | undefined,
 ): BigIntStats {
   using directory = HeldDirectory.open(dirname(path));
-  const place: FileLocation = { directory, name: basename(path) };
+  const location: FileLocation = { directory, name: basename(path) };
   if (before === undefined) {
-    createFile(place, content, () => new FileChangedError(`${path} has come into being in the meantime.`));
+    createFile(location, content, () => new FileChangedError(`${path} was created in the meantime.`));
   } else {
-    overwriteFile(place, content, before);
+    overwriteFile(location, content, before);
   }
-  return lstatSync(directory.at(place.name), { bigint: true });
+  return lstatSync(directory.at(location.name), { bigint: true });
 }
 
-function overwriteFile(place: FileLocation, content: Uint8Array, before: BigIntStats): void {
-  const { directory, name } = place;
+function overwriteFile(location: FileLocation, content: Uint8Array, before: BigIntStats): void {
+  const { directory, name } = location;
   const path = directory.at(name);
   const assertUnchanged = () => {
     if (isUnchanged(path, before)) return;
     throw new FileChangedError(`${join(directory.realPath, name)} has changed in the meantime.`);
   };
   assertUnchanged();
-  // Replacing asks only for a writable directory: without this a file its owner made read-only would be overwritten.
+  // A replacement only needs a writable directory: without this check a read-only file would be overwritten.
   accessSync(path, constants.W_OK);
   const mayReplace = before.nlink === 1n && !hasExtendedAttributes(path);
-  if (!mayReplace || !replaceByRename(place, content, { before, assertUnchanged })) {
-    rewriteInPlace(place, content, before);
+  if (!mayReplace || !replaceByRename(location, content, { before, assertUnchanged })) {
+    rewriteInPlace(location, content, before);
   }
 }
 
@@ -81,74 +81,77 @@ function isUnchanged(path: string, before: BigIntStats): boolean {
 
 const MODE_BITS = 0o7777;
 
-/** A file by the directory it lies in, which stays the same whatever becomes of its path. */
+/** A file in an open directory, which stays the same if its path changes. */
 interface FileLocation {
   directory: HeldDirectory;
   name: string;
 }
 
-/** A name beside a file, so that a rename stays within one file system. Short: the file's own may be the longest allowed. */
+/**
+ * A name next to a file, so that a rename stays within one file system. It is short because the file's name may have
+ * the maximum length.
+ */
 function temporaryName(): string {
   return `.diligent-${randomHex(6)}.tmp`;
 }
 
-/** A new path in the directory of `path`; nothing is made there. */
+/** A new path in the directory of `path`; nothing is created there. */
 export function temporaryPathBeside(path: string): string {
   return join(dirname(path), temporaryName());
 }
 
-/** Writes all bytes from `position` on; one `write` may take fewer than it was given. */
+/** Writes all bytes from `position` on; a single `write` may write fewer. */
 export function writeAll(fd: number, content: Uint8Array, position = 0): void {
   for (let done = 0; done < content.length; ) {
     done += writeSync(fd, content, done, content.length - done, position + done);
   }
 }
 
-/** Makes a file that was not there; `alreadyThere` makes the error if it is by now. */
-function createFile(place: FileLocation, content: Uint8Array, alreadyThere: () => Error): void {
-  const path = place.directory.at(place.name);
-  withTemporaryFile(place, 0o666, (temporaryPath, fd) => {
+/** Creates a file that does not exist; `alreadyExists` creates the error if it does. */
+function createFile(location: FileLocation, content: Uint8Array, alreadyExists: () => Error): void {
+  const path = location.directory.at(location.name);
+  withTemporaryFile(location, 0o666, (temporaryPath, fd) => {
     writeAll(fd, content);
     fsyncSync(fd);
     try {
-      // Unlike a rename, a link never takes the place of something.
+      // Unlike a rename, a link never replaces a file.
       linkSync(temporaryPath, path);
     } catch (error) {
-      if (systemErrorCode(error) === "EEXIST") throw alreadyThere();
-      if (lstatSync(path, { throwIfNoEntry: false })) throw alreadyThere();
-      // Some file systems know no hard links.
+      if (systemErrorCode(error) === "EEXIST") throw alreadyExists();
+      if (lstatSync(path, { throwIfNoEntry: false })) throw alreadyExists();
+      // Some file systems have no hard links.
       renameSync(temporaryPath, path);
     }
   });
 }
 
-/** What a file that takes another's place is checked against and made like. */
+/** The requirements for a file that replaces another one. */
 interface Replacement {
-  /** Of the file that is replaced: owner, group and mode are taken over. */
+  /** The stats of the replaced file: owner, group and mode are copied. */
   before: BigIntStats;
-  /** Called at the last moment; throws to stop. */
+  /** Called just before the replacement; throws to prevent it. */
   assertUnchanged: () => void;
 }
 
-/** False, with nothing changed, where the file cannot be replaced by one with the same owner and mode. */
+/** False, with nothing changed, when a new file cannot have the same owner and mode. */
 function replaceByRename(
-  place: FileLocation,
+  location: FileLocation,
   content: Uint8Array,
   { before, assertUnchanged }: Replacement,
 ): boolean {
   try {
-    return withTemporaryFile(place, 0o600, (temporaryPath, fd) => {
+    return withTemporaryFile(location, 0o600, (temporaryPath, fd) => {
       if (!adoptOwnerAndMode(fd, before)) return false;
       writeAll(fd, content);
-      // Writing takes the setuid and setgid bits away from whoever is not the superuser.
+      // Writing clears the setuid and setgid bits for everyone except the superuser.
       if (!adoptOwnerAndMode(fd, before)) return false;
       fsyncSync(fd);
       assertUnchanged();
-      renameSync(temporaryPath, place.directory.at(place.name));
+      renameSync(temporaryPath, location.directory.at(location.name));
       return true;
     });
   } catch (error) {
-    // No new files in this directory, or something is mounted on the file.
+    // The directory allows no new files, or the file is a mount point.
     if (["EACCES", "EPERM", "EBUSY", "EXDEV"].includes(systemErrorCode(error) ?? "")) return false;
     throw error;
   }
@@ -167,19 +170,19 @@ function withTemporaryFile<T>(
     return use(temporaryPath, fd);
   } finally {
     closeSync(fd);
-    removeIfThere(temporaryPath);
+    removeIfExists(temporaryPath);
   }
 }
 
-function removeIfThere(path: string): void {
+function removeIfExists(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // After a rename it is gone; and an error of the write itself is worth more than one of tidying up.
+    // After a rename the file is gone, and an error of the write itself is more useful.
   }
 }
 
-/** Owner first: changing it clears the setuid and setgid bits. */
+/** Sets the owner first, because that clears the setuid and setgid bits. */
 function adoptOwnerAndMode(fd: number, { uid, gid, mode }: BigIntStats): boolean {
   const own = fstatSync(fd, { bigint: true });
   const wantedMode = Number(mode) & MODE_BITS;
@@ -187,43 +190,44 @@ function adoptOwnerAndMode(fd: number, { uid, gid, mode }: BigIntStats): boolean
     if (own.uid !== uid || own.gid !== gid) fchownSync(fd, Number(uid), Number(gid));
     fchmodSync(fd, wantedMode);
   } catch {
-    return false; // Only the superuser may give files away; the caller has another way.
+    return false; // Only the superuser may change the owner; the caller rewrites in place instead.
   }
   const adopted = fstatSync(fd, { bigint: true });
   return adopted.uid === uid && adopted.gid === gid && (Number(adopted.mode) & MODE_BITS) === wantedMode;
 }
 
-/** Neither the new content could be written whole nor the old one put back. */
+/** Neither could the new content be written completely nor the old one restored. */
 export class DamagedFileError extends Error {
   override name = "DamagedFileError";
 }
 
 /**
- * Gives an existing file new content and keeps everything else: its other names, owner, mode and attributes. The old
- * content stands in a file beside it meanwhile, which stays only if it could not be put back; the error then names it.
+ * Replaces the content of an existing file and keeps its other names, owner, mode and attributes. A copy of the old
+ * content exists next to it meanwhile. The copy stays only if the old content could not be restored; the error then
+ * names it.
  */
-export function rewriteInPlace(place: FileLocation, content: Uint8Array, before: BigIntStats): void {
-  const { directory, name } = place;
+export function rewriteInPlace(location: FileLocation, content: Uint8Array, before: BigIntStats): void {
+  const { directory, name } = location;
   const fd = openSync(directory.at(name), constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     directory.assertHolds(fd, name);
     const old = readFileSync(fd);
-    const backup = keepBackup(place, old);
+    const backup = keepBackup(location, old);
     try {
       overwrite(fd, content, old.length);
     } catch (error) {
-      restore(fd, old, { place, backup, error });
-      removeBackup(place, backup);
+      restore(fd, old, { location, backup, error });
+      removeBackup(location, backup);
       throw error;
     }
-    removeBackup(place, backup);
+    removeBackup(location, backup);
     restoreMode(fd, before);
   } finally {
     closeSync(fd);
   }
 }
 
-/** What lies beyond the old end is written first: only that needs new space, and it can be taken back by cutting. */
+/** The part beyond the old end is written first: only that needs new space, and truncating reverts it. */
 function overwrite(fd: number, content: Uint8Array, oldLength: number): void {
   writeAll(fd, content.subarray(oldLength), oldLength);
   writeAll(fd, content.subarray(0, oldLength));
@@ -231,7 +235,7 @@ function overwrite(fd: number, content: Uint8Array, oldLength: number): void {
   fsyncSync(fd);
 }
 
-/** The name of the copy; undefined where the directory takes no new file: then only memory holds the old content. */
+/** The name of the copy; undefined when the directory allows no new file: then the old content is only in memory. */
 function keepBackup({ directory }: FileLocation, old: Uint8Array): string | undefined {
   const name = temporaryName();
   let fd: number;
@@ -261,32 +265,32 @@ function removeBackup({ directory }: FileLocation, name: string | undefined): vo
 function restore(
   fd: number,
   old: Uint8Array,
-  { place, backup, error }: { place: FileLocation; backup: string | undefined; error: unknown },
+  { location, backup, error }: { location: FileLocation; backup: string | undefined; error: unknown },
 ): void {
   try {
     ftruncateSync(fd, old.length);
     writeAll(fd, old);
     fsyncSync(fd);
   } catch {
-    const { realPath } = place.directory;
+    const { realPath } = location.directory;
     const copy = backup === undefined ? "" : ` The old content is in ${join(realPath, backup)}.`;
     throw new DamagedFileError(
-      `${join(realPath, place.name)} was damaged while it was written: ${systemErrorText(error)}.${copy}`,
+      `${join(realPath, location.name)} was damaged while it was written: ${systemErrorText(error)}.${copy}`,
     );
   }
 }
 
-/** Writing takes the setuid and setgid bits away from whoever is not the superuser. */
+/** Writing clears the setuid and setgid bits for everyone except the superuser. */
 function restoreMode(fd: number, { mode }: BigIntStats): void {
   if (fstatSync(fd, { bigint: true }).mode === mode) return;
   try {
     fchmodSync(fd, Number(mode) & MODE_BITS);
   } catch {
-    // Not ours: the system has decided that the bits go, and the content is written.
+    // Not permitted: the system has cleared the bits, and the content is written.
   }
 }
 
-// Given to every file by the system itself, and given again to the file that takes its place.
+// Attributes that the system itself sets on every file, including a replacement.
 const GIVEN_BY_THE_SYSTEM = new Set(["security.selinux", "com.apple.provenance"]);
 const MAX_NAMES_BYTES = 64 * 1024;
 
@@ -295,8 +299,8 @@ type ListNames = (path: Uint8Array, names: Uint8Array) => bigint | number;
 let listNames: ListNames | undefined;
 
 /**
- * True when the file carries attributes that a new file in its place would lose: access lists, capabilities, the
- * user's own. False also where the system cannot be asked.
+ * True when the file has attributes that a replacement would lose: access lists, capabilities, the user's own. False
+ * also when they cannot be read.
  */
 export function hasExtendedAttributes(path: string): boolean {
   listNames ??= loadListNames();
@@ -319,29 +323,29 @@ function loadListNames(): ListNames {
       const { symbols } = dlopen(library, { listxattr: { args: [ptr, ptr, u64], returns: i64 } });
       return (path, names) => symbols.listxattr(path, names, names.length);
     } catch {
-      // Not this library; the next one, or in the end the answer "no attributes".
+      // Try the next library; without any, the result is "no attributes".
     }
   }
   return () => 0;
 }
 
 /**
- * A private file (0600) that always holds one whole content, whenever the process may die: it is there from the first
- * write on, and every later one replaces it by a finished one.
+ * A private file (0600) whose content is always complete, even after a crash: it is created by the first write, and
+ * every later write replaces it atomically.
  */
 export class WholeFile {
   private isMade = false;
 
   /**
    * @param path absolute.
-   * @throws Error where it could not be made, also when there is something already: nothing is ever overwritten.
+   * @throws Error if it cannot be created, also if it exists: no file is ever overwritten.
    */
   constructor(readonly path: string) {
-    if (lstatSync(path, { throwIfNoEntry: false })) throw new Error("it is there already");
+    if (lstatSync(path, { throwIfNoEntry: false })) throw new Error("it already exists");
     accessSync(dirname(path), constants.W_OK);
   }
 
-  /** @throws errors of the file system; what the file held before stays. */
+  /** @throws errors of the file system; the previous content stays. */
   write(content: string): void {
     if (this.isMade) this.replace(content);
     else writeNew(this.path, content);
@@ -365,7 +369,7 @@ function writeNew(path: string, content: string): void {
   try {
     writeAll(descriptor, new TextEncoder().encode(content));
   } catch (error) {
-    // A full disk: half a content is none.
+    // The disk is full: a partial file is useless.
     unlinkSync(path);
     throw error;
   } finally {

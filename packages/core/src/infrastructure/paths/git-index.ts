@@ -7,15 +7,16 @@ import { findGitDirectory } from "./git.ts";
 export type TrackedState = "tracked" | "untracked" | "unknown";
 
 /**
- * Whether git tracks a file, or files in a directory, as its index says. Git itself is not run: it would run what the repository configures.
- * @param projectRoot the directory that has `.git`, a worktree's or a submodule's included.
- * @param path from there, with slashes.
+ * Whether git tracks a file, or files in a directory, according to its index. Git itself is not run: it would run
+ * programs that the repository configures.
+ * @param projectRoot the directory with `.git`, including those of worktrees and submodules.
+ * @param path relative to it, with slashes.
  */
 export function findTrackedState(projectRoot: string, path: string): TrackedState {
   return createTrackedTest(projectRoot)(path);
 }
 
-/** The same for many files of a project: the index is read once. */
+/** `findTrackedState` for many files of a project: the index is read once. */
 export function createTrackedTest(projectRoot: string): (path: string) => TrackedState {
   const index = readIndex(projectRoot);
   if (typeof index === "string") return () => index;
@@ -26,14 +27,14 @@ export function createTrackedTest(projectRoot: string): (path: string) => Tracke
 }
 
 /**
- * True for a file whose content, as it is now, is that of its entry in the index. Whoever made the entry knew the content:
- * an entry for a file that cannot be read does not make this true.
+ * True for a file whose current content matches its entry in the index. The author of the entry must have known the
+ * content: adding an entry for an unreadable file does not make this true.
  */
 export function hasTrackedContent(projectRoot: string, path: string): boolean {
   return createTrackedCheck(projectRoot)(path);
 }
 
-/** The same for many files of a project: the index is read once. */
+/** `hasTrackedContent` for many files of a project: the index is read once. */
 export function createTrackedCheck(projectRoot: string): (path: string) => boolean {
   const index = readIndex(projectRoot);
   if (typeof index === "string") return () => false;
@@ -51,15 +52,15 @@ function isTrackedContent(
     const hash = new Bun.CryptoHasher("sha1").update(`blob ${content.length}\0`).update(content).digest();
     return hashes.some((each) => each.equals(hash));
   } catch {
-    return false; // Gone, or not for this user.
+    return false; // Missing or not readable.
   }
 }
 
-/** The entries of an index: of one that is split, those of both files. */
+/** The entries of an index; for a split index, those of both files. */
 interface GitIndex {
-  /** False where a part of it could not be read. */
+  /** False if a part of it could not be read. */
   isWhole: boolean;
-  /** The hashes of the entries for a path; several while a conflict is open. */
+  /** The hashes of a path's entries; there are several during a merge conflict. */
   findHashes(path: string): Buffer[];
   hasEntryBelow(directory: string): boolean;
 }
@@ -76,21 +77,21 @@ function readIndex(projectRoot: string): GitIndex | "untracked" | "unknown" {
 
 // Signature, version and number of entries.
 const HEADER_BYTES = 12;
-// Of an entry before its path; the last two bytes are flags that hold the length of the path.
+// The size of an entry without its path; the last two bytes are flags with the length of the path.
 const ENTRY_BYTES = 62;
 const HASH_BYTES = 20;
 const MAX_FLAG_LENGTH = 0xfff;
-// Two more bytes of flags follow.
+// Indicates two more bytes of flags.
 const EXTENDED_FLAG = 0x4000;
-// From this version on a path is written as what it has in common with the one before, and its own end.
+// From this version on, a path is stored as the length of its common prefix with the previous one, and the rest.
 const COMPRESSED_VERSION = 4;
-// The extension of an index of which most entries are in another file, named after this hash.
+// The extension of a split index, which refers to a file with most of the entries by its hash.
 const LINK = "link";
 
 function toIndex(content: Buffer, gitDirectory: string): GitIndex | "unknown" {
   if (content.length < HEADER_BYTES || content.toString("latin1", 0, 4) !== "DIRC") return "unknown";
   const isPlain = content.readUInt32BE(4) < COMPRESSED_VERSION && !content.includes(LINK, HEADER_BYTES);
-  // Looking for one path in a large index takes much less time than reading all of them.
+  // Searching a large index for one path is much faster than parsing it.
   if (isPlain) {
     return {
       isWhole: true,
@@ -115,7 +116,7 @@ function readShared(hash: string, gitDirectory: string): IndexEntries | undefine
   try {
     return readEntries(readFileSync(join(gitDirectory, `sharedindex.${hash}`)));
   } catch {
-    return undefined; // Gone: what git makes of that is not known here.
+    return undefined; // The file is gone; it is unknown how git handles that.
   }
 }
 
@@ -147,20 +148,20 @@ function hasEntryBelow(index: Buffer, directory: string): boolean {
   return false;
 }
 
-/** How far before the path of an entry its flags are, where one of such a length begins here. */
+/** The distance between the flags and the path of an entry, if an entry with a path of this length starts here. */
 function findFlags(index: Buffer, at: number, length: number): number | undefined {
-  // Version 3 has two more bytes of flags behind those with the length.
+  // Version 3 has two more bytes of flags after those with the length.
   return [2, 4].find((before) => (index.readUInt16BE(at - before) & MAX_FLAG_LENGTH) === length);
 }
 
 interface IndexEntries {
-  /** By path. */
+  /** The hashes by path. */
   hashes: ReadonlyMap<string, Buffer[]>;
-  /** Of a split index: which file has the other entries. */
+  /** For a split index: the hash of the file with the other entries. */
   sharedHash: string | undefined;
 }
 
-/** Undefined for what does not have the form of an index. */
+/** Undefined for an invalid index. */
 function readEntries(index: Buffer): IndexEntries | undefined {
   const isCompressed = index.readUInt32BE(4) >= COMPRESSED_VERSION;
   const count = index.readUInt32BE(8);
@@ -180,13 +181,13 @@ function readEntries(index: Buffer): IndexEntries | undefined {
     const path = before.toString();
     const hash = index.subarray(flagsAt - HASH_BYTES, flagsAt);
     hashes.set(path, [...(hashes.get(path) ?? []), hash]);
-    // Uncompressed entries are filled up with one to eight zeros, to a multiple of eight bytes.
+    // Uncompressed entries are padded with one to eight zeros to a multiple of eight bytes.
     at = isCompressed ? end + 1 : at + (Math.floor((end - at) / 8) + 1) * 8;
   }
   return { hashes, sharedHash: findSharedHash(index, at) };
 }
 
-/** What a compressed path has in common with the one before: a number says how many bytes of that are left out. */
+/** The common prefix of a compressed path with the previous one: a number says how many bytes of that are dropped. */
 function readPrefix(index: Buffer, start: number, before: Buffer): { path: Buffer; end: number } | undefined {
   let at = start;
   let byte = index[at++] ?? 0;
@@ -199,7 +200,7 @@ function readPrefix(index: Buffer, start: number, before: Buffer): { path: Buffe
   return left > before.length ? undefined : { path: before.subarray(0, before.length - left), end: at };
 }
 
-/** Extensions follow the entries: a name of four letters, a length, and as many bytes. */
+/** Extensions follow the entries: a name of four letters, a length, and the data. */
 function findSharedHash(index: Buffer, from: number): string | undefined {
   for (let at = from; at + 8 <= index.length - HASH_BYTES; at += 8 + index.readUInt32BE(at + 4)) {
     if (index.toString("latin1", at, at + 4) === LINK)

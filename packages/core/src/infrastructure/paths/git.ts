@@ -7,7 +7,7 @@ import { foldName } from "../text/unicode.ts";
 
 const MAX_BYTES = 256 * 1024;
 
-/** True for the path of a repository's own settings: `.git/config` and its kin of worktrees and submodules. */
+/** True for the path of a repository's settings: `.git/config` and those of worktrees and submodules. */
 export function isGitConfig(path: string): boolean {
   if (!/config(?:\.worktree)?$/i.test(path) && isAscii(path)) return false;
   const parts = splitPath(path).map(foldName);
@@ -16,8 +16,8 @@ export function isGitConfig(path: string): boolean {
 }
 
 /**
- * True unless a repository's settings (absolute, real path) say nothing but what Git writes by itself. People keep
- * passwords in them: in the address of a remote, in a header, in a helper.
+ * True unless a repository's settings (absolute, real path) contain only what Git writes itself. Users store passwords
+ * in them: in the address of a remote, in a header, in a helper.
  */
 export function mayHoldCredentials(path: string): boolean {
   if (pathKind(path) === "missing") return false;
@@ -25,7 +25,7 @@ export function mayHoldCredentials(path: string): boolean {
   return text === undefined || !isPlainConfig(text);
 }
 
-/** By section: its keys, or all of them. From git-config(1), and what its users' common companions add. */
+/** The allowed keys by section; `true` allows all. From git-config(1) and widely used tools. */
 const PLAIN_SETTINGS: Readonly<Record<string, RegExp>> = {
   core: /^(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|worktree|autocrlf|eol|safecrlf|sparsecheckout(?:cone)?|hookspath|untrackedcache|fsmonitor|commitgraph|multipackindex|quotepath|longpaths|abbrev|compression)$/,
   remote:
@@ -52,7 +52,7 @@ const PLAIN_SETTINGS: Readonly<Record<string, RegExp>> = {
 
 const SECTION = /^\[([\w-]+)(?:\s+"(?:[^"\\]|\\.)*")?\]$/;
 const SETTING = /^([\w-]+)\s*(?:=.*)?$/;
-// With a user or token in front of the host.
+// An address with a user or token before the host.
 const SIGNED_ADDRESS = /\b(?!ssh:)[\w+.-]+:\/\/[^/\s]*@/i;
 
 function isPlainConfig(text: string): boolean {
@@ -74,13 +74,13 @@ function isAscii(text: string): boolean {
   return /^[ -~]*$/.test(text);
 }
 
-// Real ones are below a hundred bytes; the limit keeps a planted file from being read whole.
+// Real files have less than a hundred bytes; the limit prevents reading a huge planted file.
 const MAX_HEAD_BYTES = 4_096;
 const BRANCH = /^ref: refs\/heads\/([^\s~^:?*[\\\p{Cc}\p{Cf}]{1,200})$/u;
 
 /**
- * The branch that is checked out in `projectRoot`, or undefined. Read from the files: running git would run what the
- * repository configures.
+ * The current branch of `projectRoot`, or undefined. Read from the files: git would run programs that the repository
+ * configures.
  */
 export function readGitBranch(projectRoot: string): string | undefined {
   try {
@@ -88,12 +88,12 @@ export function readGitBranch(projectRoot: string): string | undefined {
     const head = gitDirectory && readSmallFile(join(gitDirectory, "HEAD"));
     return head === undefined ? undefined : BRANCH.exec(head.trimEnd())?.[1];
   } catch {
-    // Whatever a repository put there that cannot be read: the branch is only a hint for the model.
+    // The repository's files are not readable: the branch is only a hint for the model.
     return undefined;
   }
 }
 
-/** True where `.git` is a file that names the repository, as in a worktree of `git worktree add`. */
+/** True when `.git` is a file that names the repository, as in a worktree of `git worktree add`. */
 export function isGitWorktree(projectRoot: string): boolean {
   try {
     const text = readSmallFile(join(projectRoot, ".git"));
@@ -104,7 +104,7 @@ export function isGitWorktree(projectRoot: string): boolean {
   }
 }
 
-/** The repository's directory; in a worktree and in a submodule `.git` is a file that names it. */
+/** The repository's directory; in a worktree or submodule, `.git` is a file that names it. */
 export function findGitDirectory(path: string, projectRoot: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory()) return path;
@@ -118,22 +118,22 @@ function readSmallFile(path: string): string | undefined {
 }
 
 /**
- * Larger packs of the project's own repository are not copied before a command: the sandbox mounts them so that commands
- * can neither change nor remove them. `git gc` leaves one pack for most of a history, so there are few of these.
+ * Larger packs of the project's repository are not copied before a command: the sandbox mounts them so that commands
+ * can neither change nor remove them. `git gc` leaves one pack for most of the history, so there are few of them.
  */
 export const MAX_COPIED_OBJECT_BYTES = 16 * 1024 * 1024;
 
 const MAX_CONFIG_BYTES = 256 * 1024;
 
-/** The git directory of a worktree or submodule, and the one it shares objects, branches and settings with. */
+/** The git directory of a worktree or submodule, and the directory whose objects, branches and settings it shares. */
 interface LinkedRepository {
   gitDirectory: string;
   commonDirectory: string;
 }
 
 /**
- * Where `.git` of a project is a file that names a git directory elsewhere: that one, if it names the project in turn. One
- * that does not may be anybody's.
+ * The git directory that a project's `.git` file names, if that directory names the project in turn; any other could
+ * belong to someone else.
  */
 export function findLinkedRepository(root: string): LinkedRepository | undefined {
   const named = firstLine(`${root}/.git`, /^gitdir: (.+)$/m);

@@ -8,16 +8,16 @@ import { findTrackedState } from "./git-index.ts";
 import { userStateDirectory } from "./user.ts";
 
 /**
- * Where the knowledge file of a project comes from. `own`: this user's diligent began it on this machine. `tracked`: git
- * tracks it, so it came or may come from others. `foreign`: nothing says that it was written here. `none`: no file.
+ * The origin of a project's knowledge file. `own`: this user's diligent created it on this machine. `tracked`: git
+ * tracks it, so others may have written it. `foreign`: there is no proof that it was written here. `none`: no file.
  */
 export type KnowledgeOrigin = "none" | "own" | "tracked" | "foreign";
 
-// More than any entry has; the beginning tells files apart.
+// Longer than any entry; the first line identifies the file.
 const MAX_FIRST_LINE_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
-/** Never throws: a file that cannot be read, or is no regular file, is `foreign`. */
+/** Never throws: an unreadable or special file is `foreign`. */
 export function findKnowledgeOrigin(projectRoot: string, environment: Environment): KnowledgeOrigin {
   const path = knowledgeFilePath(resolvePaths(projectRoot).knowledge);
   try {
@@ -33,10 +33,10 @@ export function findKnowledgeOrigin(projectRoot: string, environment: Environmen
   }
 }
 
-/** Of a longer file only the newest 32 MB are read. */
+/** Of a larger file only the newest 32 MB are read. */
 export const MAX_KNOWLEDGE_BYTES = 32 * 1024 * 1024;
 
-/** @throws Error where the file may not be read or could have been written by another user; ENOENT as it is. */
+/** @throws Error if the file is not readable or could have been written by another user; ENOENT is passed on. */
 export function readKnowledgeTail(path: string): FileTail {
   try {
     return readOwnTail(path, MAX_KNOWLEDGE_BYTES);
@@ -47,7 +47,7 @@ export function readKnowledgeTail(path: string): FileTail {
   }
 }
 
-/** @throws as `readKnowledgeTail` does. */
+/** @throws like `readKnowledgeTail`. */
 export function readKnowledgeContent(projectRoot: string): KnowledgeContent {
   const path = knowledgeFilePath(resolvePaths(projectRoot).knowledge);
   const { bytes } = readKnowledgeTail(path);
@@ -59,10 +59,10 @@ export function readKnowledgeContent(projectRoot: string): KnowledgeContent {
 }
 
 /**
- * Remembers that a knowledge file that begins with this line is the user's own: an empty file in the state directory. The
- * line holds a random id and a time, so no other file begins with it, and the project may be moved. To be called before
- * the line is written: another session that sees the file then knows it.
- * @param line without its line end.
+ * Marks knowledge files that start with this line as the user's own, with an empty file in the state directory. The
+ * line contains a random id and a time, so no other file starts with it, and the project may be moved. Call it before
+ * the line is written, so that other sessions recognize the file.
+ * @param line without its line ending.
  */
 export function markOwnKnowledge(environment: Environment, line: string): void {
   const bytes = new TextEncoder().encode(line).subarray(0, MAX_FIRST_LINE_BYTES);
@@ -81,11 +81,11 @@ function findMarker(environment: Environment, line: Uint8Array): string | undefi
   return state && join(state, "knowledge", Bun.SHA256.hash(line, "hex"));
 }
 
-// Public declarations reach this file, so nothing here names a type of Node.
+// Public declarations reach this file, so no type of Node may be used here.
 
 const KNOWLEDGE_FILENAME = "knowledge.jsonl";
 
-/** From the project root, as git and the trust record name it. */
+/** Relative to the project root, as in git and in the trust record. */
 export const KNOWLEDGE_PATH_IN_PROJECT = `.diligent/knowledge/${KNOWLEDGE_FILENAME}`;
 
 /** The file in `knowledgePath`, the directory `.diligent/knowledge` of a project. */
@@ -93,10 +93,10 @@ export function knowledgeFilePath(knowledgePath: string): string {
   return join(knowledgePath, KNOWLEDGE_FILENAME);
 }
 
-/** A knowledge file as it is now. */
+/** The current knowledge file. */
 export interface KnowledgeContent {
-  /** Hexadecimal, of what is read of it. */
+  /** Hexadecimal, of the part that is read. */
   sha256: string;
-  /** Lines that are not empty; each is at most one entry. */
+  /** The number of lines that are not empty; each contains at most one entry. */
   lineCount: number;
 }

@@ -2,8 +2,8 @@ import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /**
- * The nearest directory upwards that has `.git`, else `cwd` itself. A `.git` in the home directory or above it does
- * not count: dotfiles kept in git would make everything one project. The result is a real path.
+ * The nearest directory upwards with `.git`, else `cwd` itself. A `.git` in the home directory or above does not count:
+ * a repository of dotfiles would make everything one project. The result is a real path.
  */
 export function findProjectRoot(cwd: string, home: string | undefined): string {
   const start = realpathSync(cwd);
@@ -15,7 +15,7 @@ export function findProjectRoot(cwd: string, home: string | undefined): string {
   return start;
 }
 
-/** The directory itself and everything above it. */
+/** The directory and everything above it. */
 function ancestorsOf(directory: string): Set<string> {
   const ancestors = new Set<string>();
   for (let current = directory; !ancestors.has(current); current = dirname(current)) ancestors.add(current);
@@ -26,7 +26,7 @@ function realPathOr(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // A home directory that does not exist holds no repository either.
+    // A missing home directory cannot contain a repository.
     return path;
   }
 }

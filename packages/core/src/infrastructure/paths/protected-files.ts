@@ -2,9 +2,9 @@ import { splitPath } from "../fs/real-path.ts";
 import { foldName } from "../text/unicode.ts";
 
 /**
- * Files and directories whose content runs, or steers an agent or editor, by itself: when a directory is opened, a shell
- * or a session is started, something is committed or pushed. Not what a person builds with on purpose, such as
- * `package.json` or a Makefile. From the manuals of the programs; in lower case; `*` is anything within a name.
+ * Files and directories whose content is run, or instructs an agent or editor, automatically: when a directory is
+ * opened, a shell or session starts, or a commit is made or pushed. Files for deliberate builds, such as `package.json`
+ * or a Makefile, are not included. From the manuals of the programs; in lower case; `*` matches anything within a name.
  */
 const VERSION_CONTROL: readonly string[] = [
   ...[".git", ".hg", ".svn", ".jj", ".bzr", ".husky", ".githooks"],
@@ -80,7 +80,7 @@ const CONTINUOUS_INTEGRATION: readonly string[] = [
   ...["cloudbuild.yaml", "cloudbuild.yml", "codefresh.yml", "wercker.yml", "screwdriver.yaml"],
 ];
 
-/** Read by a package manager, version manager, interpreter or debugger whenever it starts here. */
+/** Read by a package manager, version manager, interpreter or debugger at every start in the directory. */
 const TOOLS: readonly string[] = [
   ...["bunfig.toml", ".bunfig.toml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".yarnrc.yaml", ".yarn"],
   ...[".pnpmfile.cjs", ".pnpmfile.mjs", ".pnpmfile.js", "pnpmfile.js", ".pnp.cjs", ".pnp.loader.mjs"],
@@ -118,8 +118,8 @@ const SHELLS_AND_SESSIONS: readonly string[] = [
   ...[".pam_environment", ".tmux.conf", ".screenrc", ".wezterm.lua", ".procmailrc", ".mailcap"],
 ];
 
-/** All of the lists above: they count wherever in a project the name stands. */
-const CONTROL_NAMES: readonly string[] = [
+/** All lists above: these names count anywhere in a project. */
+const PROTECTED_NAMES: readonly string[] = [
   ...VERSION_CONTROL,
   ...AGENTS,
   ...EDITORS,
@@ -128,8 +128,8 @@ const CONTROL_NAMES: readonly string[] = [
   ...SHELLS_AND_SESSIONS,
 ];
 
-/** Successive components of a path; a file at the end, or a directory of which everything counts. */
-const CONTROL_PLACES: readonly (readonly string[])[] = [
+/** Consecutive components of a path, ending in a file, or in a directory whose contents all count. */
+const PROTECTED_LOCATIONS: readonly (readonly string[])[] = [
   ...["workflows", "actions", "instructions", "prompts", "chatmodes", "agents", "hooks", "skills"].map(
     (name) => [".github", name],
   ),
@@ -141,7 +141,7 @@ const CONTROL_PLACES: readonly (readonly string[])[] = [
   [".gitlab", "duo"],
   [".cargo", "config"],
   [".cargo", "config.toml"],
-  // What sessions and programs start with, in a home directory and in repositories that are put there.
+  // The start files of sessions and programs, in a home directory and in repositories linked into it.
   ...[
     ...["autostart", "systemd", "environment.d", "git", "fish", "diligent", "mise", "nvim", "emacs", "zsh"],
     ...["helix", "zed", "direnv", "tmux", "kitty", "alacritty", "wezterm", "i3", "sway", "hypr", "awesome"],
@@ -158,26 +158,26 @@ const CONTROL_PLACES: readonly (readonly string[])[] = [
   ["library", "launchagents"],
 ];
 
-/** In a home directory, beside everything that begins with a dot: programs on the PATH and settings. */
+/** In a home directory, in addition to all names that begin with a dot: programs on the PATH and settings. */
 const HOME_NAMES: ReadonlySet<string> = new Set(["bin", "library"]);
 
-/** Where a path is looked at from; absolute. */
+/** The project that determines the kind of a path. */
 export interface ProtectedFileView {
-  /** The project that the path lies in. What this directory itself is called says nothing about a file in it. */
+  /** The project that contains the path. The name of this directory itself does not count. */
   root?: string | undefined;
   home?: string | undefined;
 }
 
 /**
- * `listed`: its name, or that of a directory it lies in, is known to decide what other programs do. `home`: it is one of
- * the settings that lie in a home directory, whatever reads them.
+ * `listed`: its name, or that of a directory above it, is known to control other programs. `home`: it is one of the
+ * settings in a home directory, whatever program reads them.
  */
 export type ProtectedKind = "listed" | "home";
 
 /**
- * Says of an absolute path whether its content decides what other programs do later: writing it needs a person's consent
- * even inside the project. Names count at any depth, since a project can hold other repositories, and in any case and
- * Unicode form, since some file systems take `.GIT` and `.g\u200cit` for `.git`.
+ * The kind of an absolute path whose content controls other programs later, so that writing it needs approval even
+ * inside the project. Names count at any depth, since a project can contain other repositories, and in any case and
+ * Unicode form, since some file systems treat `.GIT` and `.g\u200cit` as `.git`.
  */
 export function findProtectedKind(
   path: string,
@@ -186,53 +186,57 @@ export function findProtectedKind(
   const parts = splitPath(path).map(foldName);
   const depth = root === undefined ? 0 : splitPath(root).length;
   if (parts.some((name, index) => index >= depth && isProtectedName(name))) return "listed";
-  if (CONTROL_PLACES.some((place) => holdsLocation(parts, place, depth))) return "listed";
+  if (PROTECTED_LOCATIONS.some((location) => holdsLocation(parts, location, depth))) return "listed";
   return home !== undefined && isHomeSetting(parts, splitPath(home).map(foldName), depth)
     ? "home"
     : undefined;
 }
 
-/** The last components of the places: what bears another name is in none of them. */
-const PLACE_ENDS: ReadonlySet<string> = new Set(CONTROL_PLACES.map((place) => place.at(-1) ?? ""));
+/** The last components of the locations: an entry with another name is in none of them. */
+const LOCATION_ENDS: ReadonlySet<string> = new Set(
+  PROTECTED_LOCATIONS.map((location) => location.at(-1) ?? ""),
+);
 
 /**
- * `findProtectedKind` for an entry of a directory that is itself no control file and lies in `root`, or is it: for a look at
- * thousands. Settings of a home directory do not count.
+ * `findProtectedKind` for an entry of a directory that is not protected itself and is `root` or inside it: fast enough
+ * for thousands of entries. Settings of a home directory do not count.
  */
 export function isProtectedEntry(directory: string, name: string, root: string): boolean {
   const folded = foldName(name);
   if (isProtectedName(folded)) return true;
-  return PLACE_ENDS.has(folded) && findProtectedKind(`${directory}/${name}`, { root }) !== undefined;
+  return LOCATION_ENDS.has(folded) && findProtectedKind(`${directory}/${name}`, { root }) !== undefined;
 }
 
-/** Beginnings of the places that are hidden: links with such names are made for the programs that look there. */
-const HIDDEN_PLACES = CONTROL_PLACES.filter(([top = ""]) => top.startsWith("."));
-const PLACE_PARENTS: ReadonlySet<string> = new Set(HIDDEN_PLACES.flatMap((place) => place.slice(0, -1)));
+/** Hidden locations: links with such names are created for the programs that read them. */
+const HIDDEN_LOCATIONS = PROTECTED_LOCATIONS.filter(([top = ""]) => top.startsWith("."));
+const LOCATION_PARENTS: ReadonlySet<string> = new Set(
+  HIDDEN_LOCATIONS.flatMap((location) => location.slice(0, -1)),
+);
 
 /**
- * For a link, what would decide what other programs do below it: paths from where it leads. None for most. A name without a
- * dot (`library`) is any directory's, and has none.
+ * The protected paths below a link, relative to its target; empty for most links. A name without a dot (`library`) may
+ * belong to any directory, and returns none.
  */
 export function findLocationsBehind(link: string, root: string): string[] {
   const name = foldName(link.slice(link.lastIndexOf("/") + 1));
-  if (!PLACE_PARENTS.has(name)) return [];
+  if (!LOCATION_PARENTS.has(name)) return [];
   const parts = splitPath(link).map(foldName).slice(splitPath(root).length);
-  return HIDDEN_PLACES.flatMap((place) =>
-    place.flatMap((_, index) => {
-      const isHere = index > 0 && place.slice(0, index).every((part, at) => parts.at(at - index) === part);
-      return isHere ? [place.slice(index).join("/")] : [];
+  return HIDDEN_LOCATIONS.flatMap((location) =>
+    location.flatMap((_, index) => {
+      const isHere = index > 0 && location.slice(0, index).every((part, at) => parts.at(at - index) === part);
+      return isHere ? [location.slice(index).join("/")] : [];
     }),
   );
 }
 
 const NAME_PATTERN = new RegExp(
-  `^(?:${CONTROL_NAMES.map((name) => name.replaceAll(".", "\\.").replaceAll("*", ".*")).join("|")})$`,
+  `^(?:${PROTECTED_NAMES.map((name) => name.replaceAll(".", "\\.").replaceAll("*", ".*")).join("|")})$`,
   "s",
 );
 
-/** Changes with the list: what was no control file to an earlier version may be one now. */
+/** Changes with the list: a file may be protected now that an earlier version did not protect. */
 export function protectedListStamp(): string {
-  return Bun.hash(JSON.stringify([CONTROL_NAMES, CONTROL_PLACES])).toString(36);
+  return Bun.hash(JSON.stringify([PROTECTED_NAMES, PROTECTED_LOCATIONS])).toString(36);
 }
 
 const knownNames = new Map<string, boolean>();
@@ -242,16 +246,16 @@ function isProtectedName(name: string): boolean {
   const known = knownNames.get(name);
   if (known !== undefined) return known;
   if (knownNames.size >= MAX_KNOWN_NAMES) knownNames.clear();
-  const isControl = NAME_PATTERN.test(name);
-  knownNames.set(name, isControl);
-  return isControl;
+  const isMatch = NAME_PATTERN.test(name);
+  knownNames.set(name, isMatch);
+  return isMatch;
 }
 
-/** True when the place ends below the first `depth` components. */
-function holdsLocation(parts: readonly string[], place: readonly string[], depth: number): boolean {
+/** True when the location ends below the first `depth` components. */
+function holdsLocation(parts: readonly string[], location: readonly string[], depth: number): boolean {
   return parts.some(
     (_, start) =>
-      start + place.length > depth && place.every((part, offset) => parts[start + offset] === part),
+      start + location.length > depth && location.every((part, offset) => parts[start + offset] === part),
   );
 }
 

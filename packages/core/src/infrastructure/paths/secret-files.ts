@@ -2,9 +2,9 @@ import { splitPath } from "../fs/real-path.ts";
 import { foldName } from "../text/unicode.ts";
 
 /**
- * Files that hold keys or passwords, by name alone: what a program would have to read to know is what is to be
- * protected. The names are those that OpenSSH, OpenSSL, Java, cloud tools, package managers and databases document.
- * In lower case; `*` is anything within a name.
+ * Files that contain keys or passwords, recognized by name alone, since reading them is what must be prevented. The
+ * names are documented by OpenSSH, OpenSSL, Java, cloud tools, package managers and databases. In lower case; `*`
+ * matches anything within a name.
  */
 const SECRET_NAMES: readonly string[] = [
   ...[".env*", "*.env"],
@@ -35,7 +35,7 @@ const SECRET_NAMES: readonly string[] = [
 ];
 
 /** The last components of a path, in lower case. */
-const SECRET_PLACES: readonly (readonly string[])[] = [
+const SECRET_LOCATIONS: readonly (readonly string[])[] = [
   [".aws", "credentials"],
   [".aws", "config"],
   [".kube", "config"],
@@ -49,7 +49,7 @@ const SECRET_PLACES: readonly (readonly string[])[] = [
   [".gradle", "gradle.properties"],
 ];
 
-/** Directories of which everything is secret, in lower case. */
+/** Directories whose contents are all secret, in lower case. */
 const SECRET_DIRECTORIES: readonly (readonly string[])[] = [
   [".ssh"],
   [".gnupg"],
@@ -58,12 +58,12 @@ const SECRET_DIRECTORIES: readonly (readonly string[])[] = [
   [".azure"],
   [".config", "gcloud"],
   [".password-store"],
-  // Our own keys, and what was said and allowed in other projects.
+  // Diligent's own keys, and the conversations and grants of other projects.
   [".config", "diligent"],
   [".local", "state", "diligent"],
 ];
 
-// Public halves and certificates, which are made to be handed on.
+// Public keys and certificates, which are meant to be shared.
 const PUBLIC_NAMES = /\.(?:pub|crt|cer|csr)$/;
 
 const NAME_PATTERN = new RegExp(
@@ -71,14 +71,16 @@ const NAME_PATTERN = new RegExp(
   "s",
 );
 
-/** True for a path that holds keys or passwords by its name, whether it exists or not, in any case and Unicode form. */
+/** True for a path whose name suggests keys or passwords, whether it exists or not, in any case and Unicode form. */
 export function isSecretFile(path: string): boolean {
   const parts = splitPath(path).map(foldName);
   const name = parts.at(-1) ?? "";
   if (PUBLIC_NAMES.test(name) && !name.startsWith(".env")) return false;
   return (
     NAME_PATTERN.test(name) ||
-    SECRET_PLACES.some((place) => place.every((part, index) => parts.at(index - place.length) === part)) ||
+    SECRET_LOCATIONS.some((location) =>
+      location.every((part, index) => parts.at(index - location.length) === part),
+    ) ||
     SECRET_DIRECTORIES.some((directory) => containsSequence(parts, directory))
   );
 }
@@ -87,17 +89,17 @@ function containsSequence(parts: readonly string[], sequence: readonly string[])
   return parts.some((_, start) => sequence.every((part, offset) => parts[start + offset] === part));
 }
 
-/** What the names above mean in a home directory, from there: places of which everything, or one file, is secret. */
-export const SECRET_HOME_PLACES: readonly string[] = [...SECRET_DIRECTORIES, ...SECRET_PLACES].map((place) =>
-  place.join("/"),
+/** The same locations relative to a home directory. */
+export const SECRET_HOME_LOCATIONS: readonly string[] = [...SECRET_DIRECTORIES, ...SECRET_LOCATIONS].map(
+  (location) => location.join("/"),
 );
 
 /**
- * The same files as globs in the manner of .gitignore, for a search over a directory that leaves them out: as
- * `--iglob=!GLOB` after every other glob, since ripgrep lets the last one count.
+ * The same files as .gitignore globs, for searches that exclude them: as `--iglob=!GLOB` after every other glob, since
+ * in ripgrep the last one applies.
  */
 export const SECRET_FILE_GLOBS: readonly string[] = [
   ...SECRET_NAMES,
-  ...SECRET_PLACES.map((place) => `**/${place.join("/")}`),
+  ...SECRET_LOCATIONS.map((location) => `**/${location.join("/")}`),
   ...SECRET_DIRECTORIES.map((directory) => `**/${directory.join("/")}/**`),
 ];

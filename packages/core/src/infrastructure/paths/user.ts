@@ -8,7 +8,9 @@ export function userConfigDirectory(environment: Environment): string | undefine
   return directoryOf(environment.XDG_CONFIG_HOME, { environment, fallback: [".config"] });
 }
 
-/** What is remembered between runs: `$XDG_STATE_HOME/diligent`, by default `~/.local/state/diligent`. */
+/**
+ * The directory for data that is kept between runs: `$XDG_STATE_HOME/diligent`, by default `~/.local/state/diligent`.
+ */
 export function userStateDirectory(environment: Environment): string | undefined {
   return directoryOf(environment.XDG_STATE_HOME, { environment, fallback: [".local", "state"] });
 }
@@ -17,18 +19,19 @@ function directoryOf(
   base: string | undefined,
   { environment, fallback }: { environment: Environment; fallback: readonly string[] },
 ): string | undefined {
-  // The XDG specification wants relative paths ignored: they would depend on where the program is started.
+  // The XDG specification says that relative paths must be ignored.
   if (base !== undefined && isAbsolute(base)) return join(base, NAME);
   const home = homeDirectory(environment);
   return home === undefined ? undefined : join(home, ...fallback, NAME);
 }
 
-// Sixteen digits tell all projects of a person apart.
+// Sixteen digits are enough to distinguish all projects of a user.
 const NAME_DIGITS = 16;
 
 /**
- * Where the sessions of a project keep what control files there are while boxed commands run: `boxed/HASH` in the user's
- * state directory, which is there only while one does, or did and was killed. Undefined without a state directory.
+ * The directory in which a project's sessions record existing protected files while sandboxed commands run:
+ * `boxed/HASH` in the user's state directory. It exists only while a command runs, or after one was killed. Undefined
+ * without a state directory.
  *
  * @param root the project, absolute and real.
  */
@@ -39,8 +42,8 @@ export function protectedFileJournalDirectory(environment: Environment, root: st
 }
 
 /**
- * The file with the grants of one session, in the user's state directory, where a project cannot put anything.
- * Undefined without a home directory, and for what is no id of a session.
+ * The file with the grants of one session, in the user's state directory, where a project cannot write. Undefined
+ * without a home directory, and for an invalid session id.
  */
 export function sessionGrantsPath(environment: Environment, sessionId: string): string | undefined {
   const directory = userStateDirectory(environment);

@@ -1,14 +1,14 @@
-/** Empty until something is started, so that ending nothing takes none of what ends processes. */
+/** Empty until a process is started, so that a program without children does not load the code that ends them. */
 const endings: (() => Promise<unknown>)[] = [];
 
-/** To be called before the first process is started: `end` ends all that there are then. */
+/** Call it before the first process is started: `end` ends all processes. */
 export function registerEnding(end: () => Promise<unknown>): void {
   endings.push(end);
 }
 
 /**
- * Ends everything that was started and still runs, background children included: TERM, and KILL after a second. To be
- * called before the program exits; takes two seconds at most.
+ * Ends all processes that were started and still run, including background children: TERM, then KILL after a second.
+ * Call it before the program exits; takes two seconds at most.
  */
 export async function endAllProcesses(): Promise<void> {
   await Promise.all(endings.map((end) => end()));

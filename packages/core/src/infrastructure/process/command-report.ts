@@ -1,23 +1,23 @@
 import { closeSync } from "node:fs";
 
 /**
- * How a program that runs a command reports about it on its descriptor 3:
- * - `staying_shell`: the line `begun` before the command is run, and when it has ended a line with its exit code, a
- *   space, and 1 where something of it still runs, else 0. The program stays until nothing does.
+ * How a program that runs a command reports its state on descriptor 3:
+ * - `staying_shell`: the line `begun` before the command is run; when it has ended, a line with its exit code, a space,
+ *   and 1 if some of its processes still run, else 0. The program stays until none does.
  * - `bubblewrap`: the JSON objects of its option `--json-status-fd`.
  */
 export type ReportFormat = "staying_shell" | "bubblewrap";
 
 const BEGUN = "begun\n";
 const END = /^begun\n(\d{1,3}) ([01])\n/;
-// What is longer is no report.
+// Longer text is not a report.
 const MAX_CHARACTERS = 2_048;
 
-/** What such a program has reported so far. */
+/** The report of such a program so far. */
 export class CommandReport {
-  /** Resolves when the command's end was reported, or nothing more can come. */
+  /** Resolves when the command's end was reported, or no further report is possible. */
   readonly ended: Promise<void>;
-  /** Resolves when the first object of bubblewrap has arrived, or nothing more can come. */
+  /** Resolves when the first object of bubblewrap has arrived, or no further report is possible. */
   readonly started: Promise<void>;
   private text = "";
   private markStarted: () => void = () => {};
@@ -34,7 +34,7 @@ export class CommandReport {
     this.ended = this.read(readEnd);
   }
 
-  /** True once the command itself was started: everything around it had been set up. */
+  /** True once the command itself was started, after its setup. */
   get hasBegun(): boolean {
     return this.format === "staying_shell" ? this.text.startsWith(BEGUN) : this.exitCode !== undefined;
   }
@@ -44,24 +44,24 @@ export class CommandReport {
     return code === undefined ? undefined : Number(code);
   }
 
-  /** Whether something still ran in the background when the command had ended; undefined if that was not reported. */
+  /** True when a process still ran in the background when the command had ended; undefined if that was not reported. */
   get leftRunning(): boolean | undefined {
     const [, , runsOn] = END.exec(this.text) ?? [];
     return runsOn === undefined ? undefined : runsOn === "1";
   }
 
-  /** The first process in there, by its number out here. */
+  /** The first process in the sandbox, by its number outside. */
   get childProcessId(): number | undefined {
     const id = this.find("child-pid");
     return id === undefined ? undefined : Number(id);
   }
 
-  /** The number of the mount namespace that the command has to itself. */
+  /** The number of the command's own mount namespace. */
   get mountNamespace(): string | undefined {
     return this.find("mnt-namespace");
   }
 
-  /** Ends the reading, which keeps this program alive. */
+  /** Stops reading, which keeps this program alive. */
   async stop(): Promise<void> {
     await this.reader?.cancel().catch(() => undefined);
     await this.ended;
@@ -83,7 +83,7 @@ export class CommandReport {
         if (this.text.includes("}")) this.markStarted();
       }
     } catch {
-      // Then the end of the program itself counts.
+      // Then the exit of the program itself counts.
     } finally {
       this.markStarted();
       await reader.cancel().catch(() => undefined);

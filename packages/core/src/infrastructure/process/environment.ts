@@ -4,10 +4,9 @@ import { isInside } from "../fs/real-path.ts";
 import type { Environment } from "../runtime.ts";
 
 /**
- * The environment variables that commands get. This is an allow-list: everything else is withheld, such as
- * `ANTHROPIC_API_KEY`, `DATABASE_URL` or a token under a name that nobody has foreseen. `SSH_AUTH_SOCK` is left out
- * because it lets a command sign with the user's keys; `BASH_ENV`, `NODE_OPTIONS` and `LD_PRELOAD` because they run
- * code.
+ * The environment variables that commands inherit. This is an allow-list: everything else is withheld, such as
+ * `ANTHROPIC_API_KEY`, `DATABASE_URL` or a token under an unknown name. `SSH_AUTH_SOCK` is excluded because it lets a
+ * command sign with the user's keys; `BASH_ENV`, `NODE_OPTIONS` and `LD_PRELOAD` because they run code.
  */
 const INHERITED: readonly string[] = [
   ...["HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "HOSTNAME"],
@@ -36,14 +35,14 @@ const INHERITED: readonly string[] = [
   ],
   ...["SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"],
   ...["GIT_SSL_CAINFO"],
-  // Where toolchains live: directories, without which `cargo`, `pyenv` or `go` are not the user's own.
+  // The directories of toolchains, without which `cargo`, `pyenv` or `go` would not be the user's.
   ...["ANDROID_HOME", "CARGO_HOME", "CONDA_PREFIX", "GOPATH", "GOROOT", "JAVA_HOME", "NVM_DIR", "PNPM_HOME"],
   ...["PYENV_ROOT", "RBENV_ROOT", "RUSTUP_HOME", "SDKMAN_DIR", "VIRTUAL_ENV", "VOLTA_HOME"],
-  // By this a diligent that runs this one finds our children too.
+  // Lets an outer diligent process find the children of this one.
   "DILIGENT_PROCESS",
 ];
 
-/** Nobody sits in front of a command: whatever would open an editor, a pager or a question fails or passes at once. */
+/** No user can answer a command: editors, pagers and questions must fail or end at once. */
 const UNATTENDED: Readonly<Record<string, string>> = {
   AI_AGENT: "diligent",
   TERM: "dumb",
@@ -62,10 +61,10 @@ const UNATTENDED: Readonly<Record<string, string>> = {
   DEBIAN_FRONTEND: "noninteractive",
 };
 
-/** Whose variables a child gets, and what of them it may see beside the usual. */
+/** The environment of the parent, and what of it a child may inherit besides the defaults. */
 interface ChildEnvironmentOptions {
   environment: Environment;
-  /** Names of further variables that the user lets commands have. */
+  /** Names of additional variables that the user allows. */
   inheritEnvironment?: readonly string[] | undefined;
   sessionId: string;
   /** Both real; see `cleanPath`. */
@@ -73,7 +72,7 @@ interface ChildEnvironmentOptions {
   cwd: string;
 }
 
-/** What any child of ours may have of an environment, and what of it is listed by name beside that. */
+/** The variables that all children may inherit, including those in `inheritEnvironment`. */
 export function inheritEnvironment(
   environment: Environment,
   more: readonly string[] = [],
@@ -86,7 +85,10 @@ export function inheritEnvironment(
   return inherited;
 }
 
-/** The environment of a child process: an allow-listed part of ours, never with a key, and what marks it as unattended. */
+/**
+ * The environment of a child process: the allowed part of this process's environment, never a key, and variables that
+ * prevent questions.
+ */
 export function createChildEnvironment(options: ChildEnvironmentOptions): Record<string, string> {
   const { environment, sessionId } = options;
   return {
@@ -97,24 +99,24 @@ export function createChildEnvironment(options: ChildEnvironmentOptions): Record
   };
 }
 
-// What a POSIX system searches when PATH is not set. Never somebody's project, even where `/` is taken for one.
+// The default search path of a POSIX system. Never part of a project, even if the project is `/`.
 const SYSTEM_DIRECTORIES: readonly string[] = ["/usr/local/bin", "/usr/bin", "/bin"];
 const DEFAULT_PATH = SYSTEM_DIRECTORIES.join(delimiter);
 
 const resolved = new Map<string, string | undefined>();
 const cleaned = new Map<string, string>();
 
-/** Where a program is looked for that we start ourselves. */
+/** Where to search for a program that diligent itself starts. */
 interface ExecutableSearch {
-  /** Whose PATH is searched. */
+  /** The environment whose PATH is searched. */
   environment: Environment;
   /** A directory with untrusted files: programs in it are skipped, by real path. */
   outside: string;
 }
 
 /**
- * The absolute path of a program, or undefined. Looked up once: a program that is put into PATH later does not take
- * the place of the first. Relative and empty entries of PATH mean the working directory and are skipped.
+ * The absolute path of a program, or undefined. Searched once: a program that is added to PATH later does not replace
+ * the first. Relative and empty entries of PATH, which mean the working directory, are skipped.
  */
 export function resolveExecutable(
   name: string,
@@ -130,18 +132,18 @@ function findExecutable(name: string, path: string, outside: string): string | u
   const directories = path.split(delimiter).filter((directory) => isAbsolute(directory));
   const isTrusted = (path: string, directory: string) =>
     SYSTEM_DIRECTORIES.includes(directory) || !leadsInto(path, outside);
-  const place = directories.find((directory) => {
+  const location = directories.find((directory) => {
     const file = join(directory, name);
     return isTrusted(directory, directory) && isExecutable(file) && isTrusted(file, directory);
   });
-  return place && join(place, name);
+  return location && join(location, name);
 }
 
 /**
- * PATH for a child, looked up once as programs are: without the relative and empty entries, and without the project's top
- * and the working directory themselves, where a cloned `git` or `ls` could lie in wait. The project's `node_modules/.bin`,
- * which `bunx` and `bun run` put in front unasked, moves to the end. Other directories in the project (an activated virtual
- * environment) are there because the user put them there, and stay.
+ * PATH for a child, resolved once like programs: without relative and empty entries, and without the project root and
+ * the working directory, where a cloned `git` or `ls` could be. The project's `node_modules/.bin`, which `bunx` and
+ * `bun run` prepend automatically, moves to the end. Other directories in the project (an activated virtual
+ * environment) were added by the user, and stay.
  */
 export function cleanPath(path: string | undefined, project: { root: string; cwd: string }): string {
   const key = [path, project.root, project.cwd].join("\0");
@@ -160,7 +162,7 @@ function computeCleanPath(path: string | undefined, project: { root: string; cwd
     .filter(({ real }) => !unwanted.includes(real));
   const isProjectBin = ({ directory, real }: { directory: string; real: string }) =>
     directory.replace(/\/+$/, "").endsWith("/node_modules/.bin") && isInside(real, root);
-  const ordered = [...places.filter((place) => !isProjectBin(place)), ...places.filter(isProjectBin)];
+  const ordered = [...places.filter((location) => !isProjectBin(location)), ...places.filter(isProjectBin)];
   return ordered.map(({ directory }) => directory).join(delimiter);
 }
 
@@ -173,7 +175,7 @@ function isExecutable(file: string): boolean {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    // Not there or not ours to run: the next entry of PATH is tried.
+    // Missing or not executable: the next entry of PATH is tried.
     return false;
   }
 }
@@ -182,21 +184,21 @@ function realPathOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // What does not exist cannot be run either; the text is then as good as any.
+    // A missing program cannot be run either, so the path is returned unchanged.
     return path;
   }
 }
 
-/** A child and the project it is started in. */
+/** The environment of a child and the project it is started in. */
 interface ProgramSearch {
-  /** Whose PATH is searched, as a child gets it; see `cleanPath`. */
+  /** The environment whose PATH is searched, as the child receives it; see `cleanPath`. */
   environment: Environment;
   /** Both absolute and real. */
   root: string;
   cwd: string;
 }
 
-// Never somebody's project, even where `/` is taken for one.
+// Never part of a project, even if the project is `/`.
 const TRUSTED_DIRECTORIES: ReadonlySet<string> = new Set([
   "/usr/local/bin",
   "/usr/bin",
@@ -208,9 +210,8 @@ const TRUSTED_DIRECTORIES: ReadonlySet<string> = new Set([
 const cleanPaths = new Map<string, string[]>();
 
 /**
- * Where a child finds a program: `outside` the project, in the `project`, or nowhere. A version manager's shim
- * counts as the project's, since the project's files decide what it runs. Looked up again each time, as the child
- * does.
+ * Where a child finds a program: `outside` the project, in the `project`, or nowhere. A version manager's shim counts
+ * as the project's, since the project's files determine what it runs. Searched again each time, as the child does.
  */
 export function findProgramLocation(name: string, search: ProgramSearch): "outside" | "project" | "nowhere" {
   for (const directory of searchedDirectories(search)) {
@@ -238,7 +239,7 @@ function executableAt(file: string): string | undefined {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile() ? realpathSync(file) : undefined;
   } catch {
-    // Not there or not to be run: the next directory is tried.
+    // Missing or not executable: the next directory is tried.
     return undefined;
   }
 }

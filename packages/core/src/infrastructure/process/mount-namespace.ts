@@ -1,15 +1,15 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { monotonicMs } from "../runtime.ts";
 
-// Commands that run in the background are looked after one by one, at about the same time.
+// Background commands are checked one by one, at about the same time.
 const SHARED_FOR_MS = 200;
 
 let last: { table: string; atMs: number; ids: ReadonlySet<string> } | undefined;
 
 /**
- * True while a process lives in a mount namespace; a zombie does not.
+ * True while a process lives in a mount namespace; a zombie does not count.
  * @param table a file system of processes: `/proc`, or that of another process namespace.
- * @param options.isUrgent false where an answer from a moment ago will do.
+ * @param options.isUrgent false if a recent result is sufficient.
  */
 export function isMountNamespaceUsed(id: string, table: string, { isUrgent = true } = {}): boolean {
   const atMs = monotonicMs();
@@ -20,7 +20,7 @@ export function isMountNamespaceUsed(id: string, table: string, { isUrgent = tru
   return last.ids.has(id);
 }
 
-/** Undefined for a process that has ended, or that is not ours to look at. */
+/** Undefined for a process that has ended, or that is not accessible. */
 export function readMountNamespace(pid: number, table = "/proc"): string | undefined {
   try {
     return /^mnt:\[(\d+)\]$/.exec(readlinkSync(`${table}/${pid}/ns/mnt`))?.[1];
@@ -35,6 +35,6 @@ function listProcesses(table: string): number[] {
       .filter((name) => /^\d/.test(name))
       .map(Number);
   } catch {
-    return []; // With the process namespace itself everything in it has ended.
+    return []; // When the process namespace has ended, so have all its processes.
   }
 }

@@ -2,14 +2,14 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { systemErrorText } from "../system-error.ts";
 
-// More than this is no output that somebody reads: it would only fill the disk.
+// A longer output is not read by anyone and would only fill the disk.
 const MAX_SPOOL_BYTES = 100 * 1024 * 1024;
 
-/** A new private file (0600) that takes an output too long to show, up to 100 MB; what comes after that is dropped. */
+/** A new private file (0600) for an output that is too long to show. It takes up to 100 MB; the rest is dropped. */
 export class SpoolFile {
   private written = 0;
   private file: number | undefined;
-  /** What kept it from being written to the end, in words. */
+  /** The reason why the file is incomplete. */
   failure: string | undefined;
 
   private constructor(
@@ -19,13 +19,13 @@ export class SpoolFile {
     this.file = openSync(path, "wx", 0o600);
   }
 
-  /** @param name is made safe as a file name. Returns undefined when no file can be made there. */
+  /** @param name is converted to a safe file name. Returns undefined when the file cannot be created. */
   static create(directory: string, name: string, maxBytes: number = MAX_SPOOL_BYTES): SpoolFile | undefined {
     const safe = name.replace(/[^\w-]/g, "_").slice(0, 60);
     try {
       return new SpoolFile(join(directory, `${safe}-${crypto.randomUUID().slice(0, 8)}.txt`), maxBytes);
     } catch {
-      // The output is then only cut, which its note says by naming no file.
+      // The output is only truncated then; its note names no file.
       return undefined;
     }
   }

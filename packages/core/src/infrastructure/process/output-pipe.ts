@@ -1,6 +1,6 @@
 import { libcNames } from "../libc-names.ts";
 
-/** Both ends of a pipe, as file descriptors that no other child inherits; whoever opened it closes them. */
+/** Both ends of a pipe, as file descriptors that no other child inherits; the caller closes them. */
 export interface OutputPipe {
   readEnd: number;
   writeEnd: number;
@@ -21,10 +21,10 @@ const RETURNED_EVENTS = 6;
 let calls: PipeCalls | undefined | "not looked for" = "not looked for";
 
 /**
- * Opens a pipe for the output of a command, or returns undefined where the C library cannot be reached.
+ * Opens a pipe for the output of a command, or returns undefined when the C library cannot be called.
  *
- * Bun's own `stdout: "pipe"` is a socket: `echo oops > /dev/stderr` fails in such a child, and two sockets lose the order
- * in which a command wrote to stdout and stderr.
+ * Bun's own `stdout: "pipe"` is a socket: `echo oops > /dev/stderr` fails in such a child, and two sockets lose the
+ * order in which a command wrote to stdout and stderr.
  */
 export async function openOutputPipe(): Promise<OutputPipe | undefined> {
   if (calls === "not looked for") calls = await findCalls();
@@ -34,7 +34,7 @@ export async function openOutputPipe(): Promise<OutputPipe | undefined> {
   return readEnd === undefined || writeEnd === undefined ? undefined : { readEnd, writeEnd };
 }
 
-/** Whether bytes are in a pipe of `openOutputPipe` that nobody has read yet. */
+/** True when a pipe of `openOutputPipe` contains unread bytes. */
 export function hasUnreadBytes(readEnd: number): boolean {
   if (calls === undefined || calls === "not looked for") return false;
   const request = Buffer.alloc(REQUEST_BYTES);
@@ -58,20 +58,20 @@ async function findCalls(): Promise<PipeCalls | undefined> {
         poll: (request) => symbols.poll(request, 1, 0),
       };
     } catch {
-      // Not this C library; without any, the output comes through sockets.
+      // Try the next C library; without any, the output goes through sockets.
     }
   }
   return undefined;
 }
 
-// Of poll(2), whose request is a descriptor and two sets of events: an error at the writing end of a pipe is that nobody
-// reads, a hang-up at a socket that the peer has closed.
+// From poll(2): a request is a descriptor and two sets of events. An error at the writing end of a pipe means that
+// nobody reads; a hang-up at a socket means that the peer has closed it.
 const POLL_ERROR = 0x08;
 const POLL_HANG_UP = 0x10;
 
 /**
- * True for the writing end of a pipe, or a socket, whose other end was closed, without writing to it. False for everything
- * else, and where the C library cannot be asked.
+ * True for the writing end of a pipe, or a socket, whose other end was closed, without writing to it. False for any
+ * other descriptor, and when the C library cannot be called.
  */
 export async function hasLostReader(descriptor: number): Promise<boolean> {
   const { dlopen } = await import("bun:ffi");
@@ -84,7 +84,7 @@ export async function hasLostReader(descriptor: number): Promise<boolean> {
       library.close();
       return (request.readInt16LE(RETURNED_EVENTS) & (POLL_ERROR | POLL_HANG_UP)) !== 0;
     } catch {
-      // Not this C library.
+      // Try the next C library.
     }
   }
   return false;

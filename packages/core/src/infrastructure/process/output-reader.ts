@@ -1,21 +1,21 @@
 import { sleep } from "../runtime.ts";
 import type { ChildProcess } from "./process.ts";
 
-// What was written before the end is in the pipe already and arrives with the next turns of the event loop; on a machine
-// with much else to do they come late, so the pipe is asked, too.
+// Output written before the end is already in the pipe and arrives within the next turns of the event loop; on a busy
+// machine it is late, so the pipe is checked as well.
 const QUIET_MS = 20;
 const SETTLE_LIMIT_MS = 300;
 
-// A background child that is no longer listened to may write 64 KB (a full pipe) this often: plenty for a server's log,
-// and too little to keep a core busy.
+// The read interval for a background child whose output is no longer used: 64 KB (a full pipe) each time is enough for
+// a server's log and too little to keep a core busy.
 const IDLE_PAUSE_MS = 100;
 
-// A pipe that is always full would be read for ever without a key press or a timer getting its turn.
+// A pipe that is always full would otherwise block key presses and timers.
 const YIELD_BYTES = 512 * 1024;
 
 /**
- * Reads what a process and its children write, until all of them have closed it. `release` ends the listening: what comes
- * later is read and dropped, so that a background child neither blocks on a full pipe nor dies of a closed one.
+ * Reads the output of a process and its children until all of them have closed it. After `release`, output is read and
+ * dropped, so that a background child neither blocks on a full pipe nor dies of a closed one.
  */
 export class OutputReader {
   private readonly finished: Promise<void>;
@@ -33,7 +33,7 @@ export class OutputReader {
   }
 
   /**
-   * Resolves with true at the end of the output or, while a background child holds it open, with false when nothing more
+   * Resolves with true at the end of the output or, while a background child keeps it open, with false when no more
    * arrives.
    */
   async settle(): Promise<boolean> {
@@ -54,7 +54,7 @@ export class OutputReader {
     const reader = output.getReader();
     let unyielded = 0;
     for (;;) {
-      // A pipe that cannot be read any more is at its end for us.
+      // A read error counts as the end.
       const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
       if (done || value === undefined) return;
       this.chunks++;

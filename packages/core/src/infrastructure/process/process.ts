@@ -19,54 +19,58 @@ export interface ProcessOptions {
   /** The program as an absolute path, and its arguments. */
   argv: readonly string[];
   cwd: string;
-  /** The whole environment of the child; a mark by which its descendants are found again is added. */
+  /** The complete environment of the child; a mark is added by which its descendants are found. */
   environment: Readonly<Record<string, string>>;
-  /** Where the pipe for the output comes from; without one, sockets take its place. */
+  /** Opens the pipe for the output; without one, sockets are used. */
   openPipe?: () => Promise<OutputPipe | undefined>;
-  /** What it reports about the command that it runs; left out for a program that is the command itself. */
+  /**
+   * The format in which it reports about the command that it runs; left out for a program that is the command itself.
+   */
   report?: ReportFormat | undefined;
-  /** Where the processes of a command are seen that has a mount namespace to itself, and shares that of processes. */
+  /** The process table for a command with its own mount namespace that shares a process namespace. */
   processTable?: string | undefined;
-  /** What it is for when everything is ended; `worker` when left out, `keeper` where it reports. */
+  /** Its role when everything is ended; by default `worker`, or `keeper` if it reports. */
   role?: ProcessRole | undefined;
-  /** Files that it finds open for reading as its descriptors from 4 on. */
+  /** Files that are open for reading in the child, as its descriptors from 4 on. */
   inheritedFiles?: readonly string[];
 }
 
-/** Exactly one of both is set. */
+/** Exactly one of the two is set. */
 export interface ProcessExit {
   exitCode: number | null;
   /** Such as `SIGKILL`. */
   signal: string | null;
 }
 
-/** A child that runs, with everything it has started. */
+/** A running child with all its descendants. */
 export interface ChildProcess {
   pid: number;
-  /** Stdout and stderr: one stream in the order of writing, or two where no pipe could be had. Read them to the end. */
+  /** Stdout and stderr: one stream in writing order, or two if no pipe was available. Read them to the end. */
   outputs: readonly ReadableStream<Uint8Array>[];
-  /** Whether there is unread output; false if that is unknown. */
+  /** True when there is unread output; false if that is unknown. */
   hasUnreadOutput(): boolean;
-  /** Gives back what reading held open; called once the outputs are no longer read. */
+  /** Closes the descriptors for reading; call it once the outputs are no longer read. */
   closeOutputs(): void;
-  /** Resolves when the program, or the foreground that it reports about, has ended. */
+  /** Resolves when the program, or the foreground command that it reports about, has ended. */
   exited: Promise<ProcessExit>;
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when none of its processes runs any more. */
   gone: Promise<unknown>;
-  /** What it reports about the command that it runs, where it does. */
+  /** The report about the command that it runs, if there is one. */
   report: CommandReport | undefined;
   /**
-   * Ends the process and everything that descends from it: TERM, and KILL after a second. Resolves when all of it is gone,
-   * or after two seconds with false when something could not be ended.
+   * Ends the process and all its descendants: TERM, then KILL after a second. Resolves when all of them are gone, or
+   * after two seconds with false if a process could not be ended.
    */
   end(): Promise<boolean>;
-  /** Kills the process itself, at once. */
+  /** Kills the process itself immediately. */
   kill(): void;
-  /** From now on it keeps this program no longer alive. */
+  /** From now on it does not keep this program alive. */
   release(): void;
-  /** After `exited`: false for a program that reports what it does and has not begun with what it was given. */
+  /** After `exited`: false for a reporting program that has not started its command. */
   hasBegun(): boolean;
-  /** After `exited`: true while something it started in the background still runs. `isClosed` is false where outputs have not ended. */
+  /**
+   * After `exited`: true while a background process of it still runs. `isClosed` is false if outputs have not ended.
+   */
   hasSurvivors(isClosed?: boolean): boolean;
 }
 
@@ -78,10 +82,10 @@ const processRegistry = new Set<ProcessGroup>();
 let started = 0;
 
 /**
- * Starts a program in a session and process group of its own, so without a controlling terminal, with an empty stdin.
- * The caller must expect that descendants outlive it; they are ended by `end` or, at the latest, `endAllProcesses`.
+ * Starts a program in its own session and process group, without a controlling terminal, with an empty stdin.
+ * Descendants may outlive it; they are ended by `end` or, at the latest, by `endAllProcesses`.
  *
- * @throws when it cannot be started, in words for the model.
+ * @throws when it cannot be started, with a message for the model.
  */
 export async function startProcess(options: ProcessOptions): Promise<ChildProcess> {
   const { argv, cwd, environment, openPipe = openOutputPipe } = options;
@@ -115,7 +119,8 @@ export async function startProcess(options: ProcessOptions): Promise<ChildProces
 }
 
 /**
- * An environment whose bearers, and all that they start, `endAllProcesses` finds and ends. `mark` is in no other one.
+ * An environment that marks its processes, and all their descendants, for `endAllProcesses`. No other environment
+ * contains `mark`.
  */
 export function markEnvironment(environment: Readonly<Record<string, string>>) {
   if (started === 0) {
@@ -123,17 +128,17 @@ export function markEnvironment(environment: Readonly<Record<string, string>>) {
     process.on("exit", endAllProcessesNow);
   }
   const mark = `/${ownMark}/${++started}/`;
-  // A diligent inside a diligent keeps the outer mark, so that the outer one finds these children too.
+  // A diligent process inside another one keeps the outer mark, so that the outer one finds these children too.
   const marked = { ...environment, [MARK_VARIABLE]: (environment[MARK_VARIABLE] ?? "") + mark };
   return { mark, marked };
 }
 
-/** The last resort where nothing can be waited for any more: KILL. Runs by itself when the process exits. */
+/** Kills everything when waiting is no longer possible. Runs automatically when the process exits. */
 function endAllProcessesNow(): void {
   if (started > 0) endTreeNow(everything);
 }
 
-/** Every group that was not seen empty, and every process that carries this process's mark. */
+/** Every group that may still have members, and every process with this process's mark. */
 function everything(): ProcessTree {
   for (const group of processRegistry) if (!isGroupAlive(group)) processRegistry.delete(group);
   return toTree([...processRegistry], `/${ownMark}/`);
@@ -166,7 +171,7 @@ function toChildProcess(
   let isGone = false;
   const tree = () => ({
     ...toTree(isGroupAlive(group) ? [group] : [], mark),
-    // Once nothing lives in it, its number may be another's.
+    // When no process lives in it, its number may be reused.
     mountNamespace: isGone ? undefined : report?.mountNamespace,
   });
   const ended = child.exited.then((): ProcessExit => {
@@ -174,7 +179,7 @@ function toChildProcess(
     if (!isGroupAlive(group)) processRegistry.delete(group);
     return { exitCode: child.exitCode, signal: child.signalCode === null ? null : String(child.signalCode) };
   });
-  // Its background keeps a staying shell, but not what joins a namespace that others keep.
+  // Its background processes keep a staying shell alive, but not a process that joins an existing namespace.
   const exited = report?.ended.then((): ProcessExit | Promise<ProcessExit> => {
     const { exitCode } = report;
     return exitCode === undefined || processTable !== undefined ? ended : { exitCode, signal: null };
@@ -185,7 +190,7 @@ function toChildProcess(
     return id !== undefined && isMountNamespaceUsed(id, processTable, { isUrgent });
   };
   const gone = ended.then(async () => {
-    // A staying shell has ended with the last of them.
+    // A staying shell has ended with the last of its processes.
     if (report !== undefined && processTable === undefined) return;
     for (let isUrgent = true; isRunning({ isUrgent }); isUrgent = false) await pauseUnnoticed();
     isGone = true;
@@ -203,7 +208,7 @@ function toChildProcess(
     end: () => endTree(tree),
     kill: () => child.kill("SIGKILL"),
     release: () => child.unref(),
-    // What was ended by a signal did not say what had become of it.
+    // A program that a signal ended may not have reported its state.
     hasBegun: () => report === undefined || report.hasBegun || child.signalCode !== null,
     hasSurvivors: (isClosed = true) => {
       if (processTable !== undefined) return isRunning();
@@ -214,7 +219,7 @@ function toChildProcess(
 
 const LOOK_EVERY_MS = 1_000;
 
-/** Keeps no program alive that has nothing else to do. */
+/** A pause that does not keep the program alive. */
 function pauseUnnoticed(): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, LOOK_EVERY_MS).unref());
 }

@@ -2,40 +2,40 @@ import type { Environment } from "../runtime.ts";
 import { createChildEnvironment, resolveExecutable } from "./environment.ts";
 import { markEnvironment } from "./process.ts";
 
-// Long enough for any disk, short enough that a dead network mount does not stop the work for good.
+// Long enough for any disk, short enough that a dead network mount does not block forever.
 const TIME_LIMIT_MS = 60_000;
 const MAX_ERROR_CHARS = 2_000;
 
-/** One search and what becomes of its records. */
+/** One search and the handling of its records. */
 export interface RipgrepOptions {
   args: readonly string[];
-  /** What relative paths and globs with a slash start from. */
+  /** The base of relative paths and of globs with a slash. */
   cwd: string;
-  /** Of the child, see `createChildEnvironment`. */
+  /** The environment of the child, see `createChildEnvironment`. */
   environment: Readonly<Record<string, string>>;
-  /** Where ripgrep is looked for when the one we come with is missing. */
+  /** Where to search for ripgrep if the bundled one is missing. */
   search: { environment: Environment; outside: string };
   signal: AbortSignal;
-  /** What ends a record of the output. */
+  /** The separator of output records. */
   separator: "\n" | "\0";
   /** Called with each record, without its separator; false ends the search. */
   onRecord(record: string): boolean;
 }
 
-/** How a search ended; of one that was stopped, the exit code says nothing. */
+/** How a search ended; the exit code of a stopped search is meaningless. */
 export interface RipgrepEnd {
   /** 0 something was found, 1 nothing, 2 an error. */
   exitCode: number;
-  /** Ripgrep's own words about an error, cut to 2,000 characters. */
+  /** Ripgrep's own error message, truncated to 2,000 characters. */
   errors: string;
-  /** What ended the search before its end. */
+  /** The reason why the search was stopped. */
   stopped: "limit" | "timeout" | "abort" | undefined;
 }
 
 /**
- * Runs ripgrep, untouched by the user's or the project's ripgrep configuration, with an empty stdin.
+ * Runs ripgrep without the user's or the project's ripgrep configuration, with an empty stdin.
  *
- * @throws when there is no ripgrep, and for an argument that no program can be given.
+ * @throws when there is no ripgrep, and for an argument with a NUL character.
  */
 export async function runRipgrep(options: RipgrepOptions): Promise<RipgrepEnd> {
   const unusable = options.args.find((argument) => argument.includes("\0"));
@@ -53,7 +53,7 @@ export async function runRipgrep(options: RipgrepOptions): Promise<RipgrepEnd> {
   });
   const stop = (cause: RipgrepEnd["stopped"]) => {
     stopped ??= cause;
-    // It holds nothing that needs tidying up.
+    // It needs no cleanup.
     child.kill("SIGKILL");
   };
   const onAbort = () => stop("abort");
@@ -71,7 +71,7 @@ export async function runRipgrep(options: RipgrepOptions): Promise<RipgrepEnd> {
 }
 
 /**
- * The path of ripgrep: the one that is installed with us, else the first in PATH outside the project.
+ * The path of ripgrep: the bundled one, else the first in PATH outside the project.
  *
  * @throws when there is neither.
  */
@@ -79,11 +79,11 @@ export async function findRipgrep(
   search: RipgrepOptions["search"],
   findInstalled: () => Promise<string> = findInstalledRipgrep,
 ): Promise<string> {
-  // The package throws when it has no binary for this platform, and where we are a single compiled file.
+  // The package throws when it has no binary for this platform, and in a compiled executable.
   const installed = await findInstalled().catch(() => undefined);
   const program = installed ?? resolveExecutable("rg", search);
   if (program === undefined)
-    throw new Error("ripgrep is not installed here. Use bash with find and grep instead.");
+    throw new Error("ripgrep is not installed. Use bash with find and grep instead.");
   return program;
 }
 
@@ -116,9 +116,9 @@ async function readStart(output: ReadableStream<Uint8Array>): Promise<string> {
   return text.slice(0, MAX_ERROR_CHARS).trim();
 }
 
-/** What is looked for at most; ripgrep gets a `createChildEnvironment` of `environment`. */
+/** What to list; ripgrep runs with a `createChildEnvironment` of `environment`. */
 interface ListFilesOptions {
-  /** What is listed, absolute and real; the paths are relative to it. */
+  /** The directory to list, absolute and real; the paths are relative to it. */
   directory: string;
   /** The project, absolute and real: programs in it are not run. */
   root: string;
@@ -128,10 +128,10 @@ interface ListFilesOptions {
 }
 
 /**
- * The files of a directory and of those below it, in no order, but for hidden ones and what a `.gitignore` names (before
- * `git init` too). Names that are no text of one line are left out.
+ * The files in and below a directory, in no order, except hidden and ignored ones (by `.gitignore`, even without a
+ * repository). Names that are not valid Unicode or contain line breaks are left out.
  *
- * @throws when there is no ripgrep, when it cannot search there, and when `signal` is aborted.
+ * @throws when there is no ripgrep, when the search fails, and when `signal` is aborted.
  */
 export async function listFiles(options: ListFilesOptions): Promise<string[]> {
   const { directory, root, environment, maxFiles, signal } = options;
@@ -139,7 +139,7 @@ export async function listFiles(options: ListFilesOptions): Promise<string[]> {
   const end = await runRipgrep({
     args: ["--files", "--null", "--no-require-git", "--no-messages", "--no-ignore-messages"],
     cwd: directory,
-    // No session: nothing is run by anybody's wish but the user's.
+    // There is no session: only the user starts this.
     environment: createChildEnvironment({ environment, root, cwd: directory, sessionId: "" }),
     search: { environment, outside: root },
     signal,

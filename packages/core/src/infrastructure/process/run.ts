@@ -2,34 +2,34 @@ import { sleep } from "../runtime.ts";
 import { OutputReader } from "./output-reader.ts";
 import { type ChildProcess, type ProcessExit, type ProcessOptions, startProcess } from "./process.ts";
 
-/** A program with what ends it early. */
+/** A program with its time limit and signal. */
 interface CommandOptions extends ProcessOptions {
   timeoutMs: number;
   signal: AbortSignal;
-  /** Called with stdout and stderr as they come, until the command has returned. */
+  /** Called with stdout and stderr as they arrive, until the command has ended. */
   onOutput(chunk: Uint8Array): void;
-  /** Ends it where ending its processes one by one has failed; see `WrappedCommand`. */
+  /** Called when the processes could not be ended one by one; see `WrappedCommand`. */
   endSession?: ((reason: string) => Promise<void>) | undefined;
 }
 
-/** How a command came back; what it left running may outlive this. */
+/** How a command ended; processes that it left running may outlive this. */
 export interface CommandEnd extends ProcessExit {
-  /** What ended it: itself, the time limit, or the signal. */
+  /** The reason for its end: its own exit, the time limit, or the signal. */
   cause: "exit" | "timeout" | "abort";
-  /** True when something of it still runs: in the background after an exit, or because it could not be ended. */
+  /** True when some of its processes still run: in the background after an exit, or because they could not be ended. */
   survivors: boolean;
-  /** False where a program that reports what it does did not get that far; see `ProcessOptions.reportsEnd`. */
+  /** False for a reporting program that has not started its command; see `ProcessOptions.report`. */
   hasBegun: boolean;
-  /** Resolves when nothing of a program that reports its end runs any more; see `ProcessOptions.reportsEnd`. */
+  /** Resolves when none of its processes runs any more. */
   gone: Promise<unknown>;
 }
 
-// After an interrupt somebody waits for the prompt: what ignores TERM is killed behind the returned result.
-const ABORT_PATIENCE_MS = 600;
+// After an interrupt the user waits for the prompt: processes that ignore TERM are killed after the result is returned.
+const ABORT_GRACE_MS = 600;
 
 /**
- * Runs a program until it ends, its time is over or it is interrupted; in the last two cases everything it started is
- * ended with it. Children it left in the background neither delay the return nor end with it.
+ * Runs a program until it ends, its time limit is reached or it is interrupted; in the last two cases all its
+ * descendants are ended with it. Background children neither delay the return nor end with it.
  */
 export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
   const child = await startProcess(options);
@@ -65,7 +65,7 @@ async function endChild(child: ChildProcess, { endSession }: CommandOptions): Pr
 async function endWithPatience(ending: Promise<boolean>, cause: CommandEnd["cause"]): Promise<boolean> {
   if (cause !== "abort") return ending;
   const done = new AbortController();
-  const ended = await Promise.race([ending, sleep(ABORT_PATIENCE_MS, done.signal).then(() => false)]);
+  const ended = await Promise.race([ending, sleep(ABORT_GRACE_MS, done.signal).then(() => false)]);
   done.abort();
   return ended;
 }

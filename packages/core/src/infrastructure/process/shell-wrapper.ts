@@ -1,79 +1,82 @@
-/** A command for a shell, as it would be started without a box. */
+/** A command for a shell, as it would run unsandboxed. */
 export interface ShellCommand {
   /** The shell as an absolute path, and its arguments. */
   argv: readonly string[];
   cwd: string;
-  /** The whole environment of the command. */
+  /** The complete environment of the command. */
   environment: Readonly<Record<string, string>>;
-  /** Files that were written with the user's consent and still are as they were written, by real path: they may be there. */
+  /** Real paths of files that were written with the user's approval and have not changed since: they may exist. */
   writtenFiles?(): readonly string[];
 }
 
-/** A command as it is to be started for running in a box. */
+/** A command prepared to run in the sandbox. */
 export interface WrappedCommand {
   argv: readonly string[];
   environment: Readonly<Record<string, string>>;
-  /** How the program reports the command's end, see `ReportFormat`; left out where it is the command itself. */
+  /** How the program reports the command's end, see `ReportFormat`; left out if it is the command itself. */
   report?: "staying_shell" | "bubblewrap" | undefined;
-  /** Where the command's processes are seen, if they share a process namespace with others of the session. */
+  /** The process table with the command's processes, if the session's commands share a process namespace. */
   processTable?: string | undefined;
-  /** Absolute paths of files that the program finds open for reading, as its descriptors from 4 on. */
+  /** Absolute paths of files that are open for reading in the program, as its descriptors from 4 on. */
   inheritedFiles: readonly string[];
   /**
-   * What could not be made where this is all that came of it, so that nothing of the command was run. `mounts`: a path has
-   * just gone away. `processes`: there is no room for another one in the session.
+   * The reason why the sandbox could not be created, so that the command was not run; undefined otherwise. `mounts`: a
+   * path has just been removed. `processes`: the session has reached its process limit.
    */
   findFailure(output: string): "mounts" | "processes" | undefined;
   /**
-   * Ends everything that runs in the session's sandbox, and lets the next command say why: for a command that could not
-   * be started for want of processes, or not be ended. Left out where commands share nothing.
+   * Ends all processes in the session's sandbox, and lets the next command report why: for a command that could not be
+   * started because of the process limit, or could not be ended. Left out if commands share nothing.
    */
   endSession?: ((reason: string) => Promise<void>) | undefined;
   /**
-   * What the box is about, in a line for the model that follows a failure by which it was met; undefined otherwise.
-   * @param hasFailed false where the command says that it went well: left out, it has not.
+   * A line for the model after a failure that the sandbox caused: the rule that was violated; undefined otherwise.
+   * @param hasFailed false when the command reported success; by default it has failed.
    */
   explain(output: string, hasFailed?: boolean): string | undefined;
-  /** To be called once, when the command has returned: takes away what may not come about unasked, and says so. */
+  /**
+   * Call it once when the command has returned: removes protected files that were created without approval, and reports
+   * them.
+   */
   finish(end: CommandReturn): { notes: string[] };
-  /** To be called in place of `finish` where it could not be started. */
+  /** Call it instead of `finish` when the command could not be started. */
   abandon(): void;
 }
 
-/** How far a command is that has returned. */
+/** The state of a command that has returned. */
 export interface CommandReturn {
-  /** True when something of it runs on, as far as it says so itself. */
+  /** True when some of its processes still run, as far as it reports. */
   survivors: boolean;
-  /** Resolves when nothing of it runs any more, as far as that can be seen. */
+  /** Resolves when none of its processes runs any more, as far as that is visible. */
   gone: Promise<unknown>;
 }
 
-/** Where shell commands run that may touch little. */
+/** Runs shell commands with restricted access. */
 export interface ShellWrapper {
-  /** @throws Error when the command cannot be enclosed now: it is not run then. */
+  /** @throws Error when the command cannot be wrapped now: it is not run then. */
   wrapCommand(command: ShellCommand): Promise<WrappedCommand>;
   /**
-   * To be called before a command runs outside; what it returns, after: what has come about between may stay, unless something of the box
-   * ran meanwhile. Then it is taken away, and a line says so for each.
+   * Call it before a command runs unsandboxed, and the returned function afterwards: files that were created in between
+   * may stay, unless a sandboxed process ran meanwhile. Then they are removed, and a line reports each.
    */
   leave(): () => readonly string[];
 }
 
-/** The directory that sandboxed commands have in the place of the system's temporary ones. All paths are absolute. */
+/** The directory that replaces the system's temporary directories for sandboxed commands. All paths are absolute. */
 export interface CommandTemporary {
-  /** The directories in whose place it is, such as `/tmp`. */
+  /** The replaced directories, such as `/tmp`. */
   shared: readonly string[];
-  /** What lies in these and is itself to commands too: the project, for instance. */
+  /** Paths inside these that commands see unchanged: the project, for instance. */
   kept: readonly string[];
-  /** Where it really is. */
+  /** Its real path. */
   directory: string;
 }
 
 /** How the commands of a session run. */
 export type SandboxState =
-  /** In a box; one that asks for it and is allowed to runs outside, where `mayLeave`. */
+  /** In a sandbox; a command that requests it and has approval runs outside, if `mayLeave`. */
   | { kind: "boxed"; wrapper: ShellWrapper; mayLeave: boolean }
-  /** As any program of the user's; `problem` says why, where a box was wanted. */
+  /** Unsandboxed, as any program of the user; `problem` is the reason if a sandbox was expected. */
   | { kind: "open"; problem?: string | undefined }
-  /** Not at all, since there has to be a box and is none; `problem` says why, half a sentence. */
+  /** Not at all, because a sandbox is required and unavailable; `problem` is a clause. */
   | { kind: "refused"; problem: string };

@@ -10,20 +10,20 @@ interface ProcessRow {
   session: number;
 }
 
-// PF_KTHREAD of the kernel's sched.h: most of a table is these, and nobody has started them.
+// PF_KTHREAD of the kernel's sched.h: kernel threads, which are most of the table.
 const KERNEL_THREAD = 0x200000;
 
-/** True where the kernel shows all processes in `/proc`. */
+/** True when the kernel lists all processes in `/proc`. */
 export function hasProcessTable(): boolean {
   return process.platform === "linux";
 }
 
-/** What was found of a tree. */
+/** The processes found of a tree. */
 interface FoundTree {
   processes: FoundProcess[];
   /**
-   * False where something was on the move just then that may be a part of it: it ended, and may have left something behind,
-   * or was becoming another program, when nothing tells whose it is.
+   * False when a process that may belong to the tree was changing at that moment: it ended, and may have left a child,
+   * or was executing another program, while its environment is not readable.
    */
   isCertain: boolean;
 }
@@ -32,10 +32,10 @@ interface FoundTree {
 type FoundProcess = Pick<ProcessRow, "pid" | "group">;
 
 /**
- * The living processes that belong to a tree: members of its groups (or of sessions of that number), processes whose
- * environment contains its mark, those in its mount namespace, and whatever descends from any of these. Zombies, threads
- * of the kernel and this process are left out. Without a mount namespace, a process that left its group, dropped its
- * environment and lost its parent cannot be found.
+ * The living processes of a tree: members of its groups (or of sessions with that number), processes whose environment
+ * contains its mark, those in its mount namespace, and all descendants of these. Zombies, kernel threads and this
+ * process are left out. Without a mount namespace, a process that left its group, cleared its environment and lost its
+ * parent cannot be found.
  */
 export function findProcessTree({
   groups,
@@ -87,43 +87,43 @@ class ProcessReader {
     try {
       return readFileSync(`/proc/${pid}/${name}`, "latin1");
     } catch (error) {
-      // Somebody else's tells nothing about ours; what has ended since the list was read may have left something behind.
+      // A process of another user is irrelevant; one that has ended since the list was read may have left a child.
       if (!["EACCES", "EPERM"].includes(systemErrorCode(error) ?? "")) this.isCertain = false;
       return undefined;
     }
   }
 }
 
-/** Undefined for what does not live, and for threads of the kernel. */
+/** Undefined for a dead process and for kernel threads. */
 function toRow(pid: number, stat = ""): ProcessRow | undefined {
-  // The name in parentheses may itself hold spaces and parentheses. After it: state, parent, group, session, terminal and
-  // its foreground, flags.
+  // The name in parentheses may contain spaces and parentheses. After it: state, parent, group, session, terminal and
+  // its foreground group, flags.
   const [state, parent, group, session, , , flags] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 7);
   if (state === undefined || flags === undefined || state === "Z" || state === "X") return undefined;
   if ((Number(flags) & KERNEL_THREAD) !== 0) return undefined;
   return { pid, parent: Number(parent), group: Number(group), session: Number(session) };
 }
 
-/** How to find a process and what it started: the groups it leads, and a text in the environment of its descendants. */
+/** How to find a process and its descendants: the groups it leads, and a text in their environment. */
 export interface ProcessTree {
   groups: readonly number[];
   mark: string;
-  /** The mount namespace that it has to itself. */
+  /** Its own mount namespace. */
   mountNamespace?: string | undefined;
-  /** Of the groups, those that end by themselves once the others have: they are killed, never asked to end. */
+  /** Those groups that end by themselves after the others: they are killed, never sent TERM. */
   keepers?: readonly number[] | undefined;
-  /** Of the groups, those that hold what the others need: they are killed once nothing else is left. */
+  /** Those groups that hold resources of the others: they are killed once nothing else is left. */
   holders?: readonly number[] | undefined;
 }
 
-/** What a process group is for: see `ProcessTree`. */
+/** The role of a process group: see `ProcessTree`. */
 export type ProcessRole = "worker" | "keeper" | "holder";
 
-/** A process group, by the process that leads it. */
+/** A process group, identified by its leader. */
 export interface ProcessGroup {
   leader: number;
   role: ProcessRole;
-  /** True once the leader has ended and was waited for; its number is then free as soon as the group is empty. */
+  /** True once the leader has ended and was waited for; its number is free as soon as the group is empty. */
   leaderExited: boolean;
 }
 
@@ -133,17 +133,17 @@ const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 80;
 
 // A process that forks faster than it is found escapes one round, not several.
-const LAST_ROUNDS = 5;
-// At the moment at which a process becomes another program nothing tells that it is ours.
-const EMPTY_LOOKS = 2;
+const MAX_KILL_ROUNDS = 5;
+// While a process executes another program, its environment is not readable.
+const EMPTY_SCANS = 2;
 
 /**
- * Ends all that `find` finds: TERM, KILL after a second. Resolves with true as soon as nothing is left, or after two
- * seconds with false. Without a process table (see `hasProcessTable`) only the groups themselves are ended.
+ * Ends all processes that `find` finds: TERM, then KILL after a second. Resolves with true as soon as none is left, or
+ * after two seconds with false. Without a process table (see `hasProcessTable`) only the groups themselves are ended.
  */
 export async function endTree(find: () => ProcessTree): Promise<boolean> {
   const begin = monotonicMs();
-  const first = look(find());
+  const first = scanTree(find());
   if (first.targets.length === 0 && first.isCertain) return true;
   let left = first.targets;
   for (const { target, role } of left) {
@@ -152,16 +152,16 @@ export async function endTree(find: () => ProcessTree): Promise<boolean> {
     // A stopped process acts on TERM only once it continues.
     signalProcess(target, "SIGCONT");
   }
-  let emptyLooks = left.length === 0 ? 1 : 0;
-  for (let pauseMs = FIRST_PAUSE_MS; emptyLooks < EMPTY_LOOKS; pauseMs = nextPause(pauseMs, emptyLooks)) {
+  let emptyScans = left.length === 0 ? 1 : 0;
+  for (let pauseMs = FIRST_PAUSE_MS; emptyScans < EMPTY_SCANS; pauseMs = nextPause(pauseMs, emptyScans)) {
     const elapsedMs = monotonicMs() - begin;
     if (elapsedMs >= LIMIT_MS) return false;
     const isLast = left.every(({ role }) => role === "holder");
     if (isLast || elapsedMs >= TERM_GRACE_MS) killAll(left);
     const boundaryMs = elapsedMs < TERM_GRACE_MS ? TERM_GRACE_MS : LIMIT_MS;
     await sleep(Math.min(pauseMs, Math.max(1, boundaryMs - elapsedMs)));
-    left = look(find()).targets;
-    emptyLooks = left.length === 0 ? emptyLooks + 1 : 0;
+    left = scanTree(find()).targets;
+    emptyScans = left.length === 0 ? emptyScans + 1 : 0;
   }
   return true;
 }
@@ -170,44 +170,44 @@ function killAll(targets: readonly Target[]): void {
   for (const { target } of targets) signalProcess(target, "SIGKILL");
 }
 
-function nextPause(pauseMs: number, emptyLooks: number): number {
-  return emptyLooks > 0 ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+function nextPause(pauseMs: number, emptyScans: number): number {
+  return emptyScans > 0 ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
 }
 
-/** Kills all that `find` finds, without waiting for it to be gone. */
+/** Kills all processes that `find` finds, without waiting for their end. */
 export function endTreeNow(find: () => ProcessTree): void {
-  for (let round = 0; round < LAST_ROUNDS; round++) {
-    const { targets } = look(find());
+  for (let round = 0; round < MAX_KILL_ROUNDS; round++) {
+    const { targets } = scanTree(find());
     if (targets.length === 0) return;
     killAll(targets);
   }
 }
 
-/** True while the group has members, zombies included, and its number has not passed to somebody else. */
+/** True while the group has members, including zombies, and its number was not reused. */
 export function isGroupAlive({ leader, leaderExited }: ProcessGroup): boolean {
   if (!leaderExited) return true;
-  // A number is not given away while a group bears it, so a process of that number is a stranger.
+  // A number is not reused while a group has it, so a process with that number is unrelated.
   return signalProcess(-leader, 0) && !signalProcess(leader, 0);
 }
 
-/** True when something of the tree runs. */
+/** True when a process of the tree runs. */
 export function isTreeAlive(tree: ProcessTree): boolean {
-  return look(tree).targets.length > 0;
+  return scanTree(tree).targets.length > 0;
 }
 
-interface Look {
+interface TreeScan {
   targets: Target[];
-  /** Nothing of the tree can have escaped it. */
+  /** True when no process of the tree can have been missed. */
   isCertain: boolean;
 }
 
-/** What to signal: a process, or, as a negative number, a whole group where single processes cannot be listed. */
+/** A process to signal or, as a negative number, a whole group if single processes cannot be listed. */
 interface Target {
   target: number;
   role: ProcessRole;
 }
 
-function look(tree: ProcessTree): Look {
+function scanTree(tree: ProcessTree): TreeScan {
   const roleOf = (group: number): ProcessRole => {
     if (tree.holders?.includes(group)) return "holder";
     return tree.keepers?.includes(group) ? "keeper" : "worker";
@@ -220,13 +220,13 @@ function look(tree: ProcessTree): Look {
   return { targets: processes.map(({ pid, group }) => ({ target: pid, role: roleOf(group) })), isCertain };
 }
 
-/** Sends a signal (0 only asks); false when there is no such process or it is not ours to signal. */
+/** Sends a signal (0 only checks); false when the process is missing or may not be signaled. */
 function signalProcess(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(target, signal);
     return true;
   } catch {
-    // It has ended by itself in the meantime, which is what was wanted.
+    // It has ended in the meantime, as intended.
     return false;
   }
 }
@@ -234,28 +234,31 @@ function signalProcess(target: number, signal: NodeJS.Signals | 0): boolean {
 // In /proc/PID/stat, counted from the state, which follows the name in parentheses.
 const START_TIME_FIELD = 19;
 
-/** Names a process for good: numbers are given again, and not at the same time. */
+/** Identifies a process uniquely: numbers are reused, but not at the same time. */
 export interface ProcessIdentity {
   pid: number;
-  /** In ticks since the system was started; undefined where it is not told (only Linux does). */
+  /** In ticks since the system was started; undefined if unavailable (only Linux provides it). */
   startTime?: string | undefined;
 }
 
 let own: ProcessIdentity | undefined;
 
-/** Of this very process. */
+/** The identity of this process. */
 export function ownIdentity(): ProcessIdentity {
   own ??= { pid: process.pid, startTime: readStartTime(process.pid) };
   return own;
 }
 
-/** True while that very process runs; a zombie does not. Without a start time, while any process has its number. */
+/**
+ * True while exactly this process runs; a zombie does not count. Without a start time, true while any process has its
+ * number.
+ */
 export function isProcessAlive({ pid, startTime }: ProcessIdentity): boolean {
   if (startTime !== undefined && hasProcessTable()) return readStartTime(pid) === startTime;
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Somebody else's process is alive too.
+    // A process of another user counts as alive, too.
     return systemErrorCode(error) === "EPERM";
   }
 }

@@ -1,7 +1,7 @@
-/** The types that `inspectImage` knows by their bytes. */
+/** The types that `inspectImage` recognizes by their bytes. */
 type ImageMediaType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 
-/** What an image file says about itself; width and height in pixels, both above zero. */
+/** The type and size of an image; width and height in pixels, both above zero. */
 interface ImageHeader {
   mediaType: ImageMediaType;
   width: number;
@@ -9,8 +9,8 @@ interface ImageHeader {
 }
 
 /**
- * Reads type and size from the bytes of a whole PNG, JPEG, GIF or WebP file, whatever its name says. Anything else,
- * and a file that ends before its picture does, is undefined. Pixels are not decoded, so damage inside them is not seen.
+ * Reads type and size from the bytes of a complete PNG, JPEG, GIF or WebP file, whatever its name. Undefined for other
+ * formats and truncated files. Pixels are not decoded, so damage inside them is not detected.
  */
 export function inspectImage(bytes: Uint8Array): ImageHeader | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -30,7 +30,9 @@ function inspectPng(view: DataView): ImageHeader | undefined {
   return { mediaType: "image/png", width: view.getUint32(16), height: view.getUint32(20) };
 }
 
-/** A PNG is a row of chunks: length, name, data, checksum. It is whole when IEND is reached and there was data. */
+/**
+ * A PNG is a sequence of chunks: length, name, data, checksum. It is complete when IEND is reached and there was data.
+ */
 function endsWithPngEnd(view: DataView): boolean {
   let hasData = false;
   for (let offset = 8; offset + 12 <= view.byteLength; offset += 12 + view.getUint32(offset)) {
@@ -42,7 +44,7 @@ function endsWithPngEnd(view: DataView): boolean {
 
 const JPEG_START_OF_SCAN = 0xda;
 
-/** The start-of-frame markers hold the size; C4, C8 and CC lie in the same range and are something else. */
+/** The start-of-frame markers contain the size; C4, C8 and CC are in the same range and mean something else. */
 function isStartOfFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }
@@ -70,7 +72,7 @@ function inspectJpeg(view: DataView): ImageHeader | undefined {
 }
 
 function hasJpegEnd(view: DataView, scanStart: number): boolean {
-  // From the end, since the marker is nearly always last; cameras append data of their own behind it.
+  // From the end, since the marker is nearly always last; cameras append their own data.
   for (let offset = view.byteLength - 2; offset > scanStart; offset--) {
     if (view.getUint8(offset) === 0xff && view.getUint8(offset + 1) === 0xd9) return true;
   }
@@ -83,7 +85,7 @@ function inspectGif(view: DataView): ImageHeader | undefined {
   return { mediaType: "image/gif", width: view.getUint16(6, true), height: view.getUint16(8, true) };
 }
 
-/** The bytes of a GIF colour table, whose flag and size stand in one packed byte. */
+/** The size of a GIF color table in bytes; its flag and size share one packed byte. */
 function gifColorTableBytes(packed: number): number {
   return packed & 0x80 ? 3 * 2 ** ((packed & 0x07) + 1) : 0;
 }
@@ -120,7 +122,7 @@ function inspectWebp(view: DataView): ImageHeader | undefined {
   return size && { mediaType: "image/webp", ...size };
 }
 
-/** The three kinds of WebP keep their size in different places: lossy, lossless and extended. */
+/** The three kinds of WebP (lossy, lossless and extended) store their size differently. */
 function webpSize(view: DataView): { width: number; height: number } | undefined {
   if (hasAscii(view, 12, "VP8 ")) {
     return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
@@ -137,21 +139,21 @@ function readUint24(view: DataView, offset: number): number {
   return view.getUint16(offset, true) | (view.getUint8(offset + 2) << 16);
 }
 
-/** Anthropic refuses sides above 2,000 pixels once a request holds many images. */
+/** Anthropic rejects sides above 2,000 pixels in requests with many images. */
 const MAX_IMAGE_SIDE = 2_000;
-/** Of the file: the limit there is 5 MB of base64, which is 3.75 MB of file. */
+/** Bytes of the file: the limit is 5 MB of base64, which is 3.75 MB of file. */
 const MAX_IMAGE_BYTES = 3.5 * 1024 * 1024;
-// Four bytes a pixel while it is decoded: 200 MB.
+// Four bytes per pixel while it is decoded: 200 MB.
 const MAX_PIXELS = 50_000_000;
 
-/** An image within `MAX_IMAGE_SIDE` and `MAX_IMAGE_BYTES`; its type may be another than the file's. */
+/** An image within `MAX_IMAGE_SIDE` and `MAX_IMAGE_BYTES`; its type may differ from the file's. */
 interface SizedImage extends ImageHeader {
   bytes: Uint8Array;
 }
 
 /**
- * An image that providers accept: as it is when it fits, else smaller, keeping its proportions. Every image is decoded
- * once, since one with damaged pixels would be refused in each later request of the session. Throws when it cannot be decoded.
+ * An image that providers accept: unchanged when it fits, otherwise scaled down proportionally. Every image is decoded
+ * once, since damaged pixels would be rejected in each later request of the session. @throws when it cannot be decoded.
  */
 export async function fitImage(bytes: Uint8Array, header: ImageHeader): Promise<SizedImage> {
   const image = () => new Bun.Image(bytes, { maxPixels: MAX_PIXELS });
@@ -166,7 +168,7 @@ export async function fitImage(bytes: Uint8Array, header: ImageHeader): Promise<
   if (sameFormat.bytes.length <= MAX_IMAGE_BYTES) return sameFormat;
   const asJpeg = await encoded(small(), "image/jpeg");
   if (asJpeg.bytes.length <= MAX_IMAGE_BYTES) return asJpeg;
-  throw new Error(`it stays above ${MAX_IMAGE_BYTES / 1024 / 1024} MB when made smaller`);
+  throw new Error(`it stays above ${MAX_IMAGE_BYTES / 1024 / 1024} MB when scaled down`);
 }
 
 async function encoded(image: Bun.Image, mediaType: ImageMediaType): Promise<SizedImage> {

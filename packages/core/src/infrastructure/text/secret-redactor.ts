@@ -1,4 +1,4 @@
-/** A value that may not be shown, and what stands in its place, such as `[key of anthropic]`. */
+/** A secret value and its placeholder, such as `[key of anthropic]`. */
 export interface SecretValue {
   value: string;
   placeholder: string;
@@ -8,13 +8,13 @@ export interface SecretValue {
 interface SecretForm {
   text: string;
   placeholder: string;
-  /** What is searched for: the beginning of the form, or all of it. */
+  /** The searched text: the beginning of the form, or all of it. */
   head: string;
-  /** The end of the form, where its beginning may be cut off; undefined where only the whole counts. */
+  /** The end of the form, if its beginning may be cut off; undefined if only the complete form counts. */
   tail?: string | undefined;
 }
 
-/** Something that is searched for, and the offset of one of its grams. */
+/** A searched text, and the offset of one of its grams. */
 interface Gram {
   form: SecretForm;
   needle: string;
@@ -27,27 +27,27 @@ interface Range {
   placeholder: string;
 }
 
-// Shorter values are part of everyday texts.
+// Shorter values occur in ordinary texts.
 const MIN_VALUE_CHARS = 8;
-// A text is sampled: of each value, one gram lies where a sample is taken.
+// A text is sampled: each searched value has one gram at a sampled position.
 const GRAM_CHARS = 4;
 const SAMPLE_DISTANCE = MIN_VALUE_CHARS - GRAM_CHARS + 1;
-// A piece of a key this long is recognized where the rest was cut off. What keys have in common at their beginning,
-// such as `sk-ant-api03-`, is shorter.
+// A truncated key is recognized by a piece of this length. Common prefixes of keys, such as `sk-ant-api03-`, are
+// shorter.
 const PIECE_CHARS = 20;
-// Below this a key has no pieces: what is left of it after a piece would be most of it.
+// A shorter key has no pieces: a piece would be most of it.
 const MIN_CHARS_WITH_PIECES = 30;
-// Encoded forms of shorter values could be a word.
+// The encoded form of a shorter value could be a word.
 const MIN_ENCODED_CHARS = 16;
-// A line of a longer secret, such as a private key, that counts on its own.
+// The minimum length of a line of a longer secret, such as a private key, that is redacted separately.
 const MIN_LINE_CHARS = 24;
-// The header of a signed token is the same in most tokens.
+// The header of a signed token, which most tokens share.
 const COMMON_BEGINNING = /^eyJ/;
 const TOKEN = /^[\w.+/=~:-]+$/;
 
 /**
- * Replaces secrets in texts by their placeholders: as they are, in base64, URL encoding, hexadecimal and JSON escapes, and
- * long pieces of keys that were cut. What holds no secret is returned as it is, the same object.
+ * Replaces secrets in texts by their placeholders: verbatim, in base64, URL encoding, hexadecimal and JSON escapes, and
+ * long pieces of truncated keys. Data without secrets is returned as the same object.
  */
 export class SecretRedactor {
   private readonly secrets: SecretValue[] = [];
@@ -58,7 +58,7 @@ export class SecretRedactor {
     for (const secret of secrets) this.add(secret);
   }
 
-  /** Replaces this value as well from now on, if it has 8 characters or more. The first placeholder of a value stands. */
+  /** Redacts this value as well from now on, if it has 8 characters or more. The first placeholder of a value stays. */
   add(secret: SecretValue): void {
     if (secret.value.length < MIN_VALUE_CHARS || this.secrets.some(({ value }) => value === secret.value))
       return;
@@ -67,7 +67,7 @@ export class SecretRedactor {
     this.known = new WeakMap();
   }
 
-  /** A text, or data made of texts: every string in it, keys included, without the secrets. Data is not changed. */
+  /** Redacts a text, or every string in a data structure, including keys. The data itself is not changed. */
   redact<T>(value: T): T;
   redact(value: unknown): unknown {
     if (this.secrets.length === 0) return value;
@@ -80,19 +80,19 @@ export class SecretRedactor {
     return redacted;
   }
 
-  /** The placeholders that stand in a text. */
+  /** The placeholders in a text. */
   placeholdersIn(text: string): string[] {
     return [...new Set(this.secrets.map(({ placeholder }) => placeholder))].filter((placeholder) =>
       text.includes(placeholder),
     );
   }
 
-  /** A text that is not at its end yet: what may be the beginning of a secret is left out. */
+  /** Redacts an unfinished text: a possible beginning of a secret at its end is left out. */
   redactPart(text: string): string {
     return this.redact(text.slice(0, text.length - this.countUndecided(text)));
   }
 
-  /** How many characters at the end of a text may be the beginning of a secret whose rest is still to come. */
+  /** How many characters at the end of a text may be the beginning of a secret. */
   countUndecided(text: string): number {
     let undecided = 0;
     for (const { text: form } of this.compile().forms) {
@@ -126,7 +126,7 @@ export class SecretRedactor {
 
   private redactRecord(record: object): unknown {
     const prototype: unknown = Object.getPrototypeOf(record);
-    // Anything else than plain data, such as an error, is its owner's to redact.
+    // Objects that are not plain data, such as errors, are redacted by their owners.
     if (prototype !== Object.prototype && prototype !== null) return record;
     const entries = Object.entries(record);
     const redacted = entries.map(([key, value]): [string, unknown] => [
@@ -142,15 +142,15 @@ export class SecretRedactor {
 }
 
 /**
- * A text that arrives in pieces: what may be the beginning of a secret waits for its rest. The pieces that come out, put
- * together, are the redacted text.
+ * Redacts a text that arrives in pieces: a possible beginning of a secret is held back until more arrives. The returned
+ * pieces together are the redacted text.
  */
 export class RedactedPieces {
   private waiting = "";
 
   constructor(private readonly redactor: SecretRedactor) {}
 
-  /** What can be shown now; empty where all of it has to wait. */
+  /** The text that can be shown now; may be empty. */
   push(piece: string): string {
     const text = this.waiting + piece;
     const shown = text.length - this.redactor.countUndecided(text);
@@ -158,7 +158,7 @@ export class RedactedPieces {
     return this.redactor.redact(text.slice(0, shown));
   }
 
-  /** The rest, when nothing more comes. */
+  /** The remaining text at the end. */
   finish(): string {
     const rest = this.redactor.redact(this.waiting);
     this.waiting = "";
@@ -192,8 +192,8 @@ function toForm(text: string, placeholder: string): SecretForm {
 }
 
 /**
- * The characters of base64 that the bytes alone decide when `offset` bytes precede them in the last group; both alphabets
- * where they differ.
+ * The base64 characters that depend on the bytes alone when `offset` bytes precede them in the last group; in both
+ * alphabets if they differ.
  */
 function toBase64(bytes: Buffer, offset: number): string[] {
   const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64");
@@ -202,7 +202,7 @@ function toBase64(bytes: Buffer, offset: number): string[] {
   return [own, own.replaceAll("+", "-").replaceAll("/", "_")];
 }
 
-/** Finds all forms in one pass over a text, whatever their number. */
+/** Finds all forms in one pass over a text. */
 class GramIndex {
   private readonly grams = new Map<number, Gram[]>();
   private readonly isUsed = new Uint8Array(1 << 16);
@@ -235,7 +235,7 @@ class GramIndex {
   }
 }
 
-/** 16 bits of the four characters from there on. */
+/** 16 bits derived from four characters. */
 function gramCode(text: string, at: number): number {
   const first = (text.charCodeAt(at) << 4) ^ text.charCodeAt(at + 1);
   const second = (text.charCodeAt(at + 2) << 4) ^ text.charCodeAt(at + 3);
@@ -251,7 +251,7 @@ function toRange(text: string, { form, needle }: Pick<Gram, "form" | "needle">, 
     : { start: extendBackward(text, form, start), end, placeholder };
 }
 
-/** The end of a secret of this form after its prefix; line breaks may occur anywhere, as in wrapped base64. */
+/** Finds the end of a form from a given position; line breaks are allowed anywhere, as in wrapped base64. */
 function extendForward(text: string, { text: form }: SecretForm, from: number): number {
   let end = from;
   for (let at = from, index = PIECE_CHARS; index < form.length && at < text.length; at++) {
@@ -263,7 +263,7 @@ function extendForward(text: string, { text: form }: SecretForm, from: number): 
   return end;
 }
 
-/** The same towards the beginning, from the tail on. */
+/** Finds the beginning of a form backwards from its tail. */
 function extendBackward(text: string, { text: form }: SecretForm, from: number): number {
   let start = from;
   for (let at = from - 1, index = form.length - PIECE_CHARS - 1; index >= 0 && at >= 0; at--) {
@@ -275,7 +275,7 @@ function extendBackward(text: string, { text: form }: SecretForm, from: number):
   return start;
 }
 
-/** Ranges that overlap are one, with the placeholder of the longest. */
+/** Merges overlapping ranges; the longest determines the placeholder. */
 function replaceRanges(text: string, ranges: readonly Range[]): string {
   const sorted = [...ranges].sort((one, other) => one.start - other.start || other.end - one.end);
   const merged: (Range & { longest: number })[] = [];

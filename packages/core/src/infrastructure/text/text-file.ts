@@ -1,13 +1,13 @@
 const SAMPLE_BYTES = 64 * 1024;
 const UTF8_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
 
-/** The text of a UTF-8 file. The byte order mark is not part of `text`; line ends are, as they are in the file. */
+/** The text of a UTF-8 file. `text` excludes the byte order mark and includes the original line endings. */
 export interface TextContent {
   text: string;
   hasByteOrderMark: boolean;
 }
 
-/** The bytes are no UTF-8. `message` says what they are, in words that fit behind "it is". */
+/** The bytes are not UTF-8. `message` describes them as a phrase that fits after "it is". */
 export class NotUtf8Error extends Error {
   override name = "NotUtf8Error";
   constructor(
@@ -18,7 +18,7 @@ export class NotUtf8Error extends Error {
   }
 }
 
-/** Throws a `NotUtf8Error` for anything else, so that no byte is ever replaced; a NUL counts as binary. */
+/** @throws NotUtf8Error for invalid bytes, which are never replaced; a NUL counts as binary. */
 export function decodeUtf8(bytes: Uint8Array): TextContent {
   if (bytes.includes(0)) throw notUtf8(bytes);
   const hasByteOrderMark = UTF8_MARK.every((byte, index) => bytes[index] === byte);
@@ -26,36 +26,39 @@ export function decodeUtf8(bytes: Uint8Array): TextContent {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     return { text: hasByteOrderMark ? text.slice(1) : text, hasByteOrderMark };
   } catch {
-    // The decoder says neither where nor why; that is found out for the message.
+    // The decoder reports neither position nor cause; they are determined for the message.
     throw notUtf8(bytes);
   }
 }
 
-/** Halves of a surrogate pair, which UTF-8 cannot hold, become U+FFFD. */
+/** Lone surrogates, which UTF-8 cannot represent, become U+FFFD. */
 export function encodeUtf8({ text, hasByteOrderMark }: TextContent): Uint8Array {
   const bytes = new TextEncoder().encode(text.toWellFormed());
   return hasByteOrderMark ? Buffer.concat([UTF8_MARK, bytes]) : bytes;
 }
 
-/** The error for bytes that are no UTF-8. `isPart` when they are only a piece of the file: no place is named then. */
+/**
+ * The error for bytes that are not UTF-8. `isPart` when they are only a part of the file: no position is given then.
+ */
 export function notUtf8(bytes: Uint8Array, { isPart = false } = {}): NotUtf8Error {
   const offset = findInvalidByte(bytes);
   const start = Math.max(0, Math.min(offset - SAMPLE_BYTES / 2, bytes.length - SAMPLE_BYTES));
-  // The zero bytes of wide encodings alternate, so the sample begins at an even place.
+  // The zero bytes of wide encodings alternate, so the sample starts at an even offset.
   const guess = guessEncoding(bytes.subarray(start - (start % 2), start + SAMPLE_BYTES));
   if (guess.kind === "binary") return new NotUtf8Error("binary data", guess);
-  const place = isPart ? "" : ` (${describePlace(bytes, offset)})`;
-  if (guess.kind === "damaged") return new NotUtf8Error(`UTF-8 text with a damaged character${place}`, guess);
-  return new NotUtf8Error(`not UTF-8 but probably ${guess.name}${place}`, guess);
+  const position = isPart ? "" : ` (${describePosition(bytes, offset)})`;
+  if (guess.kind === "damaged")
+    return new NotUtf8Error(`UTF-8 text with a damaged character${position}`, guess);
+  return new NotUtf8Error(`not UTF-8 but probably ${guess.name}${position}`, guess);
 }
 
-function describePlace(bytes: Uint8Array, offset: number): string {
+function describePosition(bytes: Uint8Array, offset: number): string {
   const line = Buffer.from(bytes.buffer, bytes.byteOffset, offset).toString("latin1").split("\n").length;
   const value = (bytes[offset] ?? 0).toString(16).toUpperCase().padStart(2, "0");
   return `byte 0x${value} at offset ${offset}, line ${line}`;
 }
 
-/** Where the first byte stands that is no UTF-8 text, found by halving. */
+/** The position of the first byte that is not valid UTF-8, found by bisection. */
 function findInvalidByte(bytes: Uint8Array): number {
   const zero = bytes.indexOf(0);
   const head = zero === -1 ? bytes : bytes.subarray(0, zero);
@@ -79,7 +82,7 @@ function isValid(bytes: Uint8Array, { mayBeCutOff }: { mayBeCutOff: boolean }): 
   }
 }
 
-/** The first byte of the unfinished character that ends before `end`, or `end` when the last one is whole. */
+/** The first byte of an unfinished character before `end`, or `end` when the last one is complete. */
 function sequenceStart(bytes: Uint8Array, end: number): number {
   for (let start = end; start > Math.max(0, end - 3); start--) {
     if ((bytes[start - 1] ?? 0) < 0xc0) continue;
@@ -88,19 +91,19 @@ function sequenceStart(bytes: Uint8Array, end: number): number {
   return end;
 }
 
-/** What bytes that are no valid UTF-8 probably are. `iconvName` is the encoding as `iconv -f` takes it. */
+/** The probable encoding of bytes that are not valid UTF-8. `iconvName` is its name for `iconv -f`. */
 type EncodingGuess =
   | { kind: "binary" }
   | { kind: "text"; name: string; iconvName: string }
-  /** UTF-8 but for a few bytes. */
+  /** UTF-8 except for a few bytes. */
   | { kind: "damaged" };
 
 const KANA = /[\u3040-\u30ff]/gu;
 const HANGUL = /[\uac00-\ud7a3]/gu;
 const HAN = /[\u4e00-\u9fff]/gu;
 
-// Shares of characters that text of the encoding has and that chance does not produce; order matters, since the
-// decoders of the later ones accept nearly everything.
+// Minimum shares of characters that are typical for the encoding and unlikely by chance. The order matters, since the
+// later decoders accept nearly everything.
 const MULTIBYTE = [
   { label: "shift_jis", name: "Shift-JIS", iconvName: "SHIFT_JIS", letters: KANA, share: 0.2 },
   { label: "euc-jp", name: "EUC-JP", iconvName: "EUC-JP", letters: KANA, share: 0.2 },
@@ -108,11 +111,11 @@ const MULTIBYTE = [
   { label: "gb18030", name: "GB18030", iconvName: "GB18030", letters: HAN, share: 0.8 },
 ] as const;
 
-// A single zero byte says nothing about the width of characters.
+// A single zero byte does not indicate the width of characters.
 const MIN_ZEROS = 2;
 const MAX_CONTROL_SHARE = 0.02;
 
-/** Guesses from a sample; only bytes that UTF-8 refuses should get here. */
+/** Guesses the encoding from a sample that is not valid UTF-8. */
 export function guessEncoding(sample: Uint8Array): EncodingGuess {
   const wide = guessWide(sample);
   if (wide) return wide;
@@ -125,7 +128,7 @@ export function guessEncoding(sample: Uint8Array): EncodingGuess {
   return { kind: "text", name: "Latin-1 or another 8-bit encoding", iconvName: "ISO-8859-1" };
 }
 
-/** Encodings of two or four bytes a character, by their mark or by where the zero bytes stand. */
+/** Encodings with two or four bytes per character, by their mark or by the positions of zero bytes. */
 function guessWide(sample: Uint8Array): EncodingGuess | undefined {
   const [first, second, third, fourth] = sample;
   if (first === 0xff && second === 0xfe) {
@@ -153,7 +156,7 @@ function countZeros(sample: Uint8Array): { even: number; odd: number } {
   return zeros;
 }
 
-/** Control characters other than those that occur in text: backspace to carriage return, and escape. */
+/** The share of control characters other than those in ordinary texts: backspace to carriage return, and escape. */
 function controlShare(sample: Uint8Array): number {
   let controls = 0;
   for (const byte of sample) {
@@ -173,7 +176,7 @@ function hasLetterShare(
   sample: Uint8Array,
   { label, letters, share }: { label: (typeof MULTIBYTE)[number]["label"]; letters: RegExp; share: number },
 ): boolean {
-  // Not fatal: the sample may end in the middle of a character.
+  // Not fatal: the sample may end inside a character.
   const text = new TextDecoder(label).decode(sample);
   const foreign = text.match(/[^\0-\x7f]/gu)?.length ?? 0;
   const broken = text.split("\ufffd").length - 1;
@@ -211,13 +214,13 @@ const SIGNATURES: readonly { kind: string; bytes: string; offset?: number }[] = 
 
 const IMAGES: readonly string[] = ["PNG image", "JPEG image", "GIF image", "WebP image"];
 
-/** What a binary file is by its first bytes, such as `PDF document`; undefined for one that is not known. */
+/** The type of a binary file by its first bytes, such as `PDF document`; undefined when unknown. */
 export function fileSignature(start: Uint8Array): string | undefined {
   const text = Buffer.from(start.subarray(0, 512)).toString("latin1");
   return SIGNATURES.find(({ bytes, offset = 0 }) => text.startsWith(bytes, offset))?.kind;
 }
 
-/** True for the beginnings of the image formats that models can see. */
+/** True for the first bytes of the image formats that models support. */
 export function startsLikeImage(start: Uint8Array): boolean {
   const kind = fileSignature(start);
   return kind !== undefined && IMAGES.includes(kind);

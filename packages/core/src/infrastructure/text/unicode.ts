@@ -1,27 +1,28 @@
 /**
- * Shown by nothing, yet read by a model: controls, reordering marks, tags, fillers, selectors. Not all of \p{Cf}, which
- * has Arabic signs in it that are seen.
+ * Characters that are invisible but are read by a model: controls, reordering marks, tags, fillers, selectors. Not all
+ * of \p{Cf}, which includes visible Arabic signs.
  */
 const INVISIBLE = /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb]/u;
 
 const RUNS = new RegExp(`(?:(?![\\t\\n\\r])${INVISIBLE.source})+`, "gu");
 
-/** What emoji and many scripts are written with: a variation selector, a joiner, or one after the other. */
+/** The joiners of emoji and many scripts: a variation selector, a joiner, or one after the other. */
 const JOINING = /^(?:[\ufe0e\ufe0f]|\ufe0f?[\u200c\u200d])$/;
 
-/** A character that such a mark can belong to: not ASCII, but for the digits and signs that emoji are made of. */
+/** The end of a text that such a joiner can follow: not ASCII, except the digits and signs of emoji. */
 const JOINABLE_BEFORE = /[^\p{ASCII}]$|[0-9#*]$/u;
 
-/** A text behind `removeInvisible`. */
+/** The result of `removeInvisible`. */
 interface VisibleText {
   text: string;
-  /** How many characters were taken out. */
+  /** The number of removed characters. */
   removed: number;
 }
 
 /**
- * Takes out what no reader sees and a model does: zero-width and control characters, direction marks, the Unicode tags.
- * The joiners and selectors of emoji and of scripts such as Persian or Hindi stay where they join something.
+ * Removes characters that are invisible to readers but not to a model: zero-width and control characters, direction
+ * marks, Unicode tags. Joiners and selectors of emoji and of scripts such as Persian or Hindi stay when they join
+ * something.
  */
 export function removeInvisible(text: string): VisibleText {
   let removed = 0;
@@ -35,35 +36,35 @@ export function removeInvisible(text: string): VisibleText {
 
 function joins(text: string, start: number, end: number): boolean {
   if (!JOINABLE_BEFORE.test(text.slice(Math.max(0, start - 2), start))) return false;
-  // A selector ends a character, a joiner needs another one after it.
+  // A selector ends a character; a joiner needs another one after it.
   const isSelector = end - start === 1 && /[\ufe0e\ufe0f]/.test(text.charAt(start));
   return isSelector || /^[^\p{ASCII}]/u.test(text.slice(end, end + 2));
 }
 
-/** A name or path on one line, with everything that cannot be seen in it written out as `\u{…}`. */
+/** A name or path on one line, with invisible characters written as `\u{…}`. */
 export function revealInvisible(name: string): string {
   return name.replace(new RegExp(INVISIBLE.source, "gu"), (character) => {
     return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   });
 }
 
-/** A text that is kept for later in a fraction of its memory; code and logs take a third to a tenth. */
+/** A text in compressed form; code and logs take a third to a tenth of the memory. */
 interface PackedText {
-  /** The text, unpacked anew each time: 0.1 ms for 50 KB. */
+  /** The text, decompressed each time: 0.1 ms for 50 KB. */
   read(): string;
 }
 
-// The lowest level: 50 KB take a tenth of a millisecond, and higher ones gain little on text.
+// The lowest level: 50 KB take a tenth of a millisecond, and higher levels gain little for text.
 const OPTIONS = { level: 1 };
 
-/** Undefined for the rare text that UTF-8 cannot hold, such as half an emoji. */
+/** Undefined for a text that UTF-8 cannot represent, such as one with lone surrogates. */
 export function packText(text: string): PackedText | undefined {
   if (!text.isWellFormed()) return undefined;
   const packed = Bun.zstdCompressSync(text, OPTIONS);
   return { read: () => Bun.zstdDecompressSync(packed).toString() };
 }
 
-/** A kind of key with the form its maker documents. Before each, nothing that would make it the end of a word. */
+/** A kind of key with the form documented by its vendor. No pattern matches in the middle of a word. */
 const SECRET_FORMS: readonly { name: string; form: RegExp }[] = [
   { name: "a private key", form: /-----BEGIN [A-Z0-9 ]*PRIVATE KEY/ },
   { name: "an API key (sk-…)", form: /(?<![A-Za-z0-9])sk-(?:(?=[\w-]*\d)[\w-]{10,}|[A-Za-z0-9]{20,})/ },
@@ -78,22 +79,22 @@ const SECRET_FORMS: readonly { name: string; form: RegExp }[] = [
   { name: "a password in an address", form: /[a-z][a-z0-9+.-]*:\/\/[^\s/:@]+:[^\s/@]{3,}@/i },
   {
     name: "a key or password",
-    // Letters and digits mixed, long, and right behind a word that announces it: prose does not look so.
+    // Long, with letters and digits, directly after a word that announces a secret: prose does not look like that.
     form: /(?:api[ _-]?key|secret|token|passw(?:or)?d)["']?\s*(?:[:=]|is)\s*["'`]?(?=[\w+=-]*\d)(?=[\w+=-]*[a-z])[\w+=-]{16,}/i,
   },
 ];
 
-/** What kind of key or password a text seems to hold, such as `a GitHub token`; undefined for none. */
+/** The kind of key or password that a text seems to contain, such as `a GitHub token`; undefined for none. */
 export function findSecretText(text: string): string | undefined {
   return SECRET_FORMS.find(({ form }) => form.test(text))?.name;
 }
 
 /**
- * A file name as the most forgiving file system takes it: without case, Unicode form and invisible characters. Two names
- * that differ here are different files everywhere.
+ * A file name as the most permissive file system compares it: without case, Unicode form and invisible characters. Two
+ * names that differ here are different files everywhere.
  */
 export function foldName(name: string): string {
-  // Most are plain, and nothing but their case is to be folded.
+  // Most names are plain ASCII: only their case is folded.
   if (/^[ -~]*$/.test(name)) return name.toLowerCase();
   return name
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "")

@@ -5,7 +5,7 @@ import { readRecentInputs } from "../../infrastructure/fs/input-history.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
 import { hasTrackedContent } from "../../infrastructure/paths/git-index.ts";
 import { findProjectRoot } from "../../infrastructure/paths/project.ts";
-import { isSecretFile, SECRET_HOME_PLACES } from "../../infrastructure/paths/secret-files.ts";
+import { isSecretFile, SECRET_HOME_LOCATIONS } from "../../infrastructure/paths/secret-files.ts";
 import { userConfigDirectory, userStateDirectory } from "../../infrastructure/paths/user.ts";
 import { type Environment, homeDirectory, processAccount } from "../../infrastructure/runtime.ts";
 import type { ProtectedFile } from "../protected-files/types.ts";
@@ -13,7 +13,7 @@ import { findOwnHomes } from "../shared-temporary.ts";
 
 /** Further paths in a home directory where programs keep credentials or conversations. */
 const HOME_PLACES: readonly string[] = [
-  ...SECRET_HOME_PLACES,
+  ...SECRET_HOME_LOCATIONS,
   // Hidden whole, so that files created in them later are hidden as well.
   ...[".aws", ".docker", ".kube", ".oci", ".aliyun", ".fly", ".netlify", ".vercel", ".terraform.d"],
   ...[".1password", ".mozilla", ".librewolf", ".thunderbird", ".claude", ".claude.json", ".codex", ".gemini"],
