@@ -1,4 +1,5 @@
 import { NOT_STARTED } from "../history.ts";
+import { coerceCall } from "../tool/coerce-call.ts";
 import { executeToolCall } from "../tool/execute.ts";
 import { toToolResultMessage } from "../tool/result.ts";
 import type { ApprovalDecision, ApprovalRequest, AskedCall } from "../tool/types.ts";
@@ -20,7 +21,7 @@ interface ToolCallsOutcome {
 export async function runToolCalls(run: Run, message: AssistantMessage): Promise<ToolCallsOutcome> {
   const results: ToolResultMessage[] = [];
   let stop: ToolCallsOutcome["stop"];
-  const calls = toolCallsOf(message);
+  const calls = toolCallsOf(message).map((call) => coerceCall(call, run.tools.registry));
   for (const group of groupCalls(run, calls)) {
     if (run.signal.aborted) stop ??= "aborted";
     if (stop) {

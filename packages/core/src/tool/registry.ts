@@ -6,6 +6,8 @@ export interface ToolRegistry {
   definitions: readonly ToolDefinition[];
   names: readonly string[];
   find(name: string): Tool | undefined;
+  /** The JSON Schema of a tool's arguments. */
+  schemaOf(name: string): Record<string, unknown> | undefined;
 }
 
 /** @throws Error when two tools share a name. */
@@ -23,6 +25,7 @@ export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
     },
     names: [...byName.keys()],
     find: (name) => byName.get(name),
+    schemaOf: (name) => definitions.find((definition) => definition.name === name)?.inputSchema,
   };
 }
 

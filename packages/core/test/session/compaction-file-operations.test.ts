@@ -64,6 +64,14 @@ describe("extractFileOperations", () => {
     expect(extractFileOperations(messages).readFiles).toEqual(["/w/b.ts", "a.ts"]);
   });
 
+  test("knows a call by another agent's names from its result", () => {
+    const messages = [
+      assistant([call("x", "Write", { filePath: "a.ts" })]),
+      result("x", "done", { toolName: "write" }),
+    ];
+    expect(extractFileOperations(messages)).toEqual({ readFiles: [], modifiedFiles: ["a.ts"] });
+  });
+
   test("goes by the newest call where an id comes back", () => {
     const messages = [
       assistant([call("x", "read", at("first"))]),

@@ -272,8 +272,11 @@ export function extractFileOperations(
     const given = result.isError ? undefined : pathOf(call);
     if (given === undefined) continue;
     const path = nameOf(given);
-    if (READING_TOOLS.has(call.name)) readFiles.add(path);
-    else if (MODIFYING_TOOLS.has(call.name)) modifiedFiles.add(path);
+    // A model may have called the tool by another name, which the result does not have.
+    const isOurName = READING_TOOLS.has(call.name) || MODIFYING_TOOLS.has(call.name);
+    const toolName = isOurName ? call.name : result.toolName;
+    if (READING_TOOLS.has(toolName)) readFiles.add(path);
+    else if (MODIFYING_TOOLS.has(toolName)) modifiedFiles.add(path);
   }
   return {
     readFiles: [...readFiles.difference(modifiedFiles)].sort(),
@@ -282,7 +285,7 @@ export function extractFileOperations(
 }
 
 function pathOf({ input }: ToolCallBlock): string | undefined {
-  const path = input.file_path ?? input.path;
+  const path = input.file_path ?? input.path ?? input.filePath ?? input.filename ?? input.file;
   return typeof path === "string" && path.trim() !== "" ? path : undefined;
 }
 

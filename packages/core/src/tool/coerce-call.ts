@@ -1,0 +1,125 @@
+import type { ToolCallBlock } from "../types.ts";
+import type { ToolRegistry } from "./registry.ts";
+
+/**
+ * Models trained with other agents call tools by those agents' names. By the name of our tool: the names that mean it,
+ * in lower case without separators.
+ */
+const TOOL_ALIASES: Readonly<Record<string, readonly string[]>> = {
+  read: ["readfile", "view", "viewfile", "openfile"],
+  write: ["writefile", "createfile", "writetofile"],
+  edit: ["editfile", "strreplace", "replace", "searchreplace", "strreplaceeditor"],
+  bash: ["shell", "runshellcommand", "executecommand", "runcommand", "runterminalcmd", "localshell", "exec"],
+  glob: ["findfiles", "globfiles", "filesearch"],
+  grep: ["search", "searchfiles", "ripgrep", "grepsearch", "searchfilecontent"],
+  ls: ["listdir", "listdirectory", "listfiles", "list"],
+};
+
+/** The same for arguments, by the name of ours. */
+const ARGUMENT_ALIASES: Readonly<Record<string, readonly string[]>> = {
+  file_path: ["path", "filename", "file", "filepath", "absolutepath", "targetfile"],
+  path: ["directory", "dir", "folder", "dirpath", "directorypath", "filepath", "searchpath"],
+  command: ["cmd", "script", "commandline"],
+  content: ["contents", "text", "filetext", "filecontent"],
+  old_string: ["oldstr", "oldtext", "search", "find"],
+  new_string: ["newstr", "newtext", "replacement"],
+  pattern: ["regex", "query", "regexp", "globpattern", "includepattern"],
+  timeout: ["timeoutms", "timeoutmilliseconds"],
+  background: ["runinbackground", "isbackground"],
+  glob: ["include"],
+  limit: ["maxlines", "numlines", "lines"],
+  offset: ["startline", "line", "linenumber"],
+};
+
+interface PropertySchema {
+  type?: unknown;
+  maximum?: unknown;
+}
+
+/**
+ * The call as our tool takes it: another case or another agent's name of a tool or an argument, numbers and booleans as
+ * strings, limits above their maximum. The same object where nothing of that occurs. What it leaves is validated
+ * strictly, so nothing is guessed that the schema does not ask for.
+ */
+export function coerceCall(call: ToolCallBlock, registry: ToolRegistry): ToolCallBlock {
+  const name = findName(call.name, registry.names);
+  const schema = name === undefined ? undefined : registry.schemaOf(name);
+  const input = schema && call.invalidInput === undefined ? coerceInput(call.input, schema) : call.input;
+  if (name === undefined || (name === call.name && input === call.input)) return call;
+  return { ...call, name, input };
+}
+
+function findName(name: string, names: readonly string[]): string | undefined {
+  if (names.includes(name)) return name;
+  const plain = toPlain(name);
+  return (
+    names.find((each) => toPlain(each) === plain) ?? names.find((each) => TOOL_ALIASES[each]?.includes(plain))
+  );
+}
+
+/** @param schema the JSON Schema of an object. */
+function coerceInput(
+  input: Record<string, unknown>,
+  schema: Record<string, unknown>,
+): Record<string, unknown> {
+  const properties = toRecord(schema.properties);
+  let isChanged = false;
+  const coerced: Record<string, unknown> = {};
+  for (const [given, value] of Object.entries(input)) {
+    const key = findKey(given, input, properties);
+    const property: PropertySchema = toRecord(properties[key]);
+    // Some models send null for what they leave out.
+    if (value === null && property.type !== undefined && !allows(property, "null")) {
+      isChanged = true;
+      continue;
+    }
+    const fitting = coerceValue(value, property);
+    isChanged ||= key !== given || fitting !== value;
+    coerced[key] = fitting;
+  }
+  return isChanged ? coerced : input;
+}
+
+/** The argument that is meant; the same name where none is, or where that is given as well. */
+function findKey(given: string, input: Record<string, unknown>, properties: Record<string, unknown>): string {
+  if (given in properties) return given;
+  const plain = toPlain(given);
+  const names = Object.keys(properties).filter((name) => !(name in input));
+  const same = names.find((name) => toPlain(name) === plain);
+  return same ?? names.find((name) => ARGUMENT_ALIASES[name]?.includes(plain)) ?? given;
+}
+
+function coerceValue(value: unknown, schema: PropertySchema): unknown {
+  const { maximum } = schema;
+  if (typeof value === "number" && typeof maximum === "number" && value > maximum) return maximum;
+  const isNumeric = allows(schema, "integer") || allows(schema, "number");
+  if (typeof value === "number" && !isNumeric && allows(schema, "string")) return String(value);
+  if (typeof value !== "string" || allows(schema, "string")) return value;
+  const text = value.trim();
+  if (isNumeric && /^-?\d+(\.\d+)?$/.test(text)) {
+    return coerceValue(Number(text), schema);
+  }
+  if (allows(schema, "boolean") && /^(true|false)$/i.test(text)) return text.toLowerCase() === "true";
+  if (allows(schema, "array") || allows(schema, "object")) return parseJsonOr(value);
+  return value;
+}
+
+function parseJsonOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // The strict validation says what was expected.
+  }
+}
+
+function allows({ type }: PropertySchema, wanted: string): boolean {
+  return type === wanted || (Array.isArray(type) && type.includes(wanted));
+}
+
+function toPlain(name: string): string {
+  return name.toLowerCase().replace(/[_\-\s.]/g, "");
+}
+
+function toRecord(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
