@@ -6,13 +6,13 @@ export interface ShellLine {
   /** Empty if nothing follows the marks. */
   command: string;
   /** False for `!!`: it appears in no context and no file. */
-  isTold: boolean;
+  isSharedWithModel: boolean;
 }
 
 /** `!command` and `!!command`; undefined for any other text. */
 export function readShellLine(text: string): ShellLine | undefined {
   const [, marks, command = ""] = /^\s*(!!?)([\s\S]*)$/.exec(text) ?? [];
-  return marks === undefined ? undefined : { command: command.trim(), isTold: marks === "!" };
+  return marks === undefined ? undefined : { command: command.trim(), isSharedWithModel: marks === "!" };
 }
 
 /** The message for marks without a command. */
@@ -36,7 +36,7 @@ export async function runShellLine(
 
 /** Shares the command and its result with the model in the next request, unless it was typed with `!!`. */
 export async function shareShellLine(
-  { command, isTold }: ShellLine,
+  { command, isSharedWithModel: isTold }: ShellLine,
   { output, metadata }: ToolResult,
   { session }: Pick<HarnessSession, "session">,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import type { ApprovalRequest } from "@diligent/core/run";
 import { escapeLine, formatMark } from "./escaped-text.ts";
 
 // Enough for everything that the shell tool quotes; the model's own reason is not part of the command.
-const MAX_WISH_CHARS = 600;
+const MAX_REASON_CHARS = 600;
 
 const LOCATIONS = { in_sandbox: " in the sandbox", outside_sandbox: " outside the sandbox" } as const;
 
@@ -27,7 +27,7 @@ export function describeRefusedEdit({ refusedEdit }: AskedVerdict): string | und
 }
 
 /** Heading for the text of `toEscapedRequest`. */
-export const WISH_HEAD = "Model’s reason (unverified):";
+export const REASON_HEADING = "Model’s reason (unverified):";
 
 /**
  * The model's reason for running a command outside the sandbox, on one line, in the quotation marks added by the tool;
@@ -37,8 +37,8 @@ export function toEscapedRequest({ details }: ApprovalRequest, { runs }: AskedVe
   if (runs !== "outside_sandbox" || typeof details?.reason !== "string") return undefined;
   const wish = details.reason.trim();
   if (wish === "") return undefined;
-  const shown = escapeLine(wish.slice(0, MAX_WISH_CHARS).toWellFormed());
-  const left = wish.length - MAX_WISH_CHARS;
+  const shown = escapeLine(wish.slice(0, MAX_REASON_CHARS).toWellFormed());
+  const left = wish.length - MAX_REASON_CHARS;
   return left > 0 ? shown + formatMark(`${left} more characters`) : shown;
 }
 

@@ -47,8 +47,8 @@ export async function removeGrant({ grant, text }: ListedGrant, { grants }: Chan
 
 /** The model learns at the start of a conversation which tools exist. */
 function offerNote({ action, pattern }: PermissionRule): string {
-  const isOutright = action === "deny" && /^\*+$/.test(pattern);
-  return isOutright ? " The model's tools change with /reload or in the next session." : "";
+  const deniesEverything = action === "deny" && /^\*+$/.test(pattern);
+  return deniesEverything ? " The model's tools change with /reload or in the next session." : "";
 }
 
 const MAX_TEXT_COLUMNS = 200;
@@ -127,12 +127,12 @@ function toListedRules(
   { approval, loaded }: Pick<HarnessSession, "approval" | "loaded">,
 ): ListedRule[] {
   const origin = loaded.origins.permissions ?? "configuration";
-  const inForce = approval.rules;
-  const others = inForce.length - rules.length;
+  const active = approval.rules;
+  const others = active.length - rules.length;
   // If the user's rules are active, they come last; otherwise a trusted project's rules replace them.
-  const isCounted = others >= 0 && isDeepStrictEqual(inForce.slice(others), [...rules]);
+  const isCounted = others >= 0 && isDeepStrictEqual(active.slice(others), [...rules]);
   const isOwnOnly = origin === path;
-  const foreign = isCounted ? inForce.slice(0, others) : isOwnOnly ? [] : inForce;
+  const foreign = isCounted ? active.slice(0, others) : isOwnOnly ? [] : active;
   const foreignOrigin = origin.startsWith(`${path}, `) ? origin.slice(`${path}, `.length) : origin;
   const detail = isCounted
     ? (path ?? origin)

@@ -23,8 +23,10 @@ interface CompactOptions {
  * is an error.
  * @throws UsageError if the session, or a model for it, cannot be opened, or it is read-only; nothing was sent then.
  */
-export async function compactSession(wishes: CompactOptions, io: CliIo): Promise<number> {
-  const { reference, focus, isJson, model, directory } = wishes;
+export async function compactSession(
+  { reference, focus, isJson, model, directory }: CompactOptions,
+  io: CliIo,
+): Promise<number> {
   const options = {
     isSaved: true,
     isVerbose: false,

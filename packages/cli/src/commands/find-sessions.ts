@@ -44,14 +44,14 @@ interface FoundSession {
  * Prints where a text occurs in earlier sessions, the most recently changed first.
  * @throws UsageError without a text.
  */
-export async function findSessions(wishes: FindOptions, io: CliIo): Promise<number> {
-  const { text, isJson, isEverywhere } = wishes;
+export async function findSessions(options: FindOptions, io: CliIo): Promise<number> {
+  const { text, isJson, isEverywhere } = options;
   if (text === "") throw new UsageError('sessions find needs a text: diligent sessions find "some text"');
   const found: FoundSession[] = [];
-  const redactor = await openSavedRedactor(wishes.cwd, io.environment);
-  for (const project of await listProjects(wishes, io)) {
+  const redactor = await openSavedRedactor(options.cwd, io.environment);
+  for (const project of await listProjects(options, io)) {
     const all = await listSessions(resolvePaths(project).sessions, { redactor });
-    const sessions = wishes.areArchivedShown ? withArchivedLast(all) : withoutArchived(all);
+    const sessions = options.areArchivedShown ? withArchivedLast(all) : withoutArchived(all);
     for (const info of sessions) {
       const matches = search(info, redactor.redact(text), { redactor });
       if (matches.length > 0) found.push({ info, project, matches });

@@ -81,21 +81,21 @@ function describeSuperseded(count: number): string {
 }
 
 /** Shows all details of an entry and of those it replaced. */
-function showKnowledge({ ids, isJson, io }: KnowledgeCall, shelf: OpenKnowledge): number {
-  const entry = findEntry(shelf.entries, ids[0] ?? "");
+function showKnowledge({ ids, isJson, io }: KnowledgeCall, knowledge: OpenKnowledge): number {
+  const entry = findEntry(knowledge.entries, ids[0] ?? "");
   const now = Date.now();
-  if (isJson) io.stdout.write(toJsonText({ ...entry, ...findDetails(entry, shelf, now) }));
-  else io.stdout.write(sanitizeTerminalText(formatKnowledge(entry, shelf, now)));
+  if (isJson) io.stdout.write(toJsonText({ ...entry, ...findDetails(entry, knowledge, now) }));
+  else io.stdout.write(sanitizeTerminalText(formatKnowledge(entry, knowledge, now)));
   return EXIT_SUCCESS;
 }
 
 /** An entry with all details, as written: not safe for a terminal yet. */
-export function formatKnowledge(entry: KnowledgeEntry, shelf: OpenKnowledge, now: number): string {
-  return formatEntry(entry, findDetails(entry, shelf, now), now);
+export function formatKnowledge(entry: KnowledgeEntry, knowledge: OpenKnowledge, now: number): string {
+  return formatEntry(entry, findDetails(entry, knowledge, now), now);
 }
 
-function findDetails(entry: KnowledgeEntry, shelf: OpenKnowledge, now: number): Details {
-  const { library, root, entries } = shelf;
+function findDetails(entry: KnowledgeEntry, knowledge: OpenKnowledge, now: number): Details {
+  const { library, root, entries } = knowledge;
   return {
     score: library.scoreKnowledge(entry, now),
     changedFile: library.createStaleCheck(root)(entry),
@@ -155,10 +155,13 @@ function indent(text: string): string {
  * Removes entries: all of them or, if one is not found, none. The entries they replaced are removed too; otherwise
  * those would be shared with the model again.
  */
-async function removeKnowledge({ ids, isJson, io }: KnowledgeCall, shelf: OpenKnowledge): Promise<number> {
-  const named = new Set(ids.map((id) => findEntry(shelf.entries, id)));
-  const removed = new Set([...named].flatMap((entry) => listReplaced(entry, shelf.entries)));
-  await takeAway([...removed], shelf);
+async function removeKnowledge(
+  { ids, isJson, io }: KnowledgeCall,
+  knowledge: OpenKnowledge,
+): Promise<number> {
+  const named = new Set(ids.map((id) => findEntry(knowledge.entries, id)));
+  const removed = new Set([...named].flatMap((entry) => listReplaced(entry, knowledge.entries)));
+  await takeAway([...removed], knowledge);
   if (isJson) io.stdout.write(toJsonText({ removed: [...removed].map(({ id }) => id) }));
   else for (const entry of removed) io.stdout.write(`${describeRemoval(entry, named.has(entry))}\n`);
   return EXIT_SUCCESS;
@@ -188,15 +191,15 @@ const FADED_BELOW = 0.05;
 /** Removes replaced and faded entries; with `--dry-run` it only lists them. */
 async function pruneKnowledge(
   { isJson, isDryRun, io }: KnowledgeCall,
-  shelf: OpenKnowledge,
+  knowledge: OpenKnowledge,
 ): Promise<number> {
-  const { library, entries } = shelf;
+  const { library, entries } = knowledge;
   const replacedIds = library.findSuperseded(entries);
   const replaced = entries.filter(({ id }) => replacedIds.has(id));
   const faded = library
     .rankWithScores(entries, Date.now())
     .flatMap(({ entry, score }) => (score < FADED_BELOW ? [entry] : []));
-  if (!isDryRun) await takeAway([...replaced, ...faded], shelf);
+  if (!isDryRun) await takeAway([...replaced, ...faded], knowledge);
   if (isJson) {
     const idsOf = (list: typeof faded) => list.map(({ id }) => id);
     io.stdout.write(toJsonText({ replaced: idsOf(replaced), faded: idsOf(faded), isDryRun }));
@@ -210,7 +213,7 @@ async function pruneKnowledge(
   return EXIT_SUCCESS;
 }
 
-type Action = (call: KnowledgeCall, shelf: OpenKnowledge) => Promise<number> | number;
+type Action = (call: KnowledgeCall, knowledge: OpenKnowledge) => Promise<number> | number;
 
 interface ActionSpec {
   run: Action;
@@ -233,9 +236,10 @@ export async function runKnowledge(rest: readonly string[], io: CliIo, directory
   const [action = "list", ...ids] = words;
   const { run } = chooseAction(action, ids, switches);
   const isJson = switches.has("json");
-  const shelf = await openKnowledgeStore(resolveDirectory(directory, io.cwd), io);
-  if (shelf.unused !== undefined && shelf.entries.length > 0) writeLine(io.stderr, `note: ${shelf.unused}`);
-  return orUsageError(async () => run({ ids, isJson, isDryRun: switches.has("dry-run"), io }, shelf));
+  const knowledge = await openKnowledgeStore(resolveDirectory(directory, io.cwd), io);
+  if (knowledge.unused !== undefined && knowledge.entries.length > 0)
+    writeLine(io.stderr, `note: ${knowledge.unused}`);
+  return orUsageError(async () => run({ ids, isJson, isDryRun: switches.has("dry-run"), io }, knowledge));
 }
 
 function chooseAction(action: string, ids: readonly string[], switches: ReadonlySet<string>): ActionSpec {

@@ -61,7 +61,7 @@ export async function runUndo(rest: readonly string[], io: CliIo, directory?: st
   if (words.length > 0)
     throw new UsageError(`undo takes no arguments: ${words.join(" ")}; to name a session: --session`);
   const root = findProjectRoot(resolveDirectory(directory, io.cwd), homeDirectory(io.environment));
-  const wishes: Options = {
+  const choices: Options = {
     move: switches.has("redo") ? "redo" : "undo",
     isDryRun: switches.has("dry-run"),
     isCutOff: switches.has("cut-off"),
@@ -73,18 +73,18 @@ export async function runUndo(rest: readonly string[], io: CliIo, directory?: st
   const reference = values.get("session");
   const sessionId =
     reference === undefined
-      ? await findLastChanged(wishes.move, { root, environment: io.environment })
+      ? await findLastChanged(choices.move, { root, environment: io.environment })
       : findSession(sessions, redactor.redact(reference), {
           listUnreadable: () => listUnreadableSessions(resolvePaths(root).sessions),
           formatter: SESSION_FORMATTER,
         }).id;
   const options = { root, environment: io.environment, sessionId: sessionId ?? "" };
-  const moved: Moved = sessionId === undefined ? {} : await move(wishes, options, io);
+  const moved: Moved = sessionId === undefined ? {} : await move(choices, options, io);
   if (moved.isDeclined) return EXIT_SUCCESS;
   const { restoration, stoppedBy } = moved;
   const session = sessions.find(({ id }) => id === sessionId);
   if (restoration && session) notify(restoration, { session, redactor }, io);
-  const code = report(restoration, wishes, { io, sessionId });
+  const code = report(restoration, choices, { io, sessionId });
   return restoration?.isStopped && stoppedBy ? SIGNAL_EXIT_CODES[stoppedBy] : code;
 }
 
@@ -98,12 +98,12 @@ async function findLastChanged(
 }
 
 /** @throws UsageError if it is impossible now, or requires confirmation without a terminal. */
-async function move(wishes: Options, options: CheckpointOptions, io: CliIo): Promise<Moved> {
+async function move(choices: Options, options: CheckpointOptions, io: CliIo): Promise<Moved> {
   const checkpoints = await openCheckpoints(options);
-  const { move, isDryRun, isCutOff } = wishes;
+  const { move, isDryRun, isCutOff } = choices;
   try {
-    const mustAsk = isCutOff && !isDryRun && !wishes.isAgreed;
-    const settled = mustAsk ? await askFirst(checkpoints, wishes, io) : undefined;
+    const mustAsk = isCutOff && !isDryRun && !choices.isAgreed;
+    const settled = mustAsk ? await askFirst(checkpoints, choices, io) : undefined;
     return settled ?? (await moveStoppably(checkpoints, { move, isDryRun, isCutOff }, io));
   } catch (error) {
     throw error instanceof UsageError ? error : new UsageError(`${move}: ${describeError(error)}`);
@@ -128,11 +128,11 @@ async function moveStoppably(
 }
 
 /** The result so far; undefined if it still has to be applied. */
-async function askFirst(checkpoints: Checkpoints, wishes: Options, io: CliIo): Promise<Moved | undefined> {
-  const { next, planned, stoppedBy } = await plan(checkpoints, wishes, io);
+async function askFirst(checkpoints: Checkpoints, choices: Options, io: CliIo): Promise<Moved | undefined> {
+  const { next, planned, stoppedBy } = await plan(checkpoints, choices, io);
   if (next === "continue") return undefined;
   if (next === "stop" || !planned) return { restoration: planned, stoppedBy };
-  const output = wishes.isJson ? io.stderr : io.stdout;
+  const output = choices.isJson ? io.stderr : io.stdout;
   if (io.stdin.isTerminal) for (const line of describeRestoration(planned)) writeLine(output, line);
   return (await askYesNo("Undo that?", io)) ? undefined : { isDeclined: true };
 }
@@ -158,10 +158,10 @@ function notify(
   { session, redactor }: { session: SessionInfo; redactor: SecretRedactor },
   io: CliIo,
 ): void {
-  const told = describeForModel(restoration);
-  if (told === undefined) return;
+  const message = describeForModel(restoration);
+  if (message === undefined) return;
   try {
-    notifySession(session, told, { redactor });
+    notifySession(session, message, { redactor });
   } catch (error) {
     const reason = describeError(error);
     writeFailure(io.stderr, `the session could not be notified: ${reason}`);
@@ -193,15 +193,18 @@ function countLeft({ failures, conflicts, leftCutOff = [] }: Restoration): numbe
 
 /** Invalid Unicode in names would make invalid JSON. */
 function toWellFormed(restoration: Restoration): Restoration {
-  const mend = <T extends { path: string }>(each: T): T => ({ ...each, path: each.path.toWellFormed() });
+  const toWellFormed = <T extends { path: string }>(each: T): T => ({
+    ...each,
+    path: each.path.toWellFormed(),
+  });
   return {
     ...restoration,
-    restored: restoration.restored.map(mend),
-    conflicts: restoration.conflicts.map(mend),
-    notKept: restoration.notKept.map(mend),
-    failures: restoration.failures.map(mend),
+    restored: restoration.restored.map(toWellFormed),
+    conflicts: restoration.conflicts.map(toWellFormed),
+    notKept: restoration.notKept.map(toWellFormed),
+    failures: restoration.failures.map(toWellFormed),
     ...(restoration.leftCutOff && { leftCutOff: restoration.leftCutOff.map((path) => path.toWellFormed()) }),
-    ...(restoration.unlike && { unlike: restoration.unlike.map(mend) }),
+    ...(restoration.unlike && { unlike: restoration.unlike.map(toWellFormed) }),
     ...(restoration.touched && { touched: restoration.touched.map((path) => path.toWellFormed()) }),
     ...(restoration.unseen && { unseen: restoration.unseen.map((path) => path.toWellFormed()) }),
   };

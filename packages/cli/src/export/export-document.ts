@@ -19,8 +19,8 @@ import { firstLines, moreLines } from "../tui/text.ts";
 import type { ExportFormat } from "./export-format.ts";
 
 /** The text of a whole file; its last line ends with a line feed. */
-export function toDocument(format: ExportFormat, parts: DocumentDeps): string {
-  return format === "md" ? toMarkdown(parts) : toJsonLines(parts);
+export function toDocument(format: ExportFormat, deps: DocumentDeps): string {
+  return format === "md" ? toMarkdown(deps) : toJsonLines(deps);
 }
 
 /** A file path as users write it: relative to a directory, or to `~`. */
@@ -109,8 +109,8 @@ function messageSection(message: Message): string | undefined {
       const calls = toolCallsOf(message).map(
         ({ name, input, invalidInput }) => `**${name}** ${codeSpan(invalidInput ?? JSON.stringify(input))}`,
       );
-      const parts = [messageText(message), ...calls].filter((part) => part.trim() !== "");
-      return parts.length === 0 ? undefined : [`## ${message.model}`, ...parts].join("\n\n");
+      const deps = [messageText(message), ...calls].filter((part) => part.trim() !== "");
+      return deps.length === 0 ? undefined : [`## ${message.model}`, ...deps].join("\n\n");
     }
     case "tool_result": {
       const what = message.isError ? `Error of ${message.toolName}:\n\n` : "";

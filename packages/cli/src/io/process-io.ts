@@ -33,13 +33,13 @@ export function createProcessIo(): ProcessIo {
     for (const each of lastCleanUps) process.on("exit", each);
     process.exit(code);
   };
-  const tell = (signal: SignalName) => {
+  const notify = (signal: SignalName) => {
     if (listeners.size === 0) exit(SIGNAL_EXIT_CODES[signal]);
     for (const listener of [...listeners]) listener(signal);
   };
-  const obeyed = isHangupIgnored() ? SIGNALS_OF_NOHUP : SIGNALS;
-  for (const signal of obeyed) process.on(signal, () => tell(signal));
-  let isParentWatched = !obeyed.includes("SIGHUP");
+  const handled = isHangupIgnored() ? SIGNALS_OF_NOHUP : SIGNALS;
+  for (const signal of handled) process.on(signal, () => notify(signal));
+  let isParentWatched = !handled.includes("SIGHUP");
   return {
     stdin: createInput(),
     stdout,
@@ -49,7 +49,7 @@ export function createProcessIo(): ProcessIo {
     platform: process.platform,
     onSignal(listener) {
       listeners.add(listener);
-      if (!isParentWatched) watchParent({ hasKeyboard: isTerminal(0) }, () => tell("SIGHUP"));
+      if (!isParentWatched) watchParent({ hasKeyboard: isTerminal(0) }, () => notify("SIGHUP"));
       isParentWatched = true;
       return () => listeners.delete(listener);
     },
@@ -213,7 +213,7 @@ function settleWithin(durationMs: number, work: Promise<unknown>): Promise<void>
 }
 
 // An orphan must be gone within two seconds, and the timers of an idle screen must fire at most once a second in total.
-const LOOK_MS = 1_800;
+const POLL_MS = 1_800;
 const STDOUT = 1;
 
 /** The process it works with. */
@@ -236,7 +236,7 @@ function watchParent({ hasKeyboard }: ParentWatchOptions, onLeftBehind: () => vo
       clearInterval(timer);
       onLeftBehind();
     }
-  }, LOOK_MS);
+  }, POLL_MS);
   timer.unref();
 }
 

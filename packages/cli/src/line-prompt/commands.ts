@@ -37,8 +37,8 @@ export interface PlainContextDeps {
 }
 
 /** What slash commands can do in line mode. */
-function createPlainContext(parts: PlainContextDeps): CommandContext {
-  const { opened, line } = parts;
+function createPlainContext(deps: PlainContextDeps): CommandContext {
+  const { opened, line } = deps;
   const context: CommandContext = {
     isPlain: true,
     session: async () => opened(),
@@ -46,24 +46,24 @@ function createPlainContext(parts: PlainContextDeps): CommandContext {
     show: (block) => say(toTranscriptText(block), line),
     print: (text) => say(text.trimEnd(), line),
     change: (change) => say(change(viewOf(opened())).hint ?? "", line),
-    open: parts.open,
+    open: deps.open,
     prompt: () => "",
     setPrompt: (text) => line(`Type this, or a changed version:\n${text}`),
-    send: parts.send,
-    readSecret: parts.readSecret,
-    compact: (focus) => compactConversation(opened().session, focus, toControl(parts)),
-    moveFiles: (move, work) => work({ signal: parts.signal(), onProgress: createProgressLines(move, line) }),
-    whenIdle: parts.whenIdle,
+    send: deps.send,
+    readSecret: deps.readSecret,
+    compact: (focus) => compactConversation(opened().session, focus, toControl(deps)),
+    moveFiles: (move, work) => work({ signal: deps.signal(), onProgress: createProgressLines(move, line) }),
+    whenIdle: deps.whenIdle,
     async reopen(wish) {
       const { model: before } = opened();
-      const next = await parts.reopen(wish);
+      const next = await deps.reopen(wish);
       for (const { level, message } of next.notices)
         line(level === "info" ? message : `${level}: ${message}`);
-      if (wish.how === "continue") showConversation(next, parts);
+      if (wish.how === "continue") showConversation(next, deps);
       if (next.model.id !== before.id) line(`Switched to ${next.model.id}.`);
     },
     changeModel: async (wish) => void (await opened().changeModel(wish)),
-    branch: (entryId, { isSummarized }) => branch(entryId, isSummarized, parts),
+    branch: (entryId, { isSummarized }) => branch(entryId, isSummarized, deps),
     async runCommand(name, argument = "") {
       await SLASH_COMMANDS.find((each) => each.name === name)?.run(argument, context);
     },
@@ -73,10 +73,10 @@ function createPlainContext(parts: PlainContextDeps): CommandContext {
     // For commands that borrow a terminal, which line mode does not have.
     onAnyExit: () => () => {},
     writeRaw() {},
-    columns: parts.columns,
-    quit: parts.quit,
+    columns: deps.columns,
+    quit: deps.quit,
     keymap: createKeymap(),
-    environment: parts.environment,
+    environment: deps.environment,
     commands: SLASH_COMMANDS,
   };
   return context;
@@ -102,17 +102,17 @@ function toControl({ signal, show, line }: PlainContextDeps): SummaryControl {
 async function branch(
   entryId: string | null,
   isSummarized: boolean,
-  parts: PlainContextDeps,
+  deps: PlainContextDeps,
 ): Promise<boolean> {
-  const { opened, line } = parts;
+  const { opened, line } = deps;
   const { session } = opened();
   if (!isSummarized) {
     session.branch(entryId);
   } else {
     line("Summarizing the abandoned branch...");
-    if (!(await leaveBranch(session, entryId, toControl(parts)))) return false;
+    if (!(await leaveBranch(session, entryId, toControl(deps)))) return false;
   }
-  showConversation(opened(), parts);
+  showConversation(opened(), deps);
   return true;
 }
 
@@ -125,8 +125,8 @@ export class PlainCommands {
   /** True while a list is needed to choose from, not to be shown. */
   private isChoosing = false;
 
-  constructor(private readonly parts: Omit<PlainContextDeps, "open">) {
-    this.context = createPlainContext({ ...parts, open: (picker) => this.open(picker) });
+  constructor(private readonly deps: Omit<PlainContextDeps, "open">) {
+    this.context = createPlainContext({ ...deps, open: (picker) => this.open(picker) });
   }
 
   /** True for a command that may be used while a task is running. */
@@ -144,7 +144,7 @@ export class PlainCommands {
   async run(line: string): Promise<void> {
     const read = readCommandLine(line, SLASH_COMMANDS);
     if (read.kind === "unknown") throw new Error(describeUnknown(read));
-    if (read.kind === "prompt") return this.parts.send(read.text);
+    if (read.kind === "prompt") return this.deps.send(read.text);
     const { command, argument } = read;
     if (command.needsScreen) throw new Error(`/${command.name} needs the full screen, not --plain-ui.`);
     this.command = command.name;
@@ -154,7 +154,7 @@ export class PlainCommands {
 
   private open(picker: ConstructorParameters<typeof NumberedList>[1]): void {
     this.list = new NumberedList(this.command, picker);
-    if (!this.isChoosing) this.parts.line(this.list.format());
+    if (!this.isChoosing) this.deps.line(this.list.format());
     // The list is not shown, so its details need not be loaded to choose from it.
     picker.close?.();
   }

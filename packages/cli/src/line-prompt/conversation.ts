@@ -14,7 +14,7 @@ export type LineConversationDeps = Pick<
   "opened" | "reopen" | "environment" | "quit" | "send"
 > & {
   /** The program is about to end: nothing new may start. */
-  isLeaving(): boolean;
+  isShuttingDown(): boolean;
   /** Turns off the terminal's echo until the returned function is called. */
   hideInput(): () => void;
   /** Called when a secret is asked for: lines typed before answer it and are not prompts. */
@@ -40,16 +40,16 @@ export class LineConversation {
 
   constructor(
     private readonly output: CliOutput,
-    private readonly parts: LineConversationDeps,
+    private readonly deps: LineConversationDeps,
   ) {
     this.transcript = new Transcript(output);
     this.approvals = new PlainApprovals(output, () => this.isInterrupted);
     this.work = new ActiveTask({
       failed: (error) => this.fail(error),
       ended: () => {
-        if (!parts.isLeaving()) for (const text of this.held.splice(0)) this.line(text);
+        if (!deps.isShuttingDown()) for (const text of this.held.splice(0)) this.line(text);
         this.showPrompt();
-        parts.ended();
+        deps.ended();
       },
     });
   }
@@ -76,7 +76,7 @@ export class LineConversation {
 
   /** Starts a run; like all other starts, call it only while no task is running. */
   begin(prompt: string): void {
-    const { session, noteInput } = this.parts.opened();
+    const { session, noteInput } = this.deps.opened();
     noteInput(prompt);
     this.commands?.forgetList();
     const { transcript } = this;
@@ -87,7 +87,7 @@ export class LineConversation {
 
   /** Sends a prompt into the current run. */
   steer(prompt: string): void {
-    this.parts.opened().session.steer(prompt);
+    this.deps.opened().session.steer(prompt);
   }
 
   /** Starts a slash command. */
@@ -97,7 +97,7 @@ export class LineConversation {
 
   /** Runs a shell command of the user. @param typed the whole line, for the input history. */
   beginShell(line: ShellLine, typed: string): void {
-    const opened = this.parts.opened();
+    const opened = this.deps.opened();
     opened.noteInput(typed);
     void this.work.begin("shell", async (signal) => {
       const result = await runShellLine(line, opened, { signal });
@@ -110,7 +110,7 @@ export class LineConversation {
   async openCommands(): Promise<PlainCommands> {
     const { PlainCommands } = await import("./commands.ts");
     this.commands ??= new PlainCommands({
-      ...this.parts,
+      ...this.deps,
       signal: () => this.work.signal ?? new AbortController().signal,
       whenIdle: (wait) => this.whenIdle(wait),
       columns: () => this.output.columns ?? Number.POSITIVE_INFINITY,
@@ -138,7 +138,7 @@ export class LineConversation {
   private readSecret(question: string): Promise<string> {
     this.line(question);
     this.output.write("Key: ");
-    const show = this.parts.hideInput();
+    const show = this.deps.hideInput();
     return new Promise((resolve) => {
       this.secret = (line) => {
         this.secret = undefined;
@@ -146,7 +146,7 @@ export class LineConversation {
         this.output.write("\n");
         resolve(line);
       };
-      this.parts.askedSecret();
+      this.deps.askedSecret();
     });
   }
 

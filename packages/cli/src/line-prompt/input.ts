@@ -21,10 +21,10 @@ export class InputLines {
 
   constructor(
     private readonly output: CliOutput,
-    private readonly parts: Omit<LineConversationDeps, "send" | "ended" | "askedSecret">,
+    private readonly deps: Omit<LineConversationDeps, "send" | "ended" | "askedSecret">,
   ) {
     this.conversation = new LineConversation(output, {
-      ...parts,
+      ...deps,
       // A typed line would be a command.
       send: (text) => this.takePrompt(text.startsWith("/") ? `/${text}` : text, text),
       askedSecret: () => {
@@ -60,7 +60,7 @@ export class InputLines {
 
   /** A line as typed, without its end. Ignored while the program is shutting down. */
   take(line: string): void {
-    if (this.parts.isLeaving()) return;
+    if (this.deps.isShuttingDown()) return;
     this.isWarned = false;
     if (this.unconfirmed !== undefined) {
       this.takeConfirmation(line, this.unconfirmed);
@@ -94,7 +94,7 @@ export class InputLines {
         this.takeShell(line, input.line);
         return;
       case "quit":
-        this.say("Type /quit to leave at the prompt; Ctrl+C stops the current task.");
+        this.say("Type /quit at the prompt to quit; Ctrl+C stops the current task.");
     }
   }
 
@@ -105,13 +105,13 @@ export class InputLines {
   async stop(): Promise<void> {
     for (const line of this.waiting.splice(0)) {
       const input = readInputLine(line);
-      if (input.kind === "prompt") this.parts.opened().noteInput(input.text);
+      if (input.kind === "prompt") this.deps.opened().noteInput(input.text);
     }
     await this.conversation.interrupt();
   }
 
   /** Says that a second Ctrl+C quits; false if that was already said and nothing was typed since. */
-  warnOfLeaving(): boolean {
+  warnAboutQuitting(): boolean {
     if (this.isWarned) return false;
     this.isWarned = true;
     this.output.write("\n");
@@ -129,7 +129,7 @@ export class InputLines {
 
   private takePrompt(line: string, text: string): void {
     const { conversation } = this;
-    if (this.parts.isLeaving()) return;
+    if (this.deps.isShuttingDown()) return;
     if (conversation.doing === undefined) conversation.begin(text);
     else if (conversation.doing === "run") conversation.steer(text);
     else this.waiting.push(line);
@@ -138,17 +138,17 @@ export class InputLines {
   private takeCommand(line: string): void {
     const { conversation } = this;
     if (conversation.doing === undefined) conversation.beginCommand(line);
-    else if (conversation.doing === "run") void this.takeCommandBesideRun(line);
+    else if (conversation.doing === "run") void this.takeCommandDuringRun(line);
     else this.waiting.push(line);
   }
 
   /** A permission, for example, applies immediately; changes to the conversation wait for the end of the run. */
-  private async takeCommandBesideRun(line: string): Promise<void> {
+  private async takeCommandDuringRun(line: string): Promise<void> {
     const { conversation } = this;
     const following: string[] = [];
     this.following = following;
     const commands = await conversation.openCommands();
-    if (this.parts.isLeaving()) return;
+    if (this.deps.isShuttingDown()) return;
     if (conversation.doing !== undefined && commands.isAlwaysPossible(line))
       await commands.run(line).catch((error: unknown) => conversation.fail(error));
     else {

@@ -21,59 +21,59 @@ export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<num
       return opened;
     },
     async reopen(wish) {
-      opened = await holder.reopen(wish);
+      opened = await controller.reopen(wish);
       return opened;
     },
-    quit: () => leaving.leave(EXIT_SUCCESS),
-    isLeaving: () => leaving.isShuttingDown,
+    quit: () => shutdown.leave(EXIT_SUCCESS),
+    isShuttingDown: () => shutdown.isShuttingDown,
     hideInput: () => io.stdin.hide?.() ?? (() => {}),
   });
   const { conversation } = lines;
-  const leaving = new Shutdown({
+  const shutdown = new Shutdown({
     stop: () => lines.stop(),
     isStopped: () => conversation.isInterrupted,
     exit: (code) => io.exit(code),
   });
   const unsubscribe = io.onSignal((signal) => {
-    if (!opened || !isTaken(signal, lines)) leaving.leave(SIGNAL_EXIT_CODES[signal]);
+    if (!opened || !isHandled(signal, lines)) shutdown.leave(SIGNAL_EXIT_CODES[signal]);
   });
   const warn = (text: string) => writeLine(io.stderr, text);
-  const holder = new SessionController(command, io, {
+  const controller = new SessionController(command, io, {
     ask: conversation.approvals.ask,
     warn,
-    tell(text) {
-      if (!leaving.isShuttingDown) conversation.notify(text);
+    notify(text) {
+      if (!shutdown.isShuttingDown) conversation.notify(text);
     },
   });
   try {
-    opened = await holder.session;
+    opened = await controller.session;
     for (const { message } of opened.notices) conversation.line(message);
-    if (leaving.isShuttingDown) return await leaving.code;
+    if (shutdown.isShuttingDown) return await shutdown.code;
     if (command.resumption?.opensList) lines.chooseSession(command.prompt);
     else if (command.prompt === undefined) conversation.showPrompt();
     else if (command.isBareWord) lines.confirm(command.prompt);
     else lines.begin(command.prompt);
-    io.stdout.closed.addEventListener("abort", () => leaving.leave(EXIT_SUCCESS));
-    readUntilLeft(lines, io).then(() => leaving.leave(EXIT_SUCCESS), leaving.fail);
-    return await leaving.code;
+    io.stdout.closed.addEventListener("abort", () => shutdown.leave(EXIT_SUCCESS));
+    readUntilQuit(lines, io).then(() => shutdown.leave(EXIT_SUCCESS), shutdown.fail);
+    return await shutdown.code;
   } finally {
     unsubscribe();
-    await holder.close();
+    await controller.close();
     if (io.stdout.isTerminal) io.stdout.write("\n");
   }
 }
 
 /** False for a signal that ends the program. */
-function isTaken(signal: SignalName, lines: InputLines): boolean {
+function isHandled(signal: SignalName, lines: InputLines): boolean {
   const { conversation } = lines;
   if (signal !== "SIGINT") return false;
-  if (conversation.doing === undefined) return lines.warnOfLeaving();
+  if (conversation.doing === undefined) return lines.warnAboutQuitting();
   if (conversation.isInterrupted) return false;
   void conversation.interrupt();
   return true;
 }
 
-async function readUntilLeft(lines: InputLines, io: CliIo): Promise<void> {
+async function readUntilQuit(lines: InputLines, io: CliIo): Promise<void> {
   const { conversation } = lines;
   const isHidden = () => conversation.isAskingSecret;
   for await (const line of readInputLines(io.stdin.stream(), { isHidden })) {

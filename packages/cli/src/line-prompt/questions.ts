@@ -11,9 +11,9 @@ import type { ApprovalRequest, ApprovalVerdict } from "@diligent/core/run";
 import {
   describeAsking,
   describeRefusedEdit,
+  REASON_HEADING,
   requestedPath,
   toEscapedRequest,
-  WISH_HEAD,
 } from "../approval/describe-request.ts";
 import { escapeLine, escapeText, formatMark, hasMark } from "../approval/escaped-text.ts";
 import type { CliOutput } from "../io/io.ts";
@@ -45,7 +45,7 @@ export function formatQuestion(request: ApprovalRequest, verdict: AskedVerdict):
     "",
     ...indent(describeSubject(request)),
     "",
-    ...(wish === undefined ? [] : [`  ${WISH_HEAD}`, `    ${wish}`, ""]),
+    ...(wish === undefined ? [] : [`  ${REASON_HEADING}`, `    ${wish}`, ""]),
     ...describeAlways(grants),
   ];
   return [

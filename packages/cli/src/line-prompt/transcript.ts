@@ -77,7 +77,7 @@ export function toTranscriptText(block: Block): string {
     case "change":
       return `${block.path}: ${block.added} added, ${block.removed} removed\n${block.diff.trimEnd()}`;
     case "opening":
-      return `diligent ${block.version}, ${block.model}, ${block.cwd}, ${block.isBoxed ? "sandbox on" : "no sandbox"}`;
+      return `diligent ${block.version}, ${block.model}, ${block.cwd}, ${block.isSandboxed ? "sandbox on" : "no sandbox"}`;
     case "resumed":
       return `${formatCount(block.hiddenMessages, "message")} above; /tree or diligent sessions show`;
     default:

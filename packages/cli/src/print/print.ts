@@ -43,8 +43,8 @@ export async function runPrint(command: RunCommand, io: CliIo): Promise<number> 
       },
     );
     try {
-      const parts = { opened, io, watch, format: command.options.outputFormat ?? "text" };
-      return await runPrompt(await reading, parts);
+      const deps = { opened, io, watch, format: command.options.outputFormat ?? "text" };
+      return await runPrompt(await reading, deps);
     } finally {
       opened.close();
     }
@@ -70,10 +70,10 @@ interface RunDeps {
   format: OutputFormat;
 }
 
-async function runPrompt(prompt: string, parts: RunDeps): Promise<number> {
-  const { io, watch } = parts;
+async function runPrompt(prompt: string, deps: RunDeps): Promise<number> {
+  const { io, watch } = deps;
   if (watch.received) return SIGNAL_EXIT_CODES[watch.received];
-  const summary = await runAndReport(prompt, parts);
+  const summary = await runAndReport(prompt, deps);
   return toExitCode(summary, io, watch);
 }
 
@@ -179,7 +179,7 @@ async function readAll(stream: ReadableStream<Uint8Array>, options: ReadOptions)
   const stopped = untilAborted(options.stop);
   let text = "";
   let bytes = 0;
-  let chunk = await Promise.race([stopped, withinPatience(reader.read(), options)]);
+  let chunk = await Promise.race([stopped, withinGrace(reader.read(), options)]);
   while (chunk && !chunk.done) {
     bytes += chunk.value.length;
     if (bytes > MAX_INPUT_BYTES) throw new UsageError(`the input is larger than ${MAX_INPUT_MEGABYTES} MB`);
@@ -192,10 +192,7 @@ async function readAll(stream: ReadableStream<Uint8Array>, options: ReadOptions)
 }
 
 /** The value of `first`, or undefined if it takes too long. */
-async function withinPatience<T>(
-  first: Promise<T>,
-  { patienceMs, stop }: ReadOptions,
-): Promise<T | undefined> {
+async function withinGrace<T>(first: Promise<T>, { patienceMs, stop }: ReadOptions): Promise<T | undefined> {
   if (patienceMs === undefined) return first;
   const arrived = new AbortController();
   const chunk = await Promise.race([first, sleep(patienceMs, AbortSignal.any([stop, arrived.signal]))]);
@@ -216,8 +213,8 @@ function toUsageError(error: unknown): UsageError {
 }
 
 // A command's process group gets a second between TERM and KILL; a program should end within two seconds of a signal.
-const PATIENCE_MS = 1300;
-const LAST_RESORT_MS = 400;
+const STOP_GRACE_MS = 1300;
+const EXIT_GRACE_MS = 400;
 
 /** How signals affect a run in print mode. */
 interface SignalWatch {
@@ -238,14 +235,14 @@ export function watchSignals(io: Pick<CliIo, "onSignal" | "exit">): SignalWatch 
   let received: SignalName | undefined;
   const expire = (code: number) => {
     expired.resolve();
-    setTimeout(() => io.exit(code), LAST_RESORT_MS);
+    setTimeout(() => io.exit(code), EXIT_GRACE_MS);
   };
   const unsubscribe = io.onSignal((signal) => {
     const isFirst = received === undefined;
     received ??= signal;
     const code = SIGNAL_EXIT_CODES[received];
     if (!isFirst) return expire(code);
-    setTimeout(() => expire(code), PATIENCE_MS);
+    setTimeout(() => expire(code), STOP_GRACE_MS);
     stop.abort();
   });
   return {

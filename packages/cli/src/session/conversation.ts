@@ -16,13 +16,13 @@ interface WorkListener {
 
 /** What a conversation is busy with, such as a run of the model: one task at a time, which can be stopped. */
 export class ActiveTask<What> {
-  private going: RunningTask<What> | undefined;
+  private current: RunningTask<What> | undefined;
 
   constructor(private readonly listener: WorkListener) {}
 
   /** Undefined while no task is running. */
   get what(): What | undefined {
-    return this.going?.what;
+    return this.current?.what;
   }
 
   /** The task was stopped and has not ended yet. */
@@ -32,12 +32,12 @@ export class ActiveTask<What> {
 
   /** Aborted when the task is stopped. */
   get signal(): AbortSignal | undefined {
-    return this.going?.abort.signal;
+    return this.current?.abort.signal;
   }
 
   /** Resolves when the task has ended. */
   get ended(): Promise<void> | undefined {
-    return this.going?.ended;
+    return this.current?.ended;
   }
 
   /**
@@ -45,16 +45,16 @@ export class ActiveTask<What> {
    * @throws Error while another task is running.
    */
   async begin(what: What, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    if (this.going !== undefined) throw new Error("Another task is already running.");
+    if (this.current !== undefined) throw new Error("Another task is already running.");
     const abort = new AbortController();
     const ended = Promise.withResolvers<void>();
-    this.going = { what, abort, ended: ended.promise };
+    this.current = { what, abort, ended: ended.promise };
     try {
       await work(abort.signal);
     } catch (error) {
       this.listener.failed(error);
     } finally {
-      this.going = undefined;
+      this.current = undefined;
       this.listener.ended();
       ended.resolve();
     }
@@ -62,18 +62,18 @@ export class ActiveTask<What> {
 
   /** Resolves when the task has ended. */
   async stop(): Promise<void> {
-    const { going } = this;
-    going?.abort.abort();
-    await going?.ended;
+    const { current } = this;
+    current?.abort.abort();
+    await current?.ended;
   }
 }
 
 // A command being ended gets a second between TERM and KILL.
-const PATIENCE_MS = 1_300;
+const STOP_GRACE_MS = 1_300;
 // A user who asks twice does not wait for a command that does not end.
-const IMPATIENCE_MS = 200;
+const REPEATED_STOP_GRACE_MS = 200;
 // However long closing something hangs, the program ends within two seconds of a signal.
-const LAST_RESORT_MS = 600;
+const EXIT_GRACE_MS = 600;
 
 interface ShutdownDeps {
   /** Stops the current task and resolves when it has ended. */
@@ -89,7 +89,7 @@ export class Shutdown {
   private readonly left = Promise.withResolvers<number>();
   private isBegun = false;
 
-  constructor(private readonly parts: ShutdownDeps) {}
+  constructor(private readonly deps: ShutdownDeps) {}
 
   /** Shutdown was requested. */
   get isShuttingDown(): boolean {
@@ -103,11 +103,11 @@ export class Shutdown {
 
   /** May be called again, which shortens the time limits. */
   leave(code: number): void {
-    const { stop, isStopped, exit } = this.parts;
-    const patienceMs = this.isBegun || isStopped() ? IMPATIENCE_MS : PATIENCE_MS;
+    const { stop, isStopped, exit } = this.deps;
+    const graceMs = this.isBegun || isStopped() ? REPEATED_STOP_GRACE_MS : STOP_GRACE_MS;
     this.isBegun = true;
-    void Promise.race([stop(), Bun.sleep(patienceMs)]).then(() => this.left.resolve(code));
-    setTimeout(() => exit(code), patienceMs + LAST_RESORT_MS);
+    void Promise.race([stop(), Bun.sleep(graceMs)]).then(() => this.left.resolve(code));
+    setTimeout(() => exit(code), graceMs + EXIT_GRACE_MS);
   }
 
   /** The conversation cannot continue. */
@@ -158,7 +158,7 @@ export async function leaveBranch(
   entryId: string | null,
   { signal, emit, say }: SummaryControl,
 ): Promise<boolean> {
-  const hasLeft = await session.branches.leave(entryId, { signal, emit });
-  if (!hasLeft) say("Stopped: the conversation is unchanged.");
-  return hasLeft;
+  const isDone = await session.branches.leave(entryId, { signal, emit });
+  if (!isDone) say("Stopped: the conversation is unchanged.");
+  return isDone;
 }

@@ -33,16 +33,16 @@ export class SessionController {
   constructor(
     private readonly call: Call,
     private readonly io: CliIo,
-    private readonly person: {
+    private readonly user: {
       ask: AskPerson;
       warn(message: string): void;
       /** Called when a newer version is out; nobody checks if omitted. */
-      tell?(message: string): void;
+      notify?(message: string): void;
       /** Called for every opened session before anyone gets it. */
       onOpened?(opened: HarnessSession): void;
     },
   ) {
-    const { tell } = person;
+    const { notify: tell } = user;
     this.environment = io.environment;
     this.updates = tell && new UpdateCheck(io, tell);
     this.current = this.open(call);
@@ -58,13 +58,14 @@ export class SessionController {
    * one, since an earlier session has its own.
    * @throws UsageError if there is no such session or model; the previous session stays open then.
    */
-  async reopen(wish: Reopening): Promise<HarnessSession> {
+  async reopen(change: Reopening): Promise<HarnessSession> {
     const before = await this.current;
     before.session.flush();
-    if (wish.how === "reload" && "trustedOnce" in wish) this.trustedOnce = wish.trustedOnce;
+    if (change.how === "reload" && "trustedOnce" in change) this.trustedOnce = change.trustedOnce;
     const environmentBefore = this.environment;
-    if (wish.how === "reload" && "login" in wish) this.environment = withKey(this.environment, wish.login);
-    const { call, carried } = toOpening(wish, { before, options: this.call.options });
+    if (change.how === "reload" && "login" in change)
+      this.environment = withKey(this.environment, change.login);
+    const { call, carried } = toOpening(change, { before, options: this.call.options });
     const opened = await this.open(call, { ...choicesOf(before), ...carried }).catch((error: unknown) => {
       this.environment = environmentBefore;
       throw error;
@@ -86,7 +87,7 @@ export class SessionController {
 
   private async open(call: Call, carried: CarriedSession = {}): Promise<HarnessSession> {
     const { trustedOnce, updates } = this;
-    const { ask, warn, onOpened } = this.person;
+    const { ask, warn, onOpened } = this.user;
     const options = {
       approvalDefault: "ask" as const,
       ask,
@@ -119,17 +120,17 @@ interface Opening {
 }
 
 function toOpening(
-  wish: Reopening,
+  change: Reopening,
   { before, options }: { before: HarnessSession; options: RunCommandOptions },
 ): Opening {
   const withModel = (modelId: string | undefined) =>
     modelId === undefined ? options : { ...options, model: modelId };
-  switch (wish.how) {
+  switch (change.how) {
     case "new":
       return { call: { options: withModel(before.chosen.modelId) }, carried: { start: { fresh: true } } };
     case "continue":
       return {
-        call: { options, resumption: { how: "continue", reference: wish.reference } },
+        call: { options, resumption: { how: "continue", reference: change.reference } },
         carried: { chosen: { effort: before.chosen.effort } },
       };
     case "fork":
@@ -140,7 +141,7 @@ function toOpening(
     case "reload":
       return {
         // A model chosen by the user stays, whatever is configured now.
-        call: { options: withModel("login" in wish ? before.model.id : before.chosen.modelId) },
+        call: { options: withModel("login" in change ? before.model.id : before.chosen.modelId) },
         carried: {
           start: startFrom(before, "resume"),
           grants: before.grants,

@@ -91,7 +91,7 @@ function toOverrides(
     unrecordedPrompt: io.ownPrompt,
     formatter: SESSION_FORMATTER,
     wrapStream:
-      updates && ((stream, { config, note }) => updates.beside(stream, { url: config.updateUrl, note })),
+      updates && ((stream, { config, note }) => updates.watchStream(stream, { url: config.updateUrl, note })),
     warn: (message, topic) => (topic === "sandbox" ? void warnEscaped(message, warn) : warn(message)),
   };
 }

@@ -77,7 +77,7 @@ class App {
   private readonly display: Display;
   private readonly prompt: PromptField;
   private readonly interaction: Interaction;
-  private readonly leaving: Shutdown;
+  private readonly shutdown: Shutdown;
   private readonly extras: TuiExtras;
 
   constructor(
@@ -86,20 +86,20 @@ class App {
     { keys, extras, ...terminal }: AppDeps,
   ) {
     this.extras = extras;
-    const look = createTheme({ color: !io.environment.NO_COLOR });
-    const theme = toPromptTheme(look);
-    this.display = new Display(terminal, io, { theme: look, keymap: keys.keymap });
+    const theme = createTheme({ color: !io.environment.NO_COLOR });
+    const promptTheme = toPromptTheme(theme);
+    this.display = new Display(terminal, io, { theme, keymap: keys.keymap });
     this.prompt = new PromptField(this.display.screen, {
-      theme,
+      theme: promptTheme,
       keys: keys.editorKeys,
       draft: openDraft(io, command.options),
       submit: (text, visibleText) => this.submit(text, visibleText),
     });
     const { display, prompt } = this;
-    const quit = () => this.leaving.leave(EXIT_SUCCESS);
-    this.interaction = new Interaction({ command, io, display, prompt, keys, theme, quit });
+    const quit = () => this.shutdown.leave(EXIT_SUCCESS);
+    this.interaction = new Interaction({ command, io, display, prompt, keys, theme: promptTheme, quit });
     const { driver, lines } = this.interaction;
-    this.leaving = new Shutdown({
+    this.shutdown = new Shutdown({
       // Prompts sent before are saved, even if the session has only just been opened for them.
       stop: async () => void (await Promise.all([driver.close(), lines.arrived()])),
       isStopped: () => driver.isInterrupted,
@@ -108,12 +108,12 @@ class App {
   }
 
   async run(): Promise<number> {
-    const { display, prompt, interaction, leaving, io } = this;
-    const { driver, holder } = interaction;
+    const { display, prompt, interaction, shutdown, io } = this;
+    const { driver, controller } = interaction;
     const unsubscribe = io.onSignal((signal) => {
       // Ctrl+C in a pager or an editor belongs to that program.
       if (signal === "SIGINT" && display.isLent) return;
-      void afterPendingInput().then(() => leaving.leave(SIGNAL_EXIT_CODES[signal]));
+      void afterPendingInput().then(() => shutdown.leave(SIGNAL_EXIT_CODES[signal]));
     });
     this.connect();
     // However the program ends, the terminal is restored before any message is printed.
@@ -124,7 +124,7 @@ class App {
     let isOpen = false;
     let code: number | undefined;
     try {
-      const opened = await Promise.race([holder.session, leaving.code]);
+      const opened = await Promise.race([controller.session, shutdown.code]);
       if (typeof opened === "number") return opened;
       isOpen = true;
       // From the moment the session is shown, Up brings back earlier prompts.
@@ -132,7 +132,7 @@ class App {
       showOpening(opened, display.painter);
       showSession(opened, display.painter);
       void this.begin(opened).catch(interaction.fail);
-      code = await leaving.code;
+      code = await shutdown.code;
       return code;
     } finally {
       unsubscribe();
@@ -142,16 +142,16 @@ class App {
       await prompt.keepDraft();
       // A prompt field that was never usable is not left on the screen.
       await display.guard.leave({ isErased: !isOpen });
-      const { unfinishedMove } = driver;
-      if (unfinishedMove) writeFailure(io.stderr, describeExit(unfinishedMove));
+      const { interruptedMove } = driver;
+      if (interruptedMove) writeFailure(io.stderr, describeExit(interruptedMove));
       if (code === EXIT_SUCCESS) await this.sayHowToContinue();
-      await holder.close();
+      await controller.close();
     }
   }
 
   /** Names a conversation that was saved; it may differ from the one that was opened first. */
   private async sayHowToContinue(): Promise<void> {
-    const { session } = await this.interaction.holder.session;
+    const { session } = await this.interaction.controller.session;
     const hasMessages = session.branches.path.some(({ type }) => type === "message");
     // The demo itself explains how to continue.
     if (session.sessionPath === undefined || !hasMessages || this.extras.conclude) return;
@@ -162,7 +162,7 @@ class App {
 
   /** Prompts sent while the program is shutting down become the draft for next time. */
   private submit(text: string, visibleText: string): void {
-    if (this.leaving.isShuttingDown) this.prompt.editor.setText(text);
+    if (this.shutdown.isShuttingDown) this.prompt.editor.setText(text);
     else this.interaction.lines.take(text, visibleText);
   }
 
@@ -172,7 +172,7 @@ class App {
     const { editor } = this.prompt;
     const { driver, commandField, picker, context, fail } = this.interaction;
     const view = () => painter.shownView;
-    screen.addChild(new LiveRegion({ view, editor, commandField, look: painter.look }));
+    screen.addChild(new LiveRegion({ view, editor, commandField, style: painter.liveStyle }));
     const parts = { screen, guard, painter, editor, driver, commandField, picker, context, fail };
     const input = new KeyInput(parts);
     this.display.onInput((data) => input.take(data));
@@ -190,11 +190,11 @@ class App {
     if (isBareWord) return this.confirm(prompt);
     if (conclude === undefined) return lines.submit(prompt);
     await lines.send(prompt, []);
-    const { leaving } = this;
-    if (leaving.isShuttingDown) return;
+    const { shutdown } = this;
+    if (shutdown.isShuttingDown) return;
     await conclude((text) => {
-      if (!leaving.isShuttingDown) context.print(text);
-      return !leaving.isShuttingDown;
+      if (!shutdown.isShuttingDown) context.print(text);
+      return !shutdown.isShuttingDown;
     }, context.keymap);
   }
 
@@ -237,7 +237,7 @@ interface InteractionDeps {
  * Everything the user can do with a session: send prompts, answer questions, choose from lists, run commands.
  */
 class Interaction {
-  readonly holder: SessionController;
+  readonly controller: SessionController;
   readonly driver: ConversationDriver;
   readonly commandField: CommandField;
   readonly picker: OpenPicker;
@@ -254,7 +254,7 @@ class Interaction {
     const { isWriting } = prompt;
     const room = () => ({ rows: terminal.rows, columns: terminal.columns, keymap: keys.keymap });
     this.driver = new ConversationDriver({
-      session: () => this.holder.session,
+      session: () => this.controller.session,
       change,
       room,
       isWriting,
@@ -272,22 +272,22 @@ class Interaction {
       context: () => this.context,
       driver: this.driver,
       environment,
-      session: () => this.ready.promise.then(() => this.holder.session),
+      session: () => this.ready.promise.then(() => this.controller.session),
       fail: this.fail,
     });
-    this.holder = new SessionController(command, io, {
+    this.controller = new SessionController(command, io, {
       ask: approvals.ask,
       warn: (text) => this.context.show(notice("warning", text)),
-      tell: (text) => this.context.show(notice("info", text)),
+      notify: (text) => this.context.show(notice("info", text)),
       onOpened(opened) {
-        display.attendTo(opened);
+        display.configureFor(opened);
         if (prompt.openSession(opened))
           change((view) => ({ ...view, hint: "Press Up to restore your unsent draft" }));
       },
     });
     this.context = createCommandContext({
       painter,
-      holder: this.holder,
+      controller: this.controller,
       driver: this.driver,
       editor: prompt.editor,
       picker: this.picker,

@@ -105,11 +105,11 @@ function growAnswer(view: View, delta: string, { now, cut }: EventContext): View
   const open = last?.type === "answer" ? last : undefined;
   const markdown = (open?.markdown ?? "") + delta;
   // Only a line end can end a block.
-  const isLooked = delta.includes("\n") && markdown.length >= (open?.uncutChars ?? 0) * UNCUT_GROWTH;
-  const { finished, rest } = isLooked ? cut(markdown) : { finished: "", rest: markdown };
+  const isExamined = delta.includes("\n") && markdown.length >= (open?.uncutChars ?? 0) * UNCUT_GROWTH;
+  const { finished, rest } = isExamined ? cut(markdown) : { finished: "", rest: markdown };
   const before = open ? view.live.slice(0, -1) : view.live;
   if (finished === "") {
-    const uncutChars = isLooked && markdown.length > MIN_UNCUT_CHARS ? markdown.length : open?.uncutChars;
+    const uncutChars = isExamined && markdown.length > MIN_UNCUT_CHARS ? markdown.length : open?.uncutChars;
     const block: Block = {
       type: "answer",
       markdown,
@@ -209,13 +209,13 @@ function countUsage(view: View, { usage, cost, purpose }: EventOf<"usage">): Vie
   const { status } = view;
   const total = cost === null || status.cost === null ? null : status.cost + cost;
   // A side request costs money but is not part of the context.
-  const isBeside = purpose !== undefined;
+  const isSideRequest = purpose !== undefined;
   return {
     ...view,
     status: {
       ...status,
-      contextTokens: isBeside ? status.contextTokens : tokens,
-      isContextEstimated: isBeside && status.isContextEstimated,
+      contextTokens: isSideRequest ? status.contextTokens : tokens,
+      isContextEstimated: isSideRequest && status.isContextEstimated,
       sessionTokens: status.sessionTokens + tokens,
       cost: total,
     },
@@ -259,8 +259,8 @@ function noteRetry(view: View, event: EventOf<"notice">): View {
   const { activity } = view;
   const reason = event.message.replace(/\s*Attempt \d+ in [\d.,]+ m?s\b.*$/s, "");
   // The written part of an answer stays there; the notice of a restart must appear below it.
-  const isAnew = /Restarting the response/.test(event.message);
-  const shown = isAnew ? finish(view, notice(event.level, event.message)) : view;
+  const isRestart = /Restarting the response/.test(event.message);
+  const shown = isRestart ? finish(view, notice(event.level, event.message)) : view;
   if (activity.type === "retry") return { ...shown, activity: { ...activity, reason } };
   if (activity.type === "compacting" && activity.retry)
     return { ...shown, activity: { ...activity, retry: { ...activity.retry, reason } } };

@@ -31,11 +31,11 @@ export class BlockWriter {
   }
 
   /** The rows of a streaming answer that have become final. */
-  writeOpen(live: readonly Block[], look: Pick<BlockContext, "width" | "theme">): readonly string[] {
+  writeOpen(live: readonly Block[], style: Pick<BlockContext, "width" | "theme">): readonly string[] {
     // Nothing may overtake a block above it.
     const [block] = live;
     if (block?.type !== "answer") return [];
-    const rows = this.answer.write(block, look);
+    const rows = this.answer.write(block, style);
     if (rows.length === 0) return rows;
     const isApart = this.above !== "none" && this.above !== "open";
     this.above = "open";
@@ -50,7 +50,7 @@ export class BlockWriter {
 
 type Answer = Extract<Block, { type: "answer" }>;
 
-interface Look {
+interface RenderStyle {
   width: number;
   theme: Theme;
 }
@@ -70,7 +70,7 @@ interface Written {
 interface LaidOut {
   laidOut: string;
   end: number;
-  look: Look;
+  style: RenderStyle;
 }
 
 const NOTHING: Written = { source: "", start: 0, opening: "", shown: 0 };
@@ -91,7 +91,7 @@ const TOP_ITEM = /^(?:[-*+]|\d{1,9}[.)])[ \t]/;
 export class OpenAnswer {
   private written = NOTHING;
   /** The text that was examined last, whether or not it was divided. */
-  private looked = "";
+  private examined = "";
 
   /** The block to show: without its written part, and not longer than a screen. */
   show(block: Answer): Answer {
@@ -100,23 +100,23 @@ export class OpenAnswer {
   }
 
   /** The rows of the block that have become final since the last call; none of them is drawn again. */
-  write(block: Answer, look: Look): string[] {
+  write(block: Answer, style: RenderStyle): string[] {
     // The answer restarted.
     if (!this.hasPart(block)) this.written = NOTHING;
     const { start, opening } = this.written;
     const laidOut = opening + block.markdown.slice(start);
     const end = findStableEnd(laidOut);
     if (!loadedMarkdown()) return [];
-    return end > 0 ? this.writeLines(block, { laidOut, end, look }) : this.writeWords(block, laidOut, look);
+    return end > 0 ? this.writeLines(block, { laidOut, end, style }) : this.writeWords(block, laidOut, style);
   }
 
-  private writeLines(block: Answer, { laidOut, end, look }: LaidOut): string[] {
+  private writeLines(block: Answer, { laidOut, end, style }: LaidOut): string[] {
     const { source, start, opening, shown } = this.written;
     const stable = laidOut.slice(0, end);
-    if (end <= opening.length + source.length - start || stable === this.looked) return [];
-    this.looked = stable;
-    const head = shownText(renderMarkdown(stable, look));
-    const rows = renderMarkdown(laidOut, look);
+    if (end <= opening.length + source.length - start || stable === this.examined) return [];
+    this.examined = stable;
+    const head = shownText(renderMarkdown(stable, style));
+    const rows = renderMarkdown(laidOut, style);
     const first = shown === 0 ? 0 : findRowBehind(rows, shown);
     const last = findRowBehind(rows, head.length);
     if (head.length <= shown || shownText(rows.slice(0, last)) !== head) return [];
@@ -126,14 +126,14 @@ export class OpenAnswer {
   }
 
   /** Writes the first rows of a long paragraph. */
-  private writeWords({ markdown }: Answer, laidOut: string, look: Look): string[] {
+  private writeWords({ markdown }: Answer, laidOut: string, style: RenderStyle): string[] {
     const { start, opening, shown } = this.written;
-    const { length } = this.looked;
+    const { length } = this.examined;
     const next = length + Math.max(NEXT_WORDS_CHARS, length * NEXT_WORDS_PART);
-    const isLooked = laidOut.length < next && laidOut.startsWith(this.looked);
-    if (opening !== "" || shown > 0 || isLooked) return [];
-    this.looked = laidOut;
-    const cut = cutParagraph(laidOut, (text) => renderMarkdown(text, look));
+    const isExamined = laidOut.length < next && laidOut.startsWith(this.examined);
+    if (opening !== "" || shown > 0 || isExamined) return [];
+    this.examined = laidOut;
+    const cut = cutParagraph(laidOut, (text) => renderMarkdown(text, style));
     if (cut === undefined) return [];
     const source = markdown.slice(0, start + cut.at);
     this.written = { ...NOTHING, source, start: source.length };
@@ -141,11 +141,11 @@ export class OpenAnswer {
   }
 
   /** Finished blocks; the open one among them without its written part. */
-  finish(blocks: readonly Block[], look: Look): Block[] {
-    return blocks.map((block) => (block.type === "answer" ? this.finishAnswer(block, look) : block));
+  finish(blocks: readonly Block[], style: RenderStyle): Block[] {
+    return blocks.map((block) => (block.type === "answer" ? this.finishAnswer(block, style) : block));
   }
 
-  private finishAnswer(block: Answer, { width, theme }: Look): Answer {
+  private finishAnswer(block: Answer, { width, theme }: RenderStyle): Answer {
     const { source, start, opening, shown } = this.written;
     if (source === "") return block;
     if (this.hasPart(block)) {

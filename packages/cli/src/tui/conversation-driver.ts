@@ -53,8 +53,8 @@ export class ConversationDriver {
   /** Resolved when a task has ended and no prompt is queued. */
   private freed: PromiseWithResolvers<void> | undefined;
 
-  constructor(private readonly parts: DriverDeps) {
-    const { change, session } = parts;
+  constructor(private readonly deps: DriverDeps) {
+    const { change, session } = deps;
     const say = (text: string) => change((view) => finish(view, notice("info", text)));
     this.waiting = new WaitingPrompts(change);
     this.work = new ActiveTask({
@@ -66,16 +66,16 @@ export class ConversationDriver {
       },
     });
     this.shell = new UserShell({
-      ...parts,
-      isHeldUp: () => this.isMovingFiles,
-      untilTellable: () => (this.work.what?.kind === "compaction" ? this.work.ended : undefined),
+      ...deps,
+      isBlockedByMove: () => this.isMovingFiles,
+      untilNotifiable: () => (this.work.what?.kind === "compaction" ? this.work.ended : undefined),
       ended: () => this.sendWaitingSoon(),
-      keymap: () => parts.room().keymap,
+      keymap: () => deps.room().keymap,
     });
     this.approvals = new ApprovalPrompter({
-      ...parts,
+      ...deps,
       isStopped: () => this.isInterrupted,
-      isWriting: () => parts.isWriting?.() ?? false,
+      isWriting: () => deps.isWriting?.() ?? false,
     });
     this.summaries = new SummaryWork({ session, change, work: this.work, show: this.show, say });
   }
@@ -91,7 +91,7 @@ export class ConversationDriver {
   }
 
   /** The operation that would be left half done if the program ended now. */
-  get unfinishedMove(): FileMove | undefined {
+  get interruptedMove(): FileMove | undefined {
     const { what } = this.work;
     return what?.kind === "files" ? what.move : undefined;
   }
@@ -134,7 +134,7 @@ export class ConversationDriver {
    * ended.
    */
   async accept(prompt: SentPrompt): Promise<{ ended: Promise<void> }> {
-    const { session, noteInput } = await this.parts.session();
+    const { session, noteInput } = await this.deps.session();
     noteInput(prompt.text);
     const ended = Promise.resolve();
     if (this.isClosing) {
@@ -143,8 +143,7 @@ export class ConversationDriver {
     }
     const { notes = [] } = prompt;
     const joins = this.work.what?.kind === "run" || this.isBusy || !this.waiting.isEmpty;
-    if (joins && notes.length > 0)
-      this.parts.change((view) => finish(view, notice("info", notes.join("\n"))));
+    if (joins && notes.length > 0) this.deps.change((view) => finish(view, notice("info", notes.join("\n"))));
     if (this.work.what?.kind === "run") this.waiting.steer(prompt, session);
     else if (this.isBusy || !this.waiting.isEmpty) this.waiting.add(prompt);
     else return { ended: this.run(prompt, session) };
@@ -164,7 +163,7 @@ export class ConversationDriver {
   ): Promise<void> {
     if (this.isBusy) throw new Error("Cannot restore files while a task is running.");
     const what = { kind: "files" as const, move: isDryRun ? undefined : move };
-    await this.work.begin(what, (signal) => work({ signal, onProgress: showMove(move, this.parts.change) }));
+    await this.work.begin(what, (signal) => work({ signal, onProgress: showMove(move, this.deps.change) }));
   }
 
   /** Stops the model, a compaction or a file restore, and resolves when it has ended. */
@@ -183,17 +182,17 @@ export class ConversationDriver {
     const waiting = this.waiting.drop("all");
     await Promise.all([this.shell.stop(), this.interrupt()]);
     if (waiting.length === 0) return;
-    const { session } = await this.parts.session();
+    const { session } = await this.deps.session();
     for (const { content } of waiting) await session.notify(content);
   }
 
   private readonly show = (event: AgentEvent): void => {
-    this.parts.change((view) => applyEvent(view, event, { now: now(), cut: cutFinished }));
+    this.deps.change((view) => applyEvent(view, event, { now: now(), cut: cutFinished }));
   };
 
   private async run({ text, content, notes = [] }: SentPrompt, session: SessionManager): Promise<void> {
     const attached = notes.length > 0 ? [notice("info", notes.join("\n"))] : [];
-    this.parts.change((view) => finish(view, { type: "prompt", text }, ...attached));
+    this.deps.change((view) => finish(view, { type: "prompt", text }, ...attached));
     await this.work.begin({ kind: "run" }, async (signal) => {
       this.waiting.beginRun(session);
       await runPrompt(session, content, { signal, show: this.show });
@@ -210,7 +209,7 @@ export class ConversationDriver {
 
   /** Sends the queued prompts: the first starts a run, the others join it. */
   private async sendWaiting(): Promise<void> {
-    const { session } = await this.parts.session();
+    const { session } = await this.deps.session();
     if (this.isBusy) return;
     const [first, ...rest] = this.waiting.take();
     if (!first) return;
@@ -233,15 +232,15 @@ interface SummaryDeps {
  * user.
  */
 class SummaryWork {
-  constructor(private readonly parts: SummaryDeps) {}
+  constructor(private readonly deps: SummaryDeps) {}
 
   /**
    * @param focus what the summary must keep above all.
    * @throws Error while another task is running.
    */
   async compact(focus: string | undefined): Promise<void> {
-    const { session } = await this.parts.session();
-    await this.parts.work.begin({ kind: "compaction" }, (signal) =>
+    const { session } = await this.deps.session();
+    await this.deps.work.begin({ kind: "compaction" }, (signal) =>
       compactConversation(session, focus, this.control(signal)),
     );
   }
@@ -252,19 +251,19 @@ class SummaryWork {
    * @throws Error while another task is running.
    */
   async leaveBranch(entryId: string | null): Promise<boolean> {
-    const { change, say, work } = this.parts;
-    const { session } = await this.parts.session();
-    let hasLeft = false;
+    const { change, say, work } = this.deps;
+    const { session } = await this.deps.session();
+    let isDone = false;
     await work.begin({ kind: "compaction" }, async (signal) => {
       say("Summarizing the abandoned branch…");
       change((view) => ({ ...view, activity: { type: "waiting", since: now() } }));
-      hasLeft = await leaveBranch(session, entryId, this.control(signal));
+      isDone = await leaveBranch(session, entryId, this.control(signal));
     });
-    return hasLeft;
+    return isDone;
   }
 
   private control(signal: AbortSignal): SummaryControl {
-    const { show: emit, say } = this.parts;
+    const { show: emit, say } = this.deps;
     return { signal, emit, say };
   }
 }

@@ -34,14 +34,14 @@ export class Display {
   constructor(
     { terminal, host, writeNow, readSize }: CliTerminal,
     { environment, cwd }: Pick<CliIo, "environment" | "cwd">,
-    look: DisplayStyle,
+    style: DisplayStyle,
   ) {
     this.terminal = terminal;
     this.screen = new InlineScreen(terminal, { environment, readSize });
     this.guard = new TerminalGuard(this.screen, host, writeNow);
-    this.painter = new ViewPainter(this.screen, look, createView({ cwd }));
+    this.painter = new ViewPainter(this.screen, style, createView({ cwd }));
     this.notifications = new Notifications({ environment, write: (sequence) => this.guard.write(sequence) });
-    this.guard.accompany(this.notifications);
+    this.guard.addModes(this.notifications);
     this.painter.onChange = (view) => this.notifications.update(view);
   }
 
@@ -69,7 +69,7 @@ export class Display {
   }
 
   /** From now on, the title and notifications show this session's project, as its configuration says. */
-  attendTo({ loaded: { config, projectRoot } }: HarnessSession): void {
+  configureFor({ loaded: { config, projectRoot } }: HarnessSession): void {
     const facts = { project: basename(projectRoot), settings: config.terminal };
     this.notifications.configure(facts, this.painter.view);
   }
@@ -87,13 +87,13 @@ export class ViewPainter {
 
   constructor(
     private readonly screen: InlineScreen,
-    private readonly looks: { theme: Theme; keymap: Keymap },
+    private readonly styles: { theme: Theme; keymap: Keymap },
     public view: View,
   ) {
     this.movement = new Movement(() => screen.requestRender());
     screen.beforeFrame = () => {
       const { columns: width } = screen.terminal;
-      return this.writer.writeOpen(this.view.live, { width, theme: looks.theme });
+      return this.writer.writeOpen(this.view.live, { width, theme: styles.theme });
     };
   }
 
@@ -104,8 +104,8 @@ export class ViewPainter {
     if (next.finished.length > 0) {
       const { columns: width } = this.screen.terminal;
       const { cwd } = this.view.status;
-      const look = { width, theme: this.looks.theme, now: now(), cwd };
-      this.screen.finish(this.writer.writeFinished(next.finished, look));
+      const context = { width, theme: this.styles.theme, now: now(), cwd };
+      this.screen.finish(this.writer.writeFinished(next.finished, context));
     }
     this.movement.update(isWorking(this.view));
     this.screen.requestRender();
@@ -118,9 +118,9 @@ export class ViewPainter {
   }
 
   /** How to draw the live region now, in the available space. */
-  readonly look = (): Omit<LiveStyle, "width"> => ({
+  readonly liveStyle = (): Omit<LiveStyle, "width"> => ({
     rows: this.screen.terminal.rows,
-    ...this.looks,
+    ...this.styles,
     now: now(),
     above: this.writer.end,
   });

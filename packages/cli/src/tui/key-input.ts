@@ -25,7 +25,7 @@ export class KeyInput {
   /** The keys of one read while a question is open. */
   private readonly read: string[] = [];
 
-  constructor(private readonly parts: InputDeps) {}
+  constructor(private readonly deps: InputDeps) {}
 
   take(data: string): void {
     if (this.question === undefined) this.takeOne(data);
@@ -35,7 +35,7 @@ export class KeyInput {
   }
 
   private get question(): ApprovalDialog | undefined {
-    const { dialog } = this.parts.painter.view;
+    const { dialog } = this.deps.painter.view;
     return dialog?.type === "approval" ? dialog : undefined;
   }
 
@@ -50,7 +50,7 @@ export class KeyInput {
       for (const data of read) this.takeOne(data);
       return;
     }
-    const { editor, commandField, painter, screen } = this.parts;
+    const { editor, commandField, painter, screen } = this.deps;
     let pasted = "";
     for (const data of read) {
       const name = nameKey(data);
@@ -59,7 +59,7 @@ export class KeyInput {
       else if (question.isUnfocused) editor.handleInput(data);
       else pasted += typedText({ name, data }) ?? " ";
     }
-    const time = painter.look().now;
+    const time = painter.liveStyle().now;
     if (pasted !== "") painter.change((view) => leavePasteOut(view, pasted, time));
     screen.requestRender();
   }
@@ -68,12 +68,12 @@ export class KeyInput {
   private isHeldToScroll(read: readonly string[]): boolean {
     const [first = ""] = read;
     const name = nameKey(first);
-    const isScrolling = name !== undefined && this.parts.context.keymap.matches(name, "approval.pageDown");
+    const isScrolling = name !== undefined && this.deps.context.keymap.matches(name, "approval.pageDown");
     return isScrolling && read.every((data) => data === first);
   }
 
   private takeOne(data: string): void {
-    const { editor, commandField, painter, screen } = this.parts;
+    const { editor, commandField, painter, screen } = this.deps;
     const name = nameKey(data);
     const { dialog } = painter.view;
     const { question } = this;
@@ -88,18 +88,18 @@ export class KeyInput {
 
   /** The completion list handles Escape, Enter and arrows itself, but not these keys. */
   private isForScreen(name: string): boolean {
-    const { keymap } = this.parts.context;
+    const { keymap } = this.deps.context;
     return keymap.matches(name, "app.suspend") || keymap.matches(name, "app.redraw");
   }
 
   private press(name: string, data: string): void {
-    const { context, editor, fail, painter, screen } = this.parts;
+    const { context, editor, fail, painter, screen } = this.deps;
     const { rows, columns } = screen.terminal;
-    const now = painter.look().now;
+    const now = painter.liveStyle().now;
     const place = { keymap: context.keymap, isPromptEmpty: editor.isEmpty, now, rows, columns };
     const { view, effects } = applyKey(painter.view, { name, data }, place);
     painter.change(() => view);
-    for (const effect of effects) void runEffect(effect, this.parts).catch(fail);
+    for (const effect of effects) void runEffect(effect, this.deps).catch(fail);
   }
 }
 
@@ -115,8 +115,8 @@ interface EffectDeps {
 }
 
 /** Runs what a key requested. */
-export async function runEffect(effect: Effect, parts: EffectDeps): Promise<void> {
-  const { context, driver, editor, guard, picker } = parts;
+export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void> {
+  const { context, driver, editor, guard, picker } = deps;
   switch (effect.type) {
     case "edit":
       return editor.handleInput(effect.data);
@@ -127,15 +127,15 @@ export async function runEffect(effect: Effect, parts: EffectDeps): Promise<void
     case "stopShell":
       return driver.shell.stop();
     case "takeBack":
-      return takeBack(effect.which, parts);
+      return takeBack(effect.which, deps);
     case "answer":
       return driver.approvals.give(effect.answer);
     case "editCommand":
-      return parts.commandField.open(driver.approvals.askedCommand ?? "");
+      return deps.commandField.open(driver.approvals.openCommand ?? "");
     case "editCommandKey":
-      return parts.commandField.handleInput(effect.data);
+      return deps.commandField.handleInput(effect.data);
     case "editCommandExternally":
-      return editCommandExternally(parts);
+      return editCommandExternally(deps);
     case "choose":
       return picker.choose(effect.id);
     case "pickerKey":
@@ -151,7 +151,7 @@ export async function runEffect(effect: Effect, parts: EffectDeps): Promise<void
     case "nextApprovalMode":
       return context.nextApprovalMode();
     case "redraw":
-      return parts.screen.redraw();
+      return deps.screen.redraw();
     case "externalEditor":
       return context.runCommand("editor");
     case "suspend":

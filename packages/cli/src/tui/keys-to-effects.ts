@@ -48,7 +48,9 @@ function interrupt(view: View, context: KeyContext): KeyOutcome {
   const effects = stop(view);
   if (effects.length > 0) return { view, effects };
   if (!isArmed(view, "app.interrupt", context.now)) {
-    const hint = context.isPromptEmpty ? undefined : againTo("clear the prompt", "app.interrupt", context);
+    const hint = context.isPromptEmpty
+      ? undefined
+      : hintToRepeat("clear the prompt", "app.interrupt", context);
     return { view: arm({ ...view, hint }, "app.interrupt", context.now), effects: [] };
   }
   const effect: Effect = context.isPromptEmpty
@@ -60,7 +62,7 @@ function interrupt(view: View, context: KeyContext): KeyOutcome {
 /** Clears the prompt and stops what is running; the second press quits. */
 function clear(view: View, context: KeyContext): KeyOutcome {
   if (isArmed(view, "app.clear", context.now)) return { view, effects: [{ type: "exit" }] };
-  const armed = arm({ ...view, hint: againTo("leave", "app.clear", context) }, "app.clear", context.now);
+  const armed = arm({ ...view, hint: hintToRepeat("quit", "app.clear", context) }, "app.clear", context.now);
   if (!context.isPromptEmpty) return { view: armed, effects: [{ type: "clearPrompt" }] };
   return { view: armed, effects: stop(view) };
 }
@@ -76,7 +78,7 @@ function stop(view: View): Effect[] {
   return [{ type: "takeBack", which: "all" }, { type: shell ? "stopShell" : "abort" }];
 }
 
-function againTo(purpose: string, action: ActionId, { keymap }: KeyContext): string {
+function hintToRepeat(purpose: string, action: ActionId, { keymap }: KeyContext): string {
   return `Press ${keymap.nameOf(action) ?? "it"} again to ${purpose}`;
 }
 

@@ -29,19 +29,19 @@ export interface LiveStyle {
  * The changing part below the transcript: open blocks, the current task, the editor or a dialog, and the
  * status line.
  */
-export function liveLines(view: View, editor: readonly string[], look: LiveStyle): string[] {
-  const { width, theme, now } = look;
-  const blocks = renderBlocks(liveBlocks(view), { width, theme, now, cwd: view.status.cwd }, look.above);
+export function liveLines(view: View, editor: readonly string[], style: LiveStyle): string[] {
+  const { width, theme, now } = style;
+  const blocks = renderBlocks(liveBlocks(view), { width, theme, now, cwd: view.status.cwd }, style.above);
   // Nothing moves while a question is open.
-  const activity = view.dialog?.type === "approval" ? undefined : activityLine(activityOf(view), look);
+  const activity = view.dialog?.type === "approval" ? undefined : activityLine(activityOf(view), style);
   return [
     ...blocks.lines,
     ...(blocks.end === "none" ? [] : [""]),
     ...(activity === undefined ? [] : [activity, ""]),
-    ...queuedLines(view.queued, look),
-    ...dialogLines(view, editor, look),
+    ...queuedLines(view.queued, style),
+    ...dialogLines(view, editor, style),
     ...(view.hint === undefined ? [] : [theme.accent(fitLine(view.hint, width))]),
-    statusLine(view.status, look),
+    statusLine(view.status, style),
   ];
 }
 
@@ -55,12 +55,12 @@ function activityOf({ activity, shell }: View): ShownActivity {
   return shell ? { type: "shell", since: shell.call.startedAt } : activity;
 }
 
-function dialogLines({ dialog }: View, editor: readonly string[], look: LiveStyle): readonly string[] {
+function dialogLines({ dialog }: View, editor: readonly string[], style: LiveStyle): readonly string[] {
   switch (dialog?.type) {
     case "approval":
-      return approvalLines(dialog, { ...look, editor });
+      return approvalLines(dialog, { ...style, editor });
     case "picker":
-      return pickerLines(dialog, look);
+      return pickerLines(dialog, style);
     case undefined:
       return editor;
   }
@@ -71,23 +71,23 @@ interface LiveRegionDeps {
   editor: Component;
   /** The field for editing a command that waits for approval. */
   commandField: Pick<Component, "render">;
-  look(): Omit<LiveStyle, "width">;
+  style(): Omit<LiveStyle, "width">;
 }
 
 /** The live region as a child of the screen. */
 export class LiveRegion implements Component {
-  constructor(private readonly parts: LiveRegionDeps) {}
+  constructor(private readonly deps: LiveRegionDeps) {}
 
   render(width: number): string[] {
-    const { commandField, editor, look, view } = this.parts;
+    const { commandField, editor, style, view } = this.deps;
     const shown = view();
     const isEditing = shown.dialog?.type === "approval" && shown.dialog.isEditing;
     const written = isEditing ? commandField : editor;
-    return liveLines(shown, written.render(width), { ...look(), width });
+    return liveLines(shown, written.render(width), { ...style(), width });
   }
 
   invalidate(): void {
-    this.parts.editor.invalidate();
+    this.deps.editor.invalidate();
   }
 }
 
@@ -99,7 +99,7 @@ const MAX_REASON_COLUMNS = 60;
 /** The interval between two steps of the spinner, in milliseconds. */
 export const SPINNER_MS = 100;
 
-interface Look {
+interface ActivityContext {
   width: number;
   theme: Theme;
   /** Milliseconds of the clock that the activity was started with. */
@@ -113,7 +113,7 @@ type ShownActivity = Activity | { type: "shell"; since: number };
 /** The current activity, its duration, and how to stop it; undefined while idle. */
 export function activityLine(
   activity: ShownActivity,
-  { width, theme, now, keymap }: Look,
+  { width, theme, now, keymap }: ActivityContext,
 ): string | undefined {
   if (activity.type === "idle") return undefined;
   const frame = FRAMES[Math.floor(now / SPINNER_MS) % FRAMES.length] ?? FRAMES[0];

@@ -214,14 +214,14 @@ class Presence {
   private focus: "in" | "out" | undefined;
   private lastKeyAt: number;
 
-  constructor(private readonly parts: PresenceDeps) {
-    this.lastKeyAt = parts.now();
+  constructor(private readonly deps: PresenceDeps) {
+    this.lastKeyAt = deps.now();
   }
 
   /** Examines input. Returns true for a focus report of the terminal, which nobody else needs. */
   readInput(data: string): boolean {
     const focus = readFocus(data);
-    if (focus === undefined) this.lastKeyAt = this.parts.now();
+    if (focus === undefined) this.lastKeyAt = this.deps.now();
     this.focus = focus ?? this.focus;
     return focus !== undefined;
   }
@@ -233,7 +233,7 @@ class Presence {
 
   /** A silent terminal had the focus when a key was pressed; a multiplexer may be hiding its reports. */
   get isAway(): boolean {
-    const { environment, now } = this.parts;
+    const { environment, now } = this.deps;
     if (this.focus !== undefined) return this.focus === "out";
     return isInMultiplexer(environment) && now() - this.lastKeyAt >= ABSENCE_MS;
   }

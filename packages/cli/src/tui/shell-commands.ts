@@ -16,9 +16,9 @@ interface ShellDeps {
   session(): Promise<HarnessSession>;
   change(change: (view: View) => View): void;
   /** True while files are being restored, during which no command may run. */
-  isHeldUp(): boolean;
+  isBlockedByMove(): boolean;
   /** Resolves when the model may be notified: at once, except while the context is being summarized. */
-  untilTellable(): Promise<unknown> | undefined;
+  untilNotifiable(): Promise<unknown> | undefined;
   /** Called when a command has ended or could not be started. */
   ended(): void;
   keymap(): Keymap;
@@ -28,7 +28,7 @@ interface ShellDeps {
 export class UserShell {
   private running: { abort: AbortController; ended: Promise<void> } | undefined;
 
-  constructor(private readonly parts: ShellDeps) {}
+  constructor(private readonly deps: ShellDeps) {}
 
   get isRunning(): boolean {
     return this.running !== undefined;
@@ -36,7 +36,7 @@ export class UserShell {
 
   /** No command can start any more. */
   get isBlocked(): boolean {
-    return this.isRunning || this.parts.isHeldUp();
+    return this.isRunning || this.deps.isBlockedByMove();
   }
 
   /**
@@ -46,28 +46,28 @@ export class UserShell {
    * @throws Error if another command is running, files are being restored, or it cannot be started.
    */
   async run(line: ShellLine, typed: string): Promise<void> {
-    if (this.parts.isHeldUp())
-      throw new Error(`Cannot run a command while files are being restored${stopHint(this.parts.keymap())}.`);
-    void this.parts.session().then(({ noteInput }) => noteInput(typed));
+    if (this.deps.isBlockedByMove())
+      throw new Error(`Cannot run a command while files are being restored${stopHint(this.deps.keymap())}.`);
+    void this.deps.session().then(({ noteInput }) => noteInput(typed));
     try {
       await this.runAlone(line);
     } finally {
-      this.parts.ended();
+      this.deps.ended();
     }
   }
 
   private async runAlone(line: ShellLine): Promise<void> {
     if (this.running)
-      throw new Error(`Your previous command is still running${stopHint(this.parts.keymap())}.`);
+      throw new Error(`Your previous command is still running${stopHint(this.deps.keymap())}.`);
     const abort = new AbortController();
     const ended = Promise.withResolvers<void>();
     this.running = { abort, ended: ended.promise };
-    this.parts.change((view) => ({ ...view, shell: toShellCall(line, now()) }));
+    this.deps.change((view) => ({ ...view, shell: toShellCall(line, now()) }));
     try {
       await this.runToEnd(line, abort.signal);
     } finally {
       this.running = undefined;
-      this.parts.change((view) => ({ ...view, shell: undefined }));
+      this.deps.change((view) => ({ ...view, shell: undefined }));
       ended.resolve();
     }
   }
@@ -79,17 +79,17 @@ export class UserShell {
   }
 
   private async runToEnd(line: ShellLine, signal: AbortSignal): Promise<void> {
-    const opened = await this.parts.session();
+    const opened = await this.deps.session();
     const { output, isError = false, metadata = {}, ...rest } = await this.runLine(line, opened, signal);
     this.changeCall((call) => ({ ...call, result: { output, isError, metadata, endedAt: now() } }));
-    this.parts.change(showShellCall);
-    await this.parts.untilTellable();
+    this.deps.change(showShellCall);
+    await this.deps.untilNotifiable();
     await shareShellLine(line, { output, isError, metadata, ...rest }, opened);
-    this.parts.change((view) => ({ ...view, status: { ...view.status, ...toContextStatus(opened) } }));
+    this.deps.change((view) => ({ ...view, status: { ...view.status, ...toContextStatus(opened) } }));
   }
 
   private runLine(line: ShellLine, opened: HarnessSession, signal: AbortSignal): Promise<ToolResult> {
-    const { lendTerminal } = this.parts;
+    const { lendTerminal } = this.deps;
     if (lendTerminal && needsTerminal(line.command, opened.workspace.environment))
       return runInTerminal(line.command, opened, lendTerminal);
     return runShellLine(line, opened, {
@@ -99,7 +99,7 @@ export class UserShell {
   }
 
   private changeCall(change: (call: ToolCallView) => ToolCallView): void {
-    this.parts.change((view) =>
+    this.deps.change((view) =>
       view.shell ? { ...view, shell: { ...view.shell, call: change(view.shell.call) } } : view,
     );
   }

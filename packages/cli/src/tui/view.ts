@@ -235,14 +235,14 @@ export type Block =
   | { type: "thinking"; text: string; startedAt: number; endedAt?: number }
   | { type: "tool"; call: ToolCallView }
   /** A shell command that the user ran; `isSharedWithModel` if the model knows of it. */
-  | { type: "shell"; isTold: boolean; call: ToolCallView }
+  | { type: "shell"; isSharedWithModel: boolean; call: ToolCallView }
   | { type: "notice"; level: NoticeLevel; text: string }
   /** The output of a slash command: plain lines. */
   | { type: "output"; text: string }
   /** The changes of a file, as a unified diff. */
   | { type: "change"; path: string; diff: string; added: number; removed: number }
   /** The first line of a session. */
-  | { type: "opening"; version: string; model: string; cwd: string; isBoxed: boolean }
+  | { type: "opening"; version: string; model: string; cwd: string; isSandboxed: boolean }
   /** The number of messages of a resumed session above those shown. */
   | { type: "resumed"; hiddenMessages: number };
 

@@ -88,7 +88,7 @@ class WelcomePage {
   private keys: string[] = [];
   private trial: AbortController | undefined;
 
-  constructor(private readonly parts: PageDeps) {}
+  constructor(private readonly deps: PageDeps) {}
 
   get ended(): Promise<WelcomeEnd | "demo"> {
     return this.result.promise;
@@ -101,7 +101,7 @@ class WelcomePage {
 
   take(data: string): void {
     for (const { kind, data: part } of this.reader.read(data)) {
-      if (kind === "paste") this.apply(applyWelcomePaste(this.state, cleanPaste(part), this.parts.choices));
+      if (kind === "paste") this.apply(applyWelcomePaste(this.state, cleanPaste(part), this.deps.choices));
       else {
         if (this.keys.length === 0) setImmediate(() => this.takeKeys());
         this.keys.push(part);
@@ -113,25 +113,25 @@ class WelcomePage {
     const keys = this.keys.splice(0);
     const text = keys.filter((key) => key.length === 1 && key > " ").join("");
     if (this.state.stage === "menu" && text.length >= PASTE_KEYS) {
-      this.apply(applyWelcomePaste(this.state, text, this.parts.choices));
+      this.apply(applyWelcomePaste(this.state, text, this.deps.choices));
       return;
     }
     for (const data of keys) {
       const name = nameKey(data);
-      if (name !== undefined) this.apply(applyWelcomeKey(this.state, { name, data }, this.parts.choices));
+      if (name !== undefined) this.apply(applyWelcomeKey(this.state, { name, data }, this.deps.choices));
     }
   }
 
   private apply({ state, effect }: WelcomeOutcome): void {
     this.state = state;
-    this.parts.redraw();
-    if (effect) this.carryOut(effect);
+    this.deps.redraw();
+    if (effect) this.runEffect(effect);
   }
 
-  private carryOut(effect: WelcomeEffect): void {
+  private runEffect(effect: WelcomeEffect): void {
     switch (effect.type) {
       case "try":
-        void this.try(effect);
+        void this.testKey(effect);
         return;
       case "stop":
         this.trial?.abort();
@@ -143,12 +143,12 @@ class WelcomePage {
         this.end({ kind: "ended", code: EXIT_USAGE });
         return;
       case "suspend":
-        void this.parts.suspend();
+        void this.deps.suspend();
     }
   }
 
-  private async try({ provider: name, key }: { provider: string; key: string }): Promise<void> {
-    const { io, cwd } = this.parts;
+  private async testKey({ provider: name, key }: { provider: string; key: string }): Promise<void> {
+    const { io, cwd } = this.deps;
     const { environment } = io;
     this.trial = new AbortController();
     const { signal } = this.trial;
@@ -163,7 +163,7 @@ class WelcomePage {
       const { state } = this;
       if (state.stage !== "trying") return;
       this.state = { stage: "key", choice: state.choice, text: "", problem: describeError(error) };
-      this.parts.redraw();
+      this.deps.redraw();
     }
   }
 }

@@ -34,7 +34,7 @@ export function describeMoveProgress(move: FileMove, progress: MoveProgress | un
 // More paths would push everything else off the screen. `diligent undo --json` lists all of them.
 const MAX_LINES = 20;
 // Enough for the model; it can look up the rest.
-const MAX_TOLD_PATHS = 50;
+const MAX_LISTED_PATHS = 50;
 const MAX_PATH_COLUMNS = 300;
 
 // During a longer call, somebody else may have worked in the project.
@@ -73,7 +73,7 @@ export function describeRestoration(
     ...cut(conflicts.map((each) => `  ! ${path(each.path)}: ${each.reason}; ${left}`)),
     ...cut(describeDisplacedRefs(restoration).map((line) => `    ${path(line)}`)),
     ...cut(failures.map((each) => `  ! ${path(each.path)}: failed: ${each.reason}`)),
-    ...cut(notKept.map((each) => `  ? ${path(each.path)}: also changed, but ${whyNotKept(each)}`)),
+    ...cut(notKept.map((each) => `  ? ${path(each.path)}: also changed, but ${whyNotRestored(each)}`)),
     ...describeLeft(restoration, cutOffCommand, path),
     ...(failures.length > 0 ? [describeRetry(restoration)] : []),
     ...describeUnlike(restoration, path),
@@ -151,7 +151,7 @@ export function describeForModel({ move, restored, isDryRun }: Restoration): str
   if (isDryRun || restored.length === 0) return undefined;
   const gathered = gatherRepositories(restored);
   const paths = gathered
-    .slice(0, MAX_TOLD_PATHS)
+    .slice(0, MAX_LISTED_PATHS)
     .map(({ path, extent }) => `${toSingleLine(path.toWellFormed(), MAX_PATH_COLUMNS)}${extent}`);
   const more = gathered.length > paths.length ? [`… and ${gathered.length - paths.length} more`] : [];
   return [
@@ -216,7 +216,7 @@ function describeDoubts(restoration: Restoration, path: ShowPath): string[] {
   ];
 }
 
-function whyNotKept({ isCache, isControl }: Restoration["notKept"][number]): string {
+function whyNotRestored({ isCache, isControl }: Restoration["notKept"][number]): string {
   if (isControl) return "it is never restored: it belongs to diligent or is a pipe or socket";
   return isCache
     ? "cache directories are not recorded; its tool recreates it"

@@ -33,6 +33,6 @@ async function notifyModel(
   restoration: Restoration,
   { session }: Pick<HarnessSession, "session">,
 ): Promise<void> {
-  const told = describeForModel(restoration);
-  if (told !== undefined) await session.notify(told);
+  const message = describeForModel(restoration);
+  if (message !== undefined) await session.notify(message);
 }

@@ -2,7 +2,7 @@ import { now, type ProviderEvent, type StreamFunction } from "@diligent/core/run
 import type { CliIo } from "../io/io.ts";
 
 /** A stream that starts with one of these events has received nothing from the server yet, or never will. */
-const NOTHING_CAME: ReadonlySet<ProviderEvent["type"]> = new Set(["retry", "stall", "error", "done"]);
+const UNANSWERED_EVENTS: ReadonlySet<ProviderEvent["type"]> = new Set(["retry", "stall", "error", "done"]);
 
 /** The address to ask, and where to log the result. */
 interface UpdateLocation {
@@ -17,8 +17,8 @@ interface UpdateLocation {
  * alongside the first answer of a model, so nothing waits for it; its code is loaded then.
  */
 export class UpdateCheck {
-  private readonly leaving = new AbortController();
-  private hasLooked = false;
+  private readonly shutdown = new AbortController();
+  private hasChecked = false;
 
   /** @param notify receives the message, if there is one. */
   constructor(
@@ -30,15 +30,15 @@ export class UpdateCheck {
    * Wraps a stream function so that the check starts when the first part of an answer arrives. Scripted
    * models never start it.
    */
-  beside(stream: StreamFunction, { url, note }: UpdateLocation): StreamFunction {
+  watchStream(stream: StreamFunction, { url, note }: UpdateLocation): StreamFunction {
     if (url === undefined) return stream;
     return (model, context, options) => {
       const events = stream(model, context, options);
-      if (this.hasLooked || model.provider === "scripted") return events;
+      if (this.hasChecked || model.provider === "scripted") return events;
       const unsubscribe = events.subscribe(({ type }) => {
-        if (NOTHING_CAME.has(type)) return;
+        if (UNANSWERED_EVENTS.has(type)) return;
         unsubscribe();
-        void this.look(url, note);
+        void this.check(url, note);
       });
       return events;
     };
@@ -46,22 +46,22 @@ export class UpdateCheck {
 
   /** Cancels the request; no message is shown then. */
   stop(): void {
-    this.leaving.abort();
+    this.shutdown.abort();
   }
 
-  private async look(url: string, note: UpdateLocation["note"]): Promise<void> {
-    if (this.hasLooked) return;
-    this.hasLooked = true;
+  private async check(url: string, note: UpdateLocation["note"]): Promise<void> {
+    if (this.hasChecked) return;
+    this.hasChecked = true;
     this.io.onExit(() => this.stop());
-    const finding = await this.find(url);
-    note?.({ type: "update", time: new Date(now()).toISOString(), ...finding });
+    const result = await this.runCheck(url);
+    note?.({ type: "update", time: new Date(now()).toISOString(), ...result });
   }
 
   /** Returns the log entry. Only the log reports a failure; `diligent doctor` shows it on request. */
-  private async find(url: string): Promise<object> {
+  private async runCheck(url: string): Promise<object> {
     try {
-      const { lookForUpdate } = await import("./update.ts");
-      const { signal } = this.leaving;
+      const { checkForUpdate: lookForUpdate } = await import("./update.ts");
+      const { signal } = this.shutdown;
       const known = await lookForUpdate(url, { environment: this.io.environment, signal });
       if (known.news !== undefined && !signal.aborted) this.notify(known.news);
       return known;

@@ -16,7 +16,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const HEADERS = { "user-agent": "diligent", accept: "application/json", "accept-encoding": "identity" };
 
 /** How long to wait for an answer. */
-interface AskingOptions {
+interface RequestLimits {
   /** Aborting it cancels the request. */
   signal?: AbortSignal;
   /** For everything, including redirects and the body; five seconds if omitted. */
@@ -32,7 +32,7 @@ interface AskingOptions {
  */
 export async function askForVersion(
   url: string,
-  { signal, timeoutMs = TIMEOUT_MS }: AskingOptions = {},
+  { signal, timeoutMs = TIMEOUT_MS }: RequestLimits = {},
 ): Promise<string> {
   const limit = AbortSignal.timeout(timeoutMs);
   const ended = signal === undefined ? limit : AbortSignal.any([signal, limit]);
@@ -40,7 +40,7 @@ export async function askForVersion(
     return readVersion(await readBody(await follow(url, ended)));
   } catch (error) {
     if (error instanceof UpdateError) throw error;
-    if (signal?.aborted) throw wasLeft();
+    if (signal?.aborted) throw createCancelledError();
     if (limit.aborted) throw new UpdateError(`no answer within ${timeoutMs / 1_000} s`);
     throw new UpdateError(codeOf(error), { cause: error });
   }
@@ -122,7 +122,7 @@ export function describeUpdate(newest: string, current: string): string | undefi
 }
 
 /** The time of the check and the version to compare with, and the time limits. */
-interface LookOptions extends AskingOptions {
+interface CheckOptions extends RequestLimits {
   environment: Environment;
   /** Milliseconds since the epoch; now if omitted. */
   at?: number;
@@ -146,18 +146,18 @@ interface KnownVersion {
  * @throws UpdateError if the server gives no answer; Error if no answer could be stored, in which case
  * nothing is asked.
  */
-export async function lookForUpdate(
+export async function checkForUpdate(
   url: string,
-  { environment, at = now(), current = VERSION, ...asking }: LookOptions,
+  { environment, at = now(), current = VERSION, ...check }: CheckOptions,
 ): Promise<KnownVersion> {
   const path = updateRecordPath(environment);
   let fresh = await readFreshRecord(path, { url, at });
   // A program that is quitting must not use up the day's check.
-  if (fresh === undefined && asking.signal?.aborted) throw wasLeft();
-  fresh ??= await claimAsking(path, { url, at });
+  if (fresh === undefined && check.signal?.aborted) throw createCancelledError();
+  fresh ??= await claimCheck(path, { url, at });
   if (fresh) return { isAsked: false, ...describe(fresh.version, current) };
-  const version = await askForVersion(url, asking);
-  await keepAnswer(path, { url, at }, version);
+  const version = await askForVersion(url, check);
+  await storeAnswer(path, { url, at }, version);
   return { isAsked: true, ...describe(version, current) };
 }
 
@@ -176,7 +176,7 @@ export class UpdateError extends Error {
 }
 
 /** For an answer that is no longer needed. */
-function wasLeft(): UpdateError {
+function createCancelledError(): UpdateError {
   return new UpdateError("the program quit meanwhile");
 }
 
@@ -219,7 +219,7 @@ interface UpdateRecord {
 }
 
 /** One check: its address and time. */
-interface Asking {
+interface VersionCheck {
   url: string;
   /** Milliseconds since the epoch. */
   at: number;
@@ -237,12 +237,12 @@ export function updateRecordPath(environment: Environment): string {
  * file counts as no record.
  * @throws UpdateError if it cannot be read: nothing could be stored then either.
  */
-async function readFreshRecord(path: string, asking: Asking): Promise<UpdateRecord | undefined> {
+async function readFreshRecord(path: string, check: VersionCheck): Promise<UpdateRecord | undefined> {
   const reading = await readCheckedFile(path, MAX_RECORD_BYTES);
   if (reading.kind === "missing") return undefined;
   if (reading.kind === "unreadable") throw new UpdateError(reading.reason);
   const record = parseRecord(reading.file.content);
-  return record && isFresh(record, asking) ? record : undefined;
+  return record && isFresh(record, check) ? record : undefined;
 }
 
 /**
@@ -251,28 +251,28 @@ async function readFreshRecord(path: string, asking: Asking): Promise<UpdateReco
  * stored meanwhile.
  * @throws Error if it cannot be stored: nothing may be asked then.
  */
-async function claimAsking(path: string, asking: Asking): Promise<UpdateRecord | undefined> {
+async function claimCheck(path: string, check: VersionCheck): Promise<UpdateRecord | undefined> {
   const found: { fresh?: UpdateRecord } = {};
   await updatePrivateFile(path, (content) => {
     const record = content && parseRecord(content);
-    if (content && record && isFresh(record, asking)) {
+    if (content && record && isFresh(record, check)) {
       found.fresh = record;
       return content;
     }
-    const address = toFingerprint(asking.url);
+    const address = toFingerprint(check.url);
     const version = record?.address === address ? record.version : undefined;
-    return encode({ askedAt: asking.at, address, ...(version !== undefined && { version }) });
+    return encode({ askedAt: check.at, address, ...(version !== undefined && { version }) });
   });
   return found.fresh;
 }
 
 /** Stores an answer. @throws Error on failure. */
-export async function keepAnswer(path: string, { url, at }: Asking, version: string): Promise<void> {
+export async function storeAnswer(path: string, { url, at }: VersionCheck, version: string): Promise<void> {
   await updatePrivateFile(path, () => encode({ askedAt: at, address: toFingerprint(url), version }));
 }
 
 /** A record from the future does not count: the clock was set back since. */
-function isFresh({ askedAt, address }: UpdateRecord, { url, at }: Asking): boolean {
+function isFresh({ askedAt, address }: UpdateRecord, { url, at }: VersionCheck): boolean {
   return address === toFingerprint(url) && askedAt <= at && at - askedAt < DAY_MS;
 }
 

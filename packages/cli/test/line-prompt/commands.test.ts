@@ -60,7 +60,7 @@ test("unknown commands and /quit do not join the conversation while the model an
   program.type("/hlep\r");
   await program.shown("did you mean /help?");
   program.type("/quit\r");
-  await program.shown("Type /quit to leave at the prompt; Ctrl+C stops the current task.");
+  await program.shown("Type /quit at the prompt to quit; Ctrl+C stops the current task.");
   answer.resolve("Here it is.");
   await program.shown("Here it is.");
   await program.shown("diligent> ");

@@ -9,7 +9,7 @@ import { createTemporaryProject, type TemporaryProject } from "../support/tempor
 import { writeScript } from "../support/typed-commands.ts";
 
 // Shown to a user who tries to quit during a task: typed lines have been read by then.
-const QUIT_HINT = "Type /quit to leave at the prompt";
+const QUIT_HINT = "Type /quit at the prompt to quit";
 
 let place: TemporaryProject;
 
@@ -99,7 +99,7 @@ test("input is ignored while the line prompt is shutting down", () => {
     reopen: never,
     quit() {},
     hideInput: () => () => {},
-    isLeaving: () => true,
+    isShuttingDown: () => true,
   };
   const lines = new InputLines(output, parts);
   for (const line of ["change everything", "/compact", "!touch changed", ""]) lines.take(line);

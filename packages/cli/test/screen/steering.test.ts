@@ -116,7 +116,7 @@ test.concurrent("Ctrl+C clears the prompt, and a second Ctrl+C quits", async () 
   session.program.send("half a");
   await session.shows("> half a");
   session.press("ctrlC");
-  await session.shows("Press Ctrl+C again to leave");
+  await session.shows("Press Ctrl+C again to quit");
   expect(await session.screen(20)).not.toContain("half a");
   session.press("ctrlC");
   expect(await session.program.exitCode).toBe(0);

@@ -62,7 +62,7 @@ export class TypedCommands {
     this.holder = new SessionController(call, this.io, {
       ask: this.driver.approvals.ask,
       warn: () => {},
-      tell: (text) => this.context.show({ type: "notice", level: "info", text }),
+      notify: (text) => this.context.show({ type: "notice", level: "info", text }),
     });
     this.picker = new OpenPicker(this.change, this.fail);
     this.lines = new TypedLines({
@@ -80,7 +80,7 @@ export class TypedCommands {
         },
         change: this.change,
       },
-      holder: this.holder,
+      controller: this.holder,
       driver: this.driver,
       editor: {
         get text() {

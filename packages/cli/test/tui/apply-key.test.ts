@@ -55,7 +55,7 @@ describe("Esc", () => {
 
 describe("Ctrl+C", () => {
   test("clears the prompt before it stops anything, and quits when pressed again", () => {
-    const hint = "Press Ctrl+C again to leave";
+    const hint = "Press Ctrl+C again to quit";
     expect(
       play(WORKING, [
         { key: "ctrl+c", isPromptEmpty: false },
@@ -82,7 +82,7 @@ test("hints name the keys as the user has bound them", () => {
   ]);
   expect(hints).toEqual([
     { effects: [], hint: "Press Ctrl+X again to clear the prompt" },
-    { effects: [], hint: "Press F4 again to leave" },
+    { effects: [], hint: "Press F4 again to quit" },
     { effects: [{ type: "edit", data: "escape" }], hint: undefined },
   ]);
 });

@@ -59,7 +59,7 @@ describe("the window title", () => {
   test("has its mark during a shell command of the user, and a long one notifies at its end", () => {
     start();
     attention.readInput("\x1b[O");
-    const shell = toShellCall({ command: "make", isTold: true }, 0);
+    const shell = toShellCall({ command: "make", isSharedWithModel: true }, 0);
     attention.update({ ...IDLE, shell });
     expect(written).toBe("\x1b]0;● diligent – shop\x07");
     written = "";

@@ -135,7 +135,7 @@ describe("a command that ignores SIGTERM leaves no process", () => {
   test("within a second of the second Ctrl+C", async () => {
     await using program = await startBusy();
     program.send("\x03");
-    await program.waitFor("Press Ctrl+C again to leave");
+    await program.waitFor("Press Ctrl+C again to quit");
     const startedAt = performance.now();
     program.send("\x03");
     await program.waitFor("code 0");

@@ -68,7 +68,11 @@ describe("a line that begins with !", () => {
     expect(typed.take()).toEqual([`! → hello\n${place.project}\n[exit code 1]`]);
     expect(typed.view).toMatchObject({
       shell: undefined,
-      lastCall: { type: "shell", isTold: true, call: { input: { command: "echo hello; pwd; false" } } },
+      lastCall: {
+        type: "shell",
+        isSharedWithModel: true,
+        call: { input: { command: "echo hello; pwd; false" } },
+      },
     });
     await typed.say("why?");
     expect(await said(typed)).toEqual([
@@ -210,7 +214,7 @@ async function enter2(typed: TypedCommands, text: string): Promise<void> {
 
 describe("a shell command on the screen", () => {
   const look = { width: 60, rows: 24, theme, keymap, now: 3_500, above: "none" as const };
-  const npmTest = toShellCall({ command: "npm test", isTold: true }, 0);
+  const npmTest = toShellCall({ command: "npm test", isSharedWithModel: true }, 0);
   const running: View = {
     ...createView({ cwd: "/work" }),
     shell: { ...npmTest, call: { ...npmTest.call, partial: "a\nb" } },
@@ -230,7 +234,7 @@ describe("a shell command on the screen", () => {
 
   test("shows its outcome like a command of the model", () => {
     const told = toEarlierShellCall({ command: "npm test", output: "1 fail\n[exit code 1]", exitCode: 1 }, 5);
-    const own = { ...told, isTold: false, call: { ...told.call, toolName: "!!" } };
+    const own = { ...told, isSharedWithModel: false, call: { ...told.call, toolName: "!!" } };
     const context = { width: 60, theme, now: 0 };
     expect([told, own].map((each) => renderBlock(each, context))).toEqual([
       ["✗ ! npm test · exit code 1", "  1 fail"],
@@ -258,7 +262,7 @@ describe("a shell command on the screen", () => {
     } as const;
     const blocks = [
       { type: "tool" as const, call: { ...call, result: ended } },
-      toShellCall({ command: "ls", isTold: false }, 0),
+      toShellCall({ command: "ls", isSharedWithModel: false }, 0),
     ];
     expect(blocks.map((block) => renderBlock(block, { width: 60, theme, now: 0 }))).toEqual([
       ["✗ ! ls · failed", '  There is no tool "!".'],
@@ -278,12 +282,12 @@ describe("a shell command on the screen", () => {
 });
 
 test.each([
-  ["!ls", { command: "ls", isTold: true }],
-  ["!! ls -l ", { command: "ls -l", isTold: false }],
-  [" \n!ls\necho", { command: "ls\necho", isTold: true }],
-  ["!", { command: "", isTold: true }],
-  ["!!", { command: "", isTold: false }],
-  ["!!!ls", { command: "!ls", isTold: false }],
+  ["!ls", { command: "ls", isSharedWithModel: true }],
+  ["!! ls -l ", { command: "ls -l", isSharedWithModel: false }],
+  [" \n!ls\necho", { command: "ls\necho", isSharedWithModel: true }],
+  ["!", { command: "", isSharedWithModel: true }],
+  ["!!", { command: "", isSharedWithModel: false }],
+  ["!!!ls", { command: "!ls", isSharedWithModel: false }],
   ["ls!", undefined],
   ["", undefined],
   ["/!ls", undefined],

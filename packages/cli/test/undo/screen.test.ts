@@ -233,10 +233,10 @@ test("quitting names files being restored, but not files that are only scanned",
     room: () => ({ rows: 24, columns: 80, keymap: createKeymap() }),
   });
   const seen: unknown[] = [];
-  const look = async () => void seen.push(driver.isMovingFiles, driver.unfinishedMove);
+  const look = async () => void seen.push(driver.isMovingFiles, driver.interruptedMove);
   await driver.moveFiles("undo", look, { isDryRun: true });
   await driver.moveFiles("redo", look);
-  expect([...seen, driver.unfinishedMove]).toEqual([true, undefined, true, "redo", undefined]);
+  expect([...seen, driver.interruptedMove]).toEqual([true, undefined, true, "redo", undefined]);
 });
 
 test("/undo and /redo work the same at the line prompt", async () => {

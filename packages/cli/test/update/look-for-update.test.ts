@@ -11,7 +11,7 @@ import {
 import { dirname, join } from "node:path";
 import { BUSY_MS } from "../../../core/test/support/busy-machine.ts";
 import { ROOT_CAN_ANYWAY, testUnless } from "../../../core/test/support/test-unless.ts";
-import { lookForUpdate } from "../../src/update/update.ts";
+import { checkForUpdate } from "../../src/update/update.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
 import { startVersionServer } from "../support/version-server.ts";
 
@@ -29,7 +29,7 @@ beforeEach(() => {
 afterEach(() => place.remove());
 
 const look = (url: string, at: number) =>
-  lookForUpdate(url, {
+  checkForUpdate(url, {
     environment: { HOME: place.home },
     at,
     current: "0.2.1",
@@ -130,7 +130,7 @@ test("a version planted in the file is shown only if it is valid", async () => {
 test("no server is asked if the check cannot be recorded", async () => {
   await using server = startVersionServer(() => "0.3.0");
   const options = { at: START, environment: { HOME: "/" } };
-  await expect(lookForUpdate(server.url, options)).rejects.toThrow("no home directory");
+  await expect(checkForUpdate(server.url, options)).rejects.toThrow("no home directory");
   mkdirSync(path, { recursive: true });
   await expect(look(server.url, START)).rejects.toThrow("directory");
   expect(server.requests).toEqual([]);

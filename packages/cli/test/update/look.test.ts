@@ -9,7 +9,7 @@ import {
   type StreamFunction,
 } from "@diligent/core";
 import { TEST_MODEL } from "../../../core/test/support/models.ts";
-import { keepAnswer, updateRecordPath } from "../../src/update/update.ts";
+import { storeAnswer, updateRecordPath } from "../../src/update/update.ts";
 import { UpdateCheck } from "../../src/update/update-check.ts";
 import { VERSION } from "../../src/version.ts";
 import { FakeIo } from "../support/fake-io.ts";
@@ -53,7 +53,7 @@ async function ask(
 ): Promise<object> {
   const noted = Promise.withResolvers<object>();
   const stream = createStream();
-  const beside = looking.beside(() => stream, { url, note: noted.resolve });
+  const beside = looking.watchStream(() => stream, { url, note: noted.resolve });
   beside(model, { systemPrompt: "", messages: [], tools: [] }, {});
   for (const event of events) stream.push(event);
   return noted.promise;
@@ -61,7 +61,7 @@ async function ask(
 
 /** The answer of a moment ago. */
 async function keep(version: string, url = URL_OF_NOBODY): Promise<void> {
-  await keepAnswer(updateRecordPath(io.environment), { url, at: Date.now() }, version);
+  await storeAnswer(updateRecordPath(io.environment), { url, at: Date.now() }, version);
 }
 
 /** Resolves when started work had time to progress, to prove that something does not happen. */
@@ -71,7 +71,7 @@ async function wait(): Promise<void> {
 
 test("UpdateCheck does not wrap the stream without an address", () => {
   const stream: StreamFunction = createStream;
-  expect(looking.beside(stream, { url: undefined })).toBe(stream);
+  expect(looking.watchStream(stream, { url: undefined })).toBe(stream);
 });
 
 test("UpdateCheck announces a newer version once, when an answer begins", async () => {

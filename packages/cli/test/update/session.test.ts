@@ -7,7 +7,7 @@ import type { CliIo } from "../../src/io/io.ts";
 import { runLinePrompt } from "../../src/line-prompt/line-prompt.ts";
 import { runPrint } from "../../src/print/print.ts";
 import { runTui } from "../../src/tui/app.ts";
-import { keepAnswer } from "../../src/update/update.ts";
+import { storeAnswer } from "../../src/update/update.ts";
 import { VERSION } from "../../src/version.ts";
 import { FakeIo } from "../support/fake-io.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
@@ -56,7 +56,7 @@ const recordPath = () => join(state, "update.json");
 async function configureKnown(): Promise<void> {
   const updateUrl = "http://127.0.0.1:9/latest";
   configure({ updateUrl });
-  await keepAnswer(recordPath(), { url: updateUrl, at: Date.now() }, "999.0.0");
+  await storeAnswer(recordPath(), { url: updateUrl, at: Date.now() }, "999.0.0");
 }
 
 function createIo(lines?: ReadableStream<Uint8Array>): FakeIo {

@@ -4,9 +4,9 @@ import type { ApprovalRequest, ApprovalVerdict, Grant } from "@diligent/core/run
 import {
   describeAsking,
   describeRefusedEdit,
+  REASON_HEADING,
   requestedPath,
   toEscapedRequest,
-  WISH_HEAD,
 } from "../../approval/describe-request.ts";
 import { escapeLine, escapeText, formatMark, hasMark } from "../../approval/escaped-text.ts";
 import { type ActionId, type Keymap, nameForPeople } from "../keys/keymap.ts";
@@ -46,11 +46,11 @@ export function toApprovalDialog(
 
 /** The model's own text. */
 function describeRequest(request: ApprovalRequest, verdict: AskedVerdict): EscapedLine[] {
-  const wish = toEscapedRequest(request, verdict);
-  if (wish === undefined) return [];
+  const reason = toEscapedRequest(request, verdict);
+  if (reason === undefined) return [];
   return [
-    { look: "note", text: WISH_HEAD },
-    { look: "quote", text: wish },
+    { look: "note", text: REASON_HEADING },
+    { look: "quote", text: reason },
   ];
 }
 

@@ -216,14 +216,14 @@ export function isWriting(key: KeyPress): boolean {
  */
 function guard(view: View, dialog: ApprovalDialog, { key, context }: Pressed): KeyOutcome {
   const { ignored } = dialog;
-  const isAgain = ignored?.key === key.name;
+  const isRepeated = ignored?.key === key.name;
   const typed = typedText(key) === undefined ? [] : [key.data];
-  if (typed.length > 0 && ignored && ignored.typed.length > 0 && !isAgain) {
+  if (typed.length > 0 && ignored && ignored.typed.length > 0 && !isRepeated) {
     const before = dialog.confirms === undefined ? [] : [dialog.confirms.key];
     const question = dialog.confirms?.question ?? dialog;
     return writeOn(view, question, [...before, ...ignored.typed, ...typed]);
   }
-  const isPressedAgain = isAgain && context.now - ignored.at > HELD_MS;
+  const isPressedAgain = isRepeated && context.now - ignored.at > HELD_MS;
   const guardedUntil = isPressedAgain ? dialog.guardedUntil : context.now + GUARD_MS;
   return {
     view: {
@@ -232,7 +232,7 @@ function guard(view: View, dialog: ApprovalDialog, { key, context }: Pressed): K
       dialog: {
         ...dialog,
         guardedUntil,
-        ignored: { key: key.name, at: context.now, typed: isAgain ? ignored.typed : typed },
+        ignored: { key: key.name, at: context.now, typed: isRepeated ? ignored.typed : typed },
       },
     },
     effects: [],

@@ -28,15 +28,15 @@ interface PrompterDeps {
  */
 export class ApprovalPrompter {
   private answer: ((answer: PersonAnswer | CommandEdit) => void) | undefined;
-  private asked: { request: ApprovalRequest; verdict: AskedVerdict } | undefined;
+  private open: { request: ApprovalRequest; verdict: AskedVerdict } | undefined;
   /** Resolved when questions may be shown again. */
   private held: PromiseWithResolvers<void> | undefined;
 
-  constructor(private readonly parts: PrompterDeps) {}
+  constructor(private readonly deps: PrompterDeps) {}
 
   /** The command that waits for approval, or the user's last version of it, for editing. */
-  get askedCommand(): string | undefined {
-    return this.asked?.verdict.refusedEdit?.command ?? (this.asked && requestedCommand(this.asked.request));
+  get openCommand(): string | undefined {
+    return this.open?.verdict.refusedEdit?.command ?? (this.open && requestedCommand(this.open.request));
   }
 
   /** Holds questions back until the result is called. */
@@ -50,10 +50,10 @@ export class ApprovalPrompter {
     request: ApprovalRequest,
     verdict: AskedVerdict,
   ): Promise<PersonAnswer | CommandEdit> => {
-    const { change, isStopped, isWriting, room } = this.parts;
+    const { change, isStopped, isWriting, room } = this.deps;
     await this.held?.promise;
     if (isStopped()) return STOPPED_ANSWER;
-    this.asked = { request, verdict };
+    this.open = { request, verdict };
     const isAnswered = verdict.isEdited || verdict.refusedEdit !== undefined;
     const isElsewhere = !isAnswered && isWriting();
     const dialog = toApprovalDialog(request, verdict, room(), { isElsewhere });
@@ -64,7 +64,7 @@ export class ApprovalPrompter {
     this.answer = resolve;
     const answer = await promise;
     this.answer = undefined;
-    this.asked = undefined;
+    this.open = undefined;
     change((view) => (view.dialog?.type === "approval" ? { ...view, dialog: undefined } : view));
     return answer;
   };
@@ -94,11 +94,11 @@ export class CommandField {
   private editor: PromptEditor | undefined;
   private initial = { command: "", shown: "" };
 
-  constructor(private readonly parts: FieldDeps) {}
+  constructor(private readonly deps: FieldDeps) {}
 
   /** Starts with the command, and the cursor at its end. */
   open(command: string): void {
-    const { tui, theme, keys, submit } = this.parts;
+    const { tui, theme, keys, submit } = this.deps;
     const bindings = keys();
     this.editor = new PromptEditor(tui, {
       theme,

@@ -8,7 +8,7 @@ import type { Theme } from "../theme.ts";
 import type { ApprovalDialog } from "../view.ts";
 import { answerRows, type ContentRow, type Room, scrollKeys, scrollTo, shownContent } from "./dialog.ts";
 
-interface Look {
+interface DialogLayout {
   width: number;
   rows: number;
   theme: Theme;
@@ -24,9 +24,9 @@ const MAX_MESSAGE_ROWS = 3;
  * The pending approval, shown instead of the editor: who asks and why, the complete action, and the meaning
  * of each answer.
  */
-export function approvalLines(dialog: ApprovalDialog, look: Look): string[] {
-  const { width, rows, theme, keymap, editor = [] } = look;
-  if (dialog.isEditing) return fieldLines(look);
+export function approvalLines(dialog: ApprovalDialog, layout: DialogLayout): string[] {
+  const { width, rows, theme, keymap, editor = [] } = layout;
+  if (dialog.isEditing) return fieldLines(layout);
   const room = { rows, columns: width, keymap };
   const shown = shownContent(dialog, room);
   const end = shown.first + shown.rows.length;
@@ -44,7 +44,7 @@ export function approvalLines(dialog: ApprovalDialog, look: Look): string[] {
 }
 
 /** The command while it is being edited. The result is evaluated as a whole afterwards. */
-function fieldLines({ width, theme, keymap, editor = [] }: Look): string[] {
+function fieldLines({ width, theme, keymap, editor = [] }: DialogLayout): string[] {
   const keys = keyTexts(keymap, [
     ["list.close", "back"],
     ["app.externalEditor", "$EDITOR"],
@@ -63,9 +63,9 @@ function draftRows(editor: readonly string[], { isUnfocused }: ApprovalDialog): 
 }
 
 /** A bar precedes the content in question, so that none of it can pass for our own text. */
-function paintRow({ text, look, isContinued }: ContentRow, theme: Theme): string {
+function paintRow({ text, look: layout, isContinued }: ContentRow, theme: Theme): string {
   const bar = theme.dim(isContinued ? "┊ " : "│ ");
-  switch (look) {
+  switch (layout) {
     case "title":
       return isContinued ? theme.bold(text) : theme.warning(text.slice(0, 1)) + theme.bold(text.slice(1));
     case "note":
@@ -80,7 +80,7 @@ function paintRow({ text, look, isContinued }: ContentRow, theme: Theme): string
     case "removed":
       return bar + theme.removed(text);
     default:
-      return assertNever(look);
+      return assertNever(layout);
   }
 }
 

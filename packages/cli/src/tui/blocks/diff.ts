@@ -194,7 +194,7 @@ function renderLine(
   const blank = " ".repeat(digits);
   if (line.type === "gap") return [theme.dim(`${blank} ⋯`)];
   if (line.type === "note") return [fitLine(theme.dim(`${blank} ${line.text}`), width)];
-  const { sign, paint } = LOOKS[line.type](theme);
+  const { sign, paint } = LINE_STYLES[line.type](theme);
   const text = (parts ?? [{ text: line.text, isChanged: false }])
     .map((part) => (part.isChanged ? theme.changedWord(part.text) : part.text))
     .join("");
@@ -215,7 +215,7 @@ function foldLine(text: string, width: number, maxRows = Number.POSITIVE_INFINIT
     : [...rows.slice(0, maxRows - 1), fitLine(`${rows[maxRows - 1]}…`, width)];
 }
 
-const LOOKS: Record<TextLine["type"], (theme: Theme) => { sign: string; paint: Style }> = {
+const LINE_STYLES: Record<TextLine["type"], (theme: Theme) => { sign: string; paint: Style }> = {
   same: () => ({ sign: " ", paint: (text) => text }),
   added: (theme) => ({ sign: "+", paint: theme.added }),
   removed: (theme) => ({ sign: "-", paint: theme.removed }),

@@ -189,7 +189,7 @@ const MAX_MODEL_COLUMNS = 40;
 
 /** The first line of a session: what is running here, where, and how to find out more. */
 function renderOpening(
-  { version, model, cwd, isBoxed }: Extract<Block, { type: "opening" }>,
+  { version, model, cwd, isSandboxed: isBoxed }: Extract<Block, { type: "opening" }>,
   { width, theme }: BlockContext,
 ): string[] {
   const own = model.slice(model.lastIndexOf("/") + 1) || model;

@@ -12,18 +12,18 @@ const MAX_ERROR_ROWS = 6;
 const MIN_SHOWN_MS = 1_000;
 
 /** A call in the frame that all tools share. */
-export function renderCall(call: SafeCall, look: ToolRenderer, context: ToolRenderContext): string[] {
+export function renderCall(call: SafeCall, renderer: ToolRenderer, context: ToolRenderContext): string[] {
   const { width, theme } = context;
   const head = `${markOf(call.state, theme)} ${theme.bold(call.name)}`;
-  const facts = describeFacts(call, look, context);
-  const inner: LookContext = {
+  const facts = describeFacts(call, renderer, context);
+  const inner: RendererContext = {
     ...context,
     width: Math.max(1, width - INDENT.length),
     titleColumns: Math.max(0, width - visibleWidth(head) - visibleWidth(facts) - 1),
   };
-  const title = fitLine(toOneLine(look.title(call, inner)), inner.titleColumns);
+  const title = fitLine(toOneLine(renderer.title(call, inner)), inner.titleColumns);
   const shownFacts = call.state === "failed" ? theme.error(facts) : theme.dim(facts);
-  const below = [...(look.question?.(call, inner) ?? []), ...renderOutcome(call, look, inner)];
+  const below = [...(renderer.question?.(call, inner) ?? []), ...renderOutcome(call, renderer, inner)];
   return [
     fitLine(`${head}${title === "" ? "" : ` ${title}`}${shownFacts}`, width),
     ...below.map((line) => (line === "" ? "" : INDENT + fitLine(line, inner.width))),
@@ -46,8 +46,8 @@ function markOf(state: CallState, theme: Theme): string {
 }
 
 /** Its outcome and duration, after the title. */
-function describeFacts(call: SafeCall, look: ToolRenderer, { now }: ToolRenderContext): string {
-  const summary = STATE_TEXTS[call.state] ?? look.summary?.(call);
+function describeFacts(call: SafeCall, renderer: ToolRenderer, { now }: ToolRenderContext): string {
+  const summary = STATE_TEXTS[call.state] ?? renderer.summary?.(call);
   const failure = call.isInterrupted ? "interrupted" : "failed";
   const what = summary ?? (call.state === "failed" ? failure : undefined);
   const durationMs = call.durationMs(now);
@@ -62,16 +62,16 @@ function describeFacts(call: SafeCall, look: ToolRenderer, { now }: ToolRenderCo
 
 const STATE_TEXTS: Partial<Record<CallState, string>> = { rejected: "rejected", skipped: "not run" };
 
-function renderOutcome(call: SafeCall, look: ToolRenderer, context: LookContext): string[] {
+function renderOutcome(call: SafeCall, renderer: ToolRenderer, context: RendererContext): string[] {
   const { theme } = context;
   switch (call.state) {
     case "running":
       return lastLines(nonEmptyLines(call.partial), MAX_LIVE_LINES).shown.map(theme.dim);
     case "done":
-      return look.answer?.(call, context) ?? [];
+      return renderer.answer?.(call, context) ?? [];
     case "failed":
-      return look.showsFailure?.(call)
-        ? (look.answer?.(call, context) ?? [])
+      return renderer.showsFailure?.(call)
+        ? (renderer.answer?.(call, context) ?? [])
         : renderError(call, context, theme.error);
     case "rejected":
     case "skipped":
@@ -199,7 +199,7 @@ export interface ToolRenderContext {
 }
 
 /** The input of a tool's renderer: `width` is that of the lines below the title. */
-interface LookContext extends ToolRenderContext {
+interface RendererContext extends ToolRenderContext {
   /** The width of the title in columns; longer titles are cut. */
   titleColumns: number;
 }
@@ -210,13 +210,13 @@ interface LookContext extends ToolRenderContext {
  */
 export interface ToolRenderer {
   /** The request, shown on one line after the tool's name. */
-  title(call: SafeCall, context: LookContext): string;
+  title(call: SafeCall, context: RendererContext): string;
   /** Further lines about the request, below the title. */
-  question?(call: SafeCall, context: LookContext): string[];
+  question?(call: SafeCall, context: RendererContext): string[];
   /** The outcome in a few words, once the call is done or has failed. */
   summary?(call: SafeCall): string | undefined;
   /** The result, below; for a finished call, and for a failed one if `showsFailure`. */
-  answer?(call: SafeCall, context: LookContext): string[];
+  answer?(call: SafeCall, context: RendererContext): string[];
   /** True if `answer` shows the failure better than the first lines of the error. */
   showsFailure?(call: SafeCall): boolean;
   /** Everything for the pager; default: the arguments and the output. */

@@ -247,13 +247,13 @@ function isNewFile(call: SafeCall): boolean {
 }
 
 /** The renderer of each tool; all other tools share one. */
-const LOOKS: ReadonlyMap<string, ToolRenderer> = new Map(
+const RENDERERS: ReadonlyMap<string, ToolRenderer> = new Map(
   Object.entries({ add_knowledge: addKnowledge, bash, edit, glob, grep, ls, read, write }),
 );
 
 /** A call as lines of at most `width` columns: the request, and its output or outcome, shortened. */
 export function renderCallBlock(block: CallBlock, context: ToolRenderContext): string[] {
-  return renderCall(new SafeCall(block.call), lookOf(block), context);
+  return renderCall(new SafeCall(block.call), rendererOf(block), context);
 }
 
 /** The same for a tool call. */
@@ -265,7 +265,7 @@ export function renderToolCall(call: ToolCallView, context: ToolRenderContext): 
 export function fullBlockText(block: CallBlock): string {
   const safe = new SafeCall(block.call);
   const text =
-    lookOf(block).fullText?.(safe) ?? [safe.inputText(2), "", safe.output || safe.partial].join("\n");
+    rendererOf(block).fullText?.(safe) ?? [safe.inputText(2), "", safe.output || safe.partial].join("\n");
   return `${safe.name}\n\n${text.trimEnd()}\n`;
 }
 
@@ -274,20 +274,22 @@ export function fullText(call: ToolCallView): string {
   return fullBlockText({ type: "tool", call });
 }
 
-function lookOf(block: CallBlock): ToolRenderer {
-  if (block.type === "shell") return block.isTold ? toldShell : privateShell;
-  return LOOKS.get(block.call.toolName) ?? generic;
+function rendererOf(block: CallBlock): ToolRenderer {
+  if (block.type === "shell") return block.isSharedWithModel ? sharedShell : privateShell;
+  return RENDERERS.get(block.call.toolName) ?? generic;
 }
 
 const MAX_LINES = 5;
 // The arguments that identify a call best, the most important first.
-const TELLING = ["command", "file_path", "path", "pattern", "query", "url", "name", "content"];
+const MAIN_ARGUMENTS = ["command", "file_path", "path", "pattern", "query", "url", "name", "content"];
 
 /** Any other tool: its most important argument, or all of them, and the first lines of its result. */
 const generic: ToolRenderer = {
   title(call) {
-    const telling = TELLING.map((name) => call.text(name)).find((text) => text !== undefined && text !== "");
-    const input = telling ?? call.inputText();
+    const mainArgument = MAIN_ARGUMENTS.map((name) => call.text(name)).find(
+      (text) => text !== undefined && text !== "",
+    );
+    const input = mainArgument ?? call.inputText();
     return input === "{}" ? "" : input;
   },
   answer(call, { theme }) {
@@ -305,10 +307,10 @@ function namedPath(call: SafeCall, name: string, { cwd }: Pick<ToolRenderContext
 }
 
 /** A command that the user ran; it looks like one of the model's. */
-const toldShell: ToolRenderer = { ...bash, showsFailure: () => true };
+const sharedShell: ToolRenderer = { ...bash, showsFailure: () => true };
 
 /** A command that the model does not see. */
 const privateShell: ToolRenderer = {
-  ...toldShell,
+  ...sharedShell,
   summary: (call) => [bash.summary?.(call), "not shared with the model"].filter(Boolean).join(" · "),
 };

@@ -16,9 +16,9 @@ import { SLASH_COMMANDS } from "./index.ts";
 import type { CommandContext } from "./types.ts";
 
 /** The parts of the program that commands can act on. */
-interface ContextParts {
+interface ContextDeps {
   painter: Pick<ViewPainter, "view" | "change">;
-  holder: Pick<SessionController, "session" | "reopen">;
+  controller: Pick<SessionController, "session" | "reopen">;
   driver: Pick<ConversationDriver, "approvals" | "isBusy" | "moveFiles" | "summaries" | "whenIdle">;
   editor: Pick<PromptEditor, "text" | "setText">;
   picker: Pick<OpenPicker, "open">;
@@ -34,11 +34,11 @@ interface ContextParts {
 }
 
 /** What slash commands and keys can do, composed from the parts of the program. */
-export function createCommandContext(parts: ContextParts): CommandContext {
-  const { painter, holder, driver, editor, picker } = parts;
+export function createCommandContext(deps: ContextDeps): CommandContext {
+  const { painter, controller, driver, editor, picker } = deps;
   const change = painter.change;
   const context: CommandContext = {
-    session: () => holder.session,
+    session: () => controller.session,
     view: () => painter.view,
     show: (block) => change((view) => finish(view, block)),
     print: (text) => context.show({ type: "output", text }),
@@ -46,14 +46,14 @@ export function createCommandContext(parts: ContextParts): CommandContext {
     open: (opened) => picker.open(opened),
     prompt: () => editor.text,
     setPrompt: (text) => editor.setText(text),
-    send: parts.submit,
+    send: deps.submit,
     compact: (focus) => driver.summaries.compact(focus),
     moveFiles: (move, work, how) => driver.moveFiles(move, work, how),
     whenIdle: (wait) => driver.whenIdle(wait),
     holdQuestions: () => driver.approvals.hold(),
-    reopen: (wish: Reopening) => reopen(wish, parts),
-    changeModel: (wish: ModelChange) => changeModel(wish, parts),
-    branch: (entryId, { isSummarized }) => branch(entryId, isSummarized, parts),
+    reopen: (change: Reopening) => reopen(change, deps),
+    changeModel: (change: ModelChange) => changeModel(change, deps),
+    branch: (entryId, { isSummarized }) => branch(entryId, isSummarized, deps),
     async runCommand(name, argument = "") {
       const command = SLASH_COMMANDS.find((each) => each.name === name);
       if (!command) return;
@@ -61,31 +61,31 @@ export function createCommandContext(parts: ContextParts): CommandContext {
       else
         change((view) => ({
           ...view,
-          hint: `/${name} is not available until the run ends${stopHint(parts.keys.keymap)}`,
+          hint: `/${name} is not available until the run ends${stopHint(deps.keys.keymap)}`,
         }));
     },
     nextApprovalMode: () => cycleApprovalMode(context),
-    lendTerminal: parts.lendTerminal,
-    onAnyExit: parts.onAnyExit,
-    writeRaw: parts.writeRaw,
-    columns: parts.columns,
-    quit: parts.quit,
-    keymap: parts.keys.keymap,
+    lendTerminal: deps.lendTerminal,
+    onAnyExit: deps.onAnyExit,
+    writeRaw: deps.writeRaw,
+    columns: deps.columns,
+    quit: deps.quit,
+    keymap: deps.keys.keymap,
     get editorKeys() {
-      return parts.keys.editorKeys;
+      return deps.keys.editorKeys;
     },
-    reloadKeys: () => parts.keys.reload(),
-    environment: parts.environment,
+    reloadKeys: () => deps.keys.reload(),
+    environment: deps.environment,
     commands: SLASH_COMMANDS,
   };
   return context;
 }
 
-async function reopen(wish: Reopening, { holder, painter }: ContextParts): Promise<void> {
-  const { model: before } = await holder.session;
-  const opened = await holder.reopen(wish);
+async function reopen(change: Reopening, { controller, painter }: ContextDeps): Promise<void> {
+  const { model: before } = await controller.session;
+  const opened = await controller.reopen(change);
   // A fork or a reload: everything said so far is already on the screen.
-  if (wish.how !== "fork" && wish.how !== "reload") return showSession(opened, painter);
+  if (change.how !== "fork" && change.how !== "reload") return showSession(opened, painter);
   showNotices(opened, painter);
   showStatus(opened, painter);
   const { id } = opened.model;
@@ -98,9 +98,7 @@ export function showOpening(
   { change }: Pick<ViewPainter, "change">,
 ): void {
   const { isSandboxed } = sandbox;
-  change((view) =>
-    finish(view, { type: "opening", version: VERSION, model: model.id, cwd, isBoxed: isSandboxed }),
-  );
+  change((view) => finish(view, { type: "opening", version: VERSION, model: model.id, cwd, isSandboxed }));
 }
 
 /** Shows where a newly opened session stands, and its notices. */
@@ -140,18 +138,18 @@ function showConversation(opened: HarnessSession, { change }: Pick<ViewPainter, 
   showStatus(opened, { change });
 }
 
-async function changeModel(wish: ModelChange, { holder, painter }: ContextParts): Promise<void> {
-  const opened = await holder.session;
-  await opened.changeModel(wish);
+async function changeModel(change: ModelChange, { controller, painter }: ContextDeps): Promise<void> {
+  const opened = await controller.session;
+  await opened.changeModel(change);
   showStatus(opened, painter);
 }
 
 async function branch(
   entryId: string | null,
   isSummarized: boolean,
-  { driver, holder, painter }: ContextParts,
+  { driver, controller, painter }: ContextDeps,
 ): Promise<boolean> {
-  const opened = await holder.session;
+  const opened = await controller.session;
   if (!isSummarized) opened.session.branch(entryId);
   else if (!(await driver.summaries.leaveBranch(entryId))) return false;
   showConversation(opened, painter);

@@ -174,7 +174,7 @@ const BASE = 10;
 const FIRST_CLASS = "\\u{10f020}-\\u{10f07e}";
 const NEXT_CLASS = "\\u{10f120}-\\u{10f17e}";
 const DIGITS = "\\u{e0030}-\\u{e0039}";
-const STAND_IN = new RegExp(`[${FIRST_CLASS}]([${DIGITS}]+)[${NEXT_CLASS}]*`, "gu");
+const PLACEHOLDER_RUN = new RegExp(`[${FIRST_CLASS}]([${DIGITS}]+)[${NEXT_CLASS}]*`, "gu");
 // A row may begin within a run.
 const PART = new RegExp(`[${FIRST_CLASS}][${DIGITS}]*[${NEXT_CLASS}]*|[${NEXT_CLASS}]+`, "gu");
 const PRIVATE = new RegExp(`[${FIRST_CLASS}${NEXT_CLASS}]`, "u");
@@ -190,12 +190,12 @@ function createPlaceholder(label: string, number: number): string {
 
 /** The text with every run replaced by `textOf` of its number. */
 function replacePlaceholders(text: string, textOf: (number: number) => string): string {
-  return text.replace(STAND_IN, (_run: string, digits: string) => textOf(readNumber(digits)));
+  return text.replace(PLACEHOLDER_RUN, (_run: string, digits: string) => textOf(readNumber(digits)));
 }
 
 /** The numbers of the runs in a text, in order. */
 function findPlaceholders(text: string): number[] {
-  return Array.from(text.matchAll(STAND_IN), ([, digits = ""]) => readNumber(digits));
+  return Array.from(text.matchAll(PLACEHOLDER_RUN), ([, digits = ""]) => readNumber(digits));
 }
 
 /** A row of the editor, which may contain part of a run, with the labels instead of the runs. */
@@ -225,7 +225,7 @@ function segmentAroundPlaceholders(text: string, segmenter: Intl.Segmenter): Ite
 
 function* divide(text: string, segmenter: Intl.Segmenter): Generator<Intl.SegmentData, void> {
   let end = 0;
-  for (const { 0: run, index } of text.matchAll(STAND_IN)) {
+  for (const { 0: run, index } of text.matchAll(PLACEHOLDER_RUN)) {
     yield* segmentsFrom(text, { start: end, end: index, segmenter });
     yield { segment: run, index, input: text, isWordLike: true };
     end = index + run.length;

@@ -92,7 +92,7 @@ interface KeyConflict {
   actions: readonly [string, string];
 }
 
-type Place = "prompt" | "approval" | "list";
+type KeyScope = "prompt" | "approval" | "list";
 
 // An open approval can also be scrolled, and left like everything else.
 const ALSO_IN_APPROVALS = /^list\.(?:up|down|page)|^app\.(?:clear|redraw)$/;
@@ -117,9 +117,9 @@ export function allActions(): { id: string; keys: readonly string[]; label: stri
   return [...Object.entries(ACTIONS).map(([id, action]) => ({ id, ...action })), ...EDITOR_ACTIONS];
 }
 
-function placesOf(id: string): Place[] {
+function placesOf(id: string): KeyScope[] {
   if (id === "app.suspend") return ["prompt", "approval", "list"];
-  const also: Place[] = ALSO_IN_APPROVALS.test(id) ? ["approval"] : [];
+  const also: KeyScope[] = ALSO_IN_APPROVALS.test(id) ? ["approval"] : [];
   if (id.startsWith("approval.")) return ["approval"];
   return [isAction(id) && id.startsWith("list.") ? "list" : "prompt", ...also];
 }

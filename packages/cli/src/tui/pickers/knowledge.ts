@@ -14,14 +14,15 @@ export async function knowledgePicker(context: CommandContext): Promise<Picker |
   const { cwd } = await context.session();
   const { openKnowledgeStore } = await import("../../commands/knowledge.ts");
   const open = () => openKnowledgeStore(cwd, context);
-  let shelf = await open();
-  const items = await toItems(shelf);
+  let knowledge = await open();
+  const items = await toItems(knowledge);
   if (items.length === 0) return undefined;
-  const find = (id: string | undefined) => shelf.entries.find((entry) => entry.id === id);
+  const find = (id: string | undefined) => knowledge.entries.find((entry) => entry.id === id);
   return {
     dialog: createPickerDialog({
       name: NAME,
-      title: shelf.unused === undefined ? "Knowledge" : "Knowledge (not used until you trust it with /trust)",
+      title:
+        knowledge.unused === undefined ? "Knowledge" : "Knowledge (not used until you trust it with /trust)",
       items,
       keys: [
         { action: "list.delete", label: "forget" },
@@ -31,7 +32,7 @@ export async function knowledgePicker(context: CommandContext): Promise<Picker |
     async choose(id) {
       const { formatKnowledge } = await import("../../commands/knowledge.ts");
       const entry = find(id);
-      if (entry) context.print(formatKnowledge(entry, shelf, now()));
+      if (entry) context.print(formatKnowledge(entry, knowledge, now()));
     },
     pressKey(action, id) {
       const entry = find(id);
@@ -42,9 +43,9 @@ export async function knowledgePicker(context: CommandContext): Promise<Picker |
     async confirm(id) {
       const entry = find(id);
       if (!entry) return;
-      await forget(entry, shelf);
-      shelf = await open();
-      const left = await toItems(shelf);
+      await forget(entry, knowledge);
+      knowledge = await open();
+      const left = await toItems(knowledge);
       context.change((view) => changePicker(view, NAME, (dialog) => replaceItems(dialog, left)));
       note(
         context,
@@ -80,10 +81,10 @@ function ask({ content }: KnowledgeEntry, { change }: CommandContext): void {
   change((view) => changePicker(view, NAME, (dialog) => ({ ...dialog, question })));
 }
 
-async function forget(entry: KnowledgeEntry, shelf: OpenKnowledge): Promise<void> {
+async function forget(entry: KnowledgeEntry, knowledge: OpenKnowledge): Promise<void> {
   const { listReplaced } = await import("../../commands/knowledge.ts");
   const { takeAway } = await import("../../commands/knowledge.ts");
-  await takeAway(listReplaced(entry, shelf.entries), shelf);
+  await takeAway(listReplaced(entry, knowledge.entries), knowledge);
 }
 
 /** Only the model's tool replaces knowledge, so the model is asked to; the user types the correction. */

@@ -24,7 +24,7 @@ const MIN_TITLE_COLUMNS = 16;
 const DETAILS_FROM_COLUMNS = 60;
 const LABEL_SHARE = 0.65;
 
-interface Look {
+interface ListLayout {
   width: number;
   rows: number;
   theme: Theme;
@@ -38,7 +38,7 @@ function listRows(rows: number): number {
 }
 
 /** A list instead of the editor: title and filter, the items around the selected one, and the keys. */
-export function pickerLines(picker: PickerDialog, { width, rows, theme, keymap }: Look): string[] {
+export function pickerLines(picker: PickerDialog, { width, rows, theme, keymap }: ListLayout): string[] {
   const items = filterItems(picker);
   const shown = listRows(rows);
   const first = Math.max(0, Math.min(picker.selected - Math.floor(shown / 2), items.length - shown));
@@ -77,7 +77,7 @@ function endOf(line: string): string {
 }
 
 /** The question in full, since it is about something irreversible; otherwise the keys. */
-function footer(picker: PickerDialog, { width, rows, theme, keymap }: Look): string[] {
+function footer(picker: PickerDialog, { width, rows, theme, keymap }: ListLayout): string[] {
   const room = Math.max(1, rows - listRows(rows) - OTHER_ROWS + 1);
   if (picker.question === undefined)
     return wrapText(describeKeys(picker, keymap), width).slice(0, room).map(theme.dim);

@@ -32,9 +32,9 @@ export class PromptField {
 
   constructor(
     screen: InlineScreen,
-    private readonly parts: FieldDeps,
+    private readonly deps: FieldDeps,
   ) {
-    const { theme, keys, draft, submit } = parts;
+    const { theme, keys, draft, submit } = deps;
     this.editor = new PromptEditor(screen, {
       theme,
       ...(keys && { keys }),
@@ -60,22 +60,22 @@ export class PromptField {
    * @returns true if there is such a draft.
    */
   openSession({ session, redactor }: Pick<HarnessSession, "session" | "redactor">): boolean {
-    const draft = this.parts.draft.open(session, redactor);
+    const draft = this.deps.draft.open(session, redactor);
     if (draft !== undefined) this.editor.offer(draft);
     return draft !== undefined;
   }
 
   /** Call it when the program ends: it resolves once unsent text is saved. */
   keepDraft(): Promise<void> {
-    return this.parts.draft.flush();
+    return this.deps.draft.flush();
   }
 }
 
 const MAX_HISTORY = 100;
 
-const NOWHERE: DraftStore = { takeOver: () => undefined, write() {}, remove() {} };
+const NO_STORE: DraftStore = { takeOver: () => undefined, write() {}, remove() {} };
 
-interface Place {
+interface DraftLocation {
   cwd: string;
   environment: Environment;
 }
@@ -83,7 +83,7 @@ interface Place {
 /** Gives the editor completion and earlier prompts, which the first words do not need. */
 export async function assistEditor(
   editor: PromptEditor,
-  { cwd, environment }: Place,
+  { cwd, environment }: DraftLocation,
   context: CommandContext,
 ): Promise<void> {
   const root = findProjectRoot(cwd, homeDirectory(environment));
@@ -103,10 +103,13 @@ export async function assistEditor(
  * The store for the unsent prompt of a session, so that it survives the program; undefined if nothing is
  * saved.
  */
-export function openDraft({ cwd, environment }: Place, { isSaved }: { isSaved: boolean }): DraftSaver {
+export function openDraft(
+  { cwd, environment }: DraftLocation,
+  { isSaved }: { isSaved: boolean },
+): DraftSaver {
   const root = findProjectRoot(cwd, homeDirectory(environment));
   return new DraftSaver({
-    createStore: (sessionId) => (isSaved ? new DraftFile(environment, { root, sessionId }) : NOWHERE),
+    createStore: (sessionId) => (isSaved ? new DraftFile(environment, { root, sessionId }) : NO_STORE),
     loadRedactor: () => loadRedactor(root, environment),
   });
 }

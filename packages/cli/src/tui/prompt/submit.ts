@@ -18,7 +18,7 @@ const GRACE_MS = 500;
 
 type CommandLine = Extract<ReturnType<typeof readCommandLine>, { kind: "command" }>;
 
-interface LineParts {
+interface LineDeps {
   context(): CommandContext;
   driver: ConversationDriver;
   environment: Environment;
@@ -30,18 +30,18 @@ interface LineParts {
 /** Handles a line from the editor or the command line. */
 export class TypedLines {
   /** Prompts that have not reached the session yet, in the order in which they were sent. */
-  private readonly arriving = new Map<Promise<unknown>, string>();
+  private readonly pending = new Map<Promise<unknown>, string>();
 
-  constructor(private readonly parts: LineParts) {}
+  constructor(private readonly deps: LineDeps) {}
 
   /** Sent prompts that have not reached the session yet, oldest first. */
   get unsaved(): string[] {
-    return [...this.arriving.values()];
+    return [...this.pending.values()];
   }
 
   /** Resolves when all prompts sent so far have reached the session. */
   async arrived(): Promise<void> {
-    await Promise.allSettled([...this.arriving.keys()]);
+    await Promise.allSettled([...this.pending.keys()]);
   }
 
   /**
@@ -49,14 +49,14 @@ export class TypedLines {
    * @param visibleText its visible part: commands and mentions in a long paste are ignored.
    */
   take(text: string, visibleText: string): void {
-    if (readShellLine(visibleText)) void this.runShell(text).catch(this.parts.fail);
+    if (readShellLine(visibleText)) void this.runShell(text).catch(this.deps.fail);
     else this.submit(text, findMentions(visibleText));
   }
 
   /** @param mentions the files to attach; default: those that the text mentions. */
   submit(text: string, mentions?: readonly string[]): void {
-    const { fail } = this.parts;
-    const context = this.parts.context();
+    const { fail } = this.deps;
+    const context = this.deps.context();
     const line = readCommandLine(text, SLASH_COMMANDS);
     if (line.kind === "prompt") {
       void this.send(line.text, mentions).catch(fail);
@@ -70,23 +70,23 @@ export class TypedLines {
 
   /** Resolves when the prompt's run has ended, or when the prompt has joined a run. */
   async send(text: string, mentions?: readonly string[]): Promise<void> {
-    const arriving = this.handOver(text, mentions);
-    this.arriving.set(arriving, text);
-    const { ended } = await arriving.finally(() => this.arriving.delete(arriving));
+    const pending = this.deliver(text, mentions);
+    this.pending.set(pending, text);
+    const { ended } = await pending.finally(() => this.pending.delete(pending));
     await ended;
   }
 
-  private async handOver(text: string, mentions: readonly string[] | undefined) {
-    const { cwd } = await this.parts.session();
-    const home = homeDirectory(this.parts.environment);
+  private async deliver(text: string, mentions: readonly string[] | undefined) {
+    const { cwd } = await this.deps.session();
+    const home = homeDirectory(this.deps.environment);
     const place = { cwd, root: findProjectRoot(cwd, home), home };
     const { content, notes } = await attachFiles(text, { ...place, ...(mentions && { mentions }) });
-    return this.parts.driver.accept({ text, content, notes });
+    return this.deps.driver.accept({ text, content, notes });
   }
 
   private async runCommand({ command, argument }: CommandLine, text: string): Promise<void> {
-    const { driver } = this.parts;
-    const context = this.parts.context();
+    const { driver } = this.deps;
+    const context = this.deps.context();
     const mayRun = command.isAlwaysPossible || !driver.isBusy || (await driver.isFreeWithin(GRACE_MS));
     if (!mayRun) {
       context.setPrompt(text);
@@ -101,12 +101,12 @@ export class TypedLines {
   private async runShell(text: string): Promise<void> {
     const line = readShellLine(text);
     if (!line?.command) {
-      this.parts.context().setPrompt(text);
+      this.deps.context().setPrompt(text);
       throw new Error(NO_COMMAND);
     }
-    await this.parts.session();
-    const { shell } = this.parts.driver;
-    if (shell.isBlocked) this.parts.context().setPrompt(text);
+    await this.deps.session();
+    const { shell } = this.deps.driver;
+    if (shell.isBlocked) this.deps.context().setPrompt(text);
     await shell.run(line, text);
   }
 }

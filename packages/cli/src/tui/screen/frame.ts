@@ -47,7 +47,7 @@ export function drawChanges(shown: DrawnRegion, wanted: WantedFrame): Frame {
  * Redraws the whole region. The cursor is `rowsUp` rows below its first row, and everything from there on is
  * erased. If nothing has been drawn yet, the cursor is in the first row to use, possibly after foreign text.
  */
-export function drawAnew(
+export function redrawRegion(
   wanted: WantedFrame,
   { rowsUp, isCursorShown }: { rowsUp: number | undefined; isCursorShown: boolean },
 ): Frame {
@@ -160,7 +160,7 @@ function endFrame(
   return { output: writer.finish(), region };
 }
 
-const SYNCHRONISED = ["\x1b[?2026h", "\x1b[?2026l"] as const;
+const SYNCHRONIZED = ["\x1b[?2026h", "\x1b[?2026l"] as const;
 const WRAPPING_OFF = "\x1b[?7l";
 const WRAPPING_ON = "\x1b[?7h";
 
@@ -234,7 +234,7 @@ class FrameWriter {
   finish(): string {
     if (!this.isWrapping) this.cursor.control(WRAPPING_ON);
     const { written } = this.cursor;
-    return written === "" ? "" : SYNCHRONISED.join(written);
+    return written === "" ? "" : SYNCHRONIZED.join(written);
   }
 
   /**

@@ -1,11 +1,11 @@
 import type { Terminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import {
-  drawAnew,
   drawChanges,
   eraseRegion,
   type Frame,
   type FrameClock,
   leaveRegion,
+  redrawRegion,
   type WantedFrame,
 } from "./frame.ts";
 import { type ScreenLine, toScreenLine } from "./line.ts";
@@ -145,13 +145,13 @@ export class RegionPainter {
 
   private plan(wanted: WantedFrame): Frame {
     const { region } = this;
-    if (region === undefined) return drawAnew(wanted, { rowsUp: undefined, isCursorShown: false });
+    if (region === undefined) return redrawRegion(wanted, { rowsUp: undefined, isCursorShown: false });
     const isSameSize = region.width === wanted.width && region.height === wanted.height;
     if (isSameSize && !this.isStale) return drawChanges(region, wanted);
     const isOneStep = this.clock.resizeCount <= 1;
     const resize = { ...wanted, rewrap: this.replies.rewrap, isOneStep };
     const rowsUp = this.isMisplaced ? 0 : countRowsAbove(region, resize);
-    return drawAnew(wanted, { rowsUp, isCursorShown: region.isCursorShown });
+    return redrawRegion(wanted, { rowsUp, isCursorShown: region.isCursorShown });
   }
 
   private takeFinished(): ScreenLine[] {

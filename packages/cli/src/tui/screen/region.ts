@@ -42,12 +42,12 @@ function splitRange(
   return [...splitRange(shown, wanted, above), ...splitRange(shown, wanted, below)];
 }
 
-interface Place {
+interface Position {
   shown: number;
   wanted: number;
 }
 
-function rangeBetween(start: Place, end: Place): RegionChange {
+function rangeBetween(start: Position, end: Position): RegionChange {
   return {
     shownStart: start.shown,
     shownCount: end.shown - start.shown,

@@ -24,7 +24,7 @@ export interface TerminalHost extends HangUpHost {
 export class TerminalGuard {
   private state: "free" | "held" | "leaving" | "stopped" | "lent" = "free";
   private resumption: Timer | undefined;
-  private borrower: AbortController | undefined;
+  private borrowing: AbortController | undefined;
   private readonly handover: TerminalHandover;
   private readonly hangUp: HangUp;
 
@@ -42,8 +42,8 @@ export class TerminalGuard {
   }
 
   /** Further modes for the next time the terminal is taken. */
-  accompany(modes: HeldModes): void {
-    this.handover.accompany(modes);
+  addModes(modes: HeldModes): void {
+    this.handover.addModes(modes);
   }
 
   /** Starts the screen, which draws itself. */
@@ -68,7 +68,7 @@ export class TerminalGuard {
     this.hangUp.cancel();
     if (this.state === "held" || this.state === "leaving") this.release();
     this.state = "free";
-    this.borrower?.abort();
+    this.borrowing?.abort();
   }
 
   /**
@@ -104,9 +104,9 @@ export class TerminalGuard {
       this.release();
       this.state = "lent";
     }
-    this.borrower = new AbortController();
+    this.borrowing = new AbortController();
     try {
-      return await run(this.borrower.signal);
+      return await run(this.borrowing.signal);
     } finally {
       if (isLent && this.state === "lent") this.hold();
     }
@@ -127,7 +127,7 @@ export class TerminalGuard {
   /** If the process was stopped from outside, another program may have used the terminal. */
   private onContinue(): void {
     if (this.state === "stopped") this.resume();
-    else if (this.state === "held") this.handover.takeAgain();
+    else if (this.state === "held") this.handover.retake();
   }
 
   private resume(): void {
@@ -192,7 +192,7 @@ class TerminalHandover {
   ) {}
 
   /** Further modes for the next time the terminal is taken. */
-  accompany(modes: HeldModes): void {
+  addModes(modes: HeldModes): void {
     this.modes = modes;
   }
 
@@ -204,7 +204,7 @@ class TerminalHandover {
   }
 
   /** For a terminal in which another program has written below the cursor and may have changed modes. */
-  takeAgain(): void {
+  retake(): void {
     ignoreErrors(() => this.screen.stop({ preserveScreen: true }));
     this.write(this.leaveModes());
     this.take();

@@ -143,12 +143,12 @@ test("the first line shows what is running here and where, as one dim line that 
     version: "0.1.0",
     model: "claude-opus-5",
     cwd: "/home/somebody/work/shop",
-    isBoxed: true,
+    isSandboxed: true,
   };
   const context = { width: 200, theme: createTheme({ color: true }), now: 0, cwd: "/" };
   const whole = "diligent 0.1.0 · claude-opus-5 · /home/somebody/work/shop · sandbox on · / for commands";
   expect(renderBlock(block, context)).toEqual([`\x1b[2m${whole}\x1b[22m`]);
-  expect(render({ ...block, isBoxed: false }, 80)).toEqual([
+  expect(render({ ...block, isSandboxed: false }, 80)).toEqual([
     "diligent 0.1.0 · claude-opus-5 · shop · no sandbox · / for commands",
   ]);
   expect(render(block, 40)).toEqual(["diligent 0.1.0 · claude-opus-5 · shop", "sandbox on · / for commands"]);
