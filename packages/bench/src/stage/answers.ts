@@ -116,7 +116,7 @@ function repeat(create: (number: number) => string, chars: number): string {
 function createParagraph(number: number): string {
   return `The loader of part ${number} reads each file once and keeps ${number * 7} entries in its table. Nothing else looks at \
 them, so the order in which they come does not matter, and a file that is missing is only noticed when it is asked for. \
-Whoever asks gets an error that names the file.
+The caller gets an error that names the file.
 
 `;
 }
@@ -137,7 +137,7 @@ them, so the order in which they come does not matter, and a file that is missin
 
 - first the directory is read, which takes about ${number} ms
 - then every entry is compared with the one before
-    - entries that are equal are passed over
+    - entries that are equal are skipped
 - at last the table is written, *once*
 
 \`\`\`ts

@@ -348,8 +348,8 @@ const MEANT: ReadonlyMap<string, string> = new Map([
 /**
  * The command most likely meant by these words, such as `diligent doctor`; undefined for a prompt. A subcommand's name
  * matches with one slip: a letter missing, added or wrong, two neighbours swapped, or a different case. Anything
- * further away may be a word for a model: `test` is not `trust`. Other programs' commands are words, of which only
- * swapped neighbours make something that is none.
+ * further away may be a word for a model: `test` is not `trust`. For the commands of
+ * other programs only swapped neighbours count, since other slips may be ordinary words.
  */
 function findMeantCommand([word, ...more]: readonly string[]): string | undefined {
   if (word === undefined) return undefined;

@@ -239,7 +239,7 @@ describe("/init", () => {
     place.write("CLAUDE.md", "Use tabs.");
     expect(await sent(typed, "/init")).toEqual([
       "CLAUDE.md exists and is being updated; run /reload to use it.",
-      expect.stringContaining(`Look over ${join(place.project, "CLAUDE.md")},`),
+      expect.stringContaining(`Review ${join(place.project, "CLAUDE.md")},`),
     ]);
   });
 

@@ -77,11 +77,11 @@ test("/knowledge says on one line that there is none, or that its file cannot be
 test("/history finds earlier prompts of all sessions and puts one into the editor", async () => {
   const typed = await start();
   appendInputHistory(typed.io.environment, { cwd: "/elsewhere", text: "from another project" });
-  await typed.say("mend the parser\nand its tests");
+  await typed.say("fix the parser\nand its tests");
   await typed.press("ctrl+r");
-  expect(typed.items).toEqual([">mend the parser and its tests", " from another project"]);
+  expect(typed.items).toEqual([">fix the parser and its tests", " from another project"]);
   await typed.press("parser", "enter");
-  expect(typed.text).toBe("mend the parser\nand its tests");
+  expect(typed.text).toBe("fix the parser\nand its tests");
 });
 
 test("/history says so if there are no prompts", async () => {
