@@ -21,8 +21,8 @@ export interface ModelSpend {
 
 /** How full the model's window is, for the status line. */
 export function toContextStatus({ session }: Pick<HarnessSession, "session">): Partial<Status> {
-  const { tokens, isEstimate, compactsAt } = session.branches.contextSnapshot;
-  return { contextTokens: tokens, isContextEstimated: isEstimate, compactsAt };
+  const { tokens, isEstimate, compactsAt, contextWindow } = session.branches.contextSnapshot;
+  return { contextTokens: tokens, isContextEstimated: isEstimate, compactsAt, contextWindow };
 }
 
 /** The status line for a session that was opened or has moved to another entry. */
@@ -31,7 +31,6 @@ export function toStatus(opened: HarnessSession): Partial<Status> {
   const spends = countSpends(session.branches.entries, model);
   return {
     model: model.id,
-    contextWindow: model.contextWindow,
     ...toContextStatus(opened),
     sessionTokens: spends.reduce((sum, { usage }) => sum + countTokens(usage), 0),
     cost: sumCosts(spends, model),

@@ -8,14 +8,24 @@ const WINDOW = { contextWindow: 10_000 };
 test("an empty conversation takes nothing, and its limit is known", async () => {
   const project = await createSessionProject();
   const session = project.manager({ model: WINDOW });
-  expect(session.branches.contextSnapshot).toEqual({ tokens: 0, isEstimate: false, compactsAt: 7_500 });
+  expect(session.branches.contextSnapshot).toEqual({
+    tokens: 0,
+    isEstimate: false,
+    compactsAt: 7_500,
+    contextWindow: 10_000,
+  });
 });
 
 test("is the provider's count behind an answer, and an estimate once something has followed", async () => {
   const project = await createSessionProject({ text: "one", usage });
   const session = project.manager({ model: WINDOW });
   await session.run(user("go")).result();
-  expect(session.branches.contextSnapshot).toEqual({ tokens: 1_000, isEstimate: false, compactsAt: 7_500 });
+  expect(session.branches.contextSnapshot).toEqual({
+    tokens: 1_000,
+    isEstimate: false,
+    compactsAt: 7_500,
+    contextWindow: 10_000,
+  });
   await session.notify("x".repeat(400));
   expect(session.branches.contextSnapshot).toMatchObject({ tokens: 1_100, isEstimate: true });
 });
@@ -27,6 +37,6 @@ test("is estimated where no answer was counted, and agrees with what is describe
   const [first] = session.branches.path;
   session.branch(first?.id ?? null);
   const { tokens } = await session.describeContext();
-  expect(session.branches.contextSnapshot).toEqual({ tokens, isEstimate: true });
+  expect(session.branches.contextSnapshot).toMatchObject({ tokens, isEstimate: true });
   expect(tokens).toBeGreaterThan(1_000);
 });

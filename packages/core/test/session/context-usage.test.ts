@@ -15,6 +15,7 @@ test("what a conversation takes is told by cause, estimated where nobody counted
   expect(sum(causes)).toBe(usage.tokens);
   expect(usage).toEqual({
     contextWindow: 100_000,
+    modelContextWindow: 100_000,
     compactsAt: 83_616,
     tokens: expect.any(Number),
     isEstimate: expect.any(Boolean),
@@ -52,4 +53,14 @@ test("an empty session holds its prompt and its tools", async () => {
   const { causes } = await project.manager().describeContext();
   expect(causes).toMatchObject({ summary: 0, user: 0, assistant: 0, toolResults: 0 });
   expect(causes.tools).toBeGreaterThan(0);
+});
+
+test("describeContext() names the used part of a larger window beside the model's own", async () => {
+  const project = await createSessionProject({ text: "one" });
+  const session = project.manager({ model: { contextWindow: 1_000_000 } });
+  expect(await session.describeContext()).toMatchObject({
+    contextWindow: 200_000,
+    modelContextWindow: 1_000_000,
+    compactsAt: 183_616,
+  });
 });

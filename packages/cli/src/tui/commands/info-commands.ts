@@ -45,7 +45,7 @@ export const CONTEXT: SlashCommand = {
 
 /** The rows of a table, and notes about its numbers. */
 function describe(usage: ContextUsage, prompt: PromptShares, hasBars: boolean): string[] {
-  const { contextWindow, tokens, isEstimate, compactsAt } = usage;
+  const { contextWindow, modelContextWindow, tokens, isEstimate, compactsAt } = usage;
   const row = (label: string, count: number, mark: string) => {
     const share = contextWindow > 0 ? count / contextWindow : 0;
     const bar = hasBars ? [toBar(share)] : [];
@@ -58,6 +58,7 @@ function describe(usage: ContextUsage, prompt: PromptShares, hasBars: boolean): 
     formatRows([...causes, row("free", free, total), row("used", tokens, total)], { right: [1, 2] }),
     "",
     `  Context window: ${formatNumber(contextWindow)} tokens.${describeLimit(compactsAt)}`,
+    ...(contextWindow < modelContextWindow ? [describeUnused(modelContextWindow)] : []),
     isEstimate
       ? "  ≈ marks estimates by length."
       : "  The total is the provider's count; ≈ marks estimates by length.",
@@ -80,6 +81,13 @@ function listCauses({ causes }: ContextUsage, prompt: PromptShares): [string, nu
     ["assistant", causes.assistant],
     ["tool results", causes.toolResults],
   ];
+}
+
+function describeUnused(modelContextWindow: number): string {
+  return (
+    `  The model's window has ${formatNumber(modelContextWindow)}; compaction.maxContextTokens limits what is used, ` +
+    "since long requests cost more and models attend worse to them. Raise it to use more."
+  );
 }
 
 function describeLimit(compactsAt: number | undefined): string {

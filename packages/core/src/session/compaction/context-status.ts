@@ -22,6 +22,8 @@ export interface ContextSnapshot {
   isEstimate: boolean;
   /** The token count at which the conversation is summarized automatically; undefined if that is disabled. */
   compactsAt?: number | undefined;
+  /** The part of the model's window that is used; see `compaction.maxContextTokens`. */
+  contextWindow: number;
 }
 
 /** Four characters per token if nobody has counted: the calibration is not read for this. */
@@ -30,19 +32,22 @@ export function snapshotContext(
   { fixed, limits }: { fixed: FixedPart; limits: ContextLimits },
 ): ContextSnapshot {
   const { contextWindow, enabled, reserveTokens } = limits;
-  const compactsAt = enabled ? { compactsAt: contextWindow - reserveTokens } : {};
+  const known = { contextWindow, ...(enabled && { compactsAt: contextWindow - reserveTokens }) };
   const messages = contextMessages(path).map(({ message }) => message);
-  if (messages.length === 0) return { tokens: 0, isEstimate: false, ...compactsAt };
+  if (messages.length === 0) return { tokens: 0, isEstimate: false, ...known };
   const size = { fixedCharacters: countFixedCharacters(fixed), messages };
   const tokens = countContextTokens(path, size, new TokenEstimator());
   const counted = findCountedReply(path);
   const isEstimate = counted === undefined || usageTokens(counted.message.usage) !== tokens;
-  return { tokens, isEstimate, ...compactsAt };
+  return { tokens, isEstimate, ...known };
 }
 
 /** Context usage; all numbers are tokens. */
 export interface ContextUsage {
+  /** The part of the model's window that is used: at most `compaction.maxContextTokens`, and what providers accept. */
   contextWindow: number;
+  /** The model's own window. */
+  modelContextWindow: number;
   /** The conversation is summarized automatically from this size on; undefined if that is disabled. */
   compactsAt?: number | undefined;
   /** The next request without its new prompt. */
@@ -57,12 +62,13 @@ interface ContextParts {
   fixed: FixedPart;
   limits: ContextLimits;
   calibrator: Calibrator;
+  modelContextWindow: number;
 }
 
 /** @param path the entries of the conversation, as `pathTo` finds them. */
 export function describeContext(
   path: readonly SessionEntry[],
-  { fixed, limits, calibrator }: ContextParts,
+  { fixed, limits, calibrator, modelContextWindow }: ContextParts,
 ): ContextUsage {
   const told = contextMessages(path);
   const messages = told.map(({ message }) => message);
@@ -71,6 +77,7 @@ export function describeContext(
   const counted = findCountedReply(path);
   return {
     contextWindow: limits.contextWindow,
+    modelContextWindow,
     ...(limits.enabled && { compactsAt: limits.contextWindow - limits.reserveTokens }),
     tokens,
     isEstimate: counted === undefined || usageTokens(counted.message.usage) !== tokens,

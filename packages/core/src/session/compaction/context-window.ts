@@ -36,6 +36,8 @@ interface ContextWindowDeps {
   compactor: Compactor;
   /** The id of the model, for messages. */
   modelId: string;
+  /** The model's own window, for showing. */
+  modelContextWindow: number;
   /** Called before a compaction, with the conversation's next request. */
   flush?: ((request: FlushRequest) => Promise<void>) | undefined;
 }
@@ -106,7 +108,8 @@ export class ContextWindow {
   /** The current context usage. */
   describe(fixed: FixedPart): ContextUsage {
     const { calibrator, log } = this.parts;
-    return describeContext(log.path(), { fixed, limits: this.meter.limits, calibrator });
+    const { modelContextWindow } = this.parts;
+    return describeContext(log.path(), { fixed, limits: this.meter.limits, calibrator, modelContextWindow });
   }
 
   /** Resets attempts at the start of a run: what failed in an earlier one may be tried again. */
@@ -235,7 +238,15 @@ export function openContextWindow(
   const flush = options.flushKnowledge
     ? (request: Omit<UpcomingRequest, "overflow">) => flushKnowledge(agentConfig, request)
     : undefined;
-  return new ContextWindow({ log, limits, calibrator, compactor, modelId: model.id, flush });
+  return new ContextWindow({
+    log,
+    limits,
+    calibrator,
+    compactor,
+    modelId: model.id,
+    modelContextWindow: model.contextWindow,
+    flush,
+  });
 }
 
 /** A script counts tokens as scripted: nothing is learned from it, and no calibration applies to it. */
