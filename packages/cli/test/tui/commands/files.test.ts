@@ -233,9 +233,9 @@ describe("/init", () => {
     const typed = await start();
     expect(await sent(typed, "/init")).toEqual([
       "AGENTS.md is being written; run /reload to use it.",
-      expect.stringContaining(`Write ${join(place.project, "AGENTS.md")}:`),
+      expect.stringContaining(`Write ${join(place.project, "AGENTS.md")},`),
     ]);
-    expect((await sent(typed, "/init claude.md"))[1]).toContain(`Write ${join(place.project, "CLAUDE.md")}:`);
+    expect((await sent(typed, "/init claude.md"))[1]).toContain(`Write ${join(place.project, "CLAUDE.md")},`);
     place.write("CLAUDE.md", "Use tabs.");
     expect(await sent(typed, "/init")).toEqual([
       "CLAUDE.md exists and is being updated; run /reload to use it.",
