@@ -33,21 +33,46 @@ export interface Workspace {
 /** Whether a file is as the session last saw it; `unknown` if it was never seen. */
 export type FileState = "unknown" | "unchanged" | "changed";
 
+// What was seen is only kept to show later changes: of files that people edit, and not of many at once.
+const MAX_KEPT_FILE_BYTES = 256 * 1024;
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+
 /** What the session has seen of files, by real path, so that no unseen content is overwritten. */
 export class FileTracker {
   readonly #seen = new Map<string, FileFingerprint>();
   readonly #read = new Set<string>();
   readonly #modified = new Map<string, FileFingerprint>();
 
-  /** Also for a file that was only partly read. */
-  recordRead(realPath: string, fingerprint: FileFingerprint): void {
+  readonly #contents = new Map<string, Uint8Array>();
+
+  /** Also for a file that was only partly read. `content` is all of it, if that was read. */
+  recordRead(realPath: string, fingerprint: FileFingerprint, content?: Uint8Array): void {
     this.#seen.set(realPath, fingerprint);
     this.#read.add(realPath);
+    this.#keepContent(realPath, content);
   }
 
-  recordModified(realPath: string, fingerprint: FileFingerprint): void {
+  recordModified(realPath: string, fingerprint: FileFingerprint, content?: Uint8Array): void {
     this.#seen.set(realPath, fingerprint);
     this.#modified.set(realPath, fingerprint);
+    this.#keepContent(realPath, content);
+  }
+
+  /** The content that the session saw last, to tell what has changed since; undefined if it was not kept. */
+  lastContent(realPath: string): Uint8Array | undefined {
+    return this.#contents.get(realPath);
+  }
+
+  #keepContent(realPath: string, content: Uint8Array | undefined): void {
+    this.#contents.delete(realPath);
+    if (!content || content.length > MAX_KEPT_FILE_BYTES) return;
+    this.#contents.set(realPath, content.slice());
+    let total = [...this.#contents.values()].reduce((sum, { length }) => sum + length, 0);
+    for (const [path, { length }] of this.#contents) {
+      if (total <= MAX_KEPT_BYTES) break;
+      this.#contents.delete(path);
+      total -= length;
+    }
   }
 
   /** `unknown` when the session has neither read nor written the file. */

@@ -128,15 +128,40 @@ describe("what is refused", () => {
     );
   });
 
-  test("a file that was changed since, but not one that was only touched", async () => {
+  test.each([
+    ["is not there any more", { old_string: "abc", new_string: "y" }],
+    ["occurs twice now", { old_string: "d", new_string: "y" }],
+    ["is to be replaced everywhere", { old_string: "ab", new_string: "y", replace_all: true }],
+    ["differs in white space", { old_string: "ab  d", new_string: "y" }],
+  ])("a file that has changed since where old_string %s", async (_, edit) => {
     const files = makeFileWorkspace();
     const path = files.put("a.txt", "abc");
     await files.read({ file_path: "a.txt" });
-    files.put("a.txt", "abd");
-    expect(await failure(files.edit({ file_path: "a.txt", old_string: "ab", new_string: "y" }))).toBe(
+    files.put("a.txt", "ab d d");
+    expect(await failure(files.edit({ file_path: "a.txt", ...edit }))).toBe(
       `${path} has changed on disk since it was read. Read it again, then try again with what is there now.`,
     );
-    expect(files.text("a.txt")).toBe("abd");
+    expect(files.text("a.txt")).toBe("ab d d");
+  });
+
+  test("an edit whose old_string is unaffected goes through on a file that has changed, and shows the changes", async () => {
+    const files = makeFileWorkspace();
+    files.put("a.txt", "one\ntwo\nthree\nfour\n");
+    await files.read({ file_path: "a.txt" });
+    files.put("a.txt", "zero\none\ntwo\nthree\nFOUR\n");
+    const { output } = await files.edit({ file_path: "a.txt", old_string: "two", new_string: "2" });
+    expect(files.text("a.txt")).toBe("zero\none\n2\nthree\nFOUR\n");
+    expect(output).toContain("The file had changed since it was read; old_string was not affected.");
+    expect(output).toContain("\n+zero\n");
+    expect(output).toContain("\n-four\n+FOUR");
+    expect(output).not.toContain("-two");
+    const again = await files.edit({ file_path: "a.txt", old_string: "one", new_string: "1" });
+    expect(again.output).not.toContain("had changed");
+  });
+
+  test("a file that was only touched is as it was read", async () => {
+    const files = makeFileWorkspace();
+    files.put("a.txt", "abd");
     await files.read({ file_path: "a.txt" });
     files.put("a.txt", "abd");
     await files.edit({ file_path: "a.txt", old_string: "ab", new_string: "y" });

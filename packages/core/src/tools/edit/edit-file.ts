@@ -1,4 +1,4 @@
-import type { TextContent } from "../../infrastructure/text/text-file.ts";
+import { decodeUtf8, type TextContent } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
 import { missingFileError } from "../missing-file.ts";
 import type { EditArguments } from "../parameters.ts";
@@ -10,8 +10,9 @@ import { createUnifiedDiff } from "./unified-diff.ts";
 import {
   assertNoPlaceholders,
   assertWholeCharacters,
+  changedError,
   changeTarget,
-  openForChange,
+  openSeenFile,
   previewChange,
   saveChange,
   type TargetLocation,
@@ -42,15 +43,33 @@ export async function editFile(
   location: TargetLocation,
   request: EditRequest,
 ): Promise<ToolResult> {
-  const { target, before, after, outcome } = await changeTarget(location, (located) => {
+  const { target, before, after, outcome, hasChanged, seen } = await changeTarget(location, (located) => {
     const planned = planFileEdit(workspace, located, request);
+    const seen = workspace.files.lastContent(located.realPath);
     saveChange(workspace, located, planned.after);
-    return { target: located, ...planned };
+    return { target: located, seen, ...planned };
   });
   const shownPath = displayPath(workspace, target.path);
   const { diff, added, removed, firstLine } = await createUnifiedDiff(shownPath, before.text, after.text);
   const metadata = { diff, added, removed, firstLine, matchLine: outcome.firstLine };
-  return { output: describe(target.path, outcome, diff), metadata };
+  const others = hasChanged ? await describeOtherChanges(shownPath, seen, before.text) : "";
+  return { output: describe(target.path, outcome, diff) + others, metadata };
+}
+
+/** For the model: what was changed by others since it saw the file. */
+async function describeOtherChanges(
+  shownPath: string,
+  seen: Uint8Array | undefined,
+  now: string,
+): Promise<string> {
+  const lead = "\nThe file had changed since it was read; old_string was not affected.";
+  const { diff } = await createUnifiedDiff(shownPath, seen ? decodeUtf8(seen).text : now, now);
+  const lines = diff.split("\n").slice(2);
+  if (lines.length === 0) return `${lead} Read it again before you rely on its other parts.`;
+  const shown = lines.slice(0, MAX_SHOWN_DIFF_LINES);
+  const more =
+    lines.length > shown.length ? [`… ${lines.length - shown.length} more lines; read it again.`] : [];
+  return [`${lead} These were the changes:`, ...shown, ...more].join("\n");
 }
 
 /** See `previewChange`. */
@@ -73,20 +92,24 @@ interface FileEdit {
   before: TextContent;
   after: TextContent;
   outcome: EditOutcome & { kind: "edited" };
+  /** True if the file is not as the session saw it last. */
+  hasChanged: boolean;
 }
 
 function planFileEdit(workspace: Workspace, target: ApprovedTarget, request: EditRequest): FileEdit {
   if (!target.stats) throw missingFileError(workspace, target);
-  const before = openForChange(workspace, target, target.stats);
+  const { content: before, hasChanged } = openSeenFile(workspace, target, target.stats);
   const texts = { old_string: request.oldText, new_string: request.newText };
   assertNoPlaceholders(workspace, { path: target.path, before: before.text, texts });
   const outcome = planEdit(before.text, request);
+  const isUnaffected = outcome.kind === "edited" && outcome.isExact && outcome.count === 1;
+  if (hasChanged && !(isUnaffected && !request.replaceAll)) throw changedError(target.path);
   if (outcome.kind === "missing") throw missingTextError(target.path, before.text, request);
   if (outcome.kind === "ambiguous") throw ambiguousError(target.path, outcome);
   if (outcome.text === before.text) {
     throw new Error(`${target.path} has new_string in that place already; there is nothing to change.`);
   }
-  return { before, after: { ...before, text: outcome.text }, outcome };
+  return { before, after: { ...before, text: outcome.text }, outcome, hasChanged };
 }
 
 function describe(path: string, outcome: EditOutcome & { kind: "edited" }, diff: string): string {

@@ -27,6 +27,17 @@ const MAX_BYTES = 64 * 1024 * 1024;
  * still the same, and throws for a file that is not UTF-8, since changing it would alter its bytes everywhere.
  */
 export function openForChange(workspace: Workspace, target: ApprovedTarget, stats: BigIntStats): TextContent {
+  const { content, hasChanged } = openSeenFile(workspace, target, stats);
+  if (hasChanged) throw changedError(target.path);
+  return content;
+}
+
+/** The same for a file that may have changed since the session read (or wrote) it. */
+export function openSeenFile(
+  workspace: Workspace,
+  target: ApprovedTarget,
+  stats: BigIntStats,
+): { content: TextContent; hasChanged: boolean } {
   const { path, realPath } = target;
   const kind = specialFileKind(stats);
   if (kind !== undefined) throw new Error(`${path} is ${kind}. Give the path of a file.`);
@@ -41,8 +52,7 @@ export function openForChange(workspace: Workspace, target: ApprovedTarget, stat
   const state = workspace.files.stateOf(realPath, createFingerprint(stats, bytes));
   if (state === "unknown")
     throw new Error(`${path} has not been read in this session. Read it first, then try again.`);
-  if (state === "changed") throw changedError(path);
-  return content;
+  return { content, hasChanged: state === "changed" };
 }
 
 function decodeForChange(path: string, bytes: Uint8Array): TextContent {
@@ -57,7 +67,8 @@ function decodeForChange(path: string, bytes: Uint8Array): TextContent {
   }
 }
 
-function changedError(path: string): Error {
+/** The error for a change that was based on what the file no longer has. */
+export function changedError(path: string): Error {
   return new Error(
     `${path} has changed on disk since it was read. Read it again, then try again with what is there now.`,
   );
@@ -71,7 +82,7 @@ export function saveChange(workspace: Workspace, target: ApprovedTarget, content
   const bytes = encodeUtf8(content);
   try {
     const stats = writeWholeFile(target.realPath, bytes, target.stats);
-    workspace.files.recordModified(target.realPath, createFingerprint(stats, bytes));
+    workspace.files.recordModified(target.realPath, createFingerprint(stats, bytes), bytes);
   } catch (error) {
     if (error instanceof FileChangedError) throw changedError(target.path);
     if (error instanceof DamagedFileError || error instanceof MovedPathError) throw error;

@@ -33,7 +33,7 @@ export async function readFile(
     const whole = stats.size <= MAX_HASHED_BYTES ? await readStart(handle, MAX_HASHED_BYTES) : undefined;
     const window = { offset: Math.max(1, args.offset ?? 1), limit: args.limit ?? DEFAULT_LINES };
     const result = await readContent({ target, handle, size: stats.size, signal }, window);
-    workspace.files.recordRead(target.realPath, createFingerprint(stats, whole));
+    workspace.files.recordRead(target.realPath, createFingerprint(stats, whole), whole);
     return result;
   } catch (error) {
     if (systemErrorCode(error) === undefined) throw error;
