@@ -77,7 +77,7 @@ async function runTurns(run: Run): Promise<Outcome> {
     // Summarizing takes a while: include what arrived meanwhile.
     if (run.signal.aborted) return { stopReason: "aborted" };
     if (run.isOverCost) return { stopReason: stopAtCost(run) };
-    const { message, toolResults, outcome } = await runTurn(run, `turn-${turn}`);
+    const { message, toolResults, outcome } = await runTurn(run, run.toTurnId(turn));
     if (outcome) return outcome;
     cutReplies = message.stopReason === "max_tokens" ? cutReplies + 1 : 0;
     if (cutReplies >= MAX_CUT_REPLIES) return { stopReason: finalStopReason(run, message) };

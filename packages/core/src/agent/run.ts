@@ -49,12 +49,21 @@ export class Run {
 
   nextItemId(kind: "message" | "tool" | "approval"): string {
     this.items++;
-    const { runId } = this.config;
-    return runId === undefined ? `${kind}-${this.items}` : `${kind}-${runId}-${this.items}`;
+    return this.toId(kind, this.items);
+  }
+
+  /** @param turn counted from 1. */
+  toTurnId(turn: number): string {
+    return this.toId("turn", turn);
   }
 
   now(): number {
     return this.config.now?.() ?? this.history.lastTimestamp ?? 0;
+  }
+
+  private toId(kind: string, number: number): string {
+    const { runId } = this.config;
+    return runId === undefined ? `${kind}-${number}` : `${kind}-${runId}-${number}`;
   }
 
   /** Records a finished message: on disk first, so that nothing is shown as finished that could still be lost. */

@@ -101,7 +101,7 @@ export interface SteeredMessage {
 }
 
 /**
- * Everything that happens in a run. Events with the same `itemId`, which is unique in a session, belong to one
+ * Everything that happens in a run. Events with the same `itemId`, which is unique in a session like `turnId`, belong to one
  * item, which starts with `_start`, grows with `_delta` or `_update` and ends with `_end`. A second `message_start`
  * with the same `itemId` means that the request was retried and the item restarts.
  */
@@ -288,7 +288,7 @@ export interface AgentLoopConfig {
   effort?: Effort | undefined;
   /** Passed to the stream function, so that a provider can route a session's requests to one cache. */
   sessionId?: string | undefined;
-  /** Part of every `itemId` and `requestId`, which are unique among runs that have different ones. */
+  /** Part of every `itemId`, `turnId` and `requestId`, which are unique among runs that have different ones. */
   runId?: string | undefined;
   /** Every request is answered with "once" when left out. */
   approve?: Approve | undefined;

@@ -1,6 +1,6 @@
 import type { Redactor } from "../agent/types.ts";
 import type { DiligentPaths } from "../infrastructure/diligent-dir.ts";
-import type { Environment } from "../infrastructure/runtime.ts";
+import { type Environment, randomHex } from "../infrastructure/runtime.ts";
 import { CompactionLock } from "./compaction-lock.ts";
 import { buildSessionContext, type SessionContext } from "./context-builder.ts";
 import { customEntriesOn, SessionLog } from "./log.ts";
@@ -16,6 +16,11 @@ export interface LiveSession {
   log: SessionLog;
   writer: DeferredWriter | undefined;
   gate: CompactionLock;
+  /**
+   * Distinguishes this opening of an earlier session from every other one, in other processes too; undefined for a
+   * session created here.
+   */
+  openingId: string | undefined;
 }
 
 /** Where sessions are opened and stored, and who receives notices. */
@@ -41,8 +46,12 @@ export interface NewSessionOptions {
 export function createSession(place: SessionLocation, options: NewSessionOptions = {}): LiveSession {
   const header = createHeader({ ...options, cwd: place.cwd });
   const writer = createWriter(place, { header });
-  return toLiveSession(place, { header, writer, log: new SessionLog(writer, [], place.redactor) });
+  const log = new SessionLog(writer, [], place.redactor);
+  return toLiveSession(place, { header, writer, log, openingId: undefined });
 }
+
+// So many that two processes never draw the same.
+const OPENING_ID_BYTES = 8;
 
 /** Continues a file that was read; what it holds from before secrets were redacted is redacted here. */
 export function continueSession(place: SessionLocation, file: SessionFile): LiveSession {
@@ -53,6 +62,7 @@ export function continueSession(place: SessionLocation, file: SessionFile): Live
     header: file.header,
     writer,
     log: new SessionLog(writer, entries, redactor),
+    openingId: randomHex(OPENING_ID_BYTES),
   });
 }
 

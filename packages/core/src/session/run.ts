@@ -51,9 +51,7 @@ export class SessionRun {
       systemPrompt: guard.systemPrompt,
       signal,
       sessionId: session.header.id,
-      // Entries are only ever added, and each run begins with one: the count is unique per run and the same in a
-      // replay.
-      runId: String(session.log.entries.length),
+      runId: toRunId(session),
       now,
       remind: createKnowledgeReminder(session.log, { interval, tools }),
       record: (message) => this.keep(message),
@@ -96,6 +94,16 @@ export class SessionRun {
   private keep(message: Message): void {
     this.parts.session.log.append((place) => ({ type: "message", ...place, message }));
   }
+}
+
+/**
+ * Unique in the session: entries are only ever added, and each run begins with one, so their count is unique among the
+ * runs of one opening. Another process may have opened the session as well. For a new session it is the same in a
+ * replay.
+ */
+function toRunId({ log, openingId }: LiveSession): string {
+  const count = String(log.entries.length);
+  return openingId === undefined ? count : `${openingId}-${count}`;
 }
 
 /** A change of model is part of the conversation: it may continue with another model than before. */

@@ -4,8 +4,10 @@ import type { SessionManager } from "../../src/session/manager.ts";
 import { user } from "../support/agent-run.ts";
 import { createSessionProject, note } from "../support/session-project.ts";
 
-/** The items that a run begins, and those that it ends. */
-async function runItems(session: SessionManager): Promise<{ started: string[]; ended: string[] }> {
+/** The items and turns that a run begins, and those that it ends. */
+async function runItems(
+  session: SessionManager,
+): Promise<{ started: string[]; ended: string[]; turns: string[] }> {
   const events: AgentEvent[] = [];
   for await (const event of session.run(user("go"))) events.push(event);
   return {
@@ -15,6 +17,7 @@ async function runItems(session: SessionManager): Promise<{ started: string[]; e
     ended: events.flatMap((event) =>
       event.type === "message_end" || event.type === "tool_end" ? [event.itemId] : [],
     ),
+    turns: events.flatMap((event) => (event.type === "turn_start" ? [event.turnId] : [])),
   };
 }
 
@@ -36,6 +39,28 @@ test("an itemId is used once in a session, after it was resumed and on another b
     expect(started).toHaveLength(4);
     expect(ended.toSorted()).toEqual(started.toSorted());
   }
-  const all = runs.flatMap(({ started }) => started);
-  expect(new Set(all).size).toBe(all.length);
+  expectUnique(runs);
 });
+
+test("itemIds and turnIds of two managers that append to one session file at the same time differ", async () => {
+  const turns = [note("a", "b"), { text: "done" }];
+  const project = await createSessionProject(...turns);
+  const first = project.manager();
+  const runs = [await runItems(first)];
+  first.flush();
+  // Both have read the same file, so they count the same entries.
+  project.play(...turns);
+  const others = [project.manager(), project.manager()];
+  for (const other of others) await other.resume({ mostRecent: true });
+  for (const session of [...others, first]) {
+    project.play(...turns);
+    runs.push(await runItems(session));
+  }
+  for (const session of [...others, first]) session.close();
+  expectUnique(runs);
+});
+
+function expectUnique(runs: readonly { started: string[]; turns: string[] }[]): void {
+  for (const ids of [runs.flatMap(({ started }) => started), runs.flatMap(({ turns }) => turns)])
+    expect([ids.length > runs.length, new Set(ids).size]).toEqual([true, ids.length]);
+}

@@ -36,7 +36,7 @@ test("each turn is handed to the disk when it ends, and the disk has the whole f
     streamFunction: createScriptedStream(script),
   };
   const run = new SessionRun({
-    session: { header, log, writer, gate },
+    session: { header, log, writer, gate, openingId: undefined },
     guard: new ContextManager(log, agentConfig),
     agentConfig,
     steering: new SteeringQueue(),
