@@ -7,7 +7,7 @@ import { approvalLines } from "./approval/view.ts";
 import { type BlockEnd, renderBlocks } from "./blocks/render-blocks.ts";
 import { type Keymap, keyTexts } from "./keys/keymap.ts";
 import { pickerLines } from "./pickers/picker-view.ts";
-import { fitLine, visibleWidth } from "./screen/screen-text.ts";
+import { fitLine, visibleWidth, wrapText } from "./screen/screen-text.ts";
 import { formatDirectory, formatDuration, MAX_NAME_COLUMNS } from "./text.ts";
 import type { Theme } from "./theme.ts";
 import type { Activity, Block, Retry, Status, View } from "./view.ts";
@@ -40,9 +40,16 @@ export function liveLines(view: View, editor: readonly string[], style: LiveStyl
     ...(activity === undefined ? [] : [activity, ""]),
     ...queuedLines(view.queued, style),
     ...dialogLines(view, editor, style),
-    ...(view.hint === undefined ? [] : [theme.accent(fitLine(view.hint, width))]),
+    ...hintLines(view, style),
     statusLine(view.status, style),
   ];
+}
+
+/** A question or a list leaves one line for it. */
+function hintLines({ hint, dialog }: View, { width, theme }: LiveStyle): string[] {
+  if (hint === undefined) return [];
+  const lines = dialog ? [fitLine(hint, width)] : wrapText(hint, width);
+  return lines.map((line) => theme.accent(line));
 }
 
 /** The user's shell command is shown below the model's work. */
@@ -193,7 +200,7 @@ interface LinePart {
   /** Shown instead, before the part is left out. */
   short?: LinePart | undefined;
   /** Default: like running text. */
-  style?: PartStyle;
+  style?: PartStyle | undefined;
 }
 
 // Shown by characters and bold text: no warning colour is readable on every background.
@@ -233,17 +240,17 @@ function statusParts(status: Status): LinePart[] {
   const { model, effort, sessionTokens, cost, approvalMode, isSandboxed, gitBranch, cwd } = status;
   const { contextTokens, contextWindow, isContextEstimated, compactsAt = contextWindow } = status;
   const share = contextWindow > 0 ? contextTokens / contextWindow : 0;
-  const context = `${isContextEstimated ? "~" : ""}${Math.round(share * 100)}% context`;
+  const context = `${isContextEstimated ? "~" : ""}${Math.round(share * 100)}%`;
   const isNearLimit = share > 0 && contextTokens >= compactsAt * WARNING_SHARE;
   return [
     modelPart(model),
-    ...(effort === undefined ? [] : [{ rank: 6, text: `thinking ${effort}` }]),
-    isNearLimit ? { rank: 1, text: `! ${context}`, style: BOLD } : { rank: 1, text: context },
-    ...(sessionTokens > 0 ? [{ rank: 7, text: `${formatTokens(sessionTokens)} tokens` }] : []),
-    ...(cost === null ? [] : [{ rank: 3, text: formatCost(cost) }]),
+    ...(effort === undefined ? [] : [{ rank: 9, text: `thinking ${effort}` }]),
+    contextPart(context, isNearLimit),
+    ...(sessionTokens > 0 ? [{ rank: 10, text: `${formatTokens(sessionTokens)} tokens` }] : []),
+    ...(cost === null ? [] : [{ rank: 6, text: formatCost(cost) }]),
     { rank: 2, text: approvalMode, style: MODE_STYLES[approvalMode] },
-    ...(isSandboxed === undefined ? [] : [{ rank: 9, text: isSandboxed ? "boxed" : "unsandboxed" }]),
-    ...(gitBranch === undefined ? [] : [{ rank: 8, text: name(gitBranch) }]),
+    ...(isSandboxed === undefined ? [] : [sandboxPart(isSandboxed)]),
+    ...(gitBranch === undefined ? [] : [{ rank: 11, text: name(gitBranch) }]),
     placePart(cwd),
   ];
 }
@@ -251,12 +258,24 @@ function statusParts(status: Status): LinePart[] {
 /** A model's own name, without server prefixes, if space is short. */
 function modelPart(model: string): LinePart {
   const own = model.slice(model.lastIndexOf("/") + 1);
-  return { rank: 4, text: name(model), short: { rank: 0, text: name(own === "" ? model : own) } };
+  return { rank: 7, text: name(model), short: { rank: 0, text: name(own === "" ? model : own) } };
+}
+
+function contextPart(share: string, isNearLimit: boolean): LinePart {
+  const style = isNearLimit ? BOLD : undefined;
+  const text = isNearLimit ? `! ${share}` : share;
+  return { rank: 5, text: `${text} context`, style, short: { rank: 1, text, style } };
+}
+
+/** Like the mode, it says what a command may do. */
+function sandboxPart(isSandboxed: boolean): LinePart {
+  if (isSandboxed) return { rank: 3, text: "boxed" };
+  return { rank: 4, text: "unsandboxed", short: { rank: 3, text: "no box" } };
 }
 
 function placePart(cwd: string): LinePart {
   const { text, ownName } = formatDirectory(cwd);
-  return { rank: 10, text, short: ownName === undefined ? undefined : { rank: 5, text: ownName } };
+  return { rank: 12, text, short: ownName === undefined ? undefined : { rank: 8, text: ownName } };
 }
 
 /** US dollars with as many digits as are meaningful. */

@@ -20,7 +20,7 @@ function line(width: number, change: Partial<Status> = {}): string {
   return statusLine({ ...status, ...change }, { width, theme: plain });
 }
 
-test("parts of the status line are dropped by width: directory except its name, branch, tokens, effort, directory, server prefix, cost, mode", () => {
+test("parts of the status line are dropped by width: directory except its name, branch, tokens, effort, directory, server prefix, cost, the word context, mode", () => {
   const all =
     "openrouter/vendor/model-1 · thinking high · 20% context · 52k tokens · $1.20 · ask · main · /home/somebody/work/shop";
   expect(line(120)).toBe(all);
@@ -33,22 +33,38 @@ test("parts of the status line are dropped by width: directory except its name, 
     "openrouter/vendor/model-1 · 20% context · $1.20 · ask",
     "model-1 · 20% context · $1.20 · ask",
     "model-1 · 20% context · ask",
-    "model-1 · 20% context",
+    "model-1 · 20% · ask",
     "model-1",
     "mode…",
   ]);
 });
 
-test("the sandbox is dropped from the status line after the directory was shortened, before the branch", () => {
-  const shown = [150, 110, 99].map((width) =>
-    line(width, { isSandboxed: true }).split(" · ").slice(5).join(" · "),
-  );
-  expect(shown).toEqual([
-    "ask · boxed · main · /home/somebody/work/shop",
-    "ask · boxed · main · shop",
-    "ask · main · shop",
+test("the sandbox stays in the status line beside the mode when everything else but model and context is dropped", () => {
+  const shown = (isSandboxed: boolean) =>
+    [150, 80, 40, 30, 27, 20].map((width) => line(width, { isSandboxed }));
+  expect(shown(true)).toEqual([
+    "openrouter/vendor/model-1 · thinking high · 20% context · 52k tokens · $1.20 · ask · boxed · main · /home/somebody/work/shop",
+    "openrouter/vendor/model-1 · 20% context · $1.20 · ask · boxed · shop",
+    "model-1 · 20% context · ask · boxed",
+    "model-1 · 20% · ask · boxed",
+    "model-1 · 20% · ask · boxed",
+    "model-1 · 20% · ask",
   ]);
-  expect(line(150, { isSandboxed: false })).toContain(" · ask · unsandboxed · main");
+  expect(shown(false).slice(1)).toEqual([
+    "openrouter/vendor/model-1 · 20% context · $1.20 · ask · unsandboxed · shop",
+    "model-1 · 20% · ask · unsandboxed",
+    "model-1 · 20% · ask · no box",
+    "model-1 · 20% · ask",
+    "model-1 · 20% · ask",
+  ]);
+});
+
+test("the sandbox is on a line of 40 columns with the default model and a long mode", () => {
+  const model = { model: "claude-sonnet-5-5", effort: undefined };
+  expect(line(40, { ...model, isSandboxed: true })).toBe("claude-sonnet-5-5 · 20% · ask · boxed");
+  expect(line(40, { ...model, isSandboxed: false })).toBe("claude-sonnet-5-5 · 20% · ask · no box");
+  const changed = { ...model, isSandboxed: false, approvalMode: "accept-edits" as const };
+  expect(line(48, changed)).toBe("claude-sonnet-5-5 · 20% · accept-edits · no box");
 });
 
 test("a long path shows only its last name in the status line, and a path without one all of it", () => {
