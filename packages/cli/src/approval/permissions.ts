@@ -224,27 +224,32 @@ export function readApprovalMode(text: string): ApprovalMode | undefined {
   return APPROVAL_MODES.find((mode) => mode === text.trim());
 }
 
-/** Switches to the next mode, however many key presses wait for the session. */
+/**
+ * Switches to the next mode, however many key presses wait for the session. What the mode means is shown until the next
+ * key: the presses that lead to a mode leave no lines behind.
+ */
 export async function cycleApprovalMode(context: CommandContext): Promise<void> {
   const opened = await context.session();
-  switchTo(nextApprovalMode(opened.approval.mode), opened, context);
+  const hint = switchTo(nextApprovalMode(opened.approval.mode), opened, context);
+  context.change((view) => ({ ...view, hint }));
 }
 
 /** Switches the mode and reports it; applies from the next request on. */
 async function changeApprovalMode(mode: ApprovalMode, context: CommandContext): Promise<void> {
-  switchTo(mode, await context.session(), context);
+  note(context, switchTo(mode, await context.session(), context));
 }
 
+/** Returns what the mode means. */
 function switchTo(
   mode: ApprovalMode,
   { approval }: Pick<HarnessSession, "approval">,
   context: CommandContext,
-) {
+): string {
   approval.mode = mode;
   context.change((view) => ({ ...view, status: { ...view.status, approvalMode: mode } }));
   const isMissingTools = approval.atOpening === "plan" && mode !== "plan";
   const reload = isMissingTools ? " Run /reload to give the model the tools for it." : "";
-  note(context, `Mode ${mode}: ${APPROVAL_MODE_MEANINGS[mode]}${reload}`);
+  return `Mode ${mode}: ${APPROVAL_MODE_MEANINGS[mode]}${reload}`;
 }
 
 /** Switches to a mode given by name; `auto` only after a confirmation. */

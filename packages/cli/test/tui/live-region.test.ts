@@ -48,3 +48,19 @@ test("queued prompts are shown above the prompt, with a hint below", () => {
     STATUS,
   ]);
 });
+
+test("a hint is wrapped, and cut to one line below a list, which leaves one for it", () => {
+  const hint = `Mode accept-edits: ${"also runs commands that change files ".repeat(2)}inside the project.`;
+  const wrapped = region({ hint }, "none").slice(1, -1);
+  expect([wrapped.length, wrapped.join(" ")]).toEqual([2, hint]);
+  const dialog = {
+    type: "picker" as const,
+    name: "n",
+    title: "T",
+    items: [],
+    filter: "",
+    selected: 0,
+    keys: [],
+  };
+  expect(region({ hint, dialog }, "none").slice(-2)).toEqual([`${hint.slice(0, 59)}…`, STATUS]);
+});

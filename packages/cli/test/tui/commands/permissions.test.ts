@@ -149,20 +149,26 @@ describe("/permissions", () => {
 });
 
 describe("approval modes", () => {
-  test("cycle with Shift+Tab from ask to accept-edits, plan and ask, with a message each", async () => {
+  test("cycle with Shift+Tab from ask to accept-edits, plan and ask; one line says what each means", async () => {
     const typed = await start();
+    typed.take();
     const modes: string[] = [];
+    const hints: string[] = [];
     for (let press = 0; press < 4; press += 1) {
       await typed.press("shift+tab");
       modes.push(typed.view.status.approvalMode);
+      hints.push(typed.view.hint ?? "none");
     }
     expect(modes).toEqual(["accept-edits", "plan", "ask", "accept-edits"]);
-    expect(typed.take("notice").map((text) => text.split(":")[0])).toEqual([
+    expect(hints.map((text) => text.split(":")[0])).toEqual([
       "Mode accept-edits",
       "Mode plan",
       "Mode ask",
       "Mode accept-edits",
     ]);
+    expect(typed.take()).toEqual([]);
+    await typed.press("a");
+    expect([typed.view.hint, typed.view.status.approvalMode]).toEqual([undefined, "accept-edits"]);
   });
 
   test("advance two steps after two fast presses", async () => {
@@ -211,10 +217,10 @@ describe("approval modes", () => {
   test("tell a user who leaves plan, in which the session was opened, how the model gets its tools", async () => {
     const typed = await start({ options: { approval: "plan" } });
     await typed.press("shift+tab");
-    expect(typed.take("notice").join()).toContain("/reload");
+    expect(typed.view.hint).toContain("/reload");
     await typed.run("/reload");
-    typed.take();
     await typed.press("shift+tab");
-    expect(typed.take("notice").join()).not.toContain("/reload");
+    expect(typed.view.hint).toContain("Mode accept-edits: ");
+    expect(typed.view.hint).not.toContain("/reload");
   });
 });
