@@ -195,3 +195,21 @@ test("a repository destroyed by a script without a question is restored with its
   expect(after).toEqual(before);
   expect(kept.filter((line) => !objects.includes(line))).toEqual([]);
 });
+
+test("a repository that a script destroyed is named on stderr, then and by later runs until it is restored", async () => {
+  fillRepository(place.project);
+  place.write("wipe.sh", "find .git -delete\n");
+  const first = await run([bash("sh wipe.sh")]);
+  const loss =
+    /warning: A command removed HEAD, 4 refs \(main, topic, stash, tags\/v1\) and \d+ objects from \.git: diligent undo restores what it removed\.\n/;
+  expect(first.stderr).toMatch(loss);
+  const missing =
+    /warning: A command of this session removed HEAD, .* from \.git, still missing: diligent undo restores what it removed\.\n/g;
+  for (let time = 0; time < 2; time++) {
+    const again = await run([{ text: "Again." }, { text: "Once more." }, { text: "And." }], "-c");
+    expect(again.stderr.match(missing)).toHaveLength(1);
+  }
+  await undo();
+  const restored = await run([{ text: "1" }, { text: "2" }, { text: "3" }, { text: "4" }], "-c");
+  expect(restored.stderr).not.toContain("still missing");
+});

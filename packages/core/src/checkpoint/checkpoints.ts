@@ -3,6 +3,7 @@ import { findRealPath, isInside } from "../infrastructure/fs/real-path.ts";
 import { homeDirectory, randomHex } from "../infrastructure/runtime.ts";
 import { systemErrorText } from "../infrastructure/system-error.ts";
 import type { History } from "./history.ts";
+import { describeLoss } from "./lost-history.ts";
 import { Recorder } from "./recorder.ts";
 import { StoreFullError } from "./store/location.ts";
 import {
@@ -82,8 +83,8 @@ export class Checkpoints {
     void this.queue.add(async () => {
       // By then the next request is on its way.
       await new TimeSlicer().pause();
-      await this.session.use((recorder) => recorder.endChanges());
-      this.notices.notifyAfter();
+      const recorder = await this.session.use((each) => each.endChanges());
+      this.notices.notifyAfter(recorder);
     });
   }
 
@@ -269,7 +270,14 @@ class CheckpointNotices {
   }
 
   /** Call when a tool call has ended. If all its changes were recorded, a problem only concerns the next call. */
-  notifyAfter(): void {
+  notifyAfter(recorder: Recorder | undefined): void {
+    const losses = recorder?.takeLosses() ?? [];
+    if (losses.length > 0)
+      this.notify?.(
+        "warning",
+        "history_lost",
+        `A command removed ${describeLoss(losses)}: diligent undo restores what it removed.`,
+      );
     if (this.checkpoints.isCompleteSoFar) return;
     this.notifyProblem(
       (problem) => `The last call's changes cannot be undone, or not completely: ${problem}.`,

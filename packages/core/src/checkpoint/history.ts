@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { StoppedError, TimeSlicer } from "../infrastructure/async.ts";
 import { pathKind } from "../infrastructure/fs/stat.ts";
 import { now, randomHex } from "../infrastructure/runtime.ts";
 import { isOfRepository, isSameState, type TreeEntry } from "./entries.ts";
+import { forgetLosses } from "./loss-log.ts";
 import {
   BusySessionError,
   findWorker,
@@ -27,7 +29,7 @@ import {
   restoreChanges,
 } from "./restore/restore.ts";
 import type { BlobStore } from "./store/blobs.ts";
-import { listGenerations } from "./store/location.ts";
+import { listGenerations, lossLogOf } from "./store/location.ts";
 import {
   findCutOffTarget,
   findHalfDone,
@@ -164,6 +166,9 @@ export class History {
     const how = turned ? { isRollBack: true, options: { ...options, signal: undefined } } : { options };
     const done = isDone ? await applyRestore(session, { move, target, evaluated, ...how }) : undefined;
     if (done?.isStopped) return toStoppedRestoration(move, done);
+    // What is missing from now on is what somebody wants to be.
+    const losses = lossLogOf(this.location.project);
+    if (done && existsSync(losses)) await forgetLosses(losses, this.options.sessionId);
     const paths = done?.paths;
     const undone = target ? stepsBackTo(steps, target) : [];
     const isDryRun = options.isDryRun === true;

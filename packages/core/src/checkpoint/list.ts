@@ -1,8 +1,9 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { forgetLosses } from "./loss-log.ts";
 import { isRootOf } from "./open-history.ts";
 import { isRecordedTurn } from "./store/base.ts";
-import { listGenerations, listStoreNames, sessionOf, sessionsOf } from "./store/location.ts";
+import { listGenerations, listStoreNames, lossLogOf, sessionOf, sessionsOf } from "./store/location.ts";
 import {
   findOpenTurn,
   readSegment,
@@ -78,10 +79,12 @@ function describeSession(root: string, generations: readonly string[], sessionId
  * Deletes the logs of a session, so that its changes can no longer be undone. Its contents are deleted with their
  * generation.
  */
-export function forgetSessionOf(
+export async function forgetSessionOf(
   options: Pick<CheckpointOptions, "root" | "environment" | "sessionId">,
-): void {
+): Promise<void> {
   const location = findCheckpointLocation(options);
   for (const generation of location ? listGenerations(location.project) : [])
     rmSync(sessionOf(generation, options.sessionId), { recursive: true, force: true });
+  const losses = location && lossLogOf(location.project);
+  if (losses !== undefined && existsSync(losses)) await forgetLosses(losses, options.sessionId);
 }

@@ -5,10 +5,19 @@ import { findStats, toSystemPath } from "../infrastructure/fs/stat.ts";
 import { monotonicMs, now, randomHex } from "../infrastructure/runtime.ts";
 import { systemErrorCode } from "../infrastructure/system-error.ts";
 import { type TreeChange, toAbsolute } from "./entries.ts";
+import { recordLoss } from "./loss-log.ts";
+import { findLostHistory, type KnownRefs, type LostHistory, selectRefs } from "./lost-history.ts";
 import { withMoveLock } from "./open-history.ts";
 import { findCutOffTurn, findKnownEntries, toCutOffStep, writeBase } from "./store/base.ts";
 import { BlobStore } from "./store/blobs.ts";
-import { listGenerations, listStoreNames, processesOf, StoreRoom, sessionsOf } from "./store/location.ts";
+import {
+  listGenerations,
+  listStoreNames,
+  lossLogOf,
+  processesOf,
+  StoreRoom,
+  sessionsOf,
+} from "./store/location.ts";
 import {
   findOpenTurn,
   lastTimeOf,
@@ -38,8 +47,11 @@ export class Recorder {
   private readonly others: OtherSegments;
   private changesSeen = 0;
   private open: OpenCall | undefined;
+  private readonly knownRefs: KnownRefs;
+  private losses: readonly LostHistory[] = [];
 
   private constructor(private readonly parts: RecorderDeps) {
+    this.knownRefs = selectRefs(parts.recorded.state.entries);
     const { location, options, workplace } = parts;
     const { sessionId } = options;
     this.others = new OtherSegments({
@@ -95,6 +107,13 @@ export class Recorder {
     return this.changesSeen;
   }
 
+  /** What calls have taken away from repositories since this was read last. */
+  takeLosses(): readonly LostHistory[] {
+    const { losses } = this;
+    this.losses = [];
+    return losses;
+  }
+
   /** True while a call runs. */
   get isWorking(): boolean {
     return this.open !== undefined;
@@ -113,12 +132,12 @@ export class Recorder {
     const { recorded, room, workplace } = this.parts;
     workplace.segment.stopHeartbeat();
     try {
-      this.recordStep(open, await recorded.state.update());
+      await this.recordStep(open, await recorded.state.update());
     } catch (error) {
       // The rest can still be restored: only paths without recorded content cannot.
       const isTooLarge = error instanceof TooLargeError;
       if (isTooLarge || systemErrorCode(error) !== undefined)
-        this.recordStep(open, await recorded.state.update({ isLenient: true }), isTooLarge);
+        await this.recordStep(open, await recorded.state.update({ isLenient: true }), isTooLarge);
       throw error;
     }
     room.check(recorded.store.ownSize);
@@ -153,13 +172,24 @@ export class Recorder {
     if (changes.length > 0) this.changesSeen++;
   }
 
-  private recordStep(call: OpenCall, changes: readonly TreeChange[], isTooLarge = false): void {
+  private async recordStep(
+    call: OpenCall,
+    changes: readonly TreeChange[],
+    isTooLarge = false,
+  ): Promise<void> {
     this.noteChanges(changes);
     const { location, options, recorded, workplace } = this.parts;
     const at = workplace.nextAt();
     const end = { ...options, project: location.project, at, changes, state: recorded.state, isTooLarge };
-    workplace.segment.append({ type: "step", step: toStep(call, end) });
+    const step = toStep(call, end);
+    workplace.segment.append({ type: "step", step });
     this.open = undefined;
+    const { root, sessionId } = options;
+    const { store } = recorded;
+    const lost = findLostHistory(step.changes, { root, store, knownRefs: this.knownRefs });
+    if (lost.length === 0) return;
+    this.losses = [...this.losses, ...lost];
+    await recordLoss(lossLogOf(location.project), { sessionId, lost });
   }
 }
 

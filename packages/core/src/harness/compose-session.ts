@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 import type { AgentEvent, AgentLoopConfig, Approve } from "../agent/types.ts";
 import { selectOfferedTools } from "../approval/policy.ts";
 import type { ApprovalMode } from "../approval/types.ts";
+import { findMissingHistory } from "../checkpoint/load.ts";
 import type { LoadedConfig } from "../config/loader.ts";
 import type { SystemPromptSections } from "../config/system-prompt.ts";
 import { ensureDiligentDir, resolvePaths } from "../infrastructure/diligent-dir.ts";
@@ -179,6 +180,7 @@ export async function composeSession(
       ...loaded.warnings.map(toNotice),
       ...prompt.current.notices,
       ...storage.notices,
+      ...(await missingHistoryNotices(options, sessionId)),
       ...sandboxNotices(options, tools),
       ...services.notices,
     ],
@@ -381,6 +383,15 @@ function toRecallSource(currentSession: () => SessionManager | undefined): Recal
       (await currentSession()?.searchHidden(query)) ?? { matches: [], isComplete: true },
     read: async (entryId) => currentSession()?.recall(entryId),
   };
+}
+
+/** One notice if commands of earlier runs took commits or refs away that are still missing. */
+async function missingHistoryNotices(
+  { environment, loaded: { projectRoot: root } }: SessionOptions,
+  sessionId: string,
+): Promise<Notice[]> {
+  const message = await findMissingHistory({ root, environment, sessionId });
+  return message === undefined ? [] : [{ level: "warning", code: "history_lost", message }];
 }
 
 /** One notice if a sandbox was expected for commands and is not available. */

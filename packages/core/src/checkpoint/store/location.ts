@@ -21,6 +21,11 @@ export function projectDirectory(checkpoints: string, root: string): string {
   return join(checkpoints, Bun.SHA256.hash(root, "hex").slice(0, PROJECT_DIGITS));
 }
 
+/** Remembers what sessions took away from the repositories of a project; see `recordLoss`. */
+export function lossLogOf(project: string): string {
+  return join(project, "lost-history.jsonl");
+}
+
 /**
  * The generations of a project, the newest last. Checkpoints are stored in numbered generations; when the newest has
  * grown large, another one is started, so that an old one can be deleted as a whole: no generation needs another.
