@@ -4,7 +4,7 @@ const { ANTHROPIC_API_KEY = "", ANTHROPIC_BASE_URL } = process.env;
 const cwd = process.cwd();
 const temporary = new core.SessionTempDir();
 const place = { environment: process.env, root: cwd };
-// No box, no command. With "auto" they would run as any program of yours then, once somebody has said yes.
+// Without a sandbox, no command runs. With "auto", commands would run unsandboxed after approval.
 const setting = "required";
 const sandbox = new core.SessionSandbox({ ...place, setting, directory: () => temporary.path() });
 const workspace = {
@@ -13,7 +13,7 @@ const workspace = {
   sessionId: "example",
   files: new core.FileTracker(),
   outputDirectory: () => temporary.path(),
-  // For the tool that runs commands, and for what decides about them.
+  // Used by the tool that runs commands, and by the approval policy.
   sandboxState: () => sandbox.sandboxState(),
 };
 
@@ -31,7 +31,7 @@ const config: core.AgentLoopConfig = {
 const content = process.argv.slice(2).join(" ") || "Run the tests and fix the failures.";
 for await (const event of core.agentLoop([{ role: "user", content, timestamp: Date.now() }], config))
   if (event.type === "tool_end") console.log(event.toolName, event.output);
-// What commands have left running ends here, and what the box needed goes.
+// Ends the background processes of commands, and removes the files of the sandbox.
 await core.endAllProcesses();
 await sandbox.close();
 temporary.remove();

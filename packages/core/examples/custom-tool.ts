@@ -1,24 +1,24 @@
 import { agentLoop, createScriptedStream, parseScript, scriptedModel, type Tool } from "@diligent/core";
 import { z } from "zod";
 
-const parameters = z.object({ sides: z.int().min(2).describe("How many sides the die has.") });
+const parameters = z.object({ sides: z.int().min(2).describe("The number of sides of the die.") });
 
 const rollDie: Tool<typeof parameters> = {
   name: "roll_die",
-  description: "Rolls a die and tells what came up.",
+  description: "Rolls a die and returns the number.",
   parameters,
-  // It changes nothing and asks for nothing: calls of it run side by side, unasked.
+  // The tool changes nothing and needs no approval: its calls run in parallel.
   readOnly: true,
   approval: () => undefined,
   async execute({ sides }, { signal }) {
     signal.throwIfAborted();
-    // What a tool throws is told to the model, which can then do it another way.
-    if (sides > 100) throw new Error(`There is no die of ${sides} sides. Take one of up to 100.`);
+    // An error is returned to the model, which can then try something else.
+    if (sides > 100) throw new Error(`There is no die with ${sides} sides. Use one with up to 100.`);
     return { output: String(1 + Math.floor(Math.random() * sides)) };
   },
 };
 
-// A script in the place of a model: no key and no network, for trying a tool.
+// A script in place of a model: no key and no network, for testing a tool.
 const script = parseScript(
   JSON.stringify({
     version: 1,

@@ -8,7 +8,7 @@ const workspace = {
   environment: process.env,
   sessionId: "example",
   files: new core.FileTracker(),
-  // Where long outputs would be kept whole.
+  // The directory for long outputs.
   outputDirectory: () => undefined,
 };
 
@@ -19,7 +19,7 @@ const config: core.AgentLoopConfig = {
   ),
   systemPrompt: "You answer questions about the project in the working directory.",
   tools: core.createTools(workspace),
-  // Only reading, and only what needs no question: nobody is there to answer one.
+  // Only reading that needs no approval: no user is present to give one.
   async approve(request) {
     const { action, reason, withholds } = await core.decideApproval(request, { ...workspace, mode: "plan" });
     return { response: action === "allow" ? "once" : "reject", message: reason, withholds };
@@ -29,7 +29,7 @@ const config: core.AgentLoopConfig = {
 const content = process.argv.slice(2).join(" ") || "What is this project about?";
 for await (const event of core.agentLoop([{ role: "user", content, timestamp: Date.now() }], config)) {
   if (event.type === "tool_start") console.error(`${event.toolName} ${JSON.stringify(event.input)}`);
-  // `message_delta` has it piece by piece, and begins anew where a request is repeated.
+  // `message_delta` has the text in pieces, and restarts when a request is repeated.
   if (event.type === "message_end" && core.messageText(event.message) !== "")
     console.log(core.messageText(event.message));
   if (event.type === "error") console.error(event.error.message);

@@ -4,7 +4,7 @@ const [model = "sonnet", prompt = "What is this project about?"] = process.argv.
 const harness = await createHarness({ cwd: process.cwd(), overrides: { persist: false } });
 const { session, notices } = await harness.openSession(
   { fresh: true },
-  // Where questions go: this front end says no to everything that would need consent.
+  // Answers questions: this front end rejects everything that needs approval.
   { model, approvalMode: "ask", ask: async () => "reject" },
 );
 for (const { message } of notices) console.error(message);

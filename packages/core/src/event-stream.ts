@@ -4,12 +4,12 @@ interface Waiter<T> {
 }
 
 /**
- * A stream of events that ends in one result.
+ * A stream of events with one result at its end.
  *
- * It has one consumer, which sees every event from the first on: either `for await`, or `consume` with a callback
- * that is called inside `push`. Any number of observers may `subscribe` beside it and see the events from then on.
- * Events wait for the consumer in memory, so a stream nobody consumes grows until it ends; a consumer that leaves
- * the loop early drops what is waiting and everything that follows. An error thrown by an observer does not reach
+ * It has one consumer, which receives every event from the first on: either `for await`, or `consume` with a callback
+ * that is called inside `push`. Any number of observers may `subscribe` in addition and receive the events from then
+ * on. Events wait for the consumer in memory, so a stream without a consumer grows until it ends; a consumer that
+ * leaves the loop early discards the waiting events and all later ones. An error thrown by an observer does not reach
  * the code that pushes: it is rethrown separately, since it is a bug.
  */
 export class EventStream<T, R> implements AsyncIterable<T> {
@@ -21,13 +21,13 @@ export class EventStream<T, R> implements AsyncIterable<T> {
 
   /**
    * @param isFinal recognizes the event that ends the stream.
-   * @param toResult turns that event into the result; if it throws, `result()` rejects with what it threw.
+   * @param toResult converts that event into the result; if it throws, `result()` rejects with the error.
    */
   constructor(
     private readonly isFinal: (event: T) => boolean,
     private readonly toResult: (event: T) => R,
   ) {
-    // Nobody has to ask for the result, so its rejection must not count as unhandled.
+    // The result need not be requested, so its rejection must not count as unhandled.
     this.settled.promise.catch(() => {});
   }
 
@@ -63,7 +63,10 @@ export class EventStream<T, R> implements AsyncIterable<T> {
     return () => this.observers.delete(observer);
   }
 
-  /** Becomes the consumer with a callback: the waiting events at once, later ones inside `push`. */
+  /**
+   * Becomes the consumer with a callback: it is called for the waiting events at once, and for later ones inside
+   * `push`.
+   */
   consume(callback: (event: T) => void): Promise<R> {
     this.takePlace();
     for (const event of this.queue.leave()) notify(callback, event);
@@ -141,7 +144,7 @@ class EventQueue<T> {
     return new Promise((resolve, reject) => this.waiters.push({ resolve, reject }));
   }
 
-  /** Nothing more will come. */
+  /** Ends the queue. */
   close(failure?: { error: unknown }): void {
     if (this.closed) return;
     this.closed = true;
@@ -152,7 +155,7 @@ class EventQueue<T> {
     }
   }
 
-  /** The consumer has stopped: events that are waiting are delivered, later ones dropped. */
+  /** The consumer has stopped: waiting events are returned, later ones dropped. */
   leave(): T[] {
     this.close();
     this.failure = undefined;

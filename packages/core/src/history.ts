@@ -6,9 +6,9 @@ import {
   type UserMessage,
 } from "./types.ts";
 
-/** Texts that a model reads in place of a result that a tool did not give. */
+/** Texts that a model reads in place of a missing result. */
 
-/** Providers refuse an empty text. */
+/** Providers reject an empty text. */
 export const EMPTY_OUTPUT = "(no output)";
 
 /** The call was running when it was stopped. */
@@ -19,12 +19,12 @@ export const INTERRUPTED =
 export const OUTCOME_UNKNOWN =
   "The tool call was interrupted before it returned a result. Whether it took effect is unknown: check before you repeat it.";
 
-/** The run was stopped before it came to this call. */
+/** The run was stopped before it reached this call. */
 export const NOT_STARTED = "Interrupted: the run was stopped before this call was started. It was not run.";
 
 /**
- * True for a text that providers refuse as empty; the control characters are blank to Python, which serves some
- * models.
+ * True for a text that providers reject as empty; some servers run Python, which treats control characters as white
+ * space.
  */
 export function isBlank(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
@@ -82,7 +82,7 @@ function toSendableUser(message: UserMessage): Message[] {
   return [kept.length === content.length ? message : { ...message, content: kept }];
 }
 
-/** An assistant message with the results of its calls, or nothing when no part of it can be sent. */
+/** An assistant message with the results of its calls; empty when no part of it can be sent. */
 function toSendableTurn(message: AssistantMessage, results: ResultsOfCalls, usedIds: Set<string>): Message[] {
   const content = message.content
     .filter((block) => block.type !== "image" && (block.type !== "text" || !isBlank(block.text)))

@@ -1,6 +1,6 @@
 /**
- * The public library; see README.md. The other entry points are parts of it that are split for a quick start of
- * diligent's own program; they are not published.
+ * The public library; see README.md. The other entry points are parts of it for a quick start of diligent's own
+ * program; they are not published.
  */
 export { agentLoop } from "./agent/loop.ts";
 export { computeCost } from "./agent/run.ts";

@@ -1,6 +1,6 @@
 /**
- * What an interactive terminal needs besides a conversation: drafts and earlier inputs, files and images that a
- * prompt names, the user's screen settings.
+ * The additional exports for an interactive terminal: drafts and earlier inputs, files and images in a prompt, the
+ * user's screen settings.
  */
 export { describeGrant } from "./approval/grants.ts";
 export { isUpdateUrl } from "./config/schema.ts";

@@ -28,16 +28,16 @@ export { type Environment, homeDirectory, now, processEnvironment } from "./infr
 export { SecretRedactor } from "./infrastructure/text/secret-redactor.ts";
 
 /**
- * The part of the library that loads almost nothing: no schema library, no provider, no session reader.
- * Command-line parsing and commands that answer at once use only this.
+ * The part of the library that loads almost nothing: no schema library, no provider, no session reader. Command-line
+ * parsing and commands with immediate output use only this.
  */
 
-/** Reads, ranks and writes knowledge; loaded only if there is any, since most sessions begin without it. */
+/** Reads, ranks and writes knowledge; loaded only if there is any, since most sessions start without it. */
 export function loadKnowledge(): Promise<typeof import("./knowledge/index.ts")> {
   return import("./knowledge/index.ts");
 }
 
-/** What decides whether a project's knowledge is used and may be added to; loaded where there is some to decide about. */
+/** Determines whether a project's knowledge is used and may be extended; loaded only if there is any. */
 export function loadKnowledgeTrust(): Promise<typeof import("./config/trust.ts")> {
   return import("./config/trust.ts");
 }

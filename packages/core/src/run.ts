@@ -1,6 +1,6 @@
 /**
  * The part of the library that a conversation needs, without the providers and the configuration reader: those are
- * loaded when they are used.
+ * loaded on first use.
  */
 
 export { agentLoop } from "./agent/loop.ts";

@@ -1,6 +1,6 @@
 /**
- * The files of sessions: finding, reading, naming and removing them, and writing them by hand. Loads no schema library
- * and no provider, so that a list of sessions is there at once.
+ * Session files: finding, reading, naming, deleting and writing them. Loads no schema library and no provider, so that
+ * a list of sessions is shown at once.
  */
 export {
   archiveSession,

@@ -1,8 +1,8 @@
-/** The data types that every part of diligent shares. Pure data: everything here survives a JSON roundtrip. */
+/** The data types that all parts of diligent share. All of them survive a JSON roundtrip. */
 
 /**
- * Data only one provider understands (a reasoning item, a message `phase`), carried on the block it belongs to.
- * It goes back to that provider byte for byte and is left out for every other one.
+ * Data that only one provider understands (a reasoning item, a message `phase`), stored on its block. It is sent back
+ * to that provider unchanged, and to no other one.
  */
 export interface ProviderReplay {
   provider: string;
@@ -16,7 +16,7 @@ export interface TextBlock {
   replay?: ProviderReplay;
 }
 
-/** `data` is base64 without a `data:` prefix; `mediaType` is the type the bytes really have, such as `image/png`. */
+/** `data` is base64 without a `data:` prefix; `mediaType` is the actual type of the bytes, such as `image/png`. */
 export interface ImageBlock {
   type: "image";
   source: { type: "base64"; mediaType: string; data: string };
@@ -44,8 +44,7 @@ export interface ToolCallBlock {
 }
 
 /**
- * A provider block without a type of its own here: kept, shown as one line, sent back unchanged to the same
- * provider.
+ * A provider's block of an unknown type: it is stored, shown as one line, and sent back unchanged to the same provider.
  */
 export interface OpaqueBlock {
   type: "opaque";
@@ -56,7 +55,9 @@ export interface OpaqueBlock {
 /** A part of a message. */
 export type ContentBlock = TextBlock | ImageBlock | ThinkingBlock | ToolCallBlock | OpaqueBlock;
 
-/** Tokens of one model request, or of several added up. `inputTokens` excludes what was read from or written to a cache. */
+/**
+ * Tokens of one model request, or of several added up. `inputTokens` excludes tokens read from or written to a cache.
+ */
 export interface Usage {
   inputTokens: number;
   outputTokens: number;
@@ -65,12 +66,12 @@ export interface Usage {
 }
 
 /**
- * Why a reply ended. `tool_use` without a tool call means that the provider paused and wants to be asked again with
- * the same content. A refusal is an `error` whose `rawStopReason` is `refusal`.
+ * Why a reply ended. `tool_use` without a tool call means that the provider paused and must be asked again with the
+ * same content. A refusal is an `error` whose `rawStopReason` is `refusal`.
  */
 export type StopReason = "end_turn" | "tool_use" | "max_tokens" | "error" | "aborted";
 
-/** `timestamp` of every message is milliseconds since the epoch. */
+/** `timestamp` is milliseconds since the epoch, as in all messages. */
 export interface UserMessage {
   role: "user";
   content: string | ContentBlock[];
@@ -91,9 +92,9 @@ export interface AssistantMessage {
 }
 
 /**
- * The outcome of a call that did not succeed. `failed`: it ran, or what it asked for cannot be done. `rejected`: it
- * was not allowed. `skipped`: it was never tried, since the reply or the run had ended. `interrupted`: it was
- * stopped while it ran.
+ * The outcome of an unsuccessful call. `failed`: it ran, or could not do what was requested. `rejected`: it was not
+ * allowed. `skipped`: it was not started, because the reply or the run had ended. `interrupted`: it was stopped while
+ * it ran.
  */
 export type ToolCallOutcome = "failed" | "rejected" | "skipped" | "interrupted";
 
@@ -105,11 +106,13 @@ export interface ToolResultMessage {
   output: string;
   images?: ImageBlock[];
   isError: boolean;
-  /** Set where `isError`, but for messages of earlier versions. No provider gets it. */
+  /** Set if `isError` is true, except in messages of earlier versions. Not sent to any provider. */
   outcome?: ToolCallOutcome;
-  /** The arguments that the call ran with, all of them, where the user changed those of the model. No provider gets it. */
+  /** All arguments that the call ran with, if the user changed the model's. Not sent to any provider. */
   input?: Record<string, unknown>;
-  /** The short parts of the tool's metadata, such as an exit code, for showing it later. Not sent to any provider. */
+  /**
+   * The short parts of the tool's metadata, such as an exit code, for displaying it later. Not sent to any provider.
+   */
   metadata?: Record<string, string | number | boolean>;
   timestamp: number;
 }
@@ -125,8 +128,8 @@ export interface ToolDefinition {
 }
 
 /**
- * How old tool results are shortened, as it is configured and recorded. What is left out depends on the model's window.
- * Positions are counted in results, from the newest back.
+ * How old tool results are shortened, as configured and recorded. Defaults depend on the model's window. Positions
+ * count results, from the newest back.
  */
 export interface PruningConditions {
   enabled?: boolean | undefined;
@@ -136,42 +139,42 @@ export interface PruningConditions {
   softTrimHead?: number | undefined;
   /** Characters of the tail. */
   softTrimTail?: number | undefined;
-  /** This many of the newest results are not cleared. */
+  /** This many of the newest results are not replaced by a placeholder. */
   hardClearAfter?: number | undefined;
   /**
-   * This many of the newest results are not touched; above zero, results that the model has not seen yet are not
-   * touched either.
+   * This many of the newest results are never shortened; above zero, neither are results that the model has not seen
+   * yet.
    */
   keepLast?: number | undefined;
   /** Nothing is shortened until this many tokens can be removed at once. */
   minimumTokens?: number | undefined;
-  /** The newest results of together this many tokens are not touched. */
+  /** The newest results are not shortened, up to this number of tokens in total. */
   protectTokens?: number | undefined;
   /** Nothing is shortened while a request takes less than this share of the usable window; 0 to 1. */
   startRatio?: number | undefined;
 }
 
 /**
- * How a conversation is kept within the model's window, as it is configured and recorded; counts are tokens. What is left
- * out depends on the window. Both schemas are checked against it.
+ * How a conversation is kept within the model's window, as configured and recorded; counts are tokens. Defaults depend
+ * on the window. Both schemas are checked against this type.
  */
 export interface CompactionSettings {
   /** False: nothing is shortened unless the user asks for it. */
   enabled?: boolean | undefined;
-  /** Kept free for the answer and for errors of estimation: a request that would reach into it is shortened first. */
+  /** Kept free for the answer and for estimation errors: a request that would use it is shortened first. */
   reserveTokens?: number | undefined;
-  /** The newest part that stays verbatim when the older part is summarized. */
+  /** The newest part that is kept verbatim when the older part is summarized. */
   keepRecentTokens?: number | undefined;
   /**
-   * The usable window is the smaller of this and the model's: a fuller one costs more with every request, and models
-   * attend worse to what is in it.
+   * The usable window is the smaller of this and the model's: a full context costs more with every request, and models
+   * attend to it less reliably.
    */
   maxContextTokens?: number | undefined;
-  /** How old tool results are shortened before anything is summarised. */
+  /** How old tool results are shortened before anything is summarized. */
   pruning?: PruningConditions | undefined;
 }
 
-/** No tokens at all. */
+/** Zero tokens. */
 export const EMPTY_USAGE: Readonly<Usage> = {
   inputTokens: 0,
   outputTokens: 0,
@@ -179,7 +182,7 @@ export const EMPTY_USAGE: Readonly<Usage> = {
   cacheWriteTokens: 0,
 };
 
-/** The tokens of both, kind by kind. */
+/** Adds the tokens of each kind. */
 export function addUsage(left: Usage, right: Usage): Usage {
   return {
     inputTokens: left.inputTokens + right.inputTokens,

@@ -198,7 +198,7 @@ test("knowledge reports an unreadable file with exit code 2", async () => {
   symlinkSync(place.home, join(place.project, ".diligent", "knowledge"));
   const { stderr, exitCode } = await run();
   expect([stderr, exitCode]).toEqual([
-    `diligent: ${join(place.project, ".diligent/knowledge")} is a symbolic link; knowledge is kept only in a directory of its own\n`,
+    `diligent: ${join(place.project, ".diligent/knowledge")} is a symbolic link; knowledge is only saved in a real directory\n`,
     2,
   ]);
 });

@@ -59,7 +59,7 @@ describe("a result of an earlier version shows by its text", () => {
 
   test("which file was written", () => {
     expect(readEarlierResult(done("write", "Created /a (1 line).")).metadata).toEqual({ created: true });
-    const same = "a has exactly this content already; nothing was written.";
+    const same = "a already has exactly this content; nothing was written.";
     expect(readEarlierResult(done("write", same)).metadata).toEqual({ unchanged: true });
     expect(readEarlierResult(done("write", "Overwrote /a.")).metadata).toEqual({});
     expect(readEarlierResult(done("edit", "Edited /a (line 12).")).metadata).toEqual({ matchLine: 12 });

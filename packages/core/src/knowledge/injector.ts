@@ -9,16 +9,16 @@ const HEADER = "## Project Knowledge\nThe following knowledge was accumulated fr
 const CHARACTERS_PER_TOKEN = 4;
 
 // After this many entries that did not fit, finding smaller ones would require reading the whole file.
-const MAX_PASSED_OVER = 100;
+const MAX_SKIPPED = 100;
 
 /** Characters that separate words or lines; the last one is Unicode's "next line". */
 const LINE_BREAKS = /[\s\u0085]+/g;
 
-/** Further inputs of the section about earlier sessions. */
+/** Additional inputs of the section about earlier sessions. */
 export interface KnowledgeSectionOptions {
   /** Milliseconds since the epoch. */
   now?: number | undefined;
-  /** Marks entries about files that have changed since; without it nothing is marked. */
+  /** Finds changed files, to mark entries about them; without it nothing is marked. */
   findChangedFile?: FindChangedFile | undefined;
 }
 
@@ -34,14 +34,14 @@ export function buildKnowledgeSection(
   { now = currentTime(), findChangedFile }: KnowledgeSectionOptions = {},
 ): string {
   let room = budgetTokens * CHARACTERS_PER_TOKEN - HEADER.length;
-  let passedOver = 0;
+  let skipped = 0;
   const lines: string[] = [];
   for (const entry of rankKnowledge(entries, now)) {
     const line = formatWithin(entry, room, findChangedFile);
-    if (line === undefined) passedOver++;
+    if (line === undefined) skipped++;
     else lines.push(line);
     room -= line?.length ?? 0;
-    if (passedOver > MAX_PASSED_OVER) break;
+    if (skipped > MAX_SKIPPED) break;
   }
   return lines.length === 0 ? "" : HEADER + lines.join("");
 }
@@ -67,7 +67,7 @@ function formatWithin(
   return line.length > room ? undefined : line;
 }
 
-/** On one line, without anything that a model would read but a person would not see. */
+/** The content on one line, without characters that are invisible to the user but not to a model. */
 function toVisibleLine(content: string): string {
   const onOneLine = content.replace(LINE_BREAKS, " ");
   return removeInvisible(onOneLine).text.replace(/ {2,}/g, " ").trim();

@@ -41,7 +41,7 @@ export function rankKnowledge(
   return rankWithScores(entries, now).map(({ entry }) => entry);
 }
 
-/** The same with their scores. */
+/** `rankKnowledge` with the scores. */
 export function rankWithScores(entries: readonly KnowledgeEntry[], now: number): RankedKnowledge[] {
   const superseded = findSuperseded(entries);
   return entries
@@ -63,16 +63,16 @@ export function findSuperseded(entries: readonly KnowledgeEntry[]): Set<string> 
   const superseded = new Set(targets.values());
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const replacements = countValues(targets);
-  for (const circle of findCircles(targets)) {
+  for (const cycle of findCycles(targets)) {
     // One replacement of each member comes from the cycle itself.
-    const isReplaced = circle.some((id) => (replacements.get(id) ?? 0) > 1);
-    if (!isReplaced) superseded.delete(findNewest(circle, byId));
+    const isReplaced = cycle.some((id) => (replacements.get(id) ?? 0) > 1);
+    if (!isReplaced) superseded.delete(findNewest(cycle, byId));
   }
   return superseded;
 }
 
 /** Each id leads to at most one other, so every walk ends or returns to a visited entry. */
-function findCircles(targets: ReadonlyMap<string, string>): string[][] {
+function findCycles(targets: ReadonlyMap<string, string>): string[][] {
   const done = new Set<string>();
   const circles: string[][] = [];
   for (const start of targets.keys()) {
@@ -95,7 +95,7 @@ function countValues(map: ReadonlyMap<string, string>): Map<string, number> {
   return counts;
 }
 
-function findNewest(circle: readonly string[], byId: ReadonlyMap<string, KnowledgeEntry>): string {
+function findNewest(cycle: readonly string[], byId: ReadonlyMap<string, KnowledgeEntry>): string {
   const time = (id: string) => Date.parse(byId.get(id)?.timestamp ?? "") || 0;
-  return circle.toSorted((left, right) => time(right) - time(left) || (left < right ? -1 : 1))[0] ?? "";
+  return cycle.toSorted((left, right) => time(right) - time(left) || (left < right ? -1 : 1))[0] ?? "";
 }

@@ -6,29 +6,29 @@ import { findMentionedFiles } from "./stale-files.ts";
 import { appendKnowledge, readKnowledge } from "./store.ts";
 import type { GuardAppend, KnowledgeEntry } from "./types.ts";
 
-/** A piece of knowledge to save. */
+/** A knowledge entry to save. */
 type KnowledgeDraft = Pick<KnowledgeEntry, "type" | "content" | "confidence" | "supersedes" | "tags">;
 
-/** The ids are stored with the entry, to show where something was learned. */
+/** The ids are stored with the entry, to show where it was learned. */
 interface RecordingCircumstances {
   sessionId?: string | undefined;
   entryId?: string | undefined;
-  /** The project root, real: files in it that the text names are recorded. Without it none are. */
+  /** The project root, real: files in it that the text names are recorded; none without it. */
   root?: string | undefined;
   /** See `appendKnowledge`. */
   guard?: GuardAppend | undefined;
 }
 
-/** Text that must not be saved is not an outcome: it throws. */
+/** Invalid text is not an outcome: it throws. */
 type RecordingOutcome =
   | { kind: "saved"; entry: KnowledgeEntry }
-  /** Nothing was written: this entry says it already. */
+  /** Nothing was written: this entry already has the same content. */
   | { kind: "known"; entry: KnowledgeEntry };
 
 /**
- * Saves a piece of knowledge, without invisible characters, unless an active entry other than the superseded one
- * already says the same. @throws Error, worded for the model, for a text that looks like a key, and for a
- * `supersedes` that names no active entry.
+ * Saves an entry without invisible characters, unless an active entry other than the superseded one already has the
+ * same content. @throws Error with a message for the model, for a text that looks like a key, and for a `supersedes`
+ * that names no active entry.
  */
 export async function recordKnowledge(
   knowledgePath: string,
@@ -82,7 +82,7 @@ function assertActive(id: string, { draft, entries, active }: Known): void {
     ? `${id} was already replaced by a later entry.`
     : `There is no knowledge with the id "${id}".`;
   const likely = listLikely(id, draft.content, active);
-  const hint = likely.length === 0 ? "There is none to replace: leave supersedes out." : "Likely ids:\n";
+  const hint = likely.length === 0 ? "There is no entry to replace: leave supersedes out." : "Likely ids:\n";
   throw new Error(`Not saved: ${reason} ${hint}${likely.map(describeEntry).join("\n")}`);
 }
 
@@ -105,7 +105,7 @@ function listLikely(id: string, content: string, active: readonly KnowledgeEntry
   return [...new Set(ordered)].slice(0, MAX_LIKELY);
 }
 
-/** An entry as it is described to the model: its id, and a truncated copy of its line in the prompt. */
+/** The description of an entry for the model: its id, and a truncated copy of its line in the prompt. */
 export function describeEntry({ id, type, content }: KnowledgeEntry): string {
   const line = removeInvisible(content.slice(0, 1_000)).text.replace(/\s+/g, " ").trim();
   const cut = line.length > 200 ? `${line.slice(0, 200).toWellFormed()}…` : line;
@@ -119,18 +119,18 @@ function newId(entries: readonly KnowledgeEntry[]): string {
   return id;
 }
 
-/** Two texts say the same if they share at least this part of all their different pairs of adjacent words. */
-const SAME_FROM = 0.85;
+/** Two texts have the same content if they share at least this part of all their different pairs of adjacent words. */
+const MIN_LIKENESS = 0.85;
 
-/** How similar the subjects of two texts are, from 0 to 1: the share of words that both have, in any order. */
+/** How similar the subjects of two texts are, from 0 to 1: the share of words that both contain, in any order. */
 export function measureSimilarity(left: string, right: string): number {
   return shareOf(wordsOf(left), wordsOf(right));
 }
 
 /**
- * An entry that says what `content` says: the same words in the same order, but for case, punctuation and a few
- * words more in one of them. A negation, a number, a path or an identifier that only one of them has makes them
- * different, and so does a replaced word. Returns the most similar one of several.
+ * Finds an entry with the same content: the same words in the same order, except for case, punctuation and a few more
+ * words in one of them. A negation, a number, a path or an identifier in only one of them makes them different, and so
+ * does a replaced word. Returns the most similar one of several.
  */
 export function findNearDuplicate(
   entries: readonly KnowledgeEntry[],
@@ -142,9 +142,9 @@ export function findNearDuplicate(
   for (const entry of entries) {
     const others = readTerms(entry.content);
     // Punctuation alone is not a word.
-    const isWordless = terms.length === 0 && others.length === 0;
-    const likeness = isWordless ? Number(normalise(entry.content) === plain) : compareTerms(others, terms);
-    if (likeness >= SAME_FROM && likeness > (best?.likeness ?? 0)) best = { entry, likeness };
+    const hasNoWords = terms.length === 0 && others.length === 0;
+    const likeness = hasNoWords ? Number(normalise(entry.content) === plain) : compareTerms(others, terms);
+    if (likeness >= MIN_LIKENESS && likeness > (best?.likeness ?? 0)) best = { entry, likeness };
   }
   return best?.entry;
 }
@@ -152,7 +152,7 @@ export function findNearDuplicate(
 function compareTerms(left: readonly Term[], right: readonly Term[]): number {
   const [short, long] = left.length <= right.length ? [left, right] : [right, left];
   const added = findAdded(short, long);
-  if (added === undefined || added.some(({ isTelling }) => isTelling)) return 0;
+  if (added === undefined || added.some(({ isDistinctive }) => isDistinctive)) return 0;
   return added.length === 0 ? 1 : shareOf(pairsOf(short), pairsOf(long));
 }
 
@@ -189,11 +189,13 @@ function normalise(text: string): string {
 interface Term {
   /** In lower case, unless it is an identifier, and without the punctuation around it. */
   text: string;
-  /** Negates or restricts a statement on its own: a negation, a number, a path, an identifier, an operator. */
-  isTelling: boolean;
+  /**
+   * True for a word that changes the meaning of a statement: a negation, a number, a path, an identifier, an operator.
+   */
+  isDistinctive: boolean;
 }
 
-// The languages that notes are most often written in; in any other the surrounding words must be equal anyway.
+// The languages that notes are most often written in; in other languages the surrounding words must be equal anyway.
 const NEGATIONS = new Set(
   (
     "not no non never none nothing nobody nowhere neither nor cannot without avoid except unless instead only hardly " +
@@ -208,12 +210,12 @@ const LEADING = /^[“”"„'‘«([{`,;:¡¿]+/u;
 const TRAILING = /[“”"'’»)\]}`.,;:!?…。、，]+$/u;
 const EMPHASIS = /^(\*{1,3})([^*]+)\1([.,;:!?]*)$/u;
 
-// Digits, paths, options, snake_case, member.access, operators; letters and the marks inside of words aside.
+// Digits, paths, options, snake_case, member.access, operators; not letters and marks inside words.
 const MARKED = /[^\p{L}\p{M}'’-]|^-/u;
 const CAMEL_CASE = /\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u;
 const CAPITALS = /^\p{Lu}[\p{Lu}'-]+$/u;
 
-/** The words of a text in their order; those of punctuation alone are left out. */
+/** The words of a text in their order, without words of punctuation alone. */
 function readTerms(text: string): Term[] {
   const visible = removeInvisible(text).text.normalize("NFKC").replace(/[’ʼ]/g, "'");
   const hasSmallLetters = /\p{Ll}/u.test(visible);
@@ -231,6 +233,6 @@ function toTerm(word: string, hasSmallLetters: boolean): Term {
   const isIdentifier = isCode || (hasSmallLetters && CAPITALS.test(bare));
   const plain = bare.toLowerCase();
   const isNegation = NEGATIONS.has(plain) || NEGATED_VERB.test(plain);
-  if (isNegation) return { text: plain, isTelling: true };
-  return { text: isIdentifier ? bare : plain, isTelling: isIdentifier };
+  if (isNegation) return { text: plain, isDistinctive: true };
+  return { text: isIdentifier ? bare : plain, isDistinctive: isIdentifier };
 }

@@ -5,7 +5,7 @@ import { findRealPath, isInside, splitPath } from "../infrastructure/fs/real-pat
 import { isSecretFile } from "../infrastructure/paths/secret-files.ts";
 import type { KnowledgeEntry, KnowledgeFile } from "./types.ts";
 
-// More files than an ordinary section of the prompt names; limits the cost of a malicious file.
+// More files than an ordinary prompt section names; limits the cost of a malicious file.
 const MAX_CHECKS = 200;
 const MAX_HASHED_IN_ALL_BYTES = 32 * 1024 * 1024;
 
@@ -16,7 +16,7 @@ const TIME_GRAIN_MS = 2_500;
 export type FindChangedFile = (entry: KnowledgeEntry) => string | undefined;
 
 /**
- * Checks the files that entries name, at most 200 in all and 32 MB of content; the rest counts as unchanged. Never
+ * Checks the files that entries name, at most 200 in total and 32 MB of content; all others count as unchanged. Never
  * files outside the project or files with keys. `root` is real.
  */
 export function createStaleCheck(root: string): FindChangedFile {
@@ -65,7 +65,7 @@ export function findMentionedFiles(content: string, root: string): KnowledgeFile
     const file = locateProjectFile(path, root);
     if (typeof file === "string") continue;
     const hash = hashProjectFile(file);
-    // Two names of one file mean the same.
+    // Two names of one file count once.
     if (hash !== undefined && !found.has(file.realPath)) found.set(file.realPath, { path, hash });
     if (found.size === MAX_FILES) break;
   }
@@ -91,7 +91,7 @@ function toPath(word: string, root: string): string | undefined {
 /** Larger files are not source files that knowledge names, and would take long to hash. */
 const MAX_HASHED_BYTES = 1024 * 1024;
 
-/** Git's and diligent's own files there change all the time. */
+/** Files of git and diligent, which change all the time. */
 const OWN_DIRECTORIES: ReadonlySet<string> = new Set([".git", ".diligent"]);
 
 /** A regular file of the project that may be read. */
@@ -122,7 +122,7 @@ function hashProjectFile({ realPath, stats }: ProjectFile): string | undefined {
   try {
     return Bun.SHA256.hash(readWholeFile(realPath), "hex");
   } catch {
-    // Deleted, or not readable: nothing can be said about it.
+    // Deleted or not readable: its state is unknown.
     return undefined;
   }
 }

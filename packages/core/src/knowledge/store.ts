@@ -15,11 +15,10 @@ import {
 } from "./types.ts";
 
 /**
- * Adds an entry to `knowledge.jsonl` in the directory `knowledgePath`: one JSON object a line, only ever appended to,
- * with one write, so that several processes may do it at once. Directory (0700) and file (0600) are made where they
- * are missing.
- * @param guard decides whether it may be written, and remembers that it was.
- * @throws Error that names the path and why it could not be written.
+ * Appends an entry to `knowledge.jsonl` in the directory `knowledgePath`: one JSON object per line, with one write, so
+ * that several processes may append at once. Directory (0700) and file (0600) are created if missing.
+ * @param guard checks whether the file may be written, and records the trust in the result.
+ * @throws Error with the path and the reason.
  */
 export async function appendKnowledge(
   knowledgePath: string,
@@ -45,8 +44,8 @@ export async function removeKnowledge(
 }
 
 /**
- * The entries in the file that were not removed, the oldest line first, including superseded ones; none without a
- * file. Damaged lines and lines that are not entries are skipped; of lines with the same id the last one applies.
+ * The entries in the file that were not removed, the oldest line first, including superseded ones; empty without a
+ * file. Damaged lines and other lines are skipped; of lines with the same id the last one applies.
  * @throws Error if the file or its directory is not readable or could have been written by another user.
  */
 export async function readKnowledge(knowledgePath: string): Promise<KnowledgeEntry[]> {
@@ -104,7 +103,7 @@ function appendLines(knowledgePath: string, lines: readonly (KnowledgeEntry | Kn
   }
 }
 
-/** False if nothing exists yet. A link in a repository would redirect knowledge elsewhere. */
+/** False if the directory does not exist. A link in a repository would redirect knowledge elsewhere. */
 function hasOwnDirectory(knowledgePath: string): boolean {
   const parent = dirname(knowledgePath);
   if (basename(parent) === ".diligent") assertNoLink(parent);
@@ -117,7 +116,7 @@ function hasOwnDirectory(knowledgePath: string): boolean {
 function assertNoLink(path: string): Stats | undefined {
   const stats = statOrUndefined(path);
   if (stats?.isSymbolicLink()) {
-    throw new Error(`${path} is a symbolic link; knowledge is kept only in a directory of its own`);
+    throw new Error(`${path} is a symbolic link; knowledge is only saved in a real directory`);
   }
   return stats;
 }
@@ -148,11 +147,11 @@ function parseKnowledgeLine(line: string): KnowledgeEntry | KnowledgeRemoval | u
 
 function parseObject(line: string): JsonObject | undefined {
   try {
-    // Zeros are what some file systems leave after a power failure.
+    // Some file systems leave zeros after a power failure.
     const value: unknown = JSON.parse(line.replaceAll("\0", ""));
     return isObject(value) ? value : undefined;
   } catch {
-    // Torn by a process that died, or written by something else.
+    // The line is truncated, or written by another program.
     return undefined;
   }
 }

@@ -1,10 +1,10 @@
 /** The kinds of knowledge. */
 export const KNOWLEDGE_TYPES = ["pattern", "decision", "discovery", "preference", "correction"] as const;
 
-/** The kind of a piece of knowledge, which determines its weight. */
+/** The kind of a knowledge entry, which determines its weight. */
 export type KnowledgeType = (typeof KNOWLEDGE_TYPES)[number];
 
-/** A file that a piece of knowledge names, with its state at that time. */
+/** A file that a knowledge entry names, with its state at that time. */
 export interface KnowledgeFile {
   /** Relative to the project root. */
   path: string;
@@ -42,8 +42,8 @@ export interface KnowledgeRemoval {
 }
 
 /**
- * Stands around an append to the knowledge file: calls `append`, or throws why nothing may be written, in words for the
- * user and the model. `firstLine` is the first of the lines, without its end.
+ * Wraps an append to the knowledge file: calls `append`, or throws the reason why nothing may be written, for the user
+ * and the model. `firstLine` is the first of the lines, without its line ending.
  */
 export type GuardAppend = (firstLine: string, append: () => void) => Promise<void>;
 
@@ -56,12 +56,11 @@ export interface KnowledgeConfig {
 
 const MAX_BUDGET_TOKENS = 8_192;
 
-// In a small window, knowledge must leave most of the room to the work.
+// In a small window, knowledge must leave most of the space for the task.
 const BUDGET_SHARE = 10;
 
 /**
- * The knowledge settings for a model: a configured budget as it is, else 8,192 tokens but at most a tenth of the
- * window.
+ * The knowledge settings for a model: a configured budget, else 8,192 tokens but at most a tenth of the window.
  * @param contextWindow tokens.
  */
 export function resolveKnowledgeConfig(

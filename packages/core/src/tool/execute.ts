@@ -43,9 +43,9 @@ interface ToolExecution {
 }
 
 /**
- * The only way in which a tool call is run: validate, ask, run, redact, truncate. It never rejects: whatever goes
- * wrong becomes an error result that the model can fix. The metadata's `durationMs` is its run time without the
- * wait for approval, set from one second up.
+ * The only function that runs a tool call: it validates, asks, runs, redacts and truncates. It never rejects: every
+ * failure becomes an error result that the model can fix. The metadata's `durationMs` is its run time without the wait
+ * for approval, set from one second up.
  */
 export async function executeToolCall(
   call: ToolCallBlock,
@@ -58,7 +58,7 @@ export async function executeToolCall(
   let askedMs = 0;
   let isOver = false;
   const decide = async (request: ApprovalRequest, asked?: AskedCall) => {
-    // An abandoned tool may still ask, but nobody waits for it any more.
+    // An abandoned tool may still ask, but its result is no longer awaited.
     if (options.signal.aborted || isOver) return STOPPED;
     const askedAt = monotonicMs();
     const decision = await orAborted(options.decide(request, asked), options.signal, 0);
@@ -86,7 +86,7 @@ export async function executeToolCall(
 
 const STOPPED: ApprovalDecision = { response: "reject", message: NOT_STARTED, skipped: true };
 
-/** How a call ended; `outcome` if it is known, in case it is an error. */
+/** How a call ended; `outcome` if it is known and the result is an error. */
 interface EndedCall {
   result: ToolResult;
   outcome?: ToolCallOutcome;
@@ -106,7 +106,7 @@ async function runToEnd(
   }
 }
 
-/** The outcome of an error about which nothing else is known. */
+/** The outcome of an error without further information. */
 function outcomeOf(rejection: ApprovalDecision | undefined): ToolCallOutcome {
   if (!rejection) return "failed";
   return rejection.skipped ? "skipped" : "rejected";
@@ -144,7 +144,7 @@ interface PermittedRun {
   isWithheld: ToolContext["isWithheld"];
 }
 
-/** However it ends, the result records that it ran with other arguments. */
+/** Whatever the outcome, the result records that the call ran with other arguments. */
 async function runRevised(tool: Tool, input: Record<string, unknown>, run: PermittedRun): Promise<EndedCall> {
   const { options } = run;
   const parsed = tool.parameters.safeParse(input);
@@ -173,7 +173,7 @@ async function runTool(
     signal: options.signal,
     approve: async (request) => {
       const { response, input } = await options.decide(request);
-      // A running call has started with the arguments that were approved: no others can be allowed in their place.
+      // A running call has started with the approved arguments: others cannot replace them.
       return input === undefined ? response : "reject";
     },
     isWithheld,
@@ -209,7 +209,7 @@ function toAskedCall(tool: Tool, { input }: ToolCallBlock, args: Record<string, 
 
 function toPreview(tool: Tool, args: Record<string, unknown>): Preview | undefined {
   if (!tool.preview) return undefined;
-  // If no diff can be made, the call itself reports why, once it is allowed.
+  // If no diff can be computed, the call itself reports the reason once it is allowed.
   return async () => tool.preview?.(args).catch(() => undefined);
 }
 

@@ -1,7 +1,7 @@
 import type { ToolDefinition } from "../types.ts";
 import type { Tool } from "./types.ts";
 
-/** The tools of one run: as they are described to the model, and by name. */
+/** The tools of one run: their definitions for the model, and the tools by name. */
 export interface ToolRegistry {
   definitions: readonly ToolDefinition[];
   names: readonly string[];
@@ -29,18 +29,18 @@ export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
   };
 }
 
-/** False for a tool that is not described to the model now. */
+/** False for a tool that is currently not offered to the model. */
 export function isOffered(tool: Tool | undefined): boolean {
   return tool?.isOffered?.() ?? true;
 }
 
-/** How a tool is described to the model; its schema is generated from the parameters unless the tool brings one. */
+/** The definition of a tool for the model; its schema is generated from the parameters unless the tool provides one. */
 export function toToolDefinition(tool: Tool): ToolDefinition {
   const { name, description, inputSchema = toInputSchema(tool) } = tool;
   return { name, description, inputSchema };
 }
 
-/** The JSON Schema says what may be left out, so arguments with a default are not required. */
+/** Arguments with a default are not required in the JSON Schema. */
 export function toInputSchema({ parameters }: Pick<Tool, "parameters">): Record<string, unknown> {
   const { $schema: _, ...inputSchema } = parameters.toJSONSchema({ io: "input" });
   return inputSchema;

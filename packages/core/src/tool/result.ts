@@ -5,16 +5,16 @@ import type { ToolCallBlock, ToolCallOutcome, ToolResultMessage } from "../types
 import type { ToolRegistry } from "./registry.ts";
 import type { KeepOutput, ToolResult } from "./types.ts";
 
-// Shorter durations are not worth showing.
-const MIN_TOLD_MS = 1_000;
+// Shorter durations are not shown.
+const MIN_SHOWN_MS = 1_000;
 
-/** A result that says how long it took, from one second up; a duration that the tool measured itself is kept. */
+/** Adds the duration to a result, from one second up; a duration that the tool measured itself is kept. */
 export function withDuration(result: ToolResult, durationMs: number): ToolResult {
-  if (durationMs < MIN_TOLD_MS) return result;
+  if (durationMs < MIN_SHOWN_MS) return result;
   return { ...result, metadata: { durationMs: Math.round(durationMs), ...result.metadata } };
 }
 
-/** Truncates a result to what is useful to the model; the whole of it is saved if possible. */
+/** Truncates a result to the part that is useful to the model; the complete output is saved if possible. */
 export function truncateResult(
   result: ToolResult,
   {
@@ -33,7 +33,7 @@ export function truncateResult(
   return { ...result, output: withNote(output, result.note), metadata };
 }
 
-/** A result matters more than the file it could not be saved in. */
+/** A failure to save the file must not lose the result. */
 function keepWhole(keep: () => string | undefined): string | undefined {
   try {
     return keep();
@@ -47,7 +47,7 @@ function withNote(output: string, note: string | undefined): string {
   return note === undefined ? output : `${output}\n${note}`;
 }
 
-/** A replaced command or argument is reported first, whatever was cut from the rest. */
+/** Puts a replaced command or argument first, since the rest may be truncated. */
 export function withPreface(
   result: ToolResult,
   { input }: ToolCallBlock,
@@ -58,19 +58,19 @@ export function withPreface(
   return { ...result, output: `${describeRevision(input, ranWith)}\n${output}` };
 }
 
-// A command typed by a person is rarely longer; a longer one was mostly written by the model.
+// A user rarely types a longer command; most of a longer one is the model's.
 const MAX_SHOWN_CHARS = 8_000;
 
 type Input = Record<string, unknown>;
 
-/** True where both hold the same arguments, in whatever order. */
+/** True when both contain the same arguments, in any order. */
 export function isSameInput(left: Input, right: Input): boolean {
   return isDeepStrictEqual(left, right);
 }
 
 /**
- * For the model, in front of its call's result: that other arguments ran than it asked for, and which. A single
- * changed text is given as it is, everything else as JSON.
+ * The note before a result for the model when the call ran with changed arguments. A single changed text is quoted,
+ * everything else is JSON.
  */
 export function describeRevision(before: Input, after: Input): string {
   const changed = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
@@ -89,11 +89,11 @@ function notify(name: string, text: string): string {
   return `The user changed the ${name} before it ran to:${shown.includes("\n") ? "\n" : " "}${shown}\n`;
 }
 
-// An exit code, counts, a path: anything else a tool shows, such as a diff, would make session files large.
+// For an exit code, counts or a path: longer metadata, such as a diff, would make session files large.
 const MAX_TEXT_CHARS = 300;
 const MAX_FACTS = 16;
 
-/** The message that answers `call`. `outcome` is that of an error; `failed` when left out. */
+/** The message that answers `call`. `outcome` applies to errors; by default `failed`. */
 export function toToolResultMessage(
   call: ToolCallBlock,
   result: ToolResult,
@@ -121,19 +121,22 @@ function toFact([name, value]: [string, unknown]): [string, string | number | bo
   return typeof value === "string" && value.length <= MAX_TEXT_CHARS ? [[name, value]] : [];
 }
 
-/** Both limits apply to every tool's output, whatever the tool truncates itself. */
+/** Both limits apply to every tool's output, in addition to the tool's own limits. */
 const MAX_OUTPUT_LINES = 2_000;
 /** In UTF-8. 50 KB is about 13k tokens: above that, two results crowd the task out of a small window. */
 export const MAX_OUTPUT_BYTES = 50 * 1024;
 
-/** `text` is without the note about what was left out; see `truncationNote`. */
+/** `text` excludes the note about the omitted part; see `truncationNote`. */
 interface TruncatedOutput {
   text: string;
-  /** What was left out, for the note that follows; undefined when nothing was. */
+  /** The omitted amount, for the note that follows; undefined when nothing was omitted. */
   omitted?: { shownLines: number; totalLines: number; totalBytes: number };
 }
 
-/** Cuts an output to `MAX_OUTPUT_LINES` or `MAX_OUTPUT_BYTES`, whichever comes first, never inside a character. */
+/**
+ * Truncates an output to `MAX_OUTPUT_LINES` or `MAX_OUTPUT_BYTES`, whichever is reached first, never inside a
+ * character.
+ */
 export function truncateOutput(output: string, keep: "head" | "tail" = "head"): TruncatedOutput {
   const totalBytes = Buffer.byteLength(output);
   const totalLines = countLines(output);
@@ -142,7 +145,7 @@ export function truncateOutput(output: string, keep: "head" | "tail" = "head"): 
   return { text, omitted: { shownLines: countLines(text), totalLines, totalBytes } };
 }
 
-/** The line that tells the model what is missing and where the rest is. */
+/** The line that tells the model how much is missing and where the complete output is. */
 export function truncationNote(
   { shownLines, totalLines, totalBytes }: NonNullable<TruncatedOutput["omitted"]>,
   keep: "head" | "tail",
@@ -151,8 +154,8 @@ export function truncationNote(
   const which = keep === "head" ? "first" : "last";
   const shown =
     totalLines > shownLines ? `${which} ${shownLines} of ${totalLines} lines` : `the ${which} part`;
-  const where = path === undefined ? "" : ` Whole output: ${path}`;
-  return `[Output cut: ${shown} shown, ${Math.ceil(totalBytes / 1024)} KB in all.${where}]`;
+  const where = path === undefined ? "" : ` Complete output: ${path}`;
+  return `[Output truncated: ${shown} shown, ${Math.ceil(totalBytes / 1024)} KB in total.${where}]`;
 }
 
 function countLines(text: string): number {

@@ -1,19 +1,17 @@
 import type { z } from "zod";
 import type { ImageBlock } from "../types.ts";
 
-/**
- * What a tool call wants to do, as passed to the approval policy. `details` is for matching rules and for showing.
- */
+/** A tool call's request, as passed to the approval policy. `details` is for matching rules and for display. */
 export interface ApprovalRequest {
   permission: "read" | "write" | "execute";
   toolName: string;
-  /** One line for a person, such as `bash: npm test`. */
+  /** One line for the user, such as `bash: npm test`. */
   description: string;
   /** `{path}` for files (absolute), `{command}` for the shell, else the arguments. */
   details?: Record<string, unknown>;
 }
 
-/** One rule about what needs asking; the last one that matches decides. */
+/** One rule about approvals; the last one that matches decides. */
 export interface PermissionRule {
   permission: ApprovalRequest["permission"];
   /** A glob over the path from the project root, or over a simple command's words joined by one space. */
@@ -21,41 +19,41 @@ export interface PermissionRule {
   action: "allow" | "deny" | "ask";
 }
 
-/** What would let a refused request through, beside the mode `auto`. */
+/** The rules that would allow a refused request, as alternatives to the mode `auto`. */
 export interface NeededApproval {
-  /** The commands that need the approval, where these are not the whole line. */
+  /** The commands that need the approval, if not the whole line does. */
   parts?: readonly string[];
-  /** The rules that allow the request, all of them together; left out where no rule does. */
+  /** The rules that together allow the request; left out when no rule does. */
   rules?: readonly PermissionRule[];
 }
 
-/** `once` allows this call, `always` also those like it from now on, `reject` refuses it. */
+/** `once` allows this call, `always` also equal ones from now on, `reject` refuses it. */
 export type ApprovalResponse = "once" | "always" | "reject";
 
 /** An answer to an approval request with further information for the loop and the model. */
 export interface ApprovalDecision {
   response: ApprovalResponse;
-  /** For the model, when rejected: why, and what would be possible instead. */
+  /** For the model, when rejected: the reason, and possible alternatives. */
   message?: string;
-  /** Rejected because nobody was available to ask: the run ends with stop reason `approval`. */
+  /** Rejected because no user was available: the run ends with stop reason `approval`. */
   unattended?: boolean;
-  /** Rejected by a person who wants the turn to end. */
+  /** Rejected by a user who wants the turn to end. */
   endTurn?: boolean;
-  /** Rejected because the turn had ended, without being evaluated: the call was skipped. */
+  /** Skipped without evaluation because the turn had ended. */
   skipped?: boolean;
   /**
-   * The complete arguments as edited by the user; only with an approval. The call runs with them if they are valid
-   * for its tool, and the model is notified. The policy has already evaluated them: nothing is asked again.
+   * The complete arguments as edited by the user; only with an approval. The call runs with them if they are valid for
+   * its tool, and the model is notified. The policy has already evaluated them: they need no further approval.
    */
   input?: Record<string, unknown> | undefined;
   /** Allowed except for some of the files below it; see `ToolContext.isWithheld`. */
   withholds?: ((path: string) => boolean) | undefined;
 }
 
-/** What a call would change, as a unified diff for a person; undefined if none can be made. Never rejects. */
+/** The changes a call would make, as a unified diff for the user; undefined if none can be computed. Never rejects. */
 export type Preview = () => Promise<string | undefined>;
 
-/** A call with arguments other than the model's, as it is passed to the approval policy. */
+/** A call with changed arguments, as passed to the approval policy. */
 export interface RevisedCall {
   /** All arguments, for `ApprovalDecision.input`. */
   input: Record<string, unknown>;
@@ -63,12 +61,15 @@ export interface RevisedCall {
   preview?: Preview | undefined;
 }
 
-/** The call with these arguments in place of its own; undefined if they do not fit its tool. Changes nothing. */
+/**
+ * Creates the call with these arguments in place of its own; undefined if they are invalid for its tool. Changes
+ * nothing.
+ */
 export type Revise = (changes: Record<string, unknown>) => RevisedCall | undefined;
 
-/** What an approval decision about a call may use. */
+/** The parts of a call that an approval decision may use. */
 export interface AskedCall {
-  /** Left out if the call cannot say beforehand what it would change. */
+  /** Left out if the call cannot predict its changes. */
   preview?: Preview | undefined;
   revise: Revise;
 }
@@ -77,18 +78,18 @@ export interface AskedCall {
 export interface ToolContext {
   toolCallId: string;
   signal: AbortSignal;
-  /** For a tool that finds out only while running that it needs more than `Tool.approval` asked for. */
+  /** For a tool that detects while running that it needs more than `Tool.approval` requested. */
   approve(request: ApprovalRequest): Promise<ApprovalResponse>;
   /**
-   * True for a file (absolute, real path) below the approved location that must not be shown, since reading it is
-   * denied or needs approval of its own. Left out if there is no such file.
+   * True for a file (absolute, real path) below the approved location that must not be shown, because reading it is
+   * denied or needs separate approval. Left out if there is no such file.
    */
   isWithheld?: ((path: string) => boolean) | undefined;
-  /** The newest output of a tool that takes long, as text to show; the model does not get it. */
+  /** Shows the newest output of a long-running tool; the model does not receive it. */
   onUpdate?(partialResult: string): void;
 }
 
-/** The outcome of a tool call. */
+/** The result of a tool call. */
 export interface ToolResult {
   /** What the model reads; long output is truncated. */
   output: string;
@@ -99,56 +100,56 @@ export interface ToolResult {
   note?: string;
   images?: ImageBlock[];
   isError?: boolean;
-  /** For a screen: a unified diff, counts, an exit code. JSON only. */
+  /** For a screen: a unified diff, counts, an exit code. Only JSON values. */
   metadata?: Record<string, unknown>;
 }
 
 /**
- * Something the model can do. `execute` gets arguments that fit `parameters`. It may throw: the message becomes an
- * error result for the model, so it says what failed, on what, and what to try.
+ * A tool that the model can call. `execute` receives arguments that match `parameters`. It may throw: the message
+ * becomes an error result for the model, so it must say what failed, on what, and what to try.
  */
 export interface Tool<P extends z.ZodObject = z.ZodObject> {
   name: string;
   description: string;
   parameters: P;
   /**
-   * What `toInputSchema` makes of `parameters`, if generated beforehand: a request then does not need to load
+   * The result of `toInputSchema` for `parameters`, generated beforehand: a request then does not need to load
    * `parameters`.
    */
   inputSchema?: Record<string, unknown>;
   /**
-   * False while the tool is of no use: it is not described to the model then. The tools are the beginning of every
-   * request, so this changes only where the request changes anyway, as at a compaction.
+   * False while the tool is useless: it is not offered to the model then. Tool definitions are the beginning of every
+   * request, so this may only change when the request changes anyway, as at a compaction.
    */
   isOffered?(): boolean;
   /** True when the call changes nothing: such calls run in parallel. */
   readOnly?: boolean;
-  /** True for a call that waits for something, as polling does: repeating it is no sign of a loop. */
+  /** True for a call that waits or polls: repeating it does not indicate a loop. */
   waits?(input: Record<string, unknown>): boolean;
   /** True when a successful call changes files, so that repeating an earlier call may give a different result. */
   changesFiles?: boolean;
   /** Which end of a long output is kept; `head` by default. */
   keep?: "head" | "tail";
   /**
-   * What to ask before it runs; undefined: nothing needs to be asked. A tool without this asks for `execute` with its
-   * arguments.
+   * The request for approval before it runs; undefined when none is needed. A tool without this function requests
+   * `execute` with its arguments.
    */
   approval?(args: z.output<P>): ApprovalRequest | undefined;
   /**
-   * What the call would change, as a unified diff, for the user who is asked; undefined if it cannot be computed
-   * now. Called only when somebody is asked. It has no side effects, and no model sees the diff.
+   * The changes a call would make, as a unified diff for the user who is asked; undefined if they cannot be computed
+   * now. Only called when the user is asked. It has no side effects, and the model does not receive the diff.
    */
   preview?(args: z.output<P>): Promise<string | undefined>;
   execute(args: z.output<P>, context: ToolContext): Promise<ToolResult>;
 }
 
-/** Replaces secrets, in strings and in data that contains strings, by placeholders. */
+/** Replaces secrets by placeholders, in strings and in data that contains strings. */
 export interface Redactor {
-  /** The same object where there is nothing to replace. */
+  /** Returns the same object when there is nothing to replace. */
   redact<T>(value: T): T;
-  /** For a text whose end has not arrived yet. */
+  /** For an unfinished text. */
   redactPart(text: string): string;
 }
 
-/** Saves an output whole in a file and returns its absolute path, or undefined when it could not be saved. */
+/** Saves a complete output in a file and returns its absolute path, or undefined when that failed. */
 export type KeepOutput = (toolCallId: string, output: string) => string | undefined;

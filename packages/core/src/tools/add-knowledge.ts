@@ -5,7 +5,7 @@ import INPUT_SCHEMAS from "./input-schemas.json";
 import { loadParameters } from "./load-parameters.ts";
 import type { AddKnowledgeParameters } from "./parameters.ts";
 
-/** What is recorded together with a piece of knowledge. */
+/** The context that is recorded with an entry. */
 export interface AddKnowledgeOptions {
   /**
    * The project root, real: files in it that the content names are recorded, so that later changes to them are
@@ -14,14 +14,16 @@ export interface AddKnowledgeOptions {
   root?: string | undefined;
   /** The session entry whose call is being run. */
   currentEntryId?: (() => string | undefined) | undefined;
-  /** Decides whether the file may be written, and remembers that it was; without it, it always may. */
+  /**
+   * Checks whether the file may be written, and records the trust in the result; without it, writing is always allowed.
+   */
   guard?: GuardAppend | undefined;
 }
 
 /**
- * Saves a piece of knowledge about the project for later sessions, in the directory `knowledgePath`. Duplicates are
- * not saved: the result then names the existing entry. It needs no approval: it only appends to diligent's own
- * file, and every save is shown.
+ * Saves a knowledge entry about the project for later sessions, in the directory `knowledgePath`. Duplicates are not
+ * saved: the result then names the existing entry. It needs no approval: it only appends to diligent's own file, and
+ * every entry is shown.
  */
 export function createAddKnowledgeTool(
   knowledgePath: string,
@@ -41,7 +43,7 @@ export function createAddKnowledgeTool(
     changesFiles: true,
     approval: () => undefined,
     async execute(draft): Promise<ToolResult> {
-      // Loaded with the first piece of knowledge: most sessions begin without any.
+      // Loaded with the first entry: most sessions do not record any.
       const { describeEntry, recordKnowledge } = await import("../knowledge/record.ts");
       const origin = { sessionId, entryId: currentEntryId?.(), root, guard };
       const { kind, entry } = await recordKnowledge(knowledgePath, toDraft(draft), origin);

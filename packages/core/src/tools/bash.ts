@@ -5,7 +5,7 @@ import { loadParameters } from "./load-parameters.ts";
 import type { BashParameters } from "./parameters.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** The arguments of a call, as `bashParameters` lets them through. */
+/** The arguments of a call, validated by `bashParameters`. */
 export type BashArguments = z.output<BashParameters>;
 
 /** Runs shell commands, each from the working directory, with no terminal, an empty stdin and no keys. */

@@ -7,7 +7,7 @@ import { createTargetGate } from "./target.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
- * Shows a text file as numbered lines, or an image. Only regular files are opened, and none is read further than
+ * Returns a text file as numbered lines, or an image. Only regular files are opened, and none is read further than
  * needed.
  */
 export function createReadTool(workspace: Workspace): Tool<ReadParameters> {
@@ -15,7 +15,7 @@ export function createReadTool(workspace: Workspace): Tool<ReadParameters> {
   return {
     name: "read",
     description:
-      "Read a text file, as line number, tab, text (2,000 lines at most), or look at an image (PNG, JPEG, GIF, WebP). " +
+      "Read a text file, as line number, tab, text (2,000 lines at most), or view an image (PNG, JPEG, GIF, WebP). " +
       "Paths may be relative to the working directory. Read a file before you edit or overwrite it.",
     get parameters() {
       return loadParameters().readParameters;
@@ -30,7 +30,10 @@ export function createReadTool(workspace: Workspace): Tool<ReadParameters> {
   };
 }
 
-/** Replaces a piece of text in a file that the session has read. Every byte outside of it stays, line ends included. */
+/**
+ * Replaces a piece of text in a file that the session has read. Every byte outside of it is kept, including line
+ * endings.
+ */
 export function createEditTool(workspace: Workspace): Tool<EditParameters> {
   const gate = createTargetGate(workspace, { toolName: "edit", permission: "write" });
   return {
@@ -58,10 +61,10 @@ export function createEditTool(workspace: Workspace): Tool<EditParameters> {
 }
 
 /**
- * Creates a file or replaces the content of one that the session has read. A replaced file keeps its mode, links
- * and byte order mark. It also keeps its line ends: content without any CR is written with the file's most frequent
- * line end, since models write LF and a diff in which every line changes cannot be read. Content with a CR is
- * written as it is.
+ * Creates a file or replaces the content of one that the session has read. A replaced file keeps its mode, links and
+ * byte order mark. It also keeps its line endings: content without any CR is written with the file's most frequent
+ * ending, since models write LF and a diff in which every line changes is unreadable. Content with a CR is written
+ * unchanged.
  */
 export function createWriteTool(workspace: Workspace): Tool<WriteParameters> {
   const gate = createTargetGate(workspace, { toolName: "write", permission: "write", creates: true });

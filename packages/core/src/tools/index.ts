@@ -7,7 +7,7 @@ import type { Workspace } from "./workspace.ts";
 export { type AddKnowledgeOptions, createAddKnowledgeTool } from "./add-knowledge.ts";
 export { createRecallTool, type RecallSource } from "./recall.ts";
 
-/** The tools of a session, in the order they are described to the model. */
+/** The tools of a session, in the order of their definitions for the model. */
 export function createTools(workspace: Workspace): Tool[] {
   return [
     createReadTool(workspace),

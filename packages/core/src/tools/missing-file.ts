@@ -9,8 +9,8 @@ const MAX_LISTED = 20;
 const MAX_COMPARED = 10_000;
 
 /**
- * The error for a path that does not exist: it names what exists there instead, so that the next attempt can
- * succeed. Only names from directories that the call was allowed to read are given.
+ * The error for a path that does not exist: it names existing files, so that the next attempt can succeed. Only names
+ * from directories that the call was allowed to read are given.
  */
 export function missingFileError(
   workspace: Workspace,
@@ -32,7 +32,7 @@ function suggestion(
   const near = nearestNames(basename(path), names.slice(0, MAX_COMPARED));
   if (near.length > 0) return `Did you mean ${near.map((name) => join(directory, name)).join(" or ")}?`;
   const more = names.length > MAX_LISTED ? `, and ${names.length - MAX_LISTED} more` : "";
-  return `In ${directory} there are: ${names.slice(0, MAX_LISTED).join(", ")}${more}. Or search for it with glob.`;
+  return `${directory} contains ${names.slice(0, MAX_LISTED).join(", ")}${more}. Or search for it with glob.`;
 }
 
 function isExistingInside({ root, cwd }: Workspace, path: string): boolean {
@@ -50,7 +50,7 @@ function namesIn(realPath: string): string[] | undefined {
   }
 }
 
-/** What is missing in both is missing under the same names: links are followed in the part that exists. */
+/** The missing part has the same names in both paths: links are only followed in the part that exists. */
 function describeUnlisted(directory: { path: string; realPath: string }): string {
   let { path: missing, realPath } = directory;
   if (isExistingPath(realPath)) return `The directory ${missing} cannot be listed.`;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { KNOWLEDGE_TYPES } from "../knowledge/types.ts";
 
-// The arguments of our tools. Models get them as `input-schemas.json`, which is generated from these.
+// The arguments of the tools. Models get them as `input-schemas.json`, which is generated from these.
 
 /** `offset` 0 means 1; without a `limit`, and above it, `DEFAULT_LINES` are read. */
 export const readParameters = z.strictObject({
@@ -10,7 +10,7 @@ export const readParameters = z.strictObject({
   limit: z.int().min(1).optional().describe("Number of lines"),
 });
 
-/** The schema as a type, for modules that must not load it; the same holds for those below. */
+/** The schema as a type, for modules that must not load it; the same applies to those below. */
 export type ReadParameters = typeof readParameters;
 
 /** The arguments of a call, validated by `readParameters`. */
@@ -61,7 +61,7 @@ export const bashParameters = z.strictObject({
 /** See `ReadParameters`. */
 export type BashParameters = typeof bashParameters;
 
-/** The working directory is searched where `path` is left out or empty. */
+/** The working directory is searched when `path` is left out or empty. */
 export const globParameters = z.strictObject({
   pattern: z.string().min(1).describe("Such as src/**/*.ts"),
   path: z.string().optional().describe("Directory to search in"),
@@ -74,14 +74,13 @@ export type GlobParameters = typeof globParameters;
 export type GlobArguments = z.output<GlobParameters>;
 
 /**
- * Results are sorted before they are truncated, so more are collected than shown; beyond this the search is
- * stopped.
+ * Results are sorted before they are truncated, so more are collected than shown; at this number the search is stopped.
  */
 export const MAX_COLLECTED = 20_000;
 const flag = () => z.boolean().optional();
 const contextLines = () => z.int().min(0).max(1_000).optional();
 
-/** `head_limit` 0 means the usual number of lines. */
+/** `head_limit` 0 means the default number of lines. */
 export const grepParameters = z.strictObject({
   pattern: z.string().min(1).describe("Regular expression"),
   path: z.string().optional().describe("File or directory"),
@@ -103,7 +102,7 @@ export type GrepParameters = typeof grepParameters;
 /** The arguments of a call, validated by `grepParameters`. */
 export type GrepArguments = z.output<GrepParameters>;
 
-/** The working directory is listed where `path` is left out or empty. */
+/** The working directory is listed when `path` is left out or empty. */
 export const lsParameters = z.strictObject({ path: z.string().optional() });
 
 /** See `ReadParameters`. */
@@ -114,7 +113,7 @@ export type LsArguments = z.output<LsParameters>;
 
 const MAX_RECALLED = 50;
 
-/** Without `entry`, the messages that match all of the others. */
+/** Without `entry`, the messages that match all other arguments. */
 export const recallParameters = z.strictObject({
   query: z.string().optional().describe("Words that all have to occur"),
   tool: z.string().optional().describe("Name of a tool"),

@@ -3,9 +3,10 @@ import { isExistingPath } from "../infrastructure/fs/stat.ts";
 import type { CommandTemporary } from "../infrastructure/process/shell-wrapper.ts";
 
 /**
- * Where a path leads that a command would find in its temporary directory: what a command wrote to `/tmp` is what a tool
- * reads there, and the other way round. Any other path stays as it is.
- * @param creates true for a tool that makes the file; otherwise a file that only the system's directory has is meant.
+ * The path that a command would use for a path in its temporary directory: files that a command writes to `/tmp` are
+ * the ones that a tool reads there, and vice versa. Other paths are returned unchanged.
+ * @param creates true for a tool that creates the file; otherwise a file that exists only in the system's directory is
+ * meant.
  */
 export function toPrivatePath(path: string, view: CommandTemporary, { creates = false } = {}): string {
   const shared = view.shared.find((directory) => isInside(path, directory));

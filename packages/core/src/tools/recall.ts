@@ -5,7 +5,7 @@ import INPUT_SCHEMAS from "./input-schemas.json";
 import { loadParameters } from "./load-parameters.ts";
 import type { RecallParameters } from "./parameters.ts";
 
-/** A message of the session, whole. */
+/** A complete message of the session. */
 interface RecallableEntry {
   id: string;
   /** ISO 8601. */
@@ -15,7 +15,7 @@ interface RecallableEntry {
   text: string;
 }
 
-/** What the tool searches: the messages of a session that its context no longer shows. */
+/** The messages of a session that are no longer in its context. */
 export interface RecallSource {
   /** True once there is such a message. */
   hasHiddenEntries(): boolean;
@@ -26,7 +26,7 @@ export interface RecallSource {
     path?: string | undefined;
     limit?: number | undefined;
   }): Promise<{ matches: RecallableEntry[]; isComplete: boolean }>;
-  /** The entry whose id is or begins with `id`, shown or not. */
+  /** The entry whose id is `id` or starts with it, whether it is in the context or not. */
   read(id: string): Promise<RecallableEntry | undefined>;
 }
 
@@ -34,8 +34,8 @@ const EXCERPT_CHARACTERS = 200;
 const ARGUMENT_CHARACTERS = 120;
 
 /**
- * Searches and reads what was pruned or summarized in this session. It is described to the model once there is
- * something to recall; nothing of it leaves the session, so it needs no approval.
+ * Searches and reads messages that were pruned or summarized in this session. It is offered to the model once there are
+ * such messages; nothing leaves the session, so it needs no approval.
  */
 export function createRecallTool(source: RecallSource): Tool {
   const tool: Tool<RecallParameters> = {
@@ -70,7 +70,7 @@ async function read(source: RecallSource, id: string): Promise<ToolResult> {
 
 async function search(source: RecallSource, args: z.output<RecallParameters>): Promise<ToolResult> {
   const { matches, isComplete } = await source.search(args);
-  if (matches.length === 0) return { output: "Nothing that the context no longer shows matches." };
+  if (matches.length === 0) return { output: "No message outside the context matches." };
   const lines = matches.map((entry) => `${headOf(entry)}\n  ${excerpt(entry.text, args.query)}`);
   return {
     output: lines.join("\n"),
@@ -83,7 +83,7 @@ function headOf({ id, timestamp, role, call, text }: RecallableEntry): string {
   return `[${id}] ${timestamp} ${kind} (${text.length} characters)`;
 }
 
-/** The part of a text around the first word that is searched for, on one line. */
+/** The part of a text around the first word of the query, on one line. */
 function excerpt(text: string, query = ""): string {
   const [word = ""] = query.toLowerCase().split(/\s+/).filter(Boolean);
   const at = word === "" ? 0 : Math.max(0, text.toLowerCase().indexOf(word));

@@ -18,12 +18,13 @@ import type { Workspace } from "./workspace.ts";
 export function createGlobTool(workspace: Workspace): Tool<GlobParameters> {
   const gate = createSearchGate<GlobArguments>(workspace, {
     toolName: "glob",
-    placeOf: searchDirectory,
+    locationOf: searchDirectory,
     describe: ({ pattern, path }) => (path ? `${pattern} in ${path}` : pattern),
   });
   return {
     name: "glob",
-    description: "Finds files whose path matches a glob, newest first. Leaves out what .gitignore names.",
+    description:
+      "Finds files whose path matches a glob, newest first. Leaves out files that .gitignore names.",
     get parameters() {
       return loadParameters().globParameters;
     },
@@ -32,7 +33,7 @@ export function createGlobTool(workspace: Workspace): Tool<GlobParameters> {
     approval: gate.approval,
     async execute(args, context) {
       const { findFiles, noDirectoryError, noFiles } = await import("./search/find-files.ts");
-      const target = gate.locateIfThere(args);
+      const target = gate.locateExisting(args);
       if (target?.isDirectory) return findFiles(workspace, { args, target, context });
       const path = resolveFilePath(workspace, args.path || ".");
       // If the pattern leads elsewhere, `path` was not approved.
@@ -53,14 +54,14 @@ function searchDirectory({ pattern, path }: GlobArguments): string {
 export function createGrepTool(workspace: Workspace): Tool<GrepParameters> {
   const gate = createSearchGate<GrepArguments>(workspace, {
     toolName: "grep",
-    placeOf: ({ path }) => path || ".",
+    locationOf: ({ path }) => path || ".",
     describe: ({ pattern, path }) => `${pattern}${path ? ` in ${path}` : ""}`,
   });
   return {
     name: "grep",
     description:
       "Searches file contents with ripgrep; lists the files that match unless output_mode says otherwise. " +
-      "Leaves out what .gitignore names, and files for keys and passwords, such as .env, unless path is one.",
+      "Leaves out files that .gitignore names, and files for keys and passwords, such as .env, unless path is one.",
     get parameters() {
       return loadParameters().grepParameters;
     },
@@ -76,8 +77,8 @@ export function createGrepTool(workspace: Workspace): Tool<GrepParameters> {
 
 /** Lists one directory: directories first, links with their targets, files with their sizes. */
 export function createLsTool(workspace: Workspace): Tool<LsParameters> {
-  const placeOf = ({ path }: LsArguments) => path || ".";
-  const gate = createSearchGate(workspace, { toolName: "ls", placeOf, describe: placeOf });
+  const locationOf = ({ path }: LsArguments) => path || ".";
+  const gate = createSearchGate(workspace, { toolName: "ls", locationOf, describe: locationOf });
   return {
     name: "ls",
     description: "Lists one directory, hidden entries included. To find files by name use glob.",

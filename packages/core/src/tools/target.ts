@@ -12,25 +12,21 @@ interface FileArguments {
 
 /** The exact file that was approved. */
 export interface ApprovedTarget extends FileTarget {
-  /** As a command names it: absolute; the links in it are not followed. */
+  /** As the command names it: absolute, with links not followed. */
   path: string;
 }
 
-/** The two steps of a call that works on one file: asking for approval, and using exactly what was approved. */
+/** The two steps of a call for one file: requesting approval, and accessing exactly the approved file. */
 interface TargetGate {
   approval(args: FileArguments): ApprovalRequest;
   /**
-   * Throws when the path leads elsewhere than it did when `approval` was called with the same arguments object.
-   * What is opened afterwards has to be opened at `realPath`, and checked for where it was opened: links may be
-   * redirected at any time.
+   * @throws Error when the path leads elsewhere than when `approval` was called with the same arguments object. Open
+   * the file at `realPath`, and check where it was opened: links may be redirected at any time.
    */
   locate(args: FileArguments): ApprovedTarget;
 }
 
-/**
- * A link may be redirected to another file while the user considers the question: the answer was not for that file
- * then.
- */
+/** A link may be redirected while the user considers the question: the answer does not apply to the new target. */
 export function createTargetGate(
   workspace: Workspace,
   {
@@ -49,7 +45,7 @@ export function createTargetGate(
       const path = follow(resolveFilePath(workspace, args.file_path));
       const realPath = realPathOf(path);
       realPaths.set(args, realPath);
-      // A real path in the project needs no extra mention of where it leads.
+      // For a real path in the project, the target need not be mentioned.
       const isPlain = realPath === undefined || (realPath === path && isInside(path, workspace.root));
       return {
         permission,
@@ -63,7 +59,7 @@ export function createTargetGate(
       const target = locateFile(follow(path));
       if (realPaths.has(args) && realPaths.get(args) !== target.realPath) {
         throw new Error(
-          `${path} led elsewhere when it was allowed; now it leads to ${target.realPath}. Try again.`,
+          `${path} led elsewhere when it was approved; now it leads to ${target.realPath}. Try again.`,
         );
       }
       return { ...target, path };
@@ -75,7 +71,7 @@ function realPathOf(path: string): string | undefined {
   try {
     return locateFile(path).realPath;
   } catch {
-    return undefined; // The call itself will report what is wrong with the path.
+    return undefined; // The call itself reports the problem with the path.
   }
 }
 
@@ -83,15 +79,15 @@ function onOneLine(path: string): string {
   return /\p{Cc}/u.test(path) ? JSON.stringify(path) : path;
 }
 
-/** Relative to the project root, or absolute for what lies outside it. */
+/** Relative to the project root, or absolute for paths outside. */
 export function displayPath(workspace: Workspace, path: string): string {
   const fromRoot = relative(workspace.root, path);
   return fromRoot === ".." || fromRoot.startsWith("../") ? path : fromRoot;
 }
 
 /**
- * Resolves the path that a model gave: relative ones start at the working directory, `~/` is the home directory.
- * Links are not followed. Throws for an empty path and for one with a NUL, which no system accepts.
+ * Resolves the model's path: relative paths start at the working directory, `~/` is the home directory. Links are not
+ * followed. @throws Error for an empty path and for one with a NUL.
  */
 export function resolveFilePath(workspace: Workspace, givenPath: string): string {
   if (givenPath.trim() === "") throw new Error("The path is empty. Give the path of a file.");
@@ -100,7 +96,7 @@ export function resolveFilePath(workspace: Workspace, givenPath: string): string
   if (givenPath !== "~" && !givenPath.startsWith("~/")) return resolve(workspace.cwd, givenPath);
   const home = homeDirectory(workspace.environment);
   if (home === undefined)
-    throw new Error(`There is no home directory to find ${givenPath} in. Give the whole path.`);
+    throw new Error(`There is no home directory to find ${givenPath} in. Give the full path.`);
   return join(home, givenPath.slice(1));
 }
 

@@ -4,40 +4,38 @@ import type { CommandTemporary, SandboxState } from "../infrastructure/process/s
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 
-/** Where a session's tools work. All paths are absolute and real. */
+/** The environment of a session's tools. All paths are absolute and real. */
 export interface Workspace {
   /** The directory relative paths and commands start from. */
   cwd: string;
   /** The project root; equal to `cwd` or above it. */
   root: string;
-  /** What was read in this session, so that no unseen content is overwritten. */
+  /** The files read in this session, so that no unseen content is overwritten. */
   files: FileTracker;
   /** The session's private temporary directory (0700), created on first use; undefined if it cannot be created. */
   outputDirectory(): string | undefined;
-  /**
-   * The environment of this process: programs are looked up in it, child processes get an allow-listed part of it.
-   */
+  /** The environment of this process: its PATH is searched for programs; child processes get an allowed part of it. */
   environment: Environment;
-  /** Names of further variables that the user passes to commands. */
+  /** Names of additional variables that the user passes to commands. */
   inheritEnvironment?: readonly string[] | undefined;
   /** How commands run; evaluated before each one. When left out, commands run unsandboxed. */
   sandboxState?: (() => Promise<SandboxState>) | undefined;
-  /** Where commands have their temporary files; undefined, or left out, where they have the system's directories. */
+  /** The temporary directory of commands; undefined, or left out, if they use the system's directories. */
   commandTemporary?: (() => CommandTemporary | undefined) | undefined;
-  /** Knows the placeholders that stand for secrets in what the model reads. */
+  /** Knows the placeholders of secrets in texts for the model. */
   redactor?: SecretRedactor | undefined;
   /** Set in children as `DILIGENT_SESSION_ID`. */
   sessionId: string;
 }
 
-/** Whether a file is as the session last saw it; `unknown` if it was never seen. */
+/** Whether a file is unchanged since the session last saw it; `unknown` if it was never seen. */
 export type FileState = "unknown" | "unchanged" | "changed";
 
-// What was seen is only kept to show later changes: of files that people edit, and not of many at once.
+// Seen contents are only kept to show later changes: those of small files, and not of many at once.
 const MAX_KEPT_FILE_BYTES = 256 * 1024;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
-/** What the session has seen of files, by real path, so that no unseen content is overwritten. */
+/** The state of files that the session has seen, by real path, so that no unseen content is overwritten. */
 export class FileTracker {
   readonly #seen = new Map<string, FileFingerprint>();
   readonly #read = new Set<string>();
@@ -92,7 +90,7 @@ export class FileTracker {
     return [...this.#modified.keys()];
   }
 
-  /** Those of them that still have the content last written. */
+  /** Those of the modified files that still have the last written content. */
   findAsWritten(): string[] {
     return [...this.#modified].flatMap(([path, written]) => (isAsWritten(path, written) ? [path] : []));
   }
@@ -108,7 +106,7 @@ function isAsWritten(path: string, written: FileFingerprint): boolean {
   }
 }
 
-/** The record of a session that has seen nothing yet. */
+/** A tracker for a session that has seen no files yet. */
 export function createFileTracker(): FileTracker {
   return new FileTracker();
 }

@@ -184,7 +184,7 @@ describe("a place that is not ours", () => {
     writeFileSync(join(elsewhere, "knowledge.jsonl"), line("aaaaaaaa"));
     mkdirSync(join(path, ".."), { recursive: true });
     symlinkSync(elsewhere, path);
-    const message = `${path} is a symbolic link; knowledge is kept only in a directory of its own`;
+    const message = `${path} is a symbolic link; knowledge is only saved in a real directory`;
     expect(await failure(readKnowledge(path))).toBe(message);
     expect(await failure(appendKnowledge(path, knowledge("bbbbbbbb")))).toBe(message);
     expect(readFileSync(join(elsewhere, "knowledge.jsonl"), "utf8")).toBe(line("aaaaaaaa"));
@@ -194,7 +194,7 @@ describe("a place that is not ours", () => {
     const { path } = makeStore();
     const { path: theirs } = makeStore(line("aaaaaaaa"));
     symlinkSync(join(theirs, ".."), join(path, ".."));
-    const message = `${join(path, "..")} is a symbolic link; knowledge is kept only in a directory of its own`;
+    const message = `${join(path, "..")} is a symbolic link; knowledge is only saved in a real directory`;
     expect(await failure(readKnowledge(path))).toBe(message);
     expect(await failure(appendKnowledge(path, knowledge("bbbbbbbb")))).toBe(message);
   });

@@ -139,7 +139,7 @@ describe("executeToolCall", () => {
     expect(kept).toEqual(["line\n".repeat(3_000)]);
     expect(
       message.output.endsWith(
-        "line\n[Output cut: first 2000 of 3000 lines shown, 15 KB in all. Whole output: /tmp/call_1.txt]",
+        "line\n[Output truncated: first 2000 of 3000 lines shown, 15 KB in total. Complete output: /tmp/call_1.txt]",
       ),
     ).toBe(true);
     expect(metadata).toEqual({ times: 3_000, outputPath: "/tmp/call_1.txt" });

@@ -117,7 +117,7 @@ describe("a call whose arguments the user changed", () => {
     const shell = createShell(async () => "line\n".repeat(3_000));
     const { output } = await execute(shell, { response: "once", input: CHANGED });
     expect(output).toStartWith(
-      "The user changed the command before it ran to: rm -i a\n\n[Output cut: last 1999 of 3000 lines shown",
+      "The user changed the command before it ran to: rm -i a\n\n[Output truncated: last 1999 of 3000 lines shown",
     );
     expect(output).toEndWith("line\nline\n");
   });

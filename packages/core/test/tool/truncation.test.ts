@@ -41,14 +41,14 @@ describe("truncationNote", () => {
   test("says how much is shown and where the rest is", () => {
     const omitted = { shownLines: 2_000, totalLines: 2_500, totalBytes: 25_000 };
     expect(truncationNote(omitted, "head", "/tmp/out.txt")).toBe(
-      "[Output cut: first 2000 of 2500 lines shown, 25 KB in all. Whole output: /tmp/out.txt]",
+      "[Output truncated: first 2000 of 2500 lines shown, 25 KB in total. Complete output: /tmp/out.txt]",
     );
   });
 
   test("says so when one line was cut and nothing could be kept", () => {
     const omitted = { shownLines: 1, totalLines: 1, totalBytes: 102_400 };
     expect(truncationNote(omitted, "tail", undefined)).toBe(
-      "[Output cut: the last part shown, 100 KB in all.]",
+      "[Output truncated: the last part shown, 100 KB in total.]",
     );
   });
 });

@@ -143,7 +143,7 @@ describe("supersedes", () => {
   test("says so where there is nothing yet, and where the entry was replaced before", async () => {
     const { add } = makePlace();
     expect(await failure(add({ supersedes: "12345678" }))).toBe(
-      'Not saved: There is no knowledge with the id "12345678". There is none to replace: leave supersedes out.',
+      'Not saved: There is no knowledge with the id "12345678". There is no entry to replace: leave supersedes out.',
     );
     const id = await savedId(add({}));
     const newer = await savedId(add({ content: "Uses Node.", supersedes: id }));

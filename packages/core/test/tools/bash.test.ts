@@ -239,7 +239,7 @@ describe("long output", () => {
     const path = String(metadata?.outputPath);
     expect(output).toStartWith("1\n2\n3\n");
     expect(output).toEndWith("\n99999\n100000");
-    expect(output).toContain(`left out here; whole output: ${path}]`);
+    expect(output).toContain(`omitted here; complete output: ${path}]`);
     expect(Buffer.byteLength(output)).toBeLessThanOrEqual(50 * 1024);
     expect(output.split("\n").length).toBeLessThanOrEqual(2_000);
     expect(readFileSync(path, "utf8")).toBe(
@@ -251,7 +251,7 @@ describe("long output", () => {
   test("10 MB in one line are cut within the limit", async () => {
     const { output } = await run("head -c 10000000 /dev/zero | tr '\\0' x");
     expect(Buffer.byteLength(output)).toBeLessThanOrEqual(50 * 1024);
-    expect(output).toMatch(/^x+\n\[9\.5 MB left out here; whole output: \S+\]\nx+$/);
+    expect(output).toMatch(/^x+\n\[9\.5 MB omitted here; complete output: \S+\]\nx+$/);
   });
 
   test("an endless one ends with the time limit", async () => {

@@ -31,7 +31,7 @@ describe("output", () => {
       expect(text).toBe(
         [
           ...Array.from({ length: 600 }, (_, index) => `${index + 1}`),
-          `[3,040 lines, 14.5 KB left out here; whole output: ${path}]`,
+          `[3,040 lines, 14.5 KB omitted here; complete output: ${path}]`,
           ...Array.from({ length: 1_360 }, (_, index) => `${index + 3_641}`),
         ].join("\n"),
       );
@@ -42,7 +42,7 @@ describe("output", () => {
   test("every byte is either shown or counted as left out", () => {
     const whole = "é".repeat(60_000);
     const { text } = collect(whole, 1_001);
-    const [, head = "", amount, tail = ""] = /^(é+)\n\[([\d.]+ KB) left out.*\]\n(é+)$/.exec(text) ?? [];
+    const [, head = "", amount, tail = ""] = /^(é+)\n\[([\d.]+ KB) omitted.*\]\n(é+)$/.exec(text) ?? [];
     expect(amount).toBe(`${((120_000 - 2 * (head.length + tail.length)) / 1024).toFixed(1)} KB`);
   });
 
@@ -51,7 +51,7 @@ describe("output", () => {
     output.add(Buffer.alloc(200_000, 0xff));
     const text = output.finish();
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(49 * 1024);
-    expect(text).toContain("left out here; it was not saved]");
+    expect(text).toContain("omitted here; it was not saved]");
   });
 
   test("its newest lines can be had at any time", () => {

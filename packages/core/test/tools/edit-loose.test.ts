@@ -118,7 +118,7 @@ describe("the error for a text that is not there", () => {
     const files = makeFileWorkspace();
     files.put("a.ts", "let a;\nconst answer = 42;\n");
     expect(await failure(files.readAndEdit("a.ts", "const answer = 41;", "const answer = 42;"))).toContain(
-      "new_string is there already, at line 2",
+      "new_string already exists, at line 2",
     );
   });
 

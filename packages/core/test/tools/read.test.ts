@@ -68,7 +68,7 @@ describe("text", () => {
     const files = makeFileWorkspace();
     files.put("a.txt", `${"x".repeat(1_999)}😀${"y".repeat(1_000_000)}\nend`);
     expect((await files.read({ file_path: "a.txt" })).output).toBe(
-      `1\t${"x".repeat(1_999)}… [line cut: the first 1,999 of 1,002,001 characters; use bash to see the rest]\n2\tend`,
+      `1\t${"x".repeat(1_999)}… [line truncated: the first 1,999 of 1,002,001 characters; use bash to see the rest]\n2\tend`,
     );
   });
 
@@ -78,7 +78,7 @@ describe("text", () => {
     expect((await files.read({ file_path: "a.txt" })).output).toBe("1\tone");
     files.put("b.txt", Buffer.from("\ufeffä😀\r\nb", "utf16le"));
     expect((await files.read({ file_path: "b.txt" })).output).toBe(
-      "1\tä😀\n2\tb\n(The file is UTF-16LE; edit and write work on UTF-8 only.)",
+      "1\tä😀\n2\tb\n(The file is UTF-16LE; edit and write support only UTF-8.)",
     );
     files.put("c.txt", Buffer.from("\ufeffä", "utf16le").swap16());
     expect((await files.read({ file_path: "c.txt" })).output).toStartWith("1\tä\n(The file is UTF-16BE");
@@ -138,7 +138,7 @@ describe("sizes", () => {
     for (let written = 0; written < 64 * 1024 ** 2; written += piece.length) writeSync(fd, piece);
     closeSync(fd);
     expect((await files.read({ file_path: "long.txt" })).output.slice(2_002)).toMatch(
-      /^… \[line cut: the first 2,000 of more than 1\d,\d{3},\d{3} characters; use bash to see the rest\]$/,
+      /^… \[line truncated: the first 2,000 of more than 1\d,\d{3},\d{3} characters; use bash to see the rest\]$/,
     );
   });
 });
@@ -147,7 +147,7 @@ describe("what is no file", () => {
   test("a directory is a hint to ls", async () => {
     const files = makeFileWorkspace();
     expect(await failure(files.read({ file_path: "." }))).toBe(
-      `${files.root} is a directory. Use ls to see what is in it.`,
+      `${files.root} is a directory. Use ls to list it.`,
     );
   });
 
@@ -155,7 +155,7 @@ describe("what is no file", () => {
     const files = makeFileWorkspace();
     Bun.spawnSync(["mkfifo", files.at("pipe")]);
     expect(await failure(files.read({ file_path: "pipe" }))).toBe(
-      `${files.at("pipe")} is a named pipe, which cannot be read like a file.`,
+      `${files.at("pipe")} is a named pipe, which cannot be read as a file.`,
     );
     expect(await failure(files.read({ file_path: "/dev/zero" }))).toContain("/dev/zero is a device");
   });
@@ -170,7 +170,9 @@ describe("what is no file", () => {
     expect(await failure(files.read({ file_path: "scr/index.ts" }))).toContain(
       `The directory ${files.at("scr")} does not exist either. Did you mean ${files.at("src")}?`,
     );
-    expect(await failure(files.read({ file_path: "src/zzz" }))).toContain("there are: index.ts, router.ts.");
+    expect(await failure(files.read({ file_path: "src/zzz" }))).toContain(
+      "src contains index.ts, router.ts.",
+    );
     expect(await failure(files.read({ file_path: "src/index.ts/x" }))).toContain(
       "a file, not a directory (ENOTDIR)",
     );

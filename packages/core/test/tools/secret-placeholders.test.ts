@@ -35,7 +35,7 @@ test("edit and write refuse a placeholder in place of the secret, and the file s
   ];
   for (const answer of answers)
     expect(answer).toMatch(
-      /was left as it is: (old_string|new_string|content) contains \[key of anthropic\], which stands for a secret/,
+      /was left unchanged: (old_string|new_string|content) contains \[key of anthropic\], the placeholder of a secret/,
     );
   expect(text()).toBe(content);
 });
@@ -61,7 +61,7 @@ test("write makes a new file that holds the words of a placeholder, and says tha
   const file_path = `${path}.md`;
   const answer = await run("write", { file_path, content: "Errors say [key of anthropic].\n" });
   expect(answer).toEndWith(
-    "It holds [key of anthropic] as plain text: secrets are not shown, and none was put in its place.",
+    "It contains [key of anthropic] as plain text: these are placeholders of secrets, which were not inserted.",
   );
   expect(readFileSync(file_path, "utf8")).toBe("Errors say [key of anthropic].\n");
 });

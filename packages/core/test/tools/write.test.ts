@@ -95,7 +95,7 @@ describe("an existing file", () => {
     await files.read({ file_path: "a.txt" });
     const { output } = await files.write({ file_path: "a.txt", content: "x\ny\n" });
     expect(files.text("a.txt")).toBe("\ufeffx\r\ny\r\n");
-    expect(output).toEndWith("(2 lines, previously 2 lines). Its CRLF line ends were kept.");
+    expect(output).toEndWith("(2 lines, previously 2 lines). Its CRLF line endings were kept.");
     await files.write({ file_path: "a.txt", content: "x\r\ny\n" });
     expect(files.text("a.txt")).toBe("\ufeffx\r\ny\n");
   });
@@ -150,7 +150,7 @@ describe("an existing file", () => {
     const before = statSync(path).mtimeMs;
     await files.read({ file_path: "a.txt" });
     const { output } = await files.write({ file_path: "a.txt", content: "same" });
-    expect(output).toBe(`${path} has exactly this content already; nothing was written.`);
+    expect(output).toBe(`${path} already has exactly this content; nothing was written.`);
     expect(statSync(path).mtimeMs).toBe(before);
   });
 });
@@ -204,7 +204,7 @@ describe("what is refused", () => {
       approve: async () => "once" as const,
     };
     expect(await failure(files.writeTool.execute(args, context))).toBe(
-      `${files.at("link")} led elsewhere when it was allowed; now it leads to ${outside}. Try again.`,
+      `${files.at("link")} led elsewhere when it was approved; now it leads to ${outside}. Try again.`,
     );
     expect(files.text("outside.txt")).toBe("secret");
   });

@@ -377,5 +377,5 @@ async function measurePeak({ place }: Parameters<FaultTrial["run"]>[0], command:
   const peak = watchPeakMemory(run.process.pid);
   const { stdout } = await run.ended;
   peak.stop();
-  return { megabytes: peak.megabytes, isMarked: stdout.includes("left out here") };
+  return { megabytes: peak.megabytes, isMarked: stdout.includes("omitted here") };
 }

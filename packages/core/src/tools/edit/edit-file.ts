@@ -18,7 +18,7 @@ import {
   type TargetLocation,
 } from "./write-file.ts";
 
-// Enough to see whether a loose match hit what was meant.
+// Enough to see whether a loose match was the intended one.
 const MAX_SHOWN_DIFF_LINES = 24;
 
 /** @throws Error for arguments that change nothing or cannot be written. */
@@ -107,7 +107,7 @@ function planFileEdit(workspace: Workspace, target: ApprovedTarget, request: Edi
   if (outcome.kind === "missing") throw missingTextError(target.path, before.text, request);
   if (outcome.kind === "ambiguous") throw ambiguousError(target.path, outcome);
   if (outcome.text === before.text) {
-    throw new Error(`${target.path} has new_string in that place already; there is nothing to change.`);
+    throw new Error(`${target.path} already has new_string in that place; there is nothing to change.`);
   }
   return { before, after: { ...before, text: outcome.text }, outcome, hasChanged };
 }
@@ -125,20 +125,20 @@ function describe(path: string, outcome: EditOutcome & { kind: "edited" }, diff:
 }
 
 // A shorter text could match by chance.
-const MIN_TELLING_CHARS = 10;
+const MIN_SEARCHED_CHARS = 10;
 const MAX_NORMALISED_CHARS = 4 * 1024 * 1024;
 
 /** For the model; `path` is absolute. */
 function ambiguousError(path: string, { count, lines, isExact }: EditOutcome & { kind: "ambiguous" }): Error {
   const more = count > lines.length ? ", …" : "";
-  const places = `lines ${lines.join(", ")}${more}`;
+  const shownLines = `lines ${lines.join(", ")}${more}`;
   if (isExact) {
     return new Error(
-      `old_string occurs ${count} times in ${path} (${places}). Add lines around it until it occurs once, or set replace_all.`,
+      `old_string occurs ${count} times in ${path} (${shownLines}). Add lines around it until it occurs once, or set replace_all.`,
     );
   }
   return new Error(
-    `old_string is not in ${path} exactly, and ${count} places differ from it only in white space or quotes (${places}). ` +
+    `old_string is not in ${path} exactly, and ${count} places differ from it only in white space or quotes (${shownLines}). ` +
       "Give the text exactly as the file has it, with lines around it until it occurs once.",
   );
 }
@@ -170,10 +170,10 @@ function normalFormHint(view: string, oldText: string): string | undefined {
 }
 
 function alreadyThereHint(view: string, newText: string): string | undefined {
-  if (newText.trim().length < MIN_TELLING_CHARS) return undefined;
+  if (newText.trim().length < MIN_SEARCHED_CHARS) return undefined;
   const at = view.indexOf(newText);
   if (at === -1) return undefined;
-  return `new_string is there already, at line ${view.slice(0, at).split("\n").length}: this edit may have been made before.`;
+  return `new_string already exists, at line ${view.slice(0, at).split("\n").length}: this edit may have been made before.`;
 }
 
 const MAX_COMPARED_CHARS = 4 * 1024 * 1024;
@@ -211,7 +211,9 @@ function isLongLine(line: string): boolean {
   return line.length > MAX_LINE_CHARS;
 }
 
-/** Every word that a line shares with a wanted line votes for the place where the two would meet; an index from 0. */
+/**
+ * Each word that a line shares with a wanted line votes for the corresponding position of the text; an index from 0.
+ */
 function findNearestLine(lines: readonly string[], wantedLines: readonly string[]): number | undefined {
   const wantedWords = indexWords(wantedLines);
   const votes = new Map<number, number>();
@@ -272,7 +274,7 @@ function excerpt(text: string, at: number): string {
   return JSON.stringify(text.slice(start, start + EXCERPT_CHARS).toWellFormed());
 }
 
-/** For long lines: how much of the beginning is there, and how the file continues. */
+/** For long lines: how much of the beginning matches, and how the file continues. */
 function describeCommonStart(text: string, wanted: string): string | undefined {
   let [found, missing] = [0, wanted.length];
   while (missing - found > 1) {

@@ -1,14 +1,14 @@
-/** What ends a line: LF, CRLF, or the lone CR of old Mac files. */
+/** A line ending: LF, CRLF, or the lone CR of old Mac files. */
 export type LineEnd = "\n" | "\r\n" | "\r";
 
-/** A line with its line end, so that it can be put back unchanged. */
+/** A line with its line ending, so that it can be restored unchanged. */
 export interface TextLine {
   text: string;
   /** As it is in the file; empty for a last line without one. */
   end: LineEnd | "";
 }
 
-/** The lines of a text with their ends: joined again they are the text. An empty text has none. */
+/** The lines of a text with their endings: joined again they are the text. An empty text has none. */
 function splitLines(text: string): TextLine[] {
   return Array.from(text.matchAll(/([^\r\n]*)(\r\n|\n|\r|$)/g), ([, line = "", end = ""]) => ({
     text: line,
@@ -20,14 +20,14 @@ function toLineEnd(end: string): LineEnd | "" {
   return end === "\n" || end === "\r\n" || end === "\r" ? end : "";
 }
 
-/** Which ends the lines of a text have. */
+/** The line endings of a text. */
 interface LineEndUse {
-  /** The most frequent end; LF for a text of one line. */
+  /** The most frequent ending; LF for a text of one line. */
   main: LineEnd;
   isMixed: boolean;
 }
 
-/** Of ends that are equally frequent LF comes first, then CRLF. */
+/** Among equally frequent endings LF comes first, then CRLF. */
 export function findLineEnds(text: string): LineEndUse {
   if (!text.includes("\r")) return { main: "\n", isMixed: false };
   const counts = { "\r\n": 0, "\n": 0, "\r": 0 };
@@ -40,37 +40,37 @@ export function findLineEnds(text: string): LineEndUse {
   return { main, isMixed: used.length > 1 };
 }
 
-/** The text with every line end as LF. */
+/** The text with LF as every line ending. */
 export function toLineFeeds(text: string): string {
   return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
 }
 
-/** The text with every LF as `end`; it must hold no other line ends. */
+/** The text with `end` in place of every LF; it must not contain other line endings. */
 export function fromLineFeeds(text: string, end: LineEnd): string {
   return end === "\n" ? text : text.replaceAll("\n", () => end);
 }
 
-/** Lines as people count them: an end at the very end begins no further one, and an empty text has none. */
+/** Counts lines as editors do: an ending at the very end starts no further line, and an empty text has none. */
 export function countLines(text: string): number {
   const ends = text.match(/\r\n|\n|\r/g)?.length ?? 0;
   return ends + (text === "" || /[\r\n]$/.test(text) ? 0 : 1);
 }
 
-/** A range of a text in which every line end is LF. `end` is exclusive. */
-export interface Place {
+/** A range of a text in which every line ending is LF. `end` is exclusive. */
+export interface TextRange {
   start: number;
   end: number;
 }
 
-/** Where the lines of a file begin, in the file's text and in the same text with LF ends. */
+/** The offsets of the lines of a file, in its own text and in the same text with LF endings. */
 export interface LineMap {
-  /** The last one has no end; it is empty when the text ends with a line end. */
+  /** The last one has no ending; it is empty when the text ends with a line ending. */
   lines: readonly TextLine[];
   starts: readonly number[];
   startsInFile: readonly number[];
 }
 
-/** `text` is that of the file, with its own line ends. */
+/** `text` is the file's own text. */
 export function createLineMap(text: string): LineMap {
   const lines = splitLines(text);
   if (lines.at(-1)?.end !== "") lines.push({ text: "", end: "" });
@@ -88,14 +88,17 @@ export function createLineMap(text: string): LineMap {
 
 /** A range in the file's own text: half-open, in UTF-16 units. */
 interface MappedLocation {
-  /** The part of each line within the range; the line end is included in full, also of the last line. */
+  /** The part of each line within the range; a line ending is included completely, even that of the last line. */
   fragments: TextLine[];
   startInFile: number;
   endInFile: number;
 }
 
-/** Translates a range in the text with LF ends into one in the file's own text. */
-export function mapLocation({ lines, starts, startsInFile }: LineMap, { start, end }: Place): MappedLocation {
+/** Converts a range in the text with LF endings into one in the file's own text. */
+export function mapLocation(
+  { lines, starts, startsInFile }: LineMap,
+  { start, end }: TextRange,
+): MappedLocation {
   const first = lineIndexAt(starts, start);
   const last = lineIndexAt(starts, end);
   const startColumn = start - (starts[first] ?? 0);
@@ -122,7 +125,7 @@ function lineIndexAt(starts: readonly number[], position: number): number {
   return low;
 }
 
-/** A line of the old text, of the new one, or of both where one became the other. Indices from 0. */
+/** A line of the old text, of the new one, or of both if one became the other. Indices from 0. */
 interface LinePair {
   oldIndex?: number;
   newIndex?: number;
@@ -132,8 +135,8 @@ interface LinePair {
 const MAX_CELLS = 250_000;
 
 /**
- * Matches new lines with the old lines they come from: equal lines first (a longest common subsequence), and
- * between those one after the other. Every line of both sides occurs once, in order.
+ * Matches new lines with the old lines they come from: equal lines first (a longest common subsequence), and the lines
+ * between those in order. Every line of both sides occurs once, in order.
  */
 export function alignLines(oldLines: readonly string[], newLines: readonly string[]): LinePair[] {
   const pairs: LinePair[] = [];
@@ -187,8 +190,7 @@ function findEqualLines(oldLines: readonly string[], newLines: readonly string[]
   return equal;
 }
 
-// Typographic characters that editors and models use in place of plain ones. Each is one UTF-16 unit and stands for
-// one.
+// Typographic characters that editors and models use in place of plain ones. Each is one UTF-16 unit and replaces one.
 const PLAIN: readonly [RegExp, string][] = [
   [/[\u2018\u2019\u201a\u201b\u2032]/g, "'"],
   [/[\u201c\u201d\u201e\u201f\u2033]/g, '"'],
@@ -196,44 +198,44 @@ const PLAIN: readonly [RegExp, string][] = [
   [/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, " "],
 ];
 
-/** Plain quotes, dashes and spaces for typographic ones; positions do not change. */
+/** Replaces typographic quotes, dashes and spaces by plain ones; positions do not change. */
 export function toPlainPunctuation(text: string): string {
   return PLAIN.reduce((plain, [pattern, replacement]) => plain.replace(pattern, replacement), text);
 }
 
-/** A line in three; joined in this order they are the line. */
+/** The three parts of a line; joined in this order they are the line. */
 interface LineParts {
   indent: string;
   body: string;
   tail: string;
 }
 
-/** A line as its indentation, its text and its trailing white space. A blank line is all indentation. */
+/** Splits a line into its indentation, its text and its trailing white space. A blank line is all indentation. */
 export function splitLineParts(line: string): LineParts {
   const body = line.trim();
   const indent = line.slice(0, line.length - line.trimStart().length);
   return { indent, body, tail: line.slice(indent.length + body.length) };
 }
 
-/** Converts an indentation of the model's into the file's; undefined if that would be a guess. */
+/** Converts the model's indentation into the file's; undefined if that would be a guess. */
 export type Reindent = (indent: string) => string | undefined;
 
-/** The indentation of one line: as the model gave it, and as it is in the file. */
+/** The indentation of one line: the model's, and the file's. */
 interface IndentPair {
   given: string;
   inFile: string;
 }
 
 /**
- * The rule by which a file's indentation follows from the one the model gave, learned from the lines that match.
- * Undefined when no one rule fits all of them.
+ * The rule that converts the model's indentation into the file's, derived from the lines that match. Undefined when no
+ * single rule fits all of them.
  */
 export function deriveReindent(pairs: readonly IndentPair[]): Reindent | undefined {
   if (pairs.every(({ given, inFile }) => given === inFile)) return (indent) => indent;
   return deriveOffset(pairs) ?? deriveTabs(pairs);
 }
 
-/** The same white space in front of every line, either in the file or in what the model gave. */
+/** The same white space before every line, either in the file or in the model's text. */
 function deriveOffset(pairs: readonly IndentPair[]): Reindent | undefined {
   const [first] = pairs;
   if (!first) return undefined;
@@ -250,7 +252,7 @@ function deriveOffset(pairs: readonly IndentPair[]): Reindent | undefined {
   return isProven ? apply : (indent) => (indent === first.given ? first.inFile : undefined);
 }
 
-/** Tabs in the file for a fixed number of spaces, or the other way round. */
+/** Tabs in the file in place of a fixed number of spaces, or vice versa. */
 function deriveTabs(pairs: readonly IndentPair[]): Reindent | undefined {
   const indented = pairs.find(({ given, inFile }) => given !== "" && inFile !== "");
   if (!indented) return undefined;

@@ -7,15 +7,15 @@ import {
   type LineEnd,
   type LineMap,
   mapLocation,
-  type Place,
   type Reindent,
   splitLineParts,
   type TextLine,
+  type TextRange,
   toLineFeeds,
   toPlainPunctuation,
 } from "./lines.ts";
 
-/** What is replaced by what. `replaceAll` allows more than one match. */
+/** The text to replace and its replacement. `replaceAll` allows more than one match. */
 export interface EditRequest {
   oldText: string;
   newText: string;
@@ -26,100 +26,106 @@ export interface EditRequest {
 export type EditOutcome =
   /** `firstLine` is 1-based; `isExact` is false when only a loose match was found. */
   | { kind: "edited"; text: string; count: number; firstLine: number; isExact: boolean }
-  /** Several places match. `lines` are those of the first few. */
+  /** Several positions match. `lines` are those of the first few. */
   | { kind: "ambiguous"; count: number; lines: number[]; isExact: boolean }
   | { kind: "missing" };
 
 const MAX_NAMED_LINES = 10;
 
 /**
- * Replaces a piece of a text. Line ends make no difference for finding it: LF in `oldText` matches what the file
- * has, and the lines keep their ends. An `oldText` that contains CR is matched exactly first, and the new text is
- * then inserted as it is.
+ * Replaces a piece of a text. Line endings are ignored when searching: LF in `oldText` matches any of the file's
+ * endings, and the lines keep their endings. An `oldText` that contains CR is first matched exactly, and the new text
+ * is then inserted unchanged.
  */
 export function planEdit(text: string, request: EditRequest): EditOutcome {
   if (request.oldText.includes("\r")) {
-    const places = findLocations(text, request);
-    if (places.length > 0) {
-      return finish({ text, places, request, isExact: true }, () =>
-        splice(text, places, () => request.newText),
+    const ranges = findLocations(text, request);
+    if (ranges.length > 0) {
+      return finish({ text, ranges, request, isExact: true }, () =>
+        splice(text, ranges, () => request.newText),
       );
     }
   }
   const wanted = { ...request, oldText: toLineFeeds(request.oldText), newText: adaptNewText(text, request) };
   const view = toLineFeeds(text);
-  const places = findLocations(view, wanted);
+  const ranges = findLocations(view, wanted);
   const isExact = wanted.oldText === request.oldText;
-  if (places.length === 0) return planLooseEdit(text, view, wanted);
-  return finish({ text: view, places, request, isExact }, () => replaceExact({ text, view, places }, wanted));
+  if (ranges.length === 0) return planLooseEdit(text, view, wanted);
+  return finish({ text: view, ranges, request, isExact }, () => replaceExact({ text, view, ranges }, wanted));
 }
 
-/** CRLF in the new text means a line end, unless all lines of the file end in LF: then it is meant. */
+/**
+ * Converts CRLF in the new text into the file's line ending, unless all lines of the file end in LF: then it is kept.
+ */
 function adaptNewText(text: string, { oldText, newText }: EditRequest): string {
   return text.includes("\r") || oldText.includes("\r") ? newText.replaceAll("\r\n", "\n") : newText;
 }
 
-/** All matches in order; two that overlap are both found when only one may match. */
-function findLocations(text: string, { oldText, replaceAll }: EditRequest): Place[] {
-  const places: Place[] = [];
+/** All matches in order; overlapping matches are both returned when only one match is allowed. */
+function findLocations(text: string, { oldText, replaceAll }: EditRequest): TextRange[] {
+  const ranges: TextRange[] = [];
   for (let at = text.indexOf(oldText); at !== -1; ) {
-    places.push({ start: at, end: at + oldText.length });
-    const isSecondOverlap = !replaceAll && places.length === 1;
+    ranges.push({ start: at, end: at + oldText.length });
+    const isSecondOverlap = !replaceAll && ranges.length === 1;
     at = text.indexOf(oldText, isSecondOverlap ? at + 1 : at + oldText.length);
   }
-  return places;
+  return ranges;
 }
 
 interface Found {
   /** The text that contains the matches. */
   text: string;
-  places: readonly Place[];
+  ranges: readonly TextRange[];
   request: EditRequest;
   isExact: boolean;
 }
 
-function finish({ text, places, request, isExact }: Found, replace: () => string | undefined): EditOutcome {
-  if (places.length > 1 && !request.replaceAll)
-    return { kind: "ambiguous", ...describeLocations(text, places), isExact };
-  const [firstLine = 1] = describeLocations(text, places.slice(0, 1)).lines;
+function finish({ text, ranges, request, isExact }: Found, replace: () => string | undefined): EditOutcome {
+  if (ranges.length > 1 && !request.replaceAll)
+    return { kind: "ambiguous", ...describeLocations(text, ranges), isExact };
+  const [firstLine = 1] = describeLocations(text, ranges.slice(0, 1)).lines;
   const edited = replace();
   if (edited === undefined) return { kind: "missing" };
-  return { kind: "edited", text: edited, count: places.length, firstLine, isExact };
+  return { kind: "edited", text: edited, count: ranges.length, firstLine, isExact };
 }
 
-function describeLocations(text: string, places: readonly Place[]): { count: number; lines: number[] } {
+function describeLocations(text: string, ranges: readonly TextRange[]): { count: number; lines: number[] } {
   const lines: number[] = [];
   let [line, position] = [1, 0];
-  for (const { start } of places.slice(0, MAX_NAMED_LINES)) {
+  for (const { start } of ranges.slice(0, MAX_NAMED_LINES)) {
     line += text.slice(position, start).split(/\r\n|\n|\r/).length - 1;
     position = start;
     lines.push(line);
   }
-  return { count: places.length, lines };
+  return { count: ranges.length, lines };
 }
 
-function splice(text: string, places: readonly Place[], replacement: (place: Place) => string): string {
+function splice(
+  text: string,
+  ranges: readonly TextRange[],
+  replacement: (range: TextRange) => string,
+): string {
   const pieces: string[] = [];
   let position = 0;
-  for (const place of places) {
-    pieces.push(text.slice(position, place.start), replacement(place));
-    position = place.end;
+  for (const range of ranges) {
+    pieces.push(text.slice(position, range.start), replacement(range));
+    position = range.end;
   }
   return pieces.join("") + text.slice(position);
 }
 
 interface Viewed {
   text: string;
-  /** The same with LF ends. */
+  /** The text with LF endings. */
   view: string;
-  places: readonly Place[];
+  ranges: readonly TextRange[];
 }
 
-function replaceExact({ text, view, places }: Viewed, { oldText, newText }: EditRequest): string | undefined {
+function replaceExact({ text, view, ranges }: Viewed, { oldText, newText }: EditRequest): string | undefined {
   const { main, isMixed } = findLineEnds(text);
   if (!isMixed)
     return fromLineFeeds(
-      splice(view, places, () => newText),
+      splice(view, ranges, () => newText),
       main,
     );
   const map = createLineMap(text);
@@ -128,27 +134,27 @@ function replaceExact({ text, view, places }: Viewed, { oldText, newText }: Edit
     newLines: newText.split("\n"),
     reindent: (indent: string) => indent,
   };
-  return spliceMapped(text, { map, places, lines, main });
+  return spliceMapped(text, { map, ranges, lines, main });
 }
 
 function spliceMapped(
   text: string,
   {
     map,
-    places,
+    ranges,
     lines,
     main,
   }: {
     map: LineMap;
-    places: readonly Place[];
+    ranges: readonly TextRange[];
     lines: Pick<LineSplice, "oldLines" | "newLines" | "reindent">;
     main: LineEnd;
   },
 ): string | undefined {
   const pieces: string[] = [];
   let position = 0;
-  for (const place of places) {
-    const { fragments, startInFile, endInFile } = mapLocation(map, place);
+  for (const range of ranges) {
+    const { fragments, startInFile, endInFile } = mapLocation(map, range);
     const replacement = spliceLines({ ...lines, fragments, fallbackEnd: main });
     if (replacement === undefined) return undefined;
     pieces.push(text.slice(position, startInFile), replacement);
@@ -159,46 +165,46 @@ function spliceMapped(
 
 function planLooseEdit(text: string, view: string, request: EditRequest): EditOutcome {
   const map = createLineMap(text);
-  const places = findLooseLocations(view, map, request.oldText);
-  const [place] = places;
-  if (!place) return { kind: "missing" };
+  const ranges = findLooseLocations(view, map, request.oldText);
+  const [range] = ranges;
+  if (!range) return { kind: "missing" };
   // Only one loose match is ever changed.
-  const found = { text: view, places, request: { ...request, replaceAll: false }, isExact: false };
-  return finish(found, () => replaceLoosely(text, { map, place }, request));
+  const found = { text: view, ranges, request: { ...request, replaceAll: false }, isExact: false };
+  return finish(found, () => replaceLoosely(text, { map, range }, request));
 }
 
 function replaceLoosely(
   text: string,
-  { map, place }: { map: LineMap; place: LooseLocation },
+  { map, range }: { map: LineMap; range: LooseLocation },
   { oldText, newText }: EditRequest,
 ): string | undefined {
-  if (!place.reindent) return undefined;
+  if (!range.reindent) return undefined;
   const oldLines = oldText.split("\n");
   const newLines = newText.split("\n");
-  // The file may lack the last line end that the texts have: it is not part of the change then.
-  if (mapLocation(map, place).fragments.length < oldLines.length) {
+  // If the file lacks the last line ending of the texts, it is not part of the change.
+  if (mapLocation(map, range).fragments.length < oldLines.length) {
     oldLines.pop();
     if (newLines.length > 1 && newLines.at(-1) === "") newLines.pop();
   }
-  const lines = { oldLines, newLines, reindent: place.reindent };
-  return spliceMapped(text, { map, places: [place], lines, main: findLineEnds(text).main });
+  const lines = { oldLines, newLines, reindent: range.reindent };
+  return spliceMapped(text, { map, ranges: [range], lines, main: findLineEnds(text).main });
 }
 
-/** An edit whose old text is in the file but for white space and typography. */
+/** An edit whose old text matches the file except for white space and typography. */
 interface LineSplice {
   /** The matching lines of the file: as many as `oldLines`, equal except for white space and typography. */
   fragments: readonly TextLine[];
   oldLines: readonly string[];
   newLines: readonly string[];
   reindent: Reindent;
-  /** For lines without a neighbour to take their line end from. */
+  /** For lines without a neighbor whose line ending they could take. */
   fallbackEnd: LineEnd;
 }
 
 /**
- * The text that takes the place of the fragments, without the end of its last line, which is not part of the change.
- * Unchanged lines keep the file's characters, changed ones keep their end, added ones take that of the line
- * above. Undefined when a line could be indented only by guessing.
+ * The text that replaces the fragments, without the ending of its last line, which is not part of the change. Unchanged
+ * lines keep the file's characters, changed ones keep their ending, added ones take that of the line above. Undefined
+ * when the indentation of a line would be a guess.
  */
 function spliceLines({
   fragments,
@@ -235,7 +241,10 @@ interface LineChange {
   wanted: string;
 }
 
-/** Where the wanted line equals the given one, the file's own characters stay: its indentation, quotes, trailing space. */
+/**
+ * Where the wanted line equals the given one, the file's own characters are kept: its indentation, quotes, trailing
+ * space.
+ */
 function mergeLine({ inFile, given, wanted }: LineChange, reindent: Reindent): string | undefined {
   if (given === wanted) return inFile;
   const [file, old, next] = [splitLineParts(inFile), splitLineParts(given), splitLineParts(wanted)];
@@ -257,42 +266,42 @@ function mergeBody(file: string, old: string, next: string): string {
   return file.slice(0, start) + next.slice(start, next.length - end) + file.slice(file.length - end);
 }
 
-// Beyond these the search would take seconds; then there is no loose match.
+// With more than these the search would take seconds; then there is no loose match.
 const MAX_CHARS = 8 * 1024 * 1024;
 const MAX_COMPARISONS = 5_000_000;
-const MAX_PLACES = 20;
+const MAX_MATCHES = 20;
 
 /** A match that differs only in typography, or in white space around lines. */
-interface LooseLocation extends Place {
+interface LooseLocation extends TextRange {
   /** Undefined when the indentation follows no single rule. */
   reindent: Reindent | undefined;
 }
 
 /**
- * Matches that differ from `wanted` only in quotes, dashes and kinds of space, or whole lines that differ besides in
- * trailing white space and indentation. `text` has LF ends, `map` is the map of it. In order, without duplicates.
+ * Matches that differ from `wanted` only in quotes, dashes and kinds of space, or whole lines that also differ in
+ * trailing white space and indentation. `text` has LF endings, `map` is its map. In order, without duplicates.
  */
 function findLooseLocations(text: string, map: LineMap, wanted: string): LooseLocation[] {
   if (text.length > MAX_CHARS || wanted.trim() === "") return [];
   const alike = findPlainLocations(toPlainPunctuation(text), toPlainPunctuation(wanted));
-  const lines = findLineRuns(text, map, wanted).filter((run) => !alike.some((place) => overlaps(place, run)));
+  const lines = findLineRuns(text, map, wanted).filter((run) => !alike.some((range) => overlaps(range, run)));
   return [...alike, ...lines].sort((left, right) => left.start - right.start);
 }
 
-function overlaps(left: Place, right: Place): boolean {
+function overlaps(left: TextRange, right: TextRange): boolean {
   return left.start < right.end && right.start < left.end;
 }
 
 function findPlainLocations(text: string, wanted: string): LooseLocation[] {
-  const places: LooseLocation[] = [];
+  const ranges: LooseLocation[] = [];
   for (
     let at = text.indexOf(wanted);
-    at !== -1 && places.length < MAX_PLACES;
+    at !== -1 && ranges.length < MAX_MATCHES;
     at = text.indexOf(wanted, at + 1)
   ) {
-    places.push({ start: at, end: at + wanted.length, reindent: (indent) => indent });
+    ranges.push({ start: at, end: at + wanted.length, reindent: (indent) => indent });
   }
-  return places;
+  return ranges;
 }
 
 function findLineRuns(text: string, map: LineMap, wanted: string): LooseLocation[] {
@@ -314,7 +323,7 @@ function findLineRuns(text: string, map: LineMap, wanted: string): LooseLocation
     const first = at - anchor;
     if (first < 0 || first + wantedKeys.length > keys.length) continue;
     comparisons += wantedKeys.length;
-    if (comparisons > MAX_COMPARISONS || runs.length >= MAX_PLACES) return runs;
+    if (comparisons > MAX_COMPARISONS || runs.length >= MAX_MATCHES) return runs;
     if (!wantedKeys.every((key, index) => keys[first + index] === key)) continue;
     runs.push(toLocation(text, map, { first, wantedLines, endsLine }));
   }

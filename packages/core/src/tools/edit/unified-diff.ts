@@ -6,7 +6,7 @@ const CONTEXT_LINES = 3;
 const MAX_EDIT_LENGTH = 1_000;
 const MAX_COMPARED_CHARS = 2 * 1024 * 1024;
 
-/** How much of a diff is shown. */
+/** The size limits of a displayed diff. */
 interface DiffLimits {
   maxLines: number;
   maxLineChars: number;
@@ -14,9 +14,12 @@ interface DiffLimits {
 
 const RESULT_LIMITS: DiffLimits = { maxLines: 2_000, maxLineChars: 500 };
 
-/** The difference between two texts; `added` and `removed` count lines, also those that the diff leaves out. */
+/** The difference between two texts; `added` and `removed` count all lines, including those that the diff omits. */
 export interface UnifiedDiff {
-  /** Unified diff with file headers. Long lines are cut and long diffs end early: it is for showing, not for patching. */
+  /**
+   * A unified diff with file headers. Long lines are truncated and long diffs end early: it is for display, not for
+   * patching.
+   */
   diff: string;
   added: number;
   removed: number;
@@ -25,8 +28,8 @@ export interface UnifiedDiff {
 }
 
 /**
- * Compares two texts by line. When that would take long, everything from the first to the last difference counts as
- * replaced. Where every line ends with CRLF in both, the CR is left out of the diff.
+ * Compares two texts by line. If that would take long, everything from the first to the last difference counts as
+ * replaced. If every line of both ends with CRLF, the diff omits the CR.
  */
 export async function createUnifiedDiff(
   path: string,
@@ -59,7 +62,7 @@ interface Hunk {
   oldLines: number;
   newStart: number;
   newLines: number;
-  /** The lines, each with its sign in front. */
+  /** The lines, each with its sign. */
   lines: string[];
 }
 
@@ -126,7 +129,7 @@ interface ChangedSpan {
   firstLine: number;
 }
 
-/** Cuts off what is equal at both ends, so that a small change costs the same in a large file. */
+/** Removes the equal parts at both ends, so that a small change is also cheap in a large file. */
 function findChangedSpan(before: string, after: string): ChangedSpan {
   const shorter = Math.min(before.length, after.length);
   let prefix = 0;

@@ -19,12 +19,12 @@ import type { Workspace } from "../workspace.ts";
 import { countLines, findLineEnds, fromLineFeeds } from "./lines.ts";
 import { createUnifiedDiff } from "./unified-diff.ts";
 
-// A changed file is held in memory several times.
+// A changed file is in memory several times.
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * The text of an existing file that is to be changed. Throws unless the session has read (or written) it and it is
- * still the same, and throws for a file that is not UTF-8, since changing it would alter its bytes everywhere.
+ * The text of an existing file that is to be changed. @throws Error unless the session has read (or written) it and it
+ * has not changed since, and for a file that is not UTF-8, since a change would alter its bytes everywhere.
  */
 export function openForChange(workspace: Workspace, target: ApprovedTarget, stats: BigIntStats): TextContent {
   const { content, hasChanged } = openSeenFile(workspace, target, stats);
@@ -61,7 +61,7 @@ function decodeForChange(path: string, bytes: Uint8Array): TextContent {
   } catch (error) {
     if (!(error instanceof NotUtf8Error)) throw error;
     throw new Error(
-      `${path} was left as it is: it is ${error.message}, and only UTF-8 can be changed safely. ` +
+      `${path} was left unchanged: it is ${error.message}, and only UTF-8 can be changed safely. ` +
         "Use bash with a program that knows its format.",
     );
   }
@@ -86,17 +86,16 @@ export function saveChange(workspace: Workspace, target: ApprovedTarget, content
   } catch (error) {
     if (error instanceof FileChangedError) throw changedError(target.path);
     if (error instanceof DamagedFileError || error instanceof MovedPathError) throw error;
-    const kept = target.stats ? "The file was left as it was." : "No file was made.";
+    const kept = target.stats ? "The file was left unchanged." : "No file was created.";
     throw new Error(`Cannot write ${target.path}: ${systemErrorText(error)}. ${kept}`);
   }
 }
 
 /**
- * A secret that the model read as a placeholder, such as `[key of anthropic]`, is a different text in the file:
- * writing the placeholder would destroy the secret. The placeholder may be written if the file itself contains that
- * text.
+ * A secret that the model read as a placeholder, such as `[key of anthropic]`, is a different text in the file: writing
+ * the placeholder would destroy the secret. The placeholder may be written if the file itself contains that text.
  * @param before the file's content.
- * @throws Error that names the placeholder, the file is unchanged then.
+ * @throws Error that names the placeholder; the file is unchanged then.
  */
 export function assertNoPlaceholders(
   { redactor }: Workspace,
@@ -109,7 +108,7 @@ export function assertNoPlaceholders(
       .find((each) => !before.includes(each) || redactor.redact(before) !== before);
     if (placeholder === undefined) continue;
     throw new Error(
-      `${path} was left as it is: ${name} contains ${placeholder}, which stands for a secret that is not shown. ` +
+      `${path} was left unchanged: ${name} contains ${placeholder}, the placeholder of a secret. ` +
         "Change only lines without it with edit, or ask the user to change the secret.",
     );
   }
@@ -127,24 +126,24 @@ export function assertWholeCharacters(name: string, text: string): void {
   );
 }
 
-// A person waits for this preview. Larger files are compared when they are written.
+// The user waits for this preview. Larger files are compared when they are written.
 const MAX_PREVIEW_BYTES = 4 * 1024 * 1024;
 
-// The renderer decides how much to show; this limits what is passed around.
+// The renderer decides how much to show; this limits the amount of data.
 const LIMITS = { maxLines: 5_000, maxLineChars: 10_000 };
 
-/** A change of one file that has not been made yet. */
+/** A planned change of one file. */
 interface PlannedChange {
   /** Absolute. */
   path: string;
-  /** Bytes of the present and the future content, as far as known without reading. */
+  /** Bytes of the current and the future content, as far as known without reading. */
   sizes: readonly (number | bigint)[];
   /** Computes the change. Throws if the call would fail. */
   plan(): { before: string; after: string };
 }
 
 /**
- * What a call would change, as a unified diff; undefined if nothing would change. A diff that is too large is
+ * The changes a call would make, as a unified diff; undefined if nothing would change. A diff that is too large is
  * replaced by a line that cannot be diff content. @throws Error if the call would fail.
  */
 export async function previewChange(
@@ -163,7 +162,7 @@ export async function previewChange(
   return diff === "" ? undefined : diff;
 }
 
-/** Where a change will be made, and whether it is still wanted. */
+/** The location of a change, resolved when it is made. */
 export interface TargetLocation {
   /** See `TargetGate.locate`. */
   locate(): ApprovedTarget;
@@ -171,9 +170,9 @@ export interface TargetLocation {
 }
 
 /**
- * Calls `change` with the file as it is now, while no other diligent changes a file beside it: what `change` reads
- * is what it replaces. @throws whatever `locate` and `change` throw, and the abort reason if nothing was changed
- * yet.
+ * Calls `change` with the current file, while no other diligent process changes a file in its directory: the file that
+ * `change` reads is the one it replaces. @throws errors of `locate` and `change`, and the abort reason if nothing was
+ * changed yet.
  */
 export async function changeTarget<T>(
   { locate, signal }: TargetLocation,
@@ -257,15 +256,15 @@ function adaptContent(before: TextContent, content: string): Overwriting {
   const isAdapted = main !== "\n" && !content.includes("\r") && content.includes("\n");
   const withoutMark = before.hasByteOrderMark && content.startsWith("\ufeff") ? content.slice(1) : content;
   const text = isAdapted ? fromLineFeeds(withoutMark, main) : withoutMark;
-  const note = isAdapted ? ` Its ${main === "\r\n" ? "CRLF" : "CR"} line ends were kept.` : "";
+  const note = isAdapted ? ` Its ${main === "\r\n" ? "CRLF" : "CR"} line endings were kept.` : "";
   return { before, after: { ...before, text }, note };
 }
 
-/** No secret is lost in a new file, but who copied one from what they read did not copy the secret. */
+/** A new file loses no secret, but a placeholder in it is only text, not the secret. */
 function describePlaceholders({ redactor }: Workspace, content: string): string {
   const placeholders = redactor?.placeholdersIn(content) ?? [];
   if (placeholders.length === 0) return "";
-  return ` It holds ${placeholders.join(", ")} as plain text: secrets are not shown, and none was put in its place.`;
+  return ` It contains ${placeholders.join(", ")} as plain text: these are placeholders of secrets, which were not inserted.`;
 }
 
 async function describe(
@@ -274,7 +273,7 @@ async function describe(
 ): Promise<ToolResult> {
   if (before === after) {
     return {
-      output: `${target.path} has exactly this content already; nothing was written.`,
+      output: `${target.path} already has exactly this content; nothing was written.`,
       metadata: { unchanged: true },
     };
   }

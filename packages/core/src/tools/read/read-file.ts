@@ -17,7 +17,7 @@ import type { Workspace } from "../workspace.ts";
 const START_BYTES = 512;
 // Larger files are not opened at all.
 const MAX_IMAGE_FILE_BYTES = 50 * 1024 * 1024;
-// Up to this size a file is hashed whole, so that a later change is detected by content and not only by time.
+// Up to this size the whole file is hashed, so that a later change is detected by content and not only by time.
 const MAX_HASHED_BYTES = 8 * 1024 * 1024;
 
 /** Reads a part of a file for the model and marks the file as seen. @throws Error that says why it cannot be read. */
@@ -29,7 +29,7 @@ export async function readFile(
   assertReadable(workspace, target);
   const { handle, stats } = await openRegularFile(target.realPath);
   try {
-    // Taken before the content is shown: if the file changes in between, it counts as changed.
+    // Recorded before the content is shown: if the file changes in between, it counts as changed.
     const whole = stats.size <= MAX_HASHED_BYTES ? await readStart(handle, MAX_HASHED_BYTES) : undefined;
     const window = { offset: Math.max(1, args.offset ?? 1), limit: args.limit ?? DEFAULT_LINES };
     const result = await readContent({ target, handle, size: stats.size, signal }, window);
@@ -47,8 +47,8 @@ function assertReadable(workspace: Workspace, target: ApprovedTarget): void {
   const { path, stats } = target;
   if (!stats) throw missingFileError(workspace, target);
   const kind = specialFileKind(stats);
-  if (kind === "a directory") throw new Error(`${path} is a directory. Use ls to see what is in it.`);
-  if (kind !== undefined) throw new Error(`${path} is ${kind}, which cannot be read like a file.`);
+  if (kind === "a directory") throw new Error(`${path} is a directory. Use ls to list it.`);
+  if (kind !== undefined) throw new Error(`${path} is ${kind}, which cannot be read as a file.`);
 }
 
 interface OpenFile {
@@ -96,14 +96,14 @@ function notTextError(
   return new Error(`Cannot read ${path}: it is ${message}. To see it, run with bash: ${way} FILE`);
 }
 
-/** The lines of a page for which no limit is given, and the most that a page has. */
+/** The number of lines of a page without a limit, and the maximum. */
 const DEFAULT_LINES = 2_000;
 const MAX_LINE_CHARS = 2_000;
-// Below the 50 KB at which every tool's output is cut, so that the note about the next lines survives.
+// Below the 50 KB at which every tool's output is truncated, so that the note about the next lines is kept.
 const MAX_BYTES = 46 * 1024;
 const MAX_SCAN_CHARS = 16 * 1024 * 1024;
 
-/** The lines that are asked for; a `limit` above `DEFAULT_LINES` is lowered to it. */
+/** The requested lines; a `limit` above `DEFAULT_LINES` is lowered to it. */
 interface TextWindow {
   /** 1-based. */
   offset: number;
@@ -112,7 +112,7 @@ interface TextWindow {
 
 /** Numbered lines of a file; `firstLine` and `lastLine` from 1, both 0 for an empty file. */
 interface TextPage {
-  /** How to read on, and other things to know about the file. */
+  /** How to continue reading, and other notes about the file. */
   note?: string;
   output: string;
   firstLine: number;
@@ -120,8 +120,8 @@ interface TextPage {
 }
 
 /**
- * Numbered lines of a text file, read only as far as they reach. UTF-8, or UTF-16 that begins with its mark.
- * Throws `NotUtf8Error`, and an error with the line count for an offset beyond the end.
+ * Numbered lines of a text file, read only as far as needed. UTF-8, or UTF-16 with a byte order mark. @throws
+ * NotUtf8Error, and an error with the line count for an offset beyond the end.
  */
 async function readTextPage(
   path: string,
@@ -203,7 +203,7 @@ function toPage(
     );
   }
   if (encoding !== "utf-8") {
-    notes.push(`(The file is ${encoding.toUpperCase()}; edit and write work on UTF-8 only.)`);
+    notes.push(`(The file is ${encoding.toUpperCase()}; edit and write support only UTF-8.)`);
   }
   const note = notes.length > 0 ? { note: notes.join("\n") } : {};
   return { output: numbered.join("\n"), ...note, firstLine: offset, lastLine };
@@ -212,30 +212,30 @@ function toPage(
 function lineMark(text: string, chars: number, isEndless: boolean): string {
   const shown = withoutHalfCharacter(text).length.toLocaleString("en");
   const total = `${isEndless ? "more than " : ""}${chars.toLocaleString("en")}`;
-  return `… [line cut: the first ${shown} of ${total} characters; use bash to see the rest]`;
+  return `… [line truncated: the first ${shown} of ${total} characters; use bash to see the rest]`;
 }
 
-/** A line without its line end; lengths in UTF-16 units. */
+/** A line without its line ending; lengths in UTF-16 units. */
 interface CollectedLine {
-  /** Cut to `maxLineChars` where it is longer. */
+  /** Truncated to `maxLineChars` if it is longer. */
   text: string;
-  /** The length of the whole line; up to where the collector gave up, if it did so inside the line. */
+  /** The length of the whole line, or up to where the collector stopped inside it. */
   chars: number;
 }
 
-/** Which lines are kept, and how much of them; characters are UTF-16 units. */
+/** The window of lines to keep; characters are UTF-16 units. */
 interface LineWindow {
   /** 1-based. */
   firstLine: number;
   maxLines: number;
   maxLineChars: number;
-  /** UTF-8 bytes of all kept lines with their numbers; the first line is kept whatever its size. */
+  /** UTF-8 bytes of all kept lines with their numbers; the first line is kept regardless of its size. */
   maxBytes: number;
-  /** How far to read on from the first line's start: beyond it, a line that never ends is given up. */
+  /** How far to read from the first line's start before an endless line is abandoned. */
   maxScanChars: number;
 }
 
-/** Why reading stopped: there are more lines than fit, or a single line that does not end. */
+/** Why reading stopped: there are more lines than fit, or a line does not end. */
 type CollectorStop = "more_lines" | "endless_line";
 
 /**
@@ -256,7 +256,7 @@ class LineCollector {
     this.#window = window;
   }
 
-  /** Lines seen so far; once the text has ended, all of them. */
+  /** Lines so far; at the end of the text, all of them. */
   get lineCount(): number {
     return this.#lineNumber - 1 + (this.#current.chars > 0 ? 1 : 0);
   }

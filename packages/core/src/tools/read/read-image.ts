@@ -4,10 +4,7 @@ import type { ToolResult } from "../../tool/types.ts";
 import type { ImageBlock } from "../../types.ts";
 import { formatBytes } from "../target.ts";
 
-/**
- * The image for the model to see, or undefined when the bytes are not a complete image. Throws when it cannot be
- * decoded.
- */
+/** The image for the model, or undefined when the bytes are not a complete image. @throws when it cannot be decoded. */
 export async function readImage(path: string, bytes: Uint8Array): Promise<ToolResult | undefined> {
   const header = inspectImage(bytes);
   if (!header) return undefined;
@@ -35,8 +32,8 @@ export interface PromptImage {
 }
 
 /**
- * The image in a file's bytes, scaled down if a provider would refuse it; undefined if they are not a PNG, JPEG,
- * GIF or WebP, whatever its name says.
+ * The image in a file's bytes, scaled down if a provider would reject it; undefined if they are not a PNG, JPEG, GIF or
+ * WebP, whatever its name is.
  * @param path its name in messages.
  * @throws Error when it cannot be decoded.
  */

@@ -30,7 +30,7 @@ import {
 } from "./search-scope.ts";
 
 const MAX_SHOWN = 200;
-// Reading the times of more files than this would take longer than finding them.
+// Reading the times of more files would take longer than finding them.
 const MAX_SORTED_BY_TIME = 2_000;
 // With more matches than this the pattern is too broad to be useful.
 const MAX_COLLECTED = 50_000;
@@ -42,14 +42,14 @@ interface GlobCall {
   context: Pick<ToolContext, "signal" | "isWithheld">;
 }
 
-/** The files below a directory that match, for the model. */
+/** The matching files below a directory, for the model. */
 export async function findFiles(
   workspace: Workspace,
   { args, target, context }: GlobCall,
 ): Promise<ToolResult> {
   const { signal, isWithheld = () => false } = context;
   const isMatch = createGlobMatcher(splitGlobPattern(args.pattern));
-  using place = openSearchLocation(target);
+  using location = openSearchLocation(target);
   let isPartlyWithheld = false;
   const matches = (file: string) => {
     if (!isMatch(file)) return false;
@@ -57,8 +57,8 @@ export async function findFiles(
     isPartlyWithheld ||= !isShown;
     return isShown;
   };
-  const { found, isSteady } = await searchSteadily(place, {
-    run: () => collectFiles(workspace, { place, matches, signal }),
+  const { found, isSteady } = await searchSteadily(location, {
+    run: () => collectFiles(workspace, { location, matches, signal }),
     filesOf: ({ files }) => files.slice(0, MAX_SHOWN),
   });
   const files = found.files.filter((file, index) => index >= MAX_SHOWN || isSteady(file));
@@ -72,7 +72,7 @@ export async function findFiles(
   });
 }
 
-/** For a pattern that names a directory which is not there. */
+/** For a pattern that names a missing directory. */
 export function noFiles(args: GlobArguments): ToolResult {
   return toResult(args, [], { show: String, notes: [] });
 }
@@ -88,16 +88,16 @@ export function noDirectoryError(
 }
 
 interface FileSearch {
-  place: SearchLocation;
+  location: SearchLocation;
   matches(path: string): boolean;
   signal: AbortSignal;
 }
 
-async function collectFiles(workspace: Workspace, { place, matches, signal }: FileSearch) {
+async function collectFiles(workspace: Workspace, { location, matches, signal }: FileSearch) {
   const files: string[] = [];
   const end = await runRipgrep({
     // A pattern passed to ripgrep would override .gitignore, so the names are matched here.
-    ...toRipgrepOptions(workspace, { flags: ["--files", "--null"], place, signal }),
+    ...toRipgrepOptions(workspace, { flags: ["--files", "--null"], location, signal }),
     separator: "\0",
     onRecord(record) {
       const file = record.replace(/^\.\//, "");
@@ -107,21 +107,21 @@ async function collectFiles(workspace: Workspace, { place, matches, signal }: Fi
   });
   if (end.stopped === "abort") throw new Error("The search was interrupted.");
   if (end.errors !== "") throw new Error(end.errors);
-  return { files: sortFiles(files, place), stopped: end.stopped };
+  return { files: sortFiles(files, location), stopped: end.stopped };
 }
 
-/** Newest first while they are few enough, else by path: ripgrep's own order changes from run to run. */
-function sortFiles(files: string[], place: SearchLocation): string[] {
+/** Newest first if they are few enough, else by path: ripgrep's own order varies. */
+function sortFiles(files: string[], location: SearchLocation): string[] {
   const byPath = files.sort();
   if (files.length > MAX_SORTED_BY_TIME) return byPath;
-  const times = new Map(byPath.map((file) => [file, modificationTime(place.at(file))]));
+  const times = new Map(byPath.map((file) => [file, modificationTime(location.at(file))]));
   return byPath.sort((left, right) => (times.get(right) ?? 0) - (times.get(left) ?? 0));
 }
 
 interface FoundFiles {
   show(file: string): string;
   stopped?: RipgrepEnd["stopped"];
-  /** Further notes about the search. */
+  /** Additional notes about the search. */
   notes: readonly string[];
 }
 
@@ -133,8 +133,11 @@ function toResult(
   const notes = [...given];
   if (stopped === "timeout") notes.push("[the search was stopped after a minute; there may be more]");
   if (files.length === 0) {
-    const place = path ? ` in ${path}` : "";
-    return { output: [`No file matches ${pattern}${place}.`, ...notes].join("\n"), metadata: { count: 0 } };
+    const location = path ? ` in ${path}` : "";
+    return {
+      output: [`No file matches ${pattern}${location}.`, ...notes].join("\n"),
+      metadata: { count: 0 },
+    };
   }
   const shown = files.slice(0, MAX_SHOWN).map(show);
   const hidden = files.length - shown.length;
@@ -155,34 +158,34 @@ export function listDirectory(
   { isWithheld = () => false }: Pick<ToolContext, "isWithheld">,
 ): ToolResult {
   if (!isDirectory) throw new Error(`${path} is a file, not a directory. Use read to see what is in it.`);
-  using place = HeldDirectory.open(realPath);
-  const all = readEntries(place);
+  using location = HeldDirectory.open(realPath);
+  const all = readEntries(location);
   const entries = all.filter(({ name }) => !isWithheld(join(realPath, name)));
   const notes = entries.length < all.length ? [WITHHELD_NOTE] : [];
-  return describeDirectory(displaySearchPath(workspace, path), { place, entries, notes });
+  return describeDirectory(displaySearchPath(workspace, path), { location, entries, notes });
 }
 
 interface Listing {
-  place: HeldDirectory;
+  location: HeldDirectory;
   entries: readonly DirectoryEntry[];
   notes: readonly string[];
 }
 
-function describeDirectory(shownPath: string, { place, entries, notes }: Listing): ToolResult {
+function describeDirectory(shownPath: string, { location, entries, notes }: Listing): ToolResult {
   const lines = sortEntries(entries)
     .slice(0, MAX_ENTRIES)
-    .map((entry) => describeEntry(place.at("."), entry));
+    .map((entry) => describeEntry(location.at("."), entry));
   if (entries.length === 0 && notes.length === 0) lines.push(`${shownPath} is empty.`);
   if (entries.length > MAX_ENTRIES)
     lines.push(`[${entries.length - MAX_ENTRIES} more entries are not shown]`);
   return { output: [...lines, ...notes].join("\n"), metadata: { count: entries.length } };
 }
 
-function readEntries(place: HeldDirectory): DirectoryEntry[] {
+function readEntries(location: HeldDirectory): DirectoryEntry[] {
   try {
-    return readDirectory(place.at("."));
+    return readDirectory(location.at("."));
   } catch (error) {
-    throw new Error(`${place.realPath} cannot be listed: ${systemErrorText(error)}.`);
+    throw new Error(`${location.realPath} cannot be listed: ${systemErrorText(error)}.`);
   }
 }
 

@@ -17,7 +17,7 @@ import {
   WITHHELD_NOTE,
 } from "./search-scope.ts";
 
-// A file name is short, a line of text is not: both limits make about 2,000 tokens.
+// A file name is short, a line of text is not: both limits are about 2,000 tokens.
 const DEFAULT_LIMITS: Readonly<Record<GrepMode, number>> = {
   files_with_matches: 100,
   content: 200,
@@ -37,10 +37,10 @@ export async function grepFiles(
   { args, target, context }: GrepCall,
 ): Promise<ToolResult> {
   const { signal, isWithheld } = context;
-  using place = openSearchLocation(target);
+  using location = openSearchLocation(target);
   const shownOf = ({ lines }: FoundLines) => lines.slice(0, args.head_limit || DEFAULT_LIMITS[modeOf(args)]);
-  const { found, isSteady } = await searchSteadily(place, {
-    run: () => collectLines(workspace, { args, target, place, signal, isWithheld }),
+  const { found, isSteady } = await searchSteadily(location, {
+    run: () => collectLines(workspace, { args, target, location, signal, isWithheld }),
     filesOf: (all) => (target.isDirectory ? shownOf(all).map(({ path }) => path) : []),
   });
   const shown = shownOf(found);
@@ -62,7 +62,7 @@ interface GrepFound {
   /** How many lines were not shown. */
   rest: number;
   stopped: RipgrepEnd["stopped"];
-  /** Further notes about the search. */
+  /** Additional notes about the search. */
   notes: readonly string[];
 }
 
@@ -97,10 +97,10 @@ function describeRest(rest: number, mode: GrepMode, stopped: RipgrepEnd["stopped
   return [`[${amount} more ${mode === "content" ? "lines" : "files"} not shown]`];
 }
 
-/** What a search returns: paths, matching lines, or the number of matching lines per file. */
+/** The result of a search: paths, matching lines, or the number of matching lines per file. */
 type GrepMode = "files_with_matches" | "content" | "count";
 
-/** One printed line of ripgrep's. */
+/** One line printed by ripgrep. */
 interface GrepLine {
   /** Relative to the searched directory; empty for a message that belongs to no line. */
   path: string;
@@ -161,7 +161,7 @@ function sortGrepLines(lines: readonly GrepLine[]): GrepLine[] {
 interface GrepLayout {
   mode: GrepMode;
   showLineNumbers: boolean;
-  /** True when context was asked for: groups that do not touch are then set apart by `--`. */
+  /** True when context was requested: groups that do not touch are then separated by `--`. */
   separateGroups: boolean;
   showPath(path: string): string;
 }
@@ -205,7 +205,7 @@ interface FoundLines {
 interface GrepSearch {
   args: GrepArguments;
   target: SearchTarget;
-  place: SearchLocation;
+  location: SearchLocation;
   signal: AbortSignal;
   isWithheld: ToolContext["isWithheld"];
 }
@@ -213,7 +213,7 @@ interface GrepSearch {
 /** Runs ripgrep once. @throws Error with ripgrep's message, and when it was interrupted. */
 async function collectLines(
   workspace: Workspace,
-  { args, target, place, signal, isWithheld }: GrepSearch,
+  { args, target, location, signal, isWithheld }: GrepSearch,
 ): Promise<FoundLines> {
   const mode = modeOf(args);
   const readRecord = createGrepReader(mode);
@@ -221,7 +221,11 @@ async function collectLines(
   const lines: GrepLine[] = [];
   let chars = 0;
   const end = await runRipgrep({
-    ...toRipgrepOptions(workspace, { flags: [...toFlags(args), ...withoutSecrets(target)], place, signal }),
+    ...toRipgrepOptions(workspace, {
+      flags: [...toFlags(args), ...withoutSecrets(target)],
+      location,
+      signal,
+    }),
     separator: mode === "files_with_matches" ? "\0" : "\n",
     onRecord(record) {
       const line = readRecord(record);

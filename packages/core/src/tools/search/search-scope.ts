@@ -15,9 +15,9 @@ export const WITHHELD_NOTE = "[files that need approval to be read are left out]
 /** Added to a result if something was left out because its location could not be verified. */
 export const MOVED_NOTE = "[files moved by another program during the search are left out; search again]";
 
-/** What is searched, held open so that it stays what was approved whatever happens to its path. */
+/** The search target, held open so that it stays the approved one even if its path changes. */
 export interface SearchLocation extends Disposable {
-  /** Where ripgrep runs, and its target. */
+  /** The directory in which ripgrep runs, and its target. */
   cwd: string;
   operand: string;
   /** The path of a name in the searched directory. */
@@ -45,8 +45,8 @@ export function openSearchLocation({ realPath, isDirectory }: SearchTarget): Sea
 }
 
 /**
- * How a path is shown: relative to the working directory where it lies in it, in quotes if a line break in it would
- * make one path look like two.
+ * The displayed form of a path: relative to the working directory if it is inside, quoted if a line break in it would
+ * make it look like two paths.
  */
 export function displaySearchPath({ cwd }: Workspace, path: string): string {
   const shown = isInside(path, cwd) ? relative(cwd, path) || "." : path;
@@ -65,20 +65,20 @@ const WALK = [
 
 /** The input of one ripgrep search. */
 interface RipgrepSearch {
-  /** What to search for and how; patterns behind `-e`, so that one may begin with a hyphen. */
+  /** The target and options of the search; patterns follow `-e`, so that one may begin with a hyphen. */
   flags: readonly string[];
-  place: SearchLocation;
+  location: SearchLocation;
   signal: AbortSignal;
 }
 
-/** Ripgrep's options, except for those about output. The paths in that are relative to the searched directory. */
+/** Ripgrep's options, except those for the output. Its paths are relative to the searched directory. */
 export function toRipgrepOptions(
   workspace: Workspace,
-  { flags, place, signal }: RipgrepSearch,
+  { flags, location, signal }: RipgrepSearch,
 ): Omit<RipgrepOptions, "onRecord" | "separator"> {
   return {
-    args: [...flags, ...WALK, "--", place.operand],
-    cwd: place.cwd,
+    args: [...flags, ...WALK, "--", location.operand],
+    cwd: location.cwd,
     signal,
     environment: createChildEnvironment(workspace),
     search: { environment: workspace.environment, outside: workspace.root },
@@ -94,7 +94,7 @@ export function displayFound(
   return displaySearchPath(workspace, isDirectory ? join(path, found) : path);
 }
 
-// File systems stamp with a clock that lags some milliseconds behind.
+// The clock of a file system may lag by some milliseconds.
 const CLOCK_LAG_MS = 50;
 const MAX_ATTEMPTS = 3;
 
@@ -111,17 +111,17 @@ interface Search<T> {
  * false for files whose location could not be verified in the end.
  */
 export async function searchSteadily<T>(
-  place: SearchLocation,
+  location: SearchLocation,
   { run, filesOf }: Search<T>,
 ): Promise<{ found: T; isSteady(file: string): boolean }> {
   const begin = now() - CLOCK_LAG_MS;
   let found = await run();
-  let stamps = readStamps(place, filesOf(found));
+  let stamps = readStamps(location, filesOf(found));
   let isSame = (name: string) => (stamps.get(name)?.changedMs ?? begin) < begin;
   for (let attempt = 1; attempt < MAX_ATTEMPTS && !filesOf(found).every(isFound); attempt++) {
     const before = stamps;
     found = await run();
-    stamps = readStamps(place, filesOf(found));
+    stamps = readStamps(location, filesOf(found));
     isSame = (name) => before.get(name)?.identity === (stamps.get(name)?.identity ?? "");
   }
   return { found, isSteady: isFound };
@@ -137,12 +137,12 @@ export async function searchSteadily<T>(
 type Stamps = ReadonlyMap<string, NameStamp | undefined>;
 
 /** The state of the files and all directories above them; undefined for those that changed between two checks. */
-function readStamps(place: SearchLocation, files: readonly string[]): Stamps {
+function readStamps(location: SearchLocation, files: readonly string[]): Stamps {
   const names = [...new Set(files.flatMap((file) => [...directoriesAbove(file), file]))];
-  const look = () => names.map((name) => readNameStamp(place.at(name)));
-  // A file is reached through the directories above it: had they been replaced meanwhile, the second check would
+  const readAll = () => names.map((name) => readNameStamp(location.at(name)));
+  // A file is accessed through the directories above it: if they had been replaced meanwhile, the second check would
   // show it.
-  const [first, second] = [look(), look()];
+  const [first, second] = [readAll(), readAll()];
   return new Map(
     names.map((name, index) => {
       const stamp = second[index];
@@ -151,7 +151,7 @@ function readStamps(place: SearchLocation, files: readonly string[]): Stamps {
   );
 }
 
-/** From the one it lies in to the searched one, `.`. */
+/** From the directory of the file up to the searched one, `.`. */
 function directoriesAbove(file: string): string[] {
   const directories: string[] = [];
   for (let directory = dirname(file); ; directory = dirname(directory)) {
@@ -160,7 +160,7 @@ function directoriesAbove(file: string): string[] {
   }
 }
 
-/** A file or directory that exists and is what was requested when the call was approved. */
+/** An existing file or directory that is the one requested when the call was approved. */
 export interface SearchTarget {
   /** Absolute, as given. */
   path: string;
@@ -173,41 +173,40 @@ export interface SearchTarget {
 interface SearchGateOptions<A> {
   toolName: string;
   /** The directory or file that a call works on, as the model gave it. */
-  placeOf(args: A): string;
-  /** What it does there, for a person. */
+  locationOf(args: A): string;
+  /** A description of the search for the user. */
   describe(args: A): string;
 }
 
 /**
- * Requests approval for the location of a search, and resolves it again when the search begins; see
- * `createTargetGate`.
+ * Requests approval for the location of a search, and resolves it again when the search starts; see `createTargetGate`.
  */
 export function createSearchGate<A extends object>(
   workspace: Workspace,
-  { toolName, placeOf, describe }: SearchGateOptions<A>,
+  { toolName, locationOf, describe }: SearchGateOptions<A>,
 ) {
   const gate = createTargetGate(workspace, { toolName, permission: "read" });
-  const places = new WeakMap<A, { file_path: string }>();
-  const pathOf = (args: A) => resolveFilePath(workspace, placeOf(args));
-  const placeFor = (args: A) => {
-    const place = places.get(args) ?? { file_path: placeOf(args) };
-    places.set(args, place);
-    return place;
+  const locations = new WeakMap<A, { file_path: string }>();
+  const pathOf = (args: A) => resolveFilePath(workspace, locationOf(args));
+  const withLocation = (args: A) => {
+    const location = locations.get(args) ?? { file_path: locationOf(args) };
+    locations.set(args, location);
+    return location;
   };
   return {
     approval(args: A): ApprovalRequest {
-      const request = gate.approval(placeFor(args));
+      const request = gate.approval(withLocation(args));
       return { ...request, description: `${toolName}: ${describe(args)}`.replace(/\s+/g, " ") };
     },
     /** The location of a call, absolute; the links in it are not followed. */
     pathOf,
-    /** Undefined if nothing is there; throws if it is neither file nor directory. */
-    locateIfThere(args: A): SearchTarget | undefined {
-      return toSearchTarget(gate.locate(placeFor(args)));
+    /** Undefined if the path is missing; throws if it is neither file nor directory. */
+    locateExisting(args: A): SearchTarget | undefined {
+      return toSearchTarget(gate.locate(withLocation(args)));
     },
-    /** Rejects if nothing is there, naming what exists instead. */
+    /** Rejects if the path is missing, naming existing files. */
     async locate(args: A): Promise<SearchTarget> {
-      const target = gate.locate(placeFor(args));
+      const target = gate.locate(withLocation(args));
       const found = toSearchTarget(target);
       if (found) return found;
       const { missingFileError } = await import("../missing-file.ts");
@@ -238,9 +237,8 @@ interface GlobPattern {
 const WILDCARDS = /[*?[\]{}!\\]/;
 
 /**
- * Splits a glob at the first component with a wildcard (the last component always stays in
- * `rest`; a slash at the end means everything below), so that only the
- * named directory is walked and is what an approval is asked for.
+ * Splits a glob at the first component with a wildcard (the last component always stays in `rest`; a slash at the end
+ * matches everything below), so that only the named directory is walked and needs approval.
  */
 export function splitGlobPattern(pattern: string): GlobPattern {
   const components = pattern.replace(/\/+$/, "/**").split("/");
@@ -255,7 +253,7 @@ export function splitGlobPattern(pattern: string): GlobPattern {
 
 /**
  * Returns whether a path below the pattern's directory matches. A pattern without a slash matches at any depth, as in
- * `.gitignore`. Brackets also stand for themselves, for files such as `[id].tsx`.
+ * `.gitignore`. Brackets also match literally, for files such as `[id].tsx`.
  */
 export function createGlobMatcher({ directory, rest }: GlobPattern): (path: string) => boolean {
   const anchored = rest.includes("/") || directory !== "";

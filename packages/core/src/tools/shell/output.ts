@@ -1,17 +1,17 @@
 import type { SpoolFile } from "../../infrastructure/process/output-file.ts";
 import { formatBytes } from "../target.ts";
 
-// Below the limits of a tool result (50 KB, 2,000 lines), so that the notes around the output fit too.
+// Below the limits of a tool result (50 KB, 2,000 lines), to leave room for the notes around the output.
 const WHOLE = { maxBytes: 49 * 1024, maxLines: 1_980 };
-// The end shows the outcome, the beginning what was done.
+// The end contains the result, the beginning the steps before.
 const HEAD = { maxBytes: 16 * 1024, maxLines: 600 };
 const TAIL = { maxBytes: 32 * 1024, maxLines: 1_360 };
 
 const LATEST = { maxBytes: 4 * 1024, maxLines: 20 };
 
 /**
- * Collects the output of a command in bounded memory: all of it while it is short, otherwise its beginning and end,
- * with the whole in a file.
+ * Collects the output of a command in bounded memory: all of it while it is short, otherwise its beginning and end, and
+ * the complete output in a file.
  */
 export class CommandOutput {
   private readonly first: Uint8Array[] = [];
@@ -21,7 +21,7 @@ export class CommandOutput {
   private totalBytes = 0;
   private totalLines = 0;
 
-  /** @param openSpool called once, when the output has become too long to be shown. */
+  /** @param openSpool called once, when the output has become too long to show. */
   constructor(private readonly openSpool: () => SpoolFile | undefined) {}
 
   add(chunk: Uint8Array): void {
@@ -37,13 +37,13 @@ export class CommandOutput {
     if (this.totalBytes > WHOLE.maxBytes || this.totalLines > WHOLE.maxLines) this.overflow();
   }
 
-  /** The newest output, for a screen. */
+  /** The newest output, for display. */
   latest(): string {
     const bytes = this.ring?.read(LATEST.maxBytes) ?? Buffer.concat(this.first);
     return toOutputText(tailOf(bytes, LATEST));
   }
 
-  /** The path of the file that holds the whole output, if there is one. */
+  /** The path of the file with the complete output, if there is one. */
   get path(): string | undefined {
     return this.spool?.path;
   }
@@ -74,17 +74,17 @@ export class CommandOutput {
     const lines = this.totalLines - countNewlines(head) - countNewlines(tail);
     const amount =
       lines > 0 ? `${lines.toLocaleString("en")} lines, ${formatBytes(bytes)}` : formatBytes(bytes);
-    return `[${amount} left out here; ${this.whereabouts()}]`;
+    return `[${amount} omitted here; ${this.describeFile()}]`;
   }
 
-  private whereabouts(): string {
+  private describeFile(): string {
     if (!this.spool) return "it was not saved";
     const { path, failure } = this.spool;
-    return failure === undefined ? `whole output: ${path}` : `the output, ${failure}, is in ${path}`;
+    return failure === undefined ? `complete output: ${path}` : `the output, ${failure}, is in ${path}`;
   }
 }
 
-/** Text can be longer than its bytes if these are not UTF-8; it is truncated once more then. */
+/** Text can be longer than its bytes if these are not UTF-8; it is truncated again then. */
 function bounded(bytes: Buffer, limits: typeof HEAD): string {
   const text = toOutputText(bytes).replace(/\n$/, "");
   return Buffer.byteLength(text) <= limits.maxBytes
@@ -107,7 +107,7 @@ function lastState(line: string): string {
   return line.split("\r").findLast((state) => state !== "") ?? "";
 }
 
-/** The longest beginning of `bytes` within both limits; it ends at a line end if there is one in its second half. */
+/** The longest beginning of `bytes` within both limits; it ends at a line ending if there is one in its second half. */
 export function headOfOutput(
   bytes: Buffer,
   { maxBytes, maxLines }: { maxBytes: number; maxLines: number },
@@ -157,7 +157,7 @@ function startOfLastLines(bytes: Buffer, maxLines: number): number {
   return start <= 0 ? 0 : start + 1;
 }
 
-/** The last position up to `end` at which a character begins; `end` itself if the bytes are not UTF-8. */
+/** The last position up to `end` at which a character starts; `end` itself if the bytes are not UTF-8. */
 function characterStart(bytes: Buffer, end: number): number {
   for (let back = 0; back <= MAX_CONTINUATIONS && end - back > 0; back++) {
     if (!isContinuation(bytes[end - back])) return end - back;
@@ -170,10 +170,10 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/** Keeps the last `capacity` bytes of whatever is written to it. */
+/** Keeps the last `capacity` bytes that are written to it. */
 export class ByteRing {
   private readonly bytes: Uint8Array;
-  /** Where the next byte goes. */
+  /** The position of the next byte. */
   private position = 0;
   private total = 0;
 

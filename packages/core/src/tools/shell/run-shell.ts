@@ -13,7 +13,7 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 const UPDATE_INTERVAL_MS = 100;
 const MAX_ATTEMPTS = 3;
 
-// Linux takes one argument of at most 32 pages, its closing NUL included.
+// Linux accepts arguments of at most 32 pages, including the closing NUL.
 const MAX_COMMAND_BYTES = 128 * 1024 - 1;
 
 /** Runs one command to its end, its timeout or an abort. @throws Error when it cannot be started. */
@@ -33,24 +33,24 @@ export async function runShell(
   const run = { command, context, workspace, timeoutMs: args.timeout ?? DEFAULT_TIMEOUT_MS };
   const notes: string[] = [];
   for (let attempt = 1; ; attempt++) {
-    const boxed = await enclose(command, args, workspace);
-    if (boxed === undefined) return runOutside(run);
-    const { end, output, durationMs } = await runInBox({ ...run, boxed });
+    const wrapped = await wrapForSandbox(command, args, workspace);
+    if (wrapped === undefined) return runOutside(run);
+    const { end, output, durationMs } = await runSandboxed({ ...run, wrapped });
     const text = output.finish().trimEnd();
-    const failure = attempt < MAX_ATTEMPTS && !end.hasBegun ? boxed.findFailure(text) : undefined;
+    const failure = attempt < MAX_ATTEMPTS && !end.hasBegun ? wrapped.findFailure(text) : undefined;
     if (failure === undefined || context.signal.aborted)
-      return toResult({ ...run, end, output, durationMs, text, boxed, notes });
-    if (failure === "processes") await boxed.endSession?.(`there was no room for one more (${text})`);
+      return toResult({ ...run, end, output, durationMs, text, wrapped, notes });
+    if (failure === "processes") await wrapped.endSession?.(`there was no room for one more (${text})`);
     // Protected files removed from background processes are reported in any case.
-    notes.push(...boxed.finish(end).notes);
+    notes.push(...wrapped.finish(end).notes);
   }
 }
 
-async function runInBox(run: Run & { boxed: WrappedCommand }): Promise<RunEnd> {
+async function runSandboxed(run: Run & { wrapped: WrappedCommand }): Promise<RunEnd> {
   try {
     return await runOnce(run);
   } catch (error) {
-    run.boxed.abandon();
+    run.wrapped.abandon();
     throw error;
   }
 }
@@ -60,7 +60,7 @@ interface Run {
   context: ToolContext;
   workspace: Workspace;
   timeoutMs: number;
-  boxed?: WrappedCommand | undefined;
+  wrapped?: WrappedCommand | undefined;
 }
 
 interface RunEnd {
@@ -70,23 +70,28 @@ interface RunEnd {
 }
 
 async function runOutside(run: Run): Promise<ToolResult> {
-  const comeBack = await leaveBox(run.workspace);
+  const finishOutside = await leaveSandbox(run.workspace);
   try {
     const done = await runOnce(run);
-    return toResult({ ...run, ...done, text: done.output.finish().trimEnd(), notes: comeBack?.() ?? [] });
+    return toResult({
+      ...run,
+      ...done,
+      text: done.output.finish().trimEnd(),
+      notes: finishOutside?.() ?? [],
+    });
   } catch (error) {
-    comeBack?.();
+    finishOutside?.();
     throw error;
   }
 }
 
-async function runOnce({ command, context, workspace, timeoutMs, boxed }: Run): Promise<RunEnd> {
+async function runOnce({ command, context, workspace, timeoutMs, wrapped }: Run): Promise<RunEnd> {
   const output = new CommandOutput(() => openSpool(workspace, context.toolCallId));
   const updates = createThrottle(() => context.onUpdate?.(output.latest()), UPDATE_INTERVAL_MS);
   const begin = monotonicMs();
   try {
     const end = await runCommand({
-      ...(boxed ?? command),
+      ...(wrapped ?? command),
       cwd: workspace.cwd,
       timeoutMs,
       signal: context.signal,
@@ -101,10 +106,10 @@ async function runOnce({ command, context, workspace, timeoutMs, boxed }: Run): 
   }
 }
 
-/** The command in its sandbox; undefined if it runs unsandboxed. @throws Error if it may not run. */
-async function enclose(
+/** The command wrapped for the sandbox; undefined if it runs unsandboxed. @throws Error if it may not run. */
+async function wrapForSandbox(
   command: ShellCommand,
-  { outside_sandbox: wantsOut }: BashArguments,
+  { outside_sandbox: outsideSandbox }: BashArguments,
   { sandboxState }: Workspace,
 ): Promise<WrappedCommand | undefined> {
   const state = await sandboxState?.();
@@ -114,12 +119,12 @@ async function enclose(
       `Not run: the user's settings require a sandbox for every command, and ${state.problem}.`,
     );
   }
-  if (!wantsOut) return state.wrapper.wrapCommand(command);
+  if (!outsideSandbox) return state.wrapper.wrapCommand(command);
   if (state.mayLeave) return undefined;
   throw new Error("Not run: the user's settings do not allow commands outside the sandbox.");
 }
 
-async function leaveBox({ sandboxState }: Workspace): Promise<(() => readonly string[]) | undefined> {
+async function leaveSandbox({ sandboxState }: Workspace): Promise<(() => readonly string[]) | undefined> {
   const state = await sandboxState?.();
   return state?.kind === "boxed" ? state.wrapper.leave() : undefined;
 }
@@ -150,8 +155,8 @@ function openSpool(workspace: Workspace, toolCallId: string): SpoolFile | undefi
 interface Circumstances extends RunEnd {
   timeoutMs: number;
   text: string;
-  boxed?: WrappedCommand | undefined;
-  /** Leftovers of a command outside the sandbox, or of earlier attempts. */
+  wrapped?: WrappedCommand | undefined;
+  /** Notes about a command outside the sandbox, or about earlier attempts. */
   notes: readonly string[];
 }
 
@@ -161,15 +166,15 @@ function toResult({
   text,
   timeoutMs,
   durationMs,
-  boxed,
+  wrapped,
   notes: otherNotes,
 }: Circumstances): ToolResult {
   const isError = end.cause !== "exit" || end.exitCode !== 0;
-  const explanation = boxed?.explain(text, isError);
+  const explanation = wrapped?.explain(text, isError);
   const notes = [
     ...describeEnd(end, timeoutMs),
     ...(explanation === undefined ? [] : [explanation]),
-    ...(boxed?.finish(end).notes ?? []),
+    ...(wrapped?.finish(end).notes ?? []),
     ...otherNotes,
   ];
   return {
@@ -179,7 +184,7 @@ function toResult({
       exitCode: end.exitCode,
       ...(end.signal !== null && { signal: end.signal }),
       durationMs,
-      ...(boxed && { sandboxed: true }),
+      ...(wrapped && { sandboxed: true }),
       ...(output.path !== undefined && { outputPath: output.path }),
     },
   };
