@@ -1,6 +1,6 @@
 import type { Environment } from "@diligent/core/run";
-import type { Terminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
+import type { TerminalPort } from "../tui/screen/terminal.ts";
 import type { TerminalHost } from "../tui/screen/terminal-guard.ts";
 
 /** Signals that are handled; each of them ends a run. */
@@ -35,7 +35,7 @@ export interface CliInput {
 
 /** A terminal to draw on, and the listeners of its signals. */
 export interface CliTerminal {
-  terminal: Terminal;
+  terminal: TerminalPort;
   host: TerminalHost;
   /** Queries the terminal's size now; if it changed, the listener is called before this returns. */
   readSize?(): void;

@@ -1,5 +1,6 @@
 import { fstatSync, readFileSync, write } from "node:fs";
 import { SIGNAL_EXIT_CODES } from "../errors.ts";
+import type { TerminalPort } from "../tui/screen/terminal.ts";
 import type { CliInput, CliIo, CliOutput, SignalName } from "./io.ts";
 
 const SIGNALS_OF_NOHUP: readonly SignalName[] = ["SIGINT", "SIGQUIT", "SIGTERM"];
@@ -58,10 +59,7 @@ export function createProcessIo(): ProcessIo {
       lastCleanUps.add(cleanUp);
       return () => lastCleanUps.delete(cleanUp);
     },
-    async openTerminal() {
-      const { ProcessTerminal } = await import("@earendil-works/pi-tui/dist/terminal.js");
-      return { terminal: new ProcessTerminal(), host: process, readSize };
-    },
+    openTerminal: async () => ({ terminal: new ProcessTerminalPort(), host: process, readSize }),
     exit,
     async leave(code) {
       const cleanUp = Promise.allSettled(cleanUps.map(async (each) => each()));
@@ -69,6 +67,56 @@ export function createProcessIo(): ProcessIo {
       exit(code);
     },
   };
+}
+
+/** The terminal that the process runs in. */
+class ProcessTerminalPort implements TerminalPort {
+  private wasRaw = false;
+  private onInput: ((data: string) => void) | undefined;
+  private onResize: (() => void) | undefined;
+
+  get columns(): number {
+    return process.stdout.columns || 80;
+  }
+
+  get rows(): number {
+    return process.stdout.rows || 24;
+  }
+
+  start(onInput: (data: string) => void, onResize: () => void): void {
+    const { stdin, stdout } = process;
+    this.wasRaw = stdin.isRaw === true;
+    if (stdin.isTTY) stdin.setRawMode(true);
+    stdin.setEncoding("utf8");
+    this.onInput = onInput;
+    this.onResize = onResize;
+    stdin.on("data", onInput);
+    stdout.on("resize", onResize);
+    stdin.resume();
+    refreshSize();
+  }
+
+  stop(): void {
+    const { stdin, stdout } = process;
+    if (this.onInput) stdin.off("data", this.onInput);
+    if (this.onResize) stdout.off("resize", this.onResize);
+    // Further input is for the program that has the terminal next.
+    stdin.pause();
+    if (stdin.isTTY) stdin.setRawMode(this.wasRaw);
+  }
+
+  write(data: string): void {
+    process.stdout.write(data);
+  }
+}
+
+/** The size may have changed while the process was stopped, without a signal. */
+function refreshSize(): void {
+  try {
+    process.kill(process.pid, "SIGWINCH");
+  } catch {
+    // Some sandboxes forbid signals. The size is then updated with its next change.
+  }
 }
 
 /** The size is from the last signal; later changes are only known after a query. */

@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import type { HarnessSession } from "@diligent/core/harness";
 import { now } from "@diligent/core/light";
-import type { Terminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import type { CliIo, CliTerminal } from "../io/io.ts";
 import { IdleCleanup } from "../io/memory.ts";
 import { BlockWriter } from "./block-writer.ts";
@@ -9,6 +8,7 @@ import type { Keymap } from "./keys/keymap.ts";
 import { type LiveStyle, SPINNER_MS } from "./live-region.ts";
 import { Notifications } from "./notifications.ts";
 import { InlineScreen } from "./screen/inline-screen.ts";
+import type { TerminalPort } from "./screen/terminal.ts";
 import { TerminalGuard } from "./screen/terminal-guard.ts";
 import type { Theme } from "./theme.ts";
 import { createView, isWorking, type View } from "./view.ts";
@@ -24,7 +24,7 @@ interface DisplayStyle {
  */
 export class Display {
   /** The terminal itself; `screen` draws on it. */
-  readonly terminal: Terminal;
+  readonly terminal: TerminalPort;
   readonly screen: InlineScreen;
   readonly guard: TerminalGuard;
   readonly painter: ViewPainter;

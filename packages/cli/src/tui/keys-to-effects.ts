@@ -1,9 +1,10 @@
 import { decodePrintableKey, isKeyRelease } from "@earendil-works/pi-tui/dist/keys.js";
 import { applyApprovalKey } from "./approval/keys.ts";
-import { cleanPaste, InputReader } from "./editor/text-area.ts";
+import { cleanPaste } from "./editor/text-area.ts";
 import type { Effect, KeyContext, KeyOutcome, KeyPress } from "./effects.ts";
 import type { ActionId } from "./keys/keymap.ts";
 import { applyPickerKey } from "./pickers/picker-view.ts";
+import { readPaste } from "./screen/sequence-reader.ts";
 import { isWorking, type View } from "./view.ts";
 
 // Two presses within this time count as one gesture.
@@ -96,9 +97,7 @@ const MAX_CHARACTERS = 1_000;
 /** The text that was pasted or typed in input that is not a key, on one line; empty if there is none. */
 export function readText(data: string): string {
   if (isKeyRelease(data)) return "";
-  const parts = new InputReader().read(data);
-  const texts = parts.map((part) =>
-    part.kind === "paste" ? cleanPaste(part.data) : (decodePrintableKey(part.data) ?? ""),
-  );
-  return texts.join("").replace(/\s+/g, " ").slice(0, MAX_CHARACTERS).toWellFormed();
+  const pasted = readPaste(data);
+  const text = pasted === undefined ? (decodePrintableKey(data) ?? "") : cleanPaste(pasted);
+  return text.replace(/\s+/g, " ").slice(0, MAX_CHARACTERS).toWellFormed();
 }

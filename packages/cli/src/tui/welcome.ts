@@ -4,10 +4,11 @@ import { userConfigDirectory } from "@diligent/core/interactive";
 import { describeError, EXIT_USAGE, SIGNAL_EXIT_CODES } from "../errors.ts";
 import type { CliIo, CliTerminal } from "../io/io.ts";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
-import { cleanPaste, InputReader } from "./editor/text-area.ts";
+import { cleanPaste } from "./editor/text-area.ts";
 import { editLine, type KeyPress } from "./effects.ts";
 import { nameKey } from "./keys/keymap.ts";
 import { InlineScreen } from "./screen/inline-screen.ts";
+import { readPaste } from "./screen/sequence-reader.ts";
 import { TerminalGuard } from "./screen/terminal-guard.ts";
 import { wrapIndented } from "./text.ts";
 import { createTheme, type Theme } from "./theme.ts";
@@ -83,7 +84,6 @@ interface PageDeps {
 class WelcomePage {
   state: WelcomeState = { stage: "menu", selected: 0 };
   private readonly result = Promise.withResolvers<WelcomeEnd | "demo">();
-  private readonly reader = new InputReader();
   /** The keys of one read. */
   private keys: string[] = [];
   private trial: AbortController | undefined;
@@ -100,13 +100,13 @@ class WelcomePage {
   }
 
   take(data: string): void {
-    for (const { kind, data: part } of this.reader.read(data)) {
-      if (kind === "paste") this.apply(applyWelcomePaste(this.state, cleanPaste(part), this.deps.choices));
-      else {
-        if (this.keys.length === 0) setImmediate(() => this.takeKeys());
-        this.keys.push(part);
-      }
+    const pasted = readPaste(data);
+    if (pasted !== undefined) {
+      this.apply(applyWelcomePaste(this.state, cleanPaste(pasted), this.deps.choices));
+      return;
     }
+    if (this.keys.length === 0) setImmediate(() => this.takeKeys());
+    this.keys.push(data);
   }
 
   private takeKeys(): void {

@@ -1,4 +1,3 @@
-import { ProcessTerminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import { CURSOR_MARKER } from "@earendil-works/pi-tui/dist/tui.js";
 import { SIGNAL_EXIT_CODES } from "../../src/errors.ts";
 import { createProcessIo } from "../../src/io/process-io.ts";
@@ -12,7 +11,8 @@ import { TerminalGuard } from "../../src/tui/screen/terminal-guard.ts";
  */
 
 const io = createProcessIo();
-const screen = new InlineScreen(new ProcessTerminal(), { environment: process.env });
+const { terminal } = await io.openTerminal();
+const screen = new InlineScreen(terminal, { environment: process.env });
 const guard = new TerminalGuard(screen, process);
 let typed = "";
 let finished = 0;

@@ -2,6 +2,7 @@ import type { AutocompleteProvider } from "@earendil-works/pi-tui/dist/autocompl
 import { PromptEditor, type PromptTheme } from "../../src/tui/editor/prompt-editor.ts";
 import type { EditorBindings } from "../../src/tui/keys/keymap.ts";
 import { InlineScreen } from "../../src/tui/screen/inline-screen.ts";
+import { SequenceReader } from "../../src/tui/screen/sequence-reader.ts";
 import { VirtualTerminal } from "./virtual-terminal.ts";
 
 const same = (text: string) => text;
@@ -47,6 +48,7 @@ export class TypedEditor {
   readonly changes: string[] = [];
   readonly editor: PromptEditor;
   private readonly columns: number;
+  private readonly reader = new SequenceReader();
 
   constructor({
     columns = 60,
@@ -72,15 +74,10 @@ export class TypedEditor {
     this.editor.focused = true;
   }
 
-  /**
-   * One element per key; a text of several characters is typed as pi-tui delivers it: in UTF-16 units, one by
-   * one.
-   */
+  /** One element per key, or a text, which is typed key by key as a terminal sends it. */
   type(...inputs: string[]): this {
-    for (const input of inputs) {
-      const isKey = input.startsWith("\x1b") || input.length === 1;
-      for (const data of isKey ? [input] : input.split("")) this.editor.handleInput(data);
-    }
+    for (const input of inputs)
+      for (const data of [...this.reader.read(input), ...this.reader.flush()]) this.editor.handleInput(data);
     return this;
   }
 

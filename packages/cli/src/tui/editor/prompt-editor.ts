@@ -4,10 +4,10 @@ import { getKeybindings } from "@earendil-works/pi-tui/dist/keybindings.js";
 import type { Component, Focusable, TUI } from "@earendil-works/pi-tui/dist/tui.js";
 import { readShellLine } from "../../shell-line.ts";
 import { type EditorBindings, installEditorKeys } from "../keys/keymap.ts";
+import { readPaste } from "../screen/sequence-reader.ts";
 import type { Theme } from "../theme.ts";
 import {
   blankPlaceholders,
-  InputReader,
   PastedTexts,
   showPlaceholders,
   TextArea,
@@ -51,7 +51,6 @@ const MAX_COMPLETIONS = 8;
 export class PromptEditor implements Component, Focusable {
   private readonly area: TextArea;
   private readonly completion: EditorCompletion;
-  private readonly reader = new InputReader();
   private readonly held = new PastedTexts();
   /** What Up brings before earlier prompts: prompts sent here, and drafts. */
   private readonly added: string[] = [];
@@ -121,13 +120,13 @@ export class PromptEditor implements Component, Focusable {
     this.completion.offer(provider);
   }
 
+  /** Handles a key, or a paste with its markers. */
   handleInput(data: string): void {
-    for (const { kind, data: part } of this.reader.read(data)) {
-      const written =
-        kind === "paste" ? this.held.holdPaste(part, this.area.getText()) : this.held.holdKey(part);
-      if (written === undefined) this.completion.press(part);
-      else this.area.insertTextAtCursor(written);
-    }
+    const pasted = readPaste(data);
+    const written =
+      pasted === undefined ? this.held.holdKey(data) : this.held.holdPaste(pasted, this.area.getText());
+    if (written === undefined) this.completion.press(data);
+    else this.area.insertTextAtCursor(written);
   }
 
   render(width: number): string[] {

@@ -378,52 +378,6 @@ export function cleanPaste(data: string): string {
 
 const CONTROL_KEY = new RegExp(`${"\x1b"}\\[(\\d{1,3});5u`, "g");
 
-const START = "\x1b[200~";
-const END = "\x1b[201~";
-
-/** A key, or a whole paste, as the terminal sent it. */
-interface InputPart {
-  kind: "keys" | "paste";
-  data: string;
-}
-
-/**
- * Separates pastes from keys in the input that pi-tui passes on. A paste is returned without its markers once
- * its end has arrived; a character of two surrogate halves, such as most emoji, once both have.
- */
-export class InputReader {
-  private pending: string | undefined;
-  private half = "";
-
-  read(data: string): InputPart[] {
-    return this.divide(data).flatMap((part) => {
-      if (part.kind === "paste") return [part];
-      const whole = /^[\udc00-\udfff]/.test(part.data) ? this.half + part.data : part.data;
-      this.half = /^[\ud800-\udbff]$/.test(whole) ? whole : "";
-      return this.half === "" ? [{ ...part, data: whole }] : [];
-    });
-  }
-
-  private divide(data: string): InputPart[] {
-    const parts: InputPart[] = [];
-    let rest = data;
-    while (rest !== "" || this.pending !== undefined) {
-      const isInPaste = this.pending !== undefined;
-      const text = (this.pending ?? "") + rest;
-      const mark = text.indexOf(isInPaste ? END : START);
-      if (isInPaste && mark < 0) {
-        this.pending = text;
-        break;
-      }
-      const end = mark < 0 ? text.length : mark;
-      if (isInPaste || end > 0) parts.push({ kind: isInPaste ? "paste" : "keys", data: text.slice(0, end) });
-      rest = text.slice(end + (mark < 0 ? 0 : END.length));
-      this.pending = isInPaste || mark < 0 ? undefined : "";
-    }
-    return parts;
-  }
-}
-
 /**
  * The text that a key types, safe or not; empty for some keys, and undefined for keys that do something else.
  */

@@ -8,7 +8,7 @@ import {
   type RegionChange,
   type RegionLocation,
 } from "./region.ts";
-import type { Settling } from "./terminal.ts";
+import type { Settling } from "./terminal-replies.ts";
 
 /** The goal of a frame. */
 export interface WantedFrame {

@@ -1,10 +1,10 @@
-import type { Terminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import { setCapabilityOverrides } from "@earendil-works/pi-tui/dist/terminal-image.js";
 import type { TuiStopOptions } from "@earendil-works/pi-tui/dist/tui.js";
 import { TuiMainScreen } from "@earendil-works/pi-tui/dist/tui-main-screen.js";
 import { FrameClock } from "./frame.ts";
 import { RegionPainter } from "./region-painter.ts";
-import { TerminalReplies, type TerminalReply, WatchedTerminal } from "./terminal.ts";
+import { type TerminalPort, WatchedTerminal } from "./terminal.ts";
+import { TerminalReplies, type TerminalReply } from "./terminal-replies.ts";
 
 /** What the screen needs to know about its environment. */
 export interface InlineScreenOptions {
@@ -37,23 +37,24 @@ export class InlineScreen extends TuiMainScreen {
   readonly #input: ScreenInput;
   readonly #readSize: () => void;
 
-  constructor(terminal: Terminal, { environment = {}, readSize = () => {} }: InlineScreenOptions = {}) {
-    const watched = new WatchedTerminal(terminal, {
+  constructor(terminal: TerminalPort, { environment = {}, readSize = () => {} }: InlineScreenOptions = {}) {
+    const watcher = {
       onResize: () => {
         this.#painter.noteResize();
         this.#clock.noteResize(() => this.renderNow(true), this.#replies.settling);
       },
       afterInput: () => this.#input.noteEnd(),
-    });
+    };
+    const watched = new WatchedTerminal(terminal, watcher, environment);
     super(watched);
     this.#readSize = readSize;
-    this.#replies = new TerminalReplies(watched, environment);
+    this.#replies = new TerminalReplies((sequence) => watched.write(sequence), environment);
     this.#painter = new RegionPainter(watched, this.#replies, this.#clock);
     this.#input = new ScreenInput(this.#replies, {
       onReply: (reply) => {
         if (reply.kind === "place") this.#painter.noteLocation(reply);
         // Now that the terminal is known, further queries may be needed.
-        else this.requestRender();
+        else if (reply.kind === "device") this.requestRender();
       },
       onKeys: () => super.renderNow(),
     });
@@ -63,9 +64,14 @@ export class InlineScreen extends TuiMainScreen {
   /** Called before a frame is drawn, to add lines that are complete by then. */
   beforeFrame: () => readonly string[] = () => [];
 
-  /** The terminal may still send replies that nobody typed. */
-  get isExpectingReply(): boolean {
-    return this.#replies.isExpecting;
+  /**
+   * Resolves once the terminal has read all output and sent its last reply, so that no reply reaches the program that
+   * has the terminal next. Keys that arrive meanwhile are dropped. Takes `limitMs` at most, and only a moment in a
+   * terminal that never replies.
+   */
+  async endInput(limitMs: number): Promise<void> {
+    this.#replies.end();
+    await this.#input.drain(limitMs);
   }
 
   /**
@@ -78,6 +84,7 @@ export class InlineScreen extends TuiMainScreen {
   }
 
   override start(): void {
+    this.#input.begin();
     super.start();
     // Forced, because a frame that was in progress when the screen was stopped would prevent another one; and
     // after signals were handled, one of which carries the size that the terminal got while the screen was
@@ -109,7 +116,7 @@ export class InlineScreen extends TuiMainScreen {
   }
 
   protected override afterTerminalStart(): void {
-    this.terminal.write(this.#replies.askForDevice());
+    this.#replies.begin();
   }
 
   /** Draws a frame synchronously, with `force` the whole live region. */
@@ -149,6 +156,7 @@ export class InlineScreen extends TuiMainScreen {
     if (!preserveScreen) this.leaveRegion();
     this.#clock.stop();
     this.#painter.forget();
+    this.terminal.write(this.#replies.leaveKeyboard());
   }
 
   /** What stays in the terminal must be current, and not cut to an old size. */
@@ -170,6 +178,11 @@ interface InputWatcher {
   onKeys(): void;
 }
 
+// A terminal that has not replied yet may take this long for its first reply.
+const FIRST_REPLY_MS = 1_000;
+// A terminal that never replies reads its input within this time.
+const READ_MS = 10;
+
 /**
  * Separates replies of the terminal from keys. The effect of keys is shown at once, however many arrive
  * together.
@@ -177,26 +190,51 @@ interface InputWatcher {
 class ScreenInput {
   private isReply = false;
   private areKeysNoted = false;
+  private isDraining = false;
+  private begunAt = 0;
+  private onSilent: (() => void) | undefined;
 
   constructor(
     private readonly replies: TerminalReplies,
     private readonly watcher: InputWatcher,
   ) {}
 
+  /** Call it when the terminal is taken. */
+  begin(): void {
+    this.isDraining = false;
+    this.begunAt = performance.now();
+  }
+
   /** An input listener for pi-tui: removes replies from what the key handler sees. */
   read(data: string): { consume: boolean } | undefined {
     const reply = this.replies.read(data);
+    if (this.isDraining && !this.replies.isExpecting) this.onSilent?.();
+    if (this.isDraining) return { consume: true };
     if (reply === undefined) return undefined;
     this.isReply = true;
     this.watcher.onReply(reply);
     return { consume: true };
   }
 
+  /** Drops all further input. Resolves when no reply is pending, and after `limitMs` at the latest. */
+  async drain(limitMs: number): Promise<void> {
+    this.isDraining = true;
+    const { isExpecting, isTalking } = this.replies;
+    const firstMs = Math.max(READ_MS, this.begunAt + FIRST_REPLY_MS - performance.now());
+    const waitMs = isTalking ? limitMs : Math.min(limitMs, isExpecting ? firstMs : READ_MS);
+    const silent = Promise.withResolvers<void>();
+    const limit = setTimeout(silent.resolve, waitMs);
+    this.onSilent = silent.resolve;
+    await silent.promise;
+    clearTimeout(limit);
+    this.onSilent = undefined;
+  }
+
   /** Call it when input was handled. */
   noteEnd(): void {
     const { isReply } = this;
     this.isReply = false;
-    if (isReply || this.areKeysNoted) return;
+    if (isReply || this.isDraining || this.areKeysNoted) return;
     this.areKeysNoted = true;
     queueMicrotask(() => {
       this.areKeysNoted = false;

@@ -10,7 +10,7 @@ import {
 } from "./frame.ts";
 import { type ScreenLine, toScreenLine } from "./line.ts";
 import { countRowsAbove, type DrawnRegion, topFromCursor } from "./region.ts";
-import type { LocationReply, TerminalReplies } from "./terminal.ts";
+import type { LocationReply, TerminalReplies } from "./terminal-replies.ts";
 
 /**
  * Prepares the children's lines for the screen; unchanged lines of the last frame are not processed again.

@@ -72,11 +72,11 @@ export class TerminalGuard {
   }
 
   /**
-   * Like `restore`, but waits up to 0.2 s for input that is still arriving. Text can be printed as soon as it
-   * is called: the cursor is below the live region then, or at its start with `isErased`.
+   * Like `restore`, but waits up to half a second for the last reply of the terminal. Text can be printed as soon
+   * as it is called: the cursor is below the live region then, or at its start with `isErased`.
    */
   async leave({ isErased = false }: { isErased?: boolean } = {}): Promise<void> {
-    await this.prepareExit({ isErased });
+    await this.prepareExit({ isErased, limitMs: LEAVING_MS });
     this.restore();
   }
 
@@ -85,7 +85,7 @@ export class TerminalGuard {
    * region is erased, since it is drawn again then.
    */
   readonly suspend = async (): Promise<void> => {
-    if (!(await this.prepareExit({ isErased: true }))) return;
+    if (!(await this.prepareExit({ isErased: true, limitMs: LENDING_MS }))) return;
     this.release();
     this.state = "stopped";
     this.resumption = setTimeout(() => this.resume(), STOP_MS);
@@ -99,7 +99,7 @@ export class TerminalGuard {
    * so the other program must end too.
    */
   async lend<T>(run: (ended: AbortSignal) => Promise<T>): Promise<T> {
-    const isLent = await this.prepareExit({ isErased: true });
+    const isLent = await this.prepareExit({ isErased: true, limitMs: LENDING_MS });
     if (isLent) {
       this.release();
       this.state = "lent";
@@ -113,10 +113,10 @@ export class TerminalGuard {
   }
 
   /** False if the terminal is not ours, or was restored meanwhile. */
-  private async prepareExit({ isErased }: { isErased: boolean }): Promise<boolean> {
+  private async prepareExit(options: HandoverOptions): Promise<boolean> {
     if (this.state !== "held") return false;
     this.state = "leaving";
-    await this.handover.prepare({ isErased });
+    await this.handover.prepare(options);
     return this.isExiting();
   }
 
@@ -143,8 +143,8 @@ export class TerminalGuard {
 
 /**
  * Turns off everything that a terminal program may have turned on, in an order that also ends a truncated
- * sequence. Excluded is the Kitty keyboard protocol, which is a stack and so only pi-tui's terminal may end
- * it.
+ * sequence. Excluded is the Kitty keyboard protocol, which is a stack and so may only be ended by the program
+ * that began it.
  */
 const RESTORE_SEQUENCE = [
   "\x1b\\", // ends a string sequence
@@ -159,11 +159,10 @@ const RESTORE_SEQUENCE = [
   "\x1b[?25h", // cursor
 ].join("");
 
-// Replies and key releases that are still arriving would be typed into the shell.
-const DRAIN_MS = 200;
-const DRAIN_IDLE_MS = 40;
-// A terminal reads its input within this time.
-const READ_MS = 10;
+// Replies and key releases that are still arriving would be typed into the program that has the terminal next. A
+// terminal that replies does so at once, or after a moment on a busy machine. Leaving waits less: the process ends anyway.
+const LENDING_MS = 5_000;
+const LEAVING_MS = 500;
 const STDOUT = 1;
 
 /** A further mode that is on while the terminal is held, and the output that switches it. */
@@ -171,6 +170,12 @@ interface HeldModes {
   enter(): string;
   /** Called once after every `enter`. */
   leave(): string;
+}
+
+interface HandoverOptions {
+  /** Erases the live region; otherwise the cursor is left below it. */
+  isErased: boolean;
+  limitMs: number;
 }
 
 /** Writes to the terminal synchronously. */
@@ -216,17 +221,13 @@ class TerminalHandover {
   }
 
   /**
-   * Stops drawing and waits up to 0.2 s for arriving input. Once the terminal leaves raw mode, Ctrl+C
-   * discards everything it has not read yet; so all modes are turned off, and the replies read, before.
+   * Stops drawing and waits for the last reply of the terminal, up to `limitMs`. Once the terminal leaves raw mode,
+   * Ctrl+C discards everything it has not read yet; so all modes are turned off, and the replies read, before.
    */
-  async prepare({ isErased }: { isErased: boolean }): Promise<void> {
+  async prepare({ isErased, limitMs }: HandoverOptions): Promise<void> {
     ignoreErrors(() => this.screen.leaveRegion({ isErased }));
-    const { terminal, isExpectingReply } = this.screen;
-    ignoreErrors(() => terminal.write(this.leaveModes() + RESTORE_SEQUENCE));
-    const isMoreExpected = terminal.kittyProtocolActive || isExpectingReply;
-    await (isMoreExpected
-      ? terminal.drainInput(DRAIN_MS, DRAIN_IDLE_MS)
-      : terminal.drainInput(READ_MS, READ_MS));
+    ignoreErrors(() => this.screen.terminal.write(this.leaveModes() + RESTORE_SEQUENCE));
+    await this.screen.endInput(limitMs).catch(() => {}); // The terminal is gone.
   }
 
   /** Restores the terminal synchronously, whether it was prepared or not. */

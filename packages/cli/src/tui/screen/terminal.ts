@@ -1,93 +1,19 @@
 import type { Terminal } from "@earendil-works/pi-tui/dist/terminal.js";
-import type { DrawnRegion } from "./region.ts";
-import {
-  DEVICE_QUERY,
-  detectRewrap,
-  PLACE_QUERY,
-  type Rewrap,
-  readDevice,
-  readLocation,
-  type TerminalTraits,
-} from "./region.ts";
+import { SequenceReader } from "./sequence-reader.ts";
 
-/** The position of the cursor after the frame that drew `region`. */
-export interface LocationReply {
-  kind: "place";
-  region: DrawnRegion;
-  /** The row of the screen, from 0. */
-  cursorRow: number;
+/** The parts of a terminal that a screen needs: its size, input and output. */
+export interface TerminalPort {
+  readonly columns: number;
+  readonly rows: number;
+  /** Switches the terminal to raw mode. `onInput` gets the input as it arrives, split anywhere. */
+  start(onInput: (data: string) => void, onResize: () => void): void;
+  /** Restores the mode that the terminal had before. */
+  stop(): void;
+  write(data: string): void;
 }
 
-/** The content of a reply: the terminal's identity, or the cursor position. */
-export type TerminalReply = { kind: "device" } | LocationReply;
-
-/** Queries a terminal for its properties, and stores its replies. */
-export class TerminalReplies {
-  private device: string | undefined;
-  /** The regions whose position was requested and not received yet; terminals reply in order. */
-  private asked: DrawnRegion[] = [];
-
-  constructor(
-    private readonly terminal: WatchedTerminal,
-    private readonly environment: Readonly<Record<string, string | undefined>>,
-  ) {}
-
-  /** Queries are pending; in a terminal that answers none, they always are. */
-  get isExpecting(): boolean {
-    return this.device === undefined || this.isBehind;
-  }
-
-  /** The terminal has not replied to a query after a frame yet, so it may not have read that frame. */
-  get isBehind(): boolean {
-    return this.asked.length > 0;
-  }
-
-  get rewrap(): Rewrap {
-    return detectRewrap(this.traits);
-  }
-
-  get settling(): Settling {
-    return detectSettling(this.traits);
-  }
-
-  /**
-   * Written once when a terminal is started, in raw mode: otherwise it would echo the reply like typed text.
-   */
-  askForDevice(): string {
-    this.asked = [];
-    return DEVICE_QUERY;
-  }
-
-  /**
-   * Written after a frame: a query if the position of the region is unknown and needed, and after finished
-   * lines, to learn that they were read. Only for a terminal that answers.
-   */
-  askForLocation(region: DrawnRegion, hasFinished: boolean): string {
-    if (this.device === undefined) return "";
-    const isKnown = region.top.least === region.top.most || this.rewrap !== "rewraps_around_cursor";
-    if (!hasFinished && (isKnown || this.isBehind)) return "";
-    this.asked.push(region);
-    return PLACE_QUERY;
-  }
-
-  /** Handles a reply; undefined for other input. */
-  read(input: string): TerminalReply | undefined {
-    const device = readDevice(input);
-    if (device !== undefined) {
-      this.device = device;
-      return { kind: "device" };
-    }
-    const cursorRow = this.isBehind ? readLocation(input) : undefined;
-    const region = cursorRow === undefined ? undefined : this.asked.shift();
-    return cursorRow === undefined || region === undefined ? undefined : { kind: "place", region, cursorRow };
-  }
-
-  private get traits(): TerminalTraits {
-    const { TERM: term, TERM_PROGRAM: termProgram } = this.environment;
-    const { hasAnswered } = this.terminal;
-    return { term, termProgram, device: this.device, hasAnswered };
-  }
-}
+const PASTE_MARKS_ON = "\x1b[?2004h";
+const PASTE_MARKS_OFF = "\x1b[?2004l";
 
 /** Listeners for terminal events. */
 interface TerminalWatcher {
@@ -97,76 +23,84 @@ interface TerminalWatcher {
   afterInput(): void;
 }
 
-/** A terminal with additional listeners. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+// The rest of a sequence arrives together with its start, or within this time; over a network later.
+const ESCAPE_MS = 10;
+const REMOTE_ESCAPE_MS = 100;
+const SEQUENCE_MS = 150;
+
+/**
+ * A terminal for pi-tui, with additional listeners. Splits the input into keys, replies and pastes, so that it
+ * does not matter in which chunks it arrives.
+ */
 export class WatchedTerminal implements Terminal {
+  private readonly reader = new SequenceReader();
+  private unfinished: Timer | undefined;
+  private onInput: (data: string) => void = () => {};
+
   constructor(
-    private readonly terminal: Terminal,
+    private readonly port: TerminalPort,
     private readonly watcher: TerminalWatcher,
+    private readonly environment: Environment = {},
   ) {}
 
   get columns(): number {
-    return Math.max(1, this.terminal.columns);
+    return Math.max(1, this.port.columns);
   }
 
   get rows(): number {
-    return Math.max(1, this.terminal.rows);
+    return Math.max(1, this.port.rows);
   }
 
+  /** Part of the interface of pi-tui, which does not read it; see `Keyboard`. */
   get kittyProtocolActive(): boolean {
-    return this.terminal.kittyProtocolActive;
-  }
-
-  /** It has answered pi-tui's initial queries about its keyboard and device class. */
-  get hasAnswered(): boolean {
-    const { terminal } = this;
-    return (
-      terminal.kittyProtocolActive ||
-      ("modifyOtherKeysActive" in terminal && terminal.modifyOtherKeysActive === true)
-    );
+    return false;
   }
 
   start(onInput: (data: string) => void, onResize: () => void): void {
-    const handleInput = (data: string) => {
-      onInput(data);
-      this.watcher.afterInput();
-    };
     const handleResize = () => {
       this.watcher.onResize();
       onResize();
     };
-    this.terminal.start(handleInput, handleResize);
+    this.onInput = onInput;
+    this.port.start((data) => this.take(data), handleResize);
+    this.write(PASTE_MARKS_ON);
   }
 
   stop(): void {
-    this.terminal.stop();
-  }
-
-  drainInput(maxMs?: number, idleMs?: number): Promise<void> {
-    return this.terminal.drainInput(maxMs, idleMs);
+    clearTimeout(this.unfinished);
+    this.reader.clear();
+    this.onInput = () => {};
+    this.write(PASTE_MARKS_OFF);
+    this.port.stop();
   }
 
   write(data: string): void {
-    this.terminal.write(data);
+    this.port.write(data);
   }
 
+  /** Part of the interface of pi-tui; `InlineScreen.endInput` takes its place. */
+  async drainInput(): Promise<void> {}
+
   moveBy(lines: number): void {
-    this.terminal.moveBy(lines);
+    if (lines !== 0) this.write(lines > 0 ? `\x1b[${lines}B` : `\x1b[${-lines}A`);
   }
 
   hideCursor(): void {
-    this.terminal.hideCursor();
+    this.write("\x1b[?25l");
   }
 
   showCursor(): void {
-    this.terminal.showCursor();
+    this.write("\x1b[?25h");
   }
 
   clearLine(): void {
-    this.terminal.clearLine();
+    this.write("\x1b[K");
   }
 
   clearFromCursor(): void {
-    this.terminal.clearFromCursor();
+    this.write("\x1b[J");
   }
 
   /** Clearing would remove what the shell printed before, so it is not allowed. */
@@ -175,33 +109,35 @@ export class WatchedTerminal implements Terminal {
   }
 
   setTitle(title: string): void {
-    this.terminal.setTitle(title);
+    this.write(`\x1b]0;${title}\x07`);
   }
 
-  setProgress(active: boolean): void {
-    this.terminal.setProgress(active);
+  /** Part of the interface of pi-tui; progress is only shown on the screen. */
+  setProgress(): void {}
+
+  private take(data: string): void {
+    clearTimeout(this.unfinished);
+    this.deliver(this.reader.read(data));
+    const waitMs = this.waitMs();
+    if (waitMs === undefined) return;
+    const flush = () => this.deliver(this.reader.flush());
+    // After a pause of the process, timers run before input is read. A second timer leaves room for the input between them.
+    this.unfinished = setTimeout(() => {
+      this.unfinished = setTimeout(flush, 1);
+    }, waitMs);
   }
-}
 
-/**
- * How long to wait after a resize before drawing a frame, in milliseconds. Dragging a window's edge resizes
- * in many steps. A frame drawn for one step while the terminal is at the next would land in the wrong rows.
- * So it waits until no further step comes for `quietMs`, but at most `longestMs` from the first.
- */
-export interface Settling {
-  readonly quietMs: number;
-  readonly longestMs: number;
-}
+  private deliver(sequences: readonly string[]): void {
+    for (const sequence of sequences) this.onInput(sequence);
+    this.watcher.afterInput();
+  }
 
-const PROMPT: Settling = { quietMs: 30, longestMs: 500 };
-// tmux resizes its rows at once, but notifies the program at most every 250 ms. Output written in between,
-// even one word of an answer, is for the old size: it is wrapped unexpectedly and overwrites lines that
-// should stay.
-const BEHIND_TMUX: Settling = { quietMs: 280, longestMs: 5_000 };
-const TMUX = /^84;/;
-
-/** How long to wait in a terminal with these traits; its own reply takes precedence over the environment. */
-export function detectSettling({ term = "", termProgram, device }: TerminalTraits): Settling {
-  const isTmux = device === undefined ? termProgram === "tmux" || /^tmux\b/.test(term) : TMUX.test(device);
-  return isTmux ? BEHIND_TMUX : PROMPT;
+  /** How long to wait for the rest of a sequence; undefined if there is none, and for pastes. */
+  private waitMs(): number | undefined {
+    const { unfinished } = this.reader;
+    if (unfinished === "nothing" || unfinished === "paste") return undefined;
+    const { SSH_CONNECTION, SSH_TTY } = this.environment;
+    const escapeMs = SSH_CONNECTION || SSH_TTY ? REMOTE_ESCAPE_MS : ESCAPE_MS;
+    return unfinished === "escape" ? escapeMs : SEQUENCE_MS;
+  }
 }

@@ -1,6 +1,5 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: the tests look for control sequences
 import { describe, expect, test } from "bun:test";
-import { ProcessTerminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import { getCapabilities } from "@earendil-works/pi-tui/dist/terminal-image.js";
 import { CURSOR_MARKER, TuiBase, type TuiStopOptions } from "@earendil-works/pi-tui/dist/tui.js";
 import { TuiMainScreen } from "@earendil-works/pi-tui/dist/tui-main-screen.js";
@@ -160,8 +159,8 @@ test("InlineScreen overrides every method that draws, and none of its own names 
     "start",
   ]);
   expect(own.filter((name) => !inherited.has(name)).sort()).toEqual([
+    "endInput",
     "finish",
-    "isExpectingReply",
     "leaveRegion",
     "redraw",
   ]);
@@ -173,11 +172,6 @@ test("starting a screen does not make pi-tui run tmux to learn about it", async 
   screen.start();
   expect(getCapabilities()).toMatchObject({ images: null, hyperlinks: false });
   screen.stop();
-});
-
-test("the real terminal stores whether it was answered in the fields that we read", () => {
-  const terminal = new ProcessTerminal();
-  expect([terminal.kittyProtocolActive, terminal.modifyOtherKeysActive]).toEqual([false, false]);
 });
 
 test("the other parts of pi-tui that we use behave as assumed", () => {

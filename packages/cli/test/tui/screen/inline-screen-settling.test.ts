@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { detectSettling } from "../../../src/tui/screen/terminal.ts";
+import { detectSettling } from "../../../src/tui/screen/terminal-replies.ts";
 import { ScreenStage, type StageOptions } from "../../support/screen-stage.ts";
 
 const TMUX: StageOptions = { isTalking: false, environment: { TERM_PROGRAM: "tmux" } };
