@@ -175,6 +175,7 @@ class App {
     screen.addChild(new LiveRegion({ view, editor, commandField, style: painter.liveStyle }));
     const parts = { screen, guard, painter, editor, driver, commandField, picker, context, fail };
     const input = new KeyInput(parts);
+    this.interaction.lines.onCommand = (command) => input.followCommand(command);
     this.display.onInput((data) => input.take(data));
     screen.setFocus(editor);
   }

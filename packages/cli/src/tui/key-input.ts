@@ -6,7 +6,7 @@ import type { ConversationDriver } from "./conversation-driver.ts";
 import type { ViewPainter } from "./display.ts";
 import type { PromptEditor } from "./editor/prompt-editor.ts";
 import { applyText, type Effect, typedText } from "./effects.ts";
-import { nameKey } from "./keys/keymap.ts";
+import { type ActionId, isSubmitKey, nameKey } from "./keys/keymap.ts";
 import { applyKey, readText } from "./keys-to-effects.ts";
 import type { OpenPicker } from "./pickers/picker.ts";
 import type { InlineScreen } from "./screen/inline-screen.ts";
@@ -20,14 +20,69 @@ interface InputDeps extends EffectDeps {
   fail(error: unknown): void;
 }
 
-/** Handles terminal input: the view gets every key first, the editor gets what is left. */
+/** An action that a key started, and the keys that must wait until it is done. */
+interface StartedWork {
+  done: Promise<unknown>;
+  holdsUp(data: string): boolean;
+}
+
+// A key waits no longer than this for an action that an earlier key started.
+const PATIENCE_MS = 1_000;
+
+/**
+ * Handles terminal input: the view gets every key first, the editor gets what is left. Keys mean the same however fast
+ * they arrive: a key waits for the actions of earlier keys that decide what it is for, such as opening a list. The keys
+ * after it wait, too.
+ */
 export class KeyInput {
   /** The keys of one read while a question is open. */
   private readonly read: string[] = [];
+  /** Keys that wait, and the keys after them. */
+  private readonly waiting: string[] = [];
+  private readonly started = new Set<StartedWork>();
 
   constructor(private readonly deps: InputDeps) {}
 
   take(data: string): void {
+    const hasToWait = this.waiting.length > 0 || this.findHindrance(data) !== undefined;
+    if (!hasToWait) this.takeNext(data);
+    else if (this.waiting.push(data) === 1) void this.takeWaiting();
+  }
+
+  /** A command was submitted: its list gets the next keys, and the next line is submitted after it. */
+  followCommand({ done, opensList }: { done: Promise<void>; opensList: boolean }): void {
+    this.follow({ done, holdsUp: (data) => opensList || isSubmitKey(data) });
+  }
+
+  private follow(work: StartedWork): void {
+    this.started.add(work);
+    void work.done.finally(() => this.started.delete(work));
+  }
+
+  /** What a key must wait for; undefined if it can be handled at once. */
+  private findHindrance(data: string): Promise<unknown> | undefined {
+    const { editor, painter } = this.deps;
+    for (const work of this.started) if (work.holdsUp(data)) return work.done;
+    return painter.view.dialog === undefined ? editor.holdsUp(data) : undefined;
+  }
+
+  private async takeWaiting(): Promise<void> {
+    for (let data = this.waiting[0]; data !== undefined; data = this.waiting[0]) {
+      const deadline = performance.now() + PATIENCE_MS;
+      for (;;) {
+        const hindrance = this.findHindrance(data);
+        const leftMs = deadline - performance.now();
+        if (hindrance === undefined || leftMs <= 0) break;
+        await settledWithin(hindrance, leftMs);
+      }
+      // An action that takes this long is not waited for again.
+      if (performance.now() > deadline) this.started.clear();
+      this.waiting.shift();
+      this.takeNext(data);
+    }
+  }
+
+  private takeNext(data: string): void {
     if (this.question === undefined) this.takeOne(data);
     // The keys of one read are delivered one after the other, so their number is only known once all have
     // arrived.
@@ -99,8 +154,32 @@ export class KeyInput {
     const place = { keymap: context.keymap, isPromptEmpty: editor.isEmpty, now, rows, columns };
     const { view, effects } = applyKey(painter.view, { name, data }, place);
     painter.change(() => view);
-    for (const effect of effects) void runEffect(effect, this.deps).catch(fail);
+    for (const effect of effects) {
+      const done = runEffect(effect, this.deps).catch(fail);
+      if (OPENING.has(effect.type)) this.follow({ done, holdsUp: () => true });
+      else if (STOPPING.has(effect.type)) this.follow({ done, holdsUp: (next) => this.isStopKey(next) });
+    }
   }
+
+  private isStopKey(data: string): boolean {
+    const { keymap } = this.deps.context;
+    const name = nameKey(data);
+    const actions: readonly ActionId[] = ["app.interrupt", "app.clear"];
+    return name !== undefined && actions.some((action) => keymap.matches(name, action));
+  }
+}
+
+/** Effects that may open or close a list, or change the subject of the next key. */
+const OPENING: ReadonlySet<Effect["type"]> = new Set<Effect["type"]>([
+  ...(["openPicker", "choose", "pickerKey", "confirmPicker", "submitPicker", "closePicker"] as const),
+  ...(["editCommand", "nextApprovalMode"] as const),
+]);
+const STOPPING: ReadonlySet<Effect["type"]> = new Set<Effect["type"]>(["abort", "stopShell"]);
+
+function settledWithin(work: Promise<unknown>, limitMs: number): Promise<unknown> {
+  const limit = Promise.withResolvers<void>();
+  const timer = setTimeout(limit.resolve, limitMs);
+  return Promise.race([work, limit.promise]).finally(() => clearTimeout(timer));
 }
 
 /** The parts of the program that a key can act on. */

@@ -9,6 +9,7 @@ import type { Theme } from "../theme.ts";
 import {
   blankPlaceholders,
   PastedTexts,
+  readTypedText,
   showPlaceholders,
   TextArea,
   type TextAreaRows,
@@ -86,6 +87,16 @@ export class PromptEditor implements Component, Focusable {
   /** True while a completion list is open: Escape closes it, Enter and Tab accept an item. */
   get isCompleting(): boolean {
     return this.completion.isOpen;
+  }
+
+  /**
+   * What a key must wait for so that it means the same however fast it follows: the completion list, if it is
+   * not up to date with the text and the key could accept an item. Undefined if the key can be handled at once.
+   */
+  holdsUp(data: string): Promise<void> | undefined {
+    const { completionRequest: request } = this.area;
+    if (request === undefined) return undefined;
+    return request.isExplicit || !isEditing(data) ? request.done : undefined;
   }
 
   /** Replaces the whole text; undo restores it. The cursor is at the end then. */
@@ -175,6 +186,8 @@ class EditorCompletion {
   private isConfirming = false;
   /** True once the pressed key accepted nothing from the list, so that it has its usual meaning. */
   private isUnused = false;
+  /** The text may be completed, and the list was not closed since. */
+  private isWanted = false;
   /** The text before the cursor for which each item was offered. */
   private readonly offeredFor = new WeakMap<AutocompleteItem, string>();
 
@@ -221,7 +234,42 @@ class EditorCompletion {
     this.area.handleInput(data);
     this.isConfirming = false;
     if (this.isUnused && this.area.getText() !== "") this.area.handleInput(data);
+    this.follow(data);
   }
+
+  /**
+   * Requests completions whenever the text before the cursor may be completed. pi-tui does so only while the list is open,
+   * which depends on how fast the keys arrive. Keys that neither type nor move the cursor end that.
+   */
+  private follow(data: string): void {
+    if (isEditing(data)) this.isWanted = COMPLETABLE.test(this.area.textBeforeCursor);
+    else if (!isMoving(data)) this.isWanted = false;
+    if (this.isWanted) this.area.completeText();
+  }
+}
+
+// A command with its argument, or a file after `@`.
+const COMPLETABLE = /^\s*\/|@(?:"[^"]*|[^\s"]*)$/;
+
+/** True for a key that types or deletes at the cursor. */
+function isEditing(data: string): boolean {
+  const keys = getKeybindings();
+  return readTypedText(data) !== undefined || DELETING.some((id) => keys.matches(data, id));
+}
+
+const DELETING = [
+  "tui.editor.deleteCharBackward",
+  "tui.editor.deleteCharForward",
+  "tui.editor.deleteWordBackward",
+  "tui.editor.deleteWordForward",
+  "tui.editor.deleteToLineStart",
+  "tui.editor.deleteToLineEnd",
+] as const;
+
+function isMoving(data: string): boolean {
+  const keys = getKeybindings();
+  const moves = ["tui.editor.cursorLeft", "tui.editor.cursorRight"] as const;
+  return moves.some((id) => keys.matches(data, id));
 }
 
 function textBefore(lines: readonly string[], line: number, column: number): string {

@@ -17,6 +17,14 @@ export interface TextAreaRows {
   completion: string[];
 }
 
+/** A pending request for completions. */
+interface CompletionRequest {
+  /** Requested with Tab: a single completion is inserted at once. */
+  readonly isExplicit: boolean;
+  /** Never fails. */
+  readonly done: Promise<void>;
+}
+
 const BORDER = "\0";
 // pi-tui loops forever when it wraps a character that is wider than a row. One column is reserved for the
 // cursor.
@@ -28,13 +36,16 @@ const RESET = "\x1b[0m";
 /**
  * pi-tui's editor without its borders and its own cursor; it treats a placeholder as one character.
  *
- * How it splits text into characters, and where it puts the cursor in an earlier prompt, are private methods
- * of pi-tui that are replaced on the object here. The tests of the prompt editor fail if an upgrade renames
- * them.
+ * How it splits text into characters, where it puts the cursor in an earlier prompt, and when it requests
+ * completions, are private methods of pi-tui that are replaced on the object here. The tests of the prompt
+ * editor fail if an upgrade renames them.
  */
 export class TextArea extends Editor {
   private hiddenAbove = 0;
   private hiddenBelow = 0;
+  private request: CompletionRequest | undefined;
+  /** The text before the cursor of the last request. */
+  private requestedFor: string | undefined;
 
   constructor(tui: TUI, theme: EditorTheme) {
     super(tui, theme);
@@ -43,6 +54,25 @@ export class TextArea extends Editor {
         mode === "word" ? segmentAroundPlaceholders(text, getWordSegmenter()) : segmentCharacters(text),
     });
     this.endHistoryAtEnd();
+    this.followRequests();
+  }
+
+  /** The pending request for completions; undefined if the list is up to date. */
+  get completionRequest(): CompletionRequest | undefined {
+    return this.request;
+  }
+
+  /** The text of the line before the cursor. */
+  get textBeforeCursor(): string {
+    const { line, col } = this.getCursor();
+    return (this.getLines()[line] ?? "").slice(0, col);
+  }
+
+  /** Requests completions, unless they were already requested for the same text before the cursor. */
+  completeText(): void {
+    const request: unknown = Reflect.get(this, "requestAutocomplete");
+    if (this.requestedFor === this.textBeforeCursor || typeof request !== "function") return;
+    Reflect.apply(request, this, [{ force: false, explicitTab: false }]);
   }
 
   /**
@@ -53,6 +83,37 @@ export class TextArea extends Editor {
     if (typeof setText !== "function") return;
     Object.defineProperty(this, "setTextInternal", {
       value: (text: string) => void Reflect.apply(setText, this, [text, "end"]),
+    });
+  }
+
+  /** pi-tui delays requests for files and does not report any request. */
+  private followRequests(): void {
+    const request: unknown = Reflect.get(Editor.prototype, "requestAutocomplete");
+    const cancel: unknown = Reflect.get(Editor.prototype, "cancelAutocompleteRequest");
+    if (typeof request !== "function" || typeof cancel !== "function") return;
+    Object.defineProperty(this, "getAutocompleteDebounceMs", { value: () => 0 });
+    Object.defineProperty(this, "requestAutocomplete", {
+      value: (options: { force: boolean; explicitTab: boolean }) => {
+        Reflect.apply(request, this, [options]);
+        this.follow(options.force || options.explicitTab);
+      },
+    });
+    Object.defineProperty(this, "cancelAutocompleteRequest", {
+      value: () => {
+        Reflect.apply(cancel, this, []);
+        this.request = undefined;
+        this.requestedFor = undefined;
+      },
+    });
+  }
+
+  private follow(isExplicit: boolean): void {
+    const work: unknown = Reflect.get(this, "autocompleteRequestTask");
+    const request = { isExplicit, done: Promise.resolve(work).then(() => {}) };
+    this.request = request;
+    this.requestedFor = this.textBeforeCursor;
+    void request.done.then(() => {
+      if (this.request === request) this.request = undefined;
     });
   }
 
@@ -381,7 +442,7 @@ const CONTROL_KEY = new RegExp(`${"\x1b"}\\[(\\d{1,3});5u`, "g");
 /**
  * The text that a key types, safe or not; empty for some keys, and undefined for keys that do something else.
  */
-function readTypedText(data: string): string | undefined {
+export function readTypedText(data: string): string | undefined {
   const decoded = decodePrintableKey(data);
   // The Kitty protocol gives keys without a character, such as F13, numbers in this range, which pi-tui takes
   // for text.

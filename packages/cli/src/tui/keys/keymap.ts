@@ -1,4 +1,5 @@
 import {
+  getKeybindings,
   KeybindingsManager,
   setKeybindings,
   TUI_KEYBINDINGS,
@@ -161,6 +162,11 @@ export const EDITOR_ACTIONS: readonly EditorAction[] = Object.entries(TUI_KEYBIN
 /** True for an id of pi-tui that keys can be bound to here. */
 export function isEditorAction(id: string): id is EditorActionId {
   return /^tui\.(editor|input)\./.test(id) && id !== "tui.input.copy" && Object.hasOwn(TUI_KEYBINDINGS, id);
+}
+
+/** True for a key that submits the text of the editor. */
+export function isSubmitKey(data: string): boolean {
+  return getKeybindings().matches(data, "tui.input.submit");
 }
 
 /** Sets the keys of every pi-tui editor in this process, replacing all earlier ones. */

@@ -29,6 +29,8 @@ interface LineDeps {
 
 /** Handles a line from the editor or the command line. */
 export class TypedLines {
+  /** Called for every command that starts. `opensList`: the next keys are meant for its list. `done` never rejects. */
+  onCommand: (command: { done: Promise<void>; opensList: boolean }) => void = () => {};
   /** Prompts that have not reached the session yet, in the order in which they were sent. */
   private readonly pending = new Map<Promise<unknown>, string>();
 
@@ -64,7 +66,8 @@ export class TypedLines {
       fail(new Error(describeUnknown(line)));
       context.setPrompt(text);
     } else {
-      void this.runCommand(line, text).catch(fail);
+      const opensList = line.command.opensList === true && line.argument === "";
+      this.onCommand({ done: this.runCommand(line, text).catch(fail), opensList });
     }
   }
 
