@@ -91,6 +91,7 @@ export class ViewPainter {
     public view: View,
   ) {
     this.movement = new Movement(() => screen.requestRender());
+    screen.isMoving = () => isWorking(this.view);
     screen.beforeFrame = () => {
       const { columns: width } = screen.terminal;
       return this.writer.writeOpen(this.view.live, { width, theme: styles.theme });

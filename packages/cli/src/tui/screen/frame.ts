@@ -18,6 +18,13 @@ export interface WantedFrame {
   readonly live: readonly ScreenLine[];
   readonly width: number;
   readonly height: number;
+  /**
+   * The cursor waits in the first live row between frames, so that the frame stays correct if the terminal rewraps its
+   * rows before it reads it: terminals keep the cursor at its character, so all output lands below the finished lines.
+   * For that, finished lines are always written, even if they are already on the screen, and live rows are cut off
+   * instead of wrapped.
+   */
+  readonly isParked?: boolean;
 }
 
 /** The bytes to write to the terminal, empty if nothing changes, and the region afterwards. */
@@ -34,7 +41,7 @@ export interface Frame {
 export function drawChanges(shown: DrawnRegion, wanted: WantedFrame): Frame {
   const live = atLeastOne(wanted.live);
   const lines = [...wanted.finished, ...live];
-  const writer = new FrameWriter({ row: shown.row, column: shown.column }, shown.lines.length, wanted.width);
+  const writer = new FrameWriter({ row: shown.row, column: shown.column }, shown.lines.length, wanted);
   const kept = countKept(shown.lines, lines, wanted);
   const isReachable = lines.length - kept.count <= wanted.height;
   if (kept.isEnd || !isReachable || kept.count === shown.lines.length) {
@@ -52,7 +59,7 @@ export function redrawRegion(
   { rowsUp, isCursorShown }: { rowsUp: number | undefined; isCursorShown: boolean },
 ): Frame {
   const live = atLeastOne(wanted.live);
-  const writer = new FrameWriter({ row: rowsUp ?? 0, column: undefined }, 1, wanted.width);
+  const writer = new FrameWriter({ row: rowsUp ?? 0, column: undefined }, 1, wanted);
   // Moves to the next row unless this one is empty, like shells do.
   if (rowsUp === undefined) writer.cursor.control(" ".repeat(Math.max(0, wanted.width - 1)));
   writer.eraseFrom(0);
@@ -61,8 +68,9 @@ export function redrawRegion(
 }
 
 /** Leaves the region on the screen and moves the cursor to the first column of the row below it. */
-export function leaveRegion({ lines, row, column, width }: DrawnRegion): string {
-  const writer = new FrameWriter({ row, column }, lines.length, width);
+export function leaveRegion(region: DrawnRegion): string {
+  const { lines, row, column } = region;
+  const writer = new FrameWriter({ row, column }, lines.length, region);
   const isEmpty = lines.length === 1 && lines[0]?.text === "";
   if (isEmpty) writer.cursor.moveTo(0, 0);
   else writer.addRows(1);
@@ -70,8 +78,9 @@ export function leaveRegion({ lines, row, column, width }: DrawnRegion): string 
 }
 
 /** Erases the region and leaves the cursor in the first column of its first row. */
-export function eraseRegion({ lines, row, column, width }: DrawnRegion): string {
-  const writer = new FrameWriter({ row, column }, lines.length, width);
+export function eraseRegion(region: DrawnRegion): string {
+  const { lines, row, column } = region;
+  const writer = new FrameWriter({ row, column }, lines.length, region);
   writer.eraseFrom(0);
   return writer.finish();
 }
@@ -85,6 +94,7 @@ function atLeastOne(live: readonly ScreenLine[]): readonly ScreenLine[] {
  * that takes, or may take, more than one row: that line and everything below it are rewritten.
  */
 function countKept(shown: readonly ScreenLine[], lines: readonly ScreenLine[], wanted: WantedFrame) {
+  if (wanted.isParked && wanted.finished.length > 0) return { count: 0, isEnd: true };
   const overlong = wanted.finished.findIndex((line) => line.mostColumns > wanted.width);
   const limit = overlong < 0 ? shown.length : Math.min(shown.length, overlong);
   let count = 0;
@@ -168,17 +178,18 @@ const WRAPPING_ON = "\x1b[?7h";
 class FrameWriter {
   /** The output; also for writing between changes of rows. */
   readonly cursor: CursorWriter;
+  private readonly width: number;
+  private readonly isParked: boolean;
   private isWrapping = true;
 
-  /**
-   * Starts with the cursor at `place`; the region has `rows` rows, none of which the terminal may wrap at
-   * `width`.
-   */
+  /** Starts with the cursor at `place`; the region has `rows` rows, none of which the terminal may wrap. */
   constructor(
     place: RegionLocation,
     private rows: number,
-    private readonly width: number,
+    { width, isParked = false }: Pick<WantedFrame, "width" | "isParked">,
   ) {
+    this.width = width;
+    this.isParked = isParked;
     this.cursor = new CursorWriter(place, width);
   }
 
@@ -242,7 +253,7 @@ class FrameWriter {
    * next row, and our row count would be wrong.
    */
   private keepRow(line: ScreenLine): void {
-    if (!this.isWrapping || line.mostColumns <= this.width) return;
+    if (!this.isWrapping || (line.mostColumns <= this.width && !this.isParked)) return;
     this.cursor.control(WRAPPING_OFF);
     this.isWrapping = false;
   }

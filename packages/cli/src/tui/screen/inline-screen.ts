@@ -64,6 +64,9 @@ export class InlineScreen extends TuiMainScreen {
   /** Called before a frame is drawn, to add lines that are complete by then. */
   beforeFrame: () => readonly string[] = () => [];
 
+  /** True while frames follow each other without keys. */
+  isMoving: () => boolean = () => false;
+
   /**
    * Resolves once the terminal has read all output and sent its last reply, so that no reply reaches the program that
    * has the terminal next. Keys that arrive meanwhile are dropped. Takes `limitMs` at most, and only a moment in a
@@ -135,7 +138,7 @@ export class InlineScreen extends TuiMainScreen {
     this.#readSize();
     if (this.#clock.isSettling) return;
     this.#painter.queue(this.beforeFrame());
-    this.#painter.draw(this.render(this.terminal.columns));
+    this.#painter.draw(this.render(this.terminal.columns), { isMoving: this.isMoving() });
   }
 
   /**

@@ -298,6 +298,28 @@ export function* readTokens(line: string): Generator<LineToken> {
   }
 }
 
+/** The line with the character under the cursor inverted, instead of pi-tui's cursor marker. */
+export function drawCursor(line: string): string {
+  if (!line.includes(CURSOR_MARKER)) return line;
+  let text = "";
+  let isDue = false;
+  for (const token of readTokens(line)) {
+    const isText = token.kind === "ascii" || token.kind === "grapheme";
+    if (token.kind === "cursor") isDue = true;
+    else if (!isDue || !isText) text += token.text;
+    else {
+      const under = token.kind === "ascii" ? token.text.slice(0, 1) : token.text;
+      text += invert(under) + token.text.slice(under.length);
+      isDue = false;
+    }
+  }
+  return isDue ? text + invert(" ") : text;
+}
+
+function invert(character: string): string {
+  return `\x1b[7m${character}\x1b[27m`;
+}
+
 /** The part of a token that fits into `columns`; empty if its first character does not. */
 function cutToken(token: LineToken, columns: number): LineToken | undefined {
   if (token.columns <= columns) return token;

@@ -8,9 +8,16 @@ import {
   redrawRegion,
   type WantedFrame,
 } from "./frame.ts";
-import { type ScreenLine, toScreenLine } from "./line.ts";
+import { drawCursor, type ScreenLine, toScreenLine } from "./line.ts";
 import { countRowsAbove, type DrawnRegion, topFromCursor } from "./region.ts";
 import type { LocationReply, TerminalReplies } from "./terminal-replies.ts";
+
+interface LiveRoom {
+  width: number;
+  height: number;
+  /** The cursor of the terminal waits elsewhere, so a cursor is drawn. */
+  isParked: boolean;
+}
 
 /**
  * Prepares the children's lines for the screen; unchanged lines of the last frame are not processed again.
@@ -20,12 +27,13 @@ class LiveLines {
   private width = 0;
 
   /** The last lines that fit into `height` rows, each cut to `width` columns. */
-  read(raw: readonly string[], { width, height }: { width: number; height: number }): ScreenLine[] {
+  read(raw: readonly string[], { width, height, isParked }: LiveRoom): ScreenLine[] {
     const hidden = raw.length > height ? raw.length - Math.max(1, height - 1) : 0;
     const header = hidden > 0 && height > 1 ? [describeHidden(hidden)] : [];
     const lines = new Map<string, ScreenLine>();
     const known = this.width === width ? this.known : lines;
-    const live = [...header, ...raw.slice(hidden)].map((line) => {
+    const live = [...header, ...raw.slice(hidden)].map((given) => {
+      const line = isParked ? drawCursor(given) : given;
       const ready = known.get(line) ?? toScreenLine(line, width);
       lines.set(line, ready);
       return ready;
@@ -75,11 +83,15 @@ export class RegionPainter {
     for (const line of lines) this.finished.push(line);
   }
 
-  /** Draws a frame: the queued lines, and below them the last of these lines that fit. */
-  draw(lines: readonly string[]): void {
+  /**
+   * Draws a frame: the queued lines, and below them the last of these lines that fit.
+   * @param isMoving further frames follow without a key, so a resize may meet one on its way.
+   */
+  draw(lines: readonly string[], { isMoving }: { isMoving: boolean }): void {
     const { columns: width, rows: height } = this.terminal;
-    const live = this.liveLines.read(lines, { width, height });
-    this.drawFrame({ finished: this.takeFinished(), live, width, height });
+    const isParked = isMoving && this.replies.rewrap === "rewraps";
+    const live = this.liveLines.read(lines, { width, height, isParked });
+    this.drawFrame({ finished: this.takeFinished(), live, width, height, isParked });
   }
 
   /** The next frame draws the whole live region. */
