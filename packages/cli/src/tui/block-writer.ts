@@ -31,7 +31,7 @@ export class BlockWriter {
   }
 
   /** The rows of a streaming answer that have become final. */
-  writeOpen(live: readonly Block[], style: Pick<BlockContext, "width" | "theme">): readonly string[] {
+  writeOpen(live: readonly Block[], style: OpenStyle): readonly string[] {
     // Nothing may overtake a block above it.
     const [block] = live;
     if (block?.type !== "answer") return [];
@@ -55,6 +55,11 @@ interface RenderStyle {
   theme: Theme;
 }
 
+/** How the open block is laid out; `rows` is the height of the screen. */
+interface OpenStyle extends RenderStyle {
+  rows: number;
+}
+
 /** How much of the open block of an answer is written. */
 interface Written {
   /** The Markdown that is written, from the beginning of the block. */
@@ -70,7 +75,7 @@ interface Written {
 interface LaidOut {
   laidOut: string;
   end: number;
-  style: RenderStyle;
+  style: OpenStyle;
 }
 
 const NOTHING: Written = { source: "", start: 0, opening: "", shown: 0 };
@@ -79,7 +84,7 @@ const NOTHING: Written = { source: "", start: 0, opening: "", shown: 0 };
 const MAX_WRITTEN_CHARS = 8_000;
 // A paragraph is examined again only after it has grown by this many characters and by this share of its
 // length. The total time then grows linearly with the length.
-const NEXT_WORDS_CHARS = 100;
+const NEXT_WORDS_CHARS = 30;
 const NEXT_WORDS_PART = 0.25;
 const TOP_ITEM = /^(?:[-*+]|\d{1,9}[.)])[ \t]/;
 
@@ -100,7 +105,7 @@ export class OpenAnswer {
   }
 
   /** The rows of the block that have become final since the last call; none of them is drawn again. */
-  write(block: Answer, style: RenderStyle): string[] {
+  write(block: Answer, style: OpenStyle): string[] {
     // The answer restarted.
     if (!this.hasPart(block)) this.written = NOTHING;
     const { start, opening } = this.written;
@@ -126,14 +131,14 @@ export class OpenAnswer {
   }
 
   /** Writes the first rows of a long paragraph. */
-  private writeWords({ markdown }: Answer, laidOut: string, style: RenderStyle): string[] {
+  private writeWords({ markdown }: Answer, laidOut: string, style: OpenStyle): string[] {
     const { start, opening, shown } = this.written;
     const { length } = this.examined;
     const next = length + Math.max(NEXT_WORDS_CHARS, length * NEXT_WORDS_PART);
     const isExamined = laidOut.length < next && laidOut.startsWith(this.examined);
     if (opening !== "" || shown > 0 || isExamined) return [];
     this.examined = laidOut;
-    const cut = cutParagraph(laidOut, (text) => renderMarkdown(text, style));
+    const cut = cutParagraph(laidOut, style.rows, (text) => renderMarkdown(text, style));
     if (cut === undefined) return [];
     const source = markdown.slice(0, start + cut.at);
     this.written = { ...NOTHING, source, start: source.length };

@@ -93,8 +93,8 @@ export class ViewPainter {
     this.movement = new Movement(() => screen.requestRender());
     screen.isMoving = () => isWorking(this.view);
     screen.beforeFrame = () => {
-      const { columns: width } = screen.terminal;
-      return this.writer.writeOpen(this.view.live, { width, theme: styles.theme });
+      const { columns: width, rows } = screen.terminal;
+      return this.writer.writeOpen(this.view.live, { width, rows, theme: styles.theme });
     };
   }
 

@@ -20,7 +20,7 @@ const answer = (markdown: string): Answer => ({ type: "answer", markdown });
  * The answer as it streams in, a frame after each piece, in a terminal whose width `widthOf` returns; all
  * rows, and the most live ones.
  */
-function stream(markdown: string, chance: Chance, widthOf: () => number) {
+function stream(markdown: string, chance: Pick<Chance, "between">, widthOf: () => number) {
   const open = new OpenAnswer();
   const rows: string[] = [];
   let above: BlockEnd = "none";
@@ -40,7 +40,7 @@ function stream(markdown: string, chance: Chance, widthOf: () => number) {
     const cut = cutFinished(rest + piece);
     if (cut.finished !== "") finish(cut.finished, width);
     rest = cut.rest;
-    const written = open.write(answer(rest), { width, theme });
+    const written = open.write(answer(rest), { width, rows: 24, theme });
     if (written.length > 0) {
       rows.push(...(above === "none" || above === "open" ? [] : [""]), ...written);
       above = "open";
@@ -102,6 +102,17 @@ test("the live part of a paragraph on a wide screen fits on a narrow one, so tha
   }
 });
 
+test("a sentence that ends in a number never becomes a list where a row begins with it", () => {
+  const markdown = Array.from({ length: 60 }, (_, at) => `Sentence ${at} of it ends with number ${at}.`).join(
+    " ",
+  );
+  for (const width of [60, 97, 100])
+    for (const length of [3, 300]) {
+      const pieces = { between: () => length };
+      expect(stream(markdown, pieces, () => width).rows).toEqual(whole(markdown, width));
+    }
+});
+
 test("a list of tasks and plain items looks the same streamed and unstreamed", () => {
   const items = ITEMS.slice(0, 20).map(
     (item, at) => `${at % 4 === 3 ? "  " : ""}- ${["", "[ ] ", "[x] "][at % 3]}${item}`,
@@ -130,7 +141,7 @@ test("a code block of a megabyte is written as it streams, at a constant cost", 
   const rows: string[] = [];
   const startedAt = performance.now();
   for (let at = 500; at <= code.length; at += 500)
-    rows.push(...open.write(answer(code.slice(0, at)), { width: 80, theme }));
+    rows.push(...open.write(answer(code.slice(0, at)), { width: 80, rows: 24, theme }));
   const placed = renderBlocks(
     open.finish([answer(code)], { width: 80, theme }),
     { width: 80, theme, now: 0, cwd: "/" },

@@ -113,15 +113,26 @@ function findLine(text: string, count: number): number {
   return at;
 }
 
-// A shorter paragraph is not split; of a longer one the last rows are kept, since the next words change them.
-const MOST_ROWS = 8;
-const KEPT_ROWS = 3;
-// On a wide screen the limit is fewer rows: when the window becomes narrow, rows that the terminal pushes off
-// the screen cannot be erased any more and would stay above their repetition.
-const MOST_CHARS = 400;
+// All rows of a longer paragraph but the last are final: the next words change only that one. As few rows as possible stay
+// open: when the window becomes narrow, rows that the terminal pushes off the screen cannot be erased any more and would
+// stay above their repetition. On a low screen it is one row, since a wide row takes several rows in a narrow window.
+const MOST_ROWS = 2;
+// More rows stay open if the last one may still become something else, or shares marks with the row before it.
+const MOST_KEPT = 4;
+const NARROW_COLUMNS = 40;
+// Of the live region, besides the paragraph.
+const OTHER_ROWS = 7;
+
+/** How many rows of this many columns may stay open on a screen. */
+function openRows(columns: number, screenRows: number): number {
+  const fitting = Math.floor((screenRows - OTHER_ROWS) / Math.ceil(columns / NARROW_COLUMNS));
+  return Math.max(1, Math.min(MOST_ROWS, fitting));
+}
 
 /** Lines of a paragraph and nothing else; none is blank. */
 const PLAIN_LINES = /^(?:(?! {0,3}\d{1,9}[.)][ \t])(?: {0,3}[\p{L}\p{N}`"'(*_][^\n|]*)(?:\n|$))+$/u;
+/** A start that stays a paragraph whatever follows; `55` may become the number of a list item. */
+const SURE_START = /^(?:[\p{L}"'(]|\p{N}+[^\p{N}.)]|(?:\*{1,2}|_{1,2}|`)\p{L})/u;
 /** Characters that may still pair with later ones. */
 const MARKS = ["`", "*", "_", "~"];
 
@@ -129,25 +140,35 @@ const MARKS = ["`", "*", "_", "~"];
  * Finds where the first rows of a long streaming paragraph can be split from the rest, at a word, so that
  * both parts render as they do together. `rows` are the rows before that position. Undefined if the paragraph
  * is short or cannot safely be split.
+ * @param screenRows the height of the screen: on a low one less stays open.
  */
 export function cutParagraph(
   markdown: string,
+  screenRows: number,
   render: (markdown: string) => string[],
 ): { at: number; rows: string[] } | undefined {
   if (!PLAIN_LINES.test(markdown)) return undefined;
   const all = render(markdown);
-  const mostRows = Math.min(
-    MOST_ROWS,
-    Math.max(2, Math.floor(MOST_CHARS / Math.max(...all.map(visibleWidth)))),
-  );
-  if (all.length <= mostRows) return undefined;
-  const keptRows = Math.min(KEPT_ROWS, mostRows >> 1);
-  const rows = all.slice(0, -keptRows);
-  const at = findWordBehind(markdown, shownText(rows).length, render);
+  if (all.length <= openRows(Math.max(...all.map(visibleWidth)), screenRows)) return undefined;
+  for (let kept = 1; kept <= MOST_KEPT && kept < all.length; kept++) {
+    const rows = all.slice(0, -kept);
+    const at = findWordBehind(markdown, shownText(rows).length, render);
+    if (isDividedAt(markdown, at, { rows, kept: all.slice(-kept), render })) return { at, rows };
+  }
+  return undefined;
+}
+
+interface Divided {
+  rows: readonly string[];
+  kept: readonly string[];
+  render(markdown: string): string[];
+}
+
+/** True if the text before `at` renders as `rows`, and the text after it as `kept`, whatever follows. */
+function isDividedAt(markdown: string, at: number, { rows, kept, render }: Divided): boolean {
   const [head, rest] = [markdown.slice(0, at), markdown.slice(at)];
-  if (!isBalanced(head) || !PLAIN_LINES.test(rest)) return undefined;
-  const isSame = isEqual(render(head), rows) && isEqual(render(rest), all.slice(-keptRows));
-  return isSame ? { at, rows } : undefined;
+  if (!isBalanced(head) || !PLAIN_LINES.test(rest) || !SURE_START.test(rest)) return false;
+  return isEqual(render(head), rows) && isEqual(render(rest), kept);
 }
 
 /** The first word that is preceded by this many characters of visible text. */
