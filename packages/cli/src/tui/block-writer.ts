@@ -81,12 +81,13 @@ interface LaidOut {
 const NOTHING: Written = { source: "", start: 0, opening: "", shown: 0 };
 
 // More than this is not laid out with every frame.
-const MAX_WRITTEN_CHARS = 8_000;
+const MAX_WRITTEN_CHARS = 600;
 // A paragraph is examined again only after it has grown by this many characters and by this share of its
 // length. The total time then grows linearly with the length.
 const NEXT_WORDS_CHARS = 30;
 const NEXT_WORDS_PART = 0.25;
-const TOP_ITEM = /^(?:[-*+]|\d{1,9}[.)])[ \t]/;
+const TOP_ITEM = /^(?:([-*+])|\d{1,9}([.)]))[ \t]/;
+const TOP_ITEMS = new RegExp(TOP_ITEM.source, "gm");
 
 /**
  * Writes the open block of an answer while it grows: complete lines of code, complete list items and the
@@ -127,7 +128,7 @@ export class OpenAnswer {
     if (head.length <= shown || shownText(rows.slice(0, last)) !== head) return [];
     const written = { source: block.markdown.slice(0, start + end - opening.length), start, opening };
     this.written = { ...written, shown: head.length };
-    return [...rows.slice(first, last), ...this.restart(block)];
+    return [...rows.slice(first, last), ...this.restart(block, style)];
   }
 
   /** Writes the first rows of a long paragraph. */
@@ -186,12 +187,32 @@ export class OpenAnswer {
    * Stops laying out the written part of a long block if the rest looks the same without it. Returns the rows
    * between the two parts.
    */
-  private restart({ markdown }: Answer): string[] {
+  private restart({ markdown }: Answer, style: OpenStyle): string[] {
     const { source, start, opening } = this.written;
-    if (source.length - start < MAX_WRITTEN_CHARS) return [];
-    const open = findOpenFence(opening + source.slice(start));
-    if (open === "" && !TOP_ITEM.test(markdown.slice(source.length))) return [];
-    this.written = { source, start: source.length, opening: open, shown: 0 };
-    return /\n[ \t]*\n$/.test(source) ? [""] : [];
+    const { length } = source;
+    if (length - start < MAX_WRITTEN_CHARS) return [];
+    const laidOut = opening + source.slice(start);
+    const open = findOpenFence(laidOut);
+    if (open === "" && !continuesList(laidOut, markdown.slice(length))) return [];
+    const context = open === "" ? findSpacing(laidOut) : "";
+    // The spacing of a list depends on all its items, so the last ones stay as context.
+    const shown = context === "" ? 0 : shownText(renderMarkdown(context, style)).length;
+    this.written = { source, start: length - context.length, opening: open, shown };
+    return context === "" && /\n[ \t]*\n$/.test(source) ? [""] : [];
   }
+}
+
+/** The last items of a spaced list, as many as show the spacing; empty for a list without blank lines. */
+function findSpacing(list: string): string {
+  const isSpaced = (text: string) => /\n[ \t]*\n/.test(text.trimEnd());
+  if (!isSpaced(list)) return "";
+  const starts = Array.from(list.matchAll(TOP_ITEMS), ({ index }) => index);
+  const from = starts.findLast((at) => isSpaced(list.slice(at)));
+  return list.slice(from ?? 0);
+}
+
+/** True if `rest` starts with an item of the list that `written` ends with; another bullet would start another list. */
+function continuesList(written: string, rest: string): boolean {
+  const [last, next] = [[...written.matchAll(TOP_ITEMS)].at(-1), TOP_ITEM.exec(rest)];
+  return last !== undefined && next !== null && last[1] === next[1] && last[2] === next[2];
 }
