@@ -25,7 +25,7 @@ export function createReadTool(workspace: Workspace): Tool<ReadParameters> {
     approval: gate.approval,
     async execute(args, { signal }) {
       const { readFile } = await import("./read/read-file.ts");
-      return readFile(workspace, gate.locate(args), { args, signal });
+      return gate.toResult(args, await readFile(workspace, gate.locate(args), { args, signal }));
     },
   };
 }
@@ -55,7 +55,8 @@ export function createEditTool(workspace: Workspace): Tool<EditParameters> {
     async execute(args, { signal }) {
       const { editFile, toEditRequest } = await import("./edit/edit-file.ts");
       const request = toEditRequest(args);
-      return editFile(workspace, { locate: () => gate.locate(args), signal }, request);
+      const location = { locate: () => gate.locate(args), signal };
+      return gate.toResult(args, await editFile(workspace, location, request));
     },
   };
 }
@@ -88,7 +89,8 @@ export function createWriteTool(workspace: Workspace): Tool<WriteParameters> {
     async execute(args, { signal }) {
       const { assertWritable, writeFile } = await import("./edit/write-file.ts");
       assertWritable(args);
-      return writeFile(workspace, { locate: () => gate.locate(args), signal }, args.content);
+      const location = { locate: () => gate.locate(args), signal };
+      return gate.toResult(args, await writeFile(workspace, location, args.content));
     },
   };
 }

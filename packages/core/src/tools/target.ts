@@ -2,7 +2,7 @@ import { join, relative, resolve } from "node:path";
 import { type FileTarget, locateFile } from "../infrastructure/fs/read.ts";
 import { isInside } from "../infrastructure/fs/real-path.ts";
 import { homeDirectory } from "../infrastructure/runtime.ts";
-import type { ApprovalRequest } from "../tool/types.ts";
+import type { ApprovalRequest, ToolResult } from "../tool/types.ts";
 import { toPrivatePath } from "./private-temporary.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -24,6 +24,11 @@ interface TargetGate {
    * the file at `realPath`, and check where it was opened: links may be redirected at any time.
    */
   locate(args: FileArguments): ApprovedTarget;
+  /**
+   * The result of the call. Its metadata has the `realPath` if links lead there: later, in a summary, two names are
+   * known to be one file.
+   */
+  toResult(args: FileArguments, result: ToolResult): ToolResult;
 }
 
 /** A link may be redirected while the user considers the question: the answer does not apply to the new target. */
@@ -36,6 +41,7 @@ export function createTargetGate(
   }: { toolName: string; permission: "read" | "write"; creates?: boolean },
 ): TargetGate {
   const realPaths = new WeakMap<FileArguments, string | undefined>();
+  const located = new WeakMap<FileArguments, ApprovedTarget>();
   const follow = (path: string) => {
     const view = workspace.commandTemporary?.();
     return view === undefined ? path : toPrivatePath(path, view, { creates });
@@ -62,7 +68,13 @@ export function createTargetGate(
           `${path} led elsewhere when it was approved; now it leads to ${target.realPath}. Try again.`,
         );
       }
-      return { ...target, path };
+      const approved = { ...target, path };
+      located.set(args, approved);
+      return approved;
+    },
+    toResult(args, result) {
+      const { path, realPath } = located.get(args) ?? {};
+      return realPath === path ? result : { ...result, metadata: { ...result.metadata, realPath } };
     },
   };
 }

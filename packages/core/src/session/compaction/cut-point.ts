@@ -257,8 +257,8 @@ export interface FileBase {
  * The files that calls without an error have read and modified, together with those of the previous compaction:
  * sorted, each file once (`./a` and `a` are one), and modified files not among the read ones.
  * @param base with it, the absolute, the relative and the `~/` path of a file are one as well, relative to `cwd`
- * where the
- * file is below it and absolute elsewhere; without it, only the spellings of one path are.
+ * where the file is below it and absolute elsewhere; without it, only the spellings of one path are. A read file that
+ * links lead to, or from, is a modified one as well, as far as the results of the calls say where links led.
  */
 export function extractFileOperations(
   messages: readonly Message[],
@@ -266,8 +266,9 @@ export function extractFileOperations(
   base?: FileBase,
 ): CompactionDetails {
   const nameOf = (path: string) => nameFile(path, base);
-  const readFiles = new Set(previousDetails?.readFiles.map(nameOf));
+  const readFiles = new Map(previousDetails?.readFiles.map((path) => [nameOf(path), nameOf(path)]));
   const modifiedFiles = new Set(previousDetails?.modifiedFiles.map(nameOf));
+  const changed = new Set(modifiedFiles);
   for (const { call, result } of pairCalls(messages)) {
     const given = result.isError ? undefined : pathOf(call);
     if (given === undefined) continue;
@@ -275,18 +276,26 @@ export function extractFileOperations(
     // A model may have called the tool by another name, which the result does not have.
     const isOurName = READING_TOOLS.has(call.name) || MODIFYING_TOOLS.has(call.name);
     const toolName = isOurName ? call.name : result.toolName;
-    if (READING_TOOLS.has(toolName)) readFiles.add(path);
-    else if (MODIFYING_TOOLS.has(toolName)) modifiedFiles.add(path);
+    const realPath = realPathOf(result, base) ?? path;
+    if (READING_TOOLS.has(toolName)) readFiles.set(path, realPath);
+    else if (MODIFYING_TOOLS.has(toolName)) {
+      modifiedFiles.add(path);
+      changed.add(path).add(realPath);
+    }
   }
-  return {
-    readFiles: [...readFiles.difference(modifiedFiles)].sort(),
-    modifiedFiles: [...modifiedFiles].sort(),
-  };
+  const onlyRead = [...readFiles].filter((names) => !names.some((name) => changed.has(name)));
+  return { readFiles: onlyRead.map(([path]) => path).sort(), modifiedFiles: [...modifiedFiles].sort() };
 }
 
 function pathOf({ input }: ToolCallBlock): string | undefined {
   const path = input.file_path ?? input.path ?? input.filePath ?? input.filename ?? input.file;
   return typeof path === "string" && path.trim() !== "" ? path : undefined;
+}
+
+/** Where the links in the path of a call led; undefined if there were none. */
+function realPathOf({ metadata }: ToolResultMessage, base: FileBase | undefined): string | undefined {
+  const realPath = metadata?.realPath;
+  return typeof realPath === "string" ? nameFile(realPath, base) : undefined;
 }
 
 /** One name for each file; resolved as the tools resolve a path. */
