@@ -3,28 +3,20 @@ import {
   createHarness,
   describeDefaultModel,
   type Harness,
-  type HarnessOverrides,
   type HarnessSession,
   type Notice,
   type SessionChoices,
   type SessionStart,
 } from "@diligent/core/harness";
 import type { LoadOptions } from "@diligent/core/run";
-import type { ApprovalMode, Resumption, RunCommand } from "../arguments/command.ts";
-import { type CliIo, writeLine } from "../io/io.ts";
-import type { UpdateCheck } from "../update/update-check.ts";
-import { resolveDirectory } from "./project-directory.ts";
-import { SESSION_FORMATTER } from "./session-formatter.ts";
+import type { Resumption, RunCommand } from "../arguments/command.ts";
+import { type FrontEndConfig, resolveConfig } from "../config.ts";
+import type { CliIo } from "../io/io.ts";
 
-/** A front end of the command line: where questions and warnings go. */
-interface FrontEnd {
-  approvalDefault: ApprovalMode;
+/** A front end of the command line: its configuration, and where questions go. */
+interface FrontEnd extends Omit<FrontEndConfig, "trustedOnce"> {
   /** Omitted if there is no user to ask. */
   ask?: AskPerson;
-  /** Receives warnings that are not part of the conversation; default: stderr. */
-  warn?(message: string): void;
-  /** Omitted if there is no user to notify. */
-  updates?: UpdateCheck | undefined;
   /** State carried over from the session that this one replaces. */
   carried?: CarriedSession;
 }
@@ -55,8 +47,7 @@ export async function startSession(
   frontEnd: FrontEnd,
 ): Promise<HarnessSession> {
   const { ask, carried = {} } = frontEnd;
-  const cwd = resolveDirectory(options.directory, io.cwd);
-  const overrides = toOverrides(options, io, frontEnd);
+  const { cwd, overrides } = resolveConfig(options, io, { ...frontEnd, trustedOnce: carried.trustedOnce });
   const harness = await createHarness({ cwd, environment: io.environment, overrides });
   closeWithProgram(harness, io);
   const opened = await harness.openSession(carried.start ?? toStart(resumption, ask !== undefined), {
@@ -70,36 +61,6 @@ export async function startSession(
   opened.chosen = carried.chosen ?? {};
   opened.notices.push(...(await startNotices(opened, carried)));
   return opened;
-}
-
-function toOverrides(
-  options: RunCommand["options"],
-  io: CliIo,
-  { approvalDefault, updates, carried, ...frontEnd }: FrontEnd,
-): HarnessOverrides {
-  const warn = frontEnd.warn ?? ((message: string) => writeLine(io.stderr, message));
-  return {
-    maxTurns: options.maxTurns,
-    maxCost: options.maxCost,
-    appendSystemPrompt: options.appendSystemPrompt,
-    persist: options.isSaved,
-    isVerbose: options.isVerbose,
-    approvalMode: options.approval,
-    defaultApprovalMode: approvalDefault,
-    record: options.record,
-    trustedOnce: carried?.trustedOnce,
-    unrecordedPrompt: io.ownPrompt,
-    formatter: SESSION_FORMATTER,
-    wrapStream:
-      updates && ((stream, { config, note }) => updates.watchStream(stream, { url: config.updateUrl, note })),
-    warn: (message, topic) => (topic === "sandbox" ? void warnEscaped(message, warn) : warn(message)),
-  };
-}
-
-/** Shows a message that contains a command's output in full, on one line, with every character visible. */
-async function warnEscaped(message: string, warn: (message: string) => void): Promise<void> {
-  const { escapeLine } = await import("../approval/escaped-text.ts");
-  warn(escapeLine(message));
 }
 
 function closeWithProgram(harness: Harness, io: Pick<CliIo, "onExit" | "onAnyExit">): void {

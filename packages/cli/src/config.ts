@@ -1,0 +1,63 @@
+import type { HarnessOverrides } from "@diligent/core/harness";
+import type { LoadOptions } from "@diligent/core/run";
+import type { ApprovalMode, RunCommandOptions } from "./arguments/command.ts";
+import { type CliIo, writeLine } from "./io/io.ts";
+import { resolveDirectory } from "./session/project-directory.ts";
+import { SESSION_FORMATTER } from "./session/session-formatter.ts";
+import type { UpdateCheck } from "./update/update-check.ts";
+
+/** What a front end of the command line decides where neither a file nor an option does. */
+export interface FrontEndConfig {
+  approvalDefault: ApprovalMode;
+  /** Receives warnings that are not part of the conversation; default: stderr. */
+  warn?(message: string): void;
+  /** Omitted if there is no user to notify. */
+  updates?: UpdateCheck | undefined;
+  /** A project that is trusted until the program ends. */
+  trustedOnce?: LoadOptions["trustedOnce"];
+}
+
+/** The last layer of the configuration: what the command line sets over the files and the environment. */
+export interface CommandLineConfig {
+  /** The working directory, whose files count. Absolute and real. */
+  cwd: string;
+  overrides: HarnessOverrides;
+}
+
+/**
+ * The layer of one command line. The layers below are read by core, from `cwd`.
+ * @throws UsageError if the directory is not usable.
+ */
+export function resolveConfig(
+  options: RunCommandOptions,
+  io: CliIo,
+  { approvalDefault, updates, trustedOnce, ...frontEnd }: FrontEndConfig,
+): CommandLineConfig {
+  const warn = frontEnd.warn ?? ((message: string) => writeLine(io.stderr, message));
+  return {
+    cwd: resolveDirectory(options.directory, io.cwd),
+    overrides: {
+      maxTurns: options.maxTurns,
+      maxCost: options.maxCost,
+      appendSystemPrompt: options.appendSystemPrompt,
+      persist: options.isSaved,
+      isVerbose: options.isVerbose,
+      approvalMode: options.approval,
+      defaultApprovalMode: approvalDefault,
+      record: options.record,
+      trustedOnce,
+      unrecordedPrompt: io.ownPrompt,
+      formatter: SESSION_FORMATTER,
+      wrapStream:
+        updates &&
+        ((stream, { config, note }) => updates.watchStream(stream, { url: config.updateUrl, note })),
+      warn: (message, topic) => (topic === "sandbox" ? void warnEscaped(message, warn) : warn(message)),
+    },
+  };
+}
+
+/** Shows a message that contains a command's output in full, on one line, with every character visible. */
+async function warnEscaped(message: string, warn: (message: string) => void): Promise<void> {
+  const { escapeLine } = await import("./approval/escaped-text.ts");
+  warn(escapeLine(message));
+}
