@@ -1,6 +1,6 @@
 import { runBenchScript } from "./arguments.ts";
 import {
-  LEAST_PROGRAM_TURNS,
+  MIN_PROGRAM_TURNS,
   parseSoakArguments,
   SOAKS,
   type SoakArguments,
@@ -23,7 +23,7 @@ await runBenchScript({
     usage: ["bun run soak [NAME…] [--turns N] [--seconds N | --long] [--seed N] [--window TOKENS]"],
     choices: SOAKS,
     notes: [
-      `--turns N: default ${SESSION_TURNS} for prompts and calls, ${PROGRAM_TURNS} for screen and print, which need at least ${LEAST_PROGRAM_TURNS}.`,
+      `--turns N: default ${SESSION_TURNS} for prompts and calls, ${PROGRAM_TURNS} for screen and print, which need at least ${MIN_PROGRAM_TURNS}.`,
       "--seconds N is how long idle observes; --long: ten minutes. --seed and --window are for prompts and calls.",
       "Exit code 1: one of them failed.",
     ],

@@ -54,13 +54,13 @@ export const toolCalls: Benchmark = {
   about: "50 consecutive tool calls against a local server, per call",
   async measure(stage) {
     using server = new MessagesServer();
-    const unboxed = createUnsandboxedHome(stage.scratch);
-    const homeOf = ({ isSandboxed = false }: Calls) => (isSandboxed ? undefined : unboxed);
+    const unsandboxed = createUnsandboxedHome(stage.scratch);
+    const homeOf = ({ isSandboxed = false }: Calls) => (isSandboxed ? undefined : unsandboxed);
     const subjects = (await stage.programs()).flatMap((program) => {
-      const none = callsInARow(stage, server, { program, kind: "bash", count: 0, home: unboxed });
+      const none = consecutiveCalls(stage, server, { program, kind: "bash", count: 0, home: unsandboxed });
       return CALLS.filter(({ budget }) => program === stage.checkout || budget !== undefined).map((calls) => {
         const { kind } = calls;
-        const series = callsInARow(stage, server, { program, kind, count: COUNT, home: homeOf(calls) });
+        const series = consecutiveCalls(stage, server, { program, kind, count: COUNT, home: homeOf(calls) });
         return { ...calls, program, none, series };
       });
     });
@@ -88,7 +88,7 @@ interface CallsOptions {
 }
 
 /** A complete run with this many calls, in ms. */
-function callsInARow(
+function consecutiveCalls(
   stage: Stage,
   server: MessagesServer,
   { program, kind, count, home }: CallsOptions,

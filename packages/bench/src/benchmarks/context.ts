@@ -76,7 +76,7 @@ const KNOWLEDGE_RUNS = 9;
 const KNOWLEDGE_ENTRIES = 10_000;
 const KNOWLEDGE_BUDGET_MS = 50;
 // What fits into the prompt; far fewer would mean that most records were skipped.
-const LEAST_LINES = 50;
+const MIN_LINES = 50;
 const KNOWLEDGE_PROBE = join(import.meta.dir, "..", "probes", "knowledge.ts");
 
 interface KnowledgeProbeResult {
@@ -121,7 +121,7 @@ async function probeKnowledge(stage: Stage, project: string): Promise<KnowledgeP
   const { stdout } = await runProcess({ argv, cwd: stage.scratch.path, environment: stage.environment() });
   const result: KnowledgeProbeResult = JSON.parse(stdout);
   const { entries, lines } = result;
-  if (entries !== KNOWLEDGE_ENTRIES || lines < LEAST_LINES)
+  if (entries !== KNOWLEDGE_ENTRIES || lines < MIN_LINES)
     throw new Error(`${lines} of ${entries} records are in the prompt.`);
   return result;
 }

@@ -98,9 +98,9 @@ export const checkpoint: Benchmark = {
   about: "recording 50,000 files of 2 KB before a change",
   async measure(stage) {
     const root = createProject(stage);
-    const first = new Series(() => keepFirst(stage, root));
+    const first = new Series(() => recordFirst(stage, root));
     const reading = new Series(async () => elapsedMs(() => walk(root, (path) => readFileSync(path))));
-    const later = new Series(() => keepLater(stage, root));
+    const later = new Series(() => recordLater(stage, root));
     const looking = new Series(async () => elapsedMs(() => walk(root, () => {})));
     await takeTurns([first, reading, later, looking], stage.runs(CHECKPOINT_RUNS));
     return [
@@ -125,7 +125,7 @@ export const checkpoint: Benchmark = {
 };
 
 /** Into a new store. */
-async function keepFirst(stage: Stage, root: string): Promise<number> {
+async function recordFirst(stage: Stage, root: string): Promise<number> {
   const checkpoints = await open(stage, root);
   const begin = performance.now();
   await checkpoints.beforeChanges({ isFirst: true, notify: refuse });
@@ -135,7 +135,7 @@ async function keepFirst(stage: Stage, root: string): Promise<number> {
 }
 
 /** What a call waits for during a run; one file has changed since the last recording. */
-async function keepLater(stage: Stage, root: string): Promise<number> {
+async function recordLater(stage: Stage, root: string): Promise<number> {
   const checkpoints = await open(stage, root);
   await checkpoints.beforeChanges({ isFirst: true, notify: refuse });
   writeFileSync(join(root, "directory-0", "file-0.txt"), `${performance.now()}\n`);
@@ -209,19 +209,19 @@ export const sandbox: Benchmark = {
     const root = createLargeProject(stage);
     const boxed = await openTool(stage, root, "required");
     const open = await openTool(stage, root, "off");
-    const [slowBoxed, slowOpen] = [boxed, open].map((tool) => new Series(() => slowCallMs(tool)));
-    const [usualBoxed, usualOpen] = [boxed, open].map((tool) => new Series(() => callMs(tool)));
+    const [slowSandboxed, slowOpen] = [boxed, open].map((tool) => new Series(() => slowCallMs(tool)));
+    const [usualSandboxed, usualOpen] = [boxed, open].map((tool) => new Series(() => callMs(tool)));
     const first = new Series(async () => callMs(await openTool(stage, root, "required")));
-    if (!slowBoxed || !slowOpen || !usualBoxed || !usualOpen) throw new Error("Expected two tools.");
-    await takeTurns([slowBoxed, slowOpen], stage.runs(SANDBOX_RUNS));
-    await takeTurns([first, usualBoxed, usualOpen], stage.runs(SANDBOX_RUNS * 3));
+    if (!slowSandboxed || !slowOpen || !usualSandboxed || !usualOpen) throw new Error("Expected two tools.");
+    await takeTurns([slowSandboxed, slowOpen], stage.runs(SANDBOX_RUNS));
+    await takeTurns([first, usualSandboxed, usualOpen], stage.runs(SANDBOX_RUNS * 3));
     const reference = { name: "without", values: usualOpen.values };
     return [
       {
         name: "sandbox, added at the 95th percentile",
         unit: "ms",
         rule: { kind: "per_item", items: 1 },
-        measured: slowBoxed.values,
+        measured: slowSandboxed.values,
         reference: { name: "without", values: slowOpen.values },
         budget: ADDED_BUDGET_MS,
       },
@@ -237,7 +237,7 @@ export const sandbox: Benchmark = {
         name: "sandbox, a command",
         unit: "ms",
         rule: { kind: "ratio" },
-        measured: usualBoxed.values,
+        measured: usualSandboxed.values,
         reference,
       },
     ] satisfies Figure[];

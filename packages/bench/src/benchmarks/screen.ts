@@ -12,7 +12,7 @@ import {
   LONG_TRANSCRIPT,
   restBriefly,
   streamedTurn,
-  TURNS_A_PROMPT,
+  TURNS_PER_PROMPT,
 } from "../stage/answers.ts";
 import {
   askUntil,
@@ -205,11 +205,11 @@ const SECONDS = 20;
 const REST_MS = 2_000;
 const BUDGET_PERCENT = 1;
 // In addition to the plain program, whose runtime wakes up once a second by itself.
-const BUDGET_WAKES_A_SECOND = 1;
+const BUDGET_WAKES_PER_SECOND = 1;
 
-interface Idleness {
+interface IdleUsage {
   percent: number;
-  wakesASecond: number;
+  wakesPerSecond: number;
 }
 
 /** What the screen costs while it is idle, below a long transcript. */
@@ -218,7 +218,7 @@ export const screenIdle: Benchmark = {
   about: "CPU time and wake-ups of an idle screen (--seconds N: how long)",
   async measure(stage) {
     const seconds = stage.seconds(SECONDS);
-    const found: Record<"screen" | "plain", Idleness[]> = { screen: [], plain: [] };
+    const found: Record<"screen" | "plain", IdleUsage[]> = { screen: [], plain: [] };
     const screen = new Series(() => measureScreenIdle(stage, seconds, found.screen));
     const plain = new Series(() => measurePlainIdle(stage, seconds, found.plain));
     // An idle program needs no warm-up, so every round of a long observation counts.
@@ -226,7 +226,7 @@ export const screenIdle: Benchmark = {
       await screen.addValue();
       await plain.addValue();
     }
-    const wakes = (idle: readonly Idleness[]) => idle.map(({ wakesASecond }) => wakesASecond);
+    const wakes = (idle: readonly IdleUsage[]) => idle.map(({ wakesPerSecond }) => wakesPerSecond);
     return [
       {
         name: `screen-idle, CPU time, ${seconds} s`,
@@ -242,13 +242,13 @@ export const screenIdle: Benchmark = {
         rule: { kind: "per_item", items: 1 },
         measured: wakes(found.screen),
         reference: { name: "plain program", values: wakes(found.plain) },
-        budget: BUDGET_WAKES_A_SECOND,
+        budget: BUDGET_WAKES_PER_SECOND,
       },
     ];
   },
 };
 
-async function measureScreenIdle(stage: Stage, seconds: number, found: Idleness[]): Promise<number> {
+async function measureScreenIdle(stage: Stage, seconds: number, found: IdleUsage[]): Promise<number> {
   const [, program] = await stage.programs();
   const timeLimitMs = (seconds + 120) * 1000;
   await using run = await openScreen(stage, { program, turns: [LONG_TRANSCRIPT], timeLimitMs });
@@ -256,18 +256,18 @@ async function measureScreenIdle(stage: Stage, seconds: number, found: Idleness[
   return await look(run, seconds, found);
 }
 
-async function measurePlainIdle(stage: Stage, seconds: number, found: Idleness[]): Promise<number> {
+async function measurePlainIdle(stage: Stage, seconds: number, found: IdleUsage[]): Promise<number> {
   await using run = startPlainProgram(stage, { ...NO_TEXT, timeLimitMs: (seconds + 120) * 1000 });
   await run.settle();
   return await look(run, seconds, found);
 }
 
-async function look(run: TerminalRun, seconds: number, found: Idleness[]): Promise<number> {
+async function look(run: TerminalRun, seconds: number, found: IdleUsage[]): Promise<number> {
   await Bun.sleep(REST_MS);
   const before = { cpuSeconds: readCpuSeconds(run.pid), sleeps: readSleeps(run.pid) };
   await Bun.sleep(seconds * 1000);
   const percent = ((readCpuSeconds(run.pid) - before.cpuSeconds) / seconds) * 100;
-  found.push({ percent, wakesASecond: (readSleeps(run.pid) - before.sleeps) / seconds });
+  found.push({ percent, wakesPerSecond: (readSleeps(run.pid) - before.sleeps) / seconds });
   return percent;
 }
 
@@ -349,13 +349,13 @@ async function measureScreenMemory(stage: Stage): Promise<LongRun> {
   });
   const turnTimes: number[] = [];
   let warmMegabytes = 0;
-  for (let prompt = 0; prompt < TURNS / TURNS_A_PROMPT; prompt++) {
-    turnTimes.push((await askForLargeResults(run, prompt)) / TURNS_A_PROMPT);
-    if ((prompt + 1) * TURNS_A_PROMPT === WARM_TURNS) warmMegabytes = await readAtRest(run);
+  for (let prompt = 0; prompt < TURNS / TURNS_PER_PROMPT; prompt++) {
+    turnTimes.push((await askForLargeResults(run, prompt)) / TURNS_PER_PROMPT);
+    if ((prompt + 1) * TURNS_PER_PROMPT === WARM_TURNS) warmMegabytes = await readAtRest(run);
   }
   const peakMegabytes = readMegabytes(run.pid).peak;
   const megabytes = await readAtRest(run);
-  const hundred = WARM_TURNS / TURNS_A_PROMPT;
+  const hundred = WARM_TURNS / TURNS_PER_PROMPT;
   return {
     megabytes,
     peakMegabytes,
@@ -374,7 +374,7 @@ const FLOOD_RUNS = 3;
 const FLOOD_INTERVAL_MS = 10;
 const FLOOD_LAST_WORD = "THE-FLOOD-IS-OVER";
 // A command that fails at once leaves no time for the keys.
-const LEAST_KEYS = 20;
+const MIN_KEYS = 20;
 const FLOOD_BUDGETS = { echoMs: 100, megabytes: 64 };
 
 /** Commands with very long output, and one with almost none for the same time. */
@@ -446,6 +446,6 @@ async function measureCommand(stage: Stage, command: string): Promise<Flood> {
   });
   const echoes = await measureEchoes(run, { intervalMs: FLOOD_INTERVAL_MS, until: () => isOver });
   await over;
-  if (echoes.length < LEAST_KEYS) throw new Error(`Only ${echoes.length} keys were typed meanwhile.`);
+  if (echoes.length < MIN_KEYS) throw new Error(`Only ${echoes.length} keys were typed meanwhile.`);
   return { echoMs: quantile(echoes, 0.99), megabytes: readMegabytes(run.pid).peak - before };
 }

@@ -71,10 +71,12 @@ function findProcesses(directory: string): string[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name) || name === String(process.pid)) return [];
     try {
-      const knows = (file: string) => readFileSync(`/proc/${name}/${file}`, "latin1");
+      const mentions = (file: string) => readFileSync(`/proc/${name}/${file}`, "latin1");
       const isThere =
-        readlinkSync(`/proc/${name}/cwd`).startsWith(directory) || knows("environ").includes(directory);
-      return isThere && !/ Z \d/.test(knows("stat")) ? [knows("cmdline").replaceAll("\0", " ").trim()] : [];
+        readlinkSync(`/proc/${name}/cwd`).startsWith(directory) || mentions("environ").includes(directory);
+      return isThere && !/ Z \d/.test(mentions("stat"))
+        ? [mentions("cmdline").replaceAll("\0", " ").trim()]
+        : [];
     } catch {
       return []; // It has just ended, or belongs to another user.
     }

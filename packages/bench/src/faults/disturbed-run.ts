@@ -73,7 +73,7 @@ export const PLANNED_ANSWERS: readonly VendorAnswer[] = [STEP, { text: LAST_WORD
 const LIMIT_MS = 90_000;
 
 /** All attempts of each turn, as the retry limit allows. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /** How the program ended, and the requests that its server received. */
 interface ServiceRun extends DiligentExit {
@@ -105,7 +105,7 @@ export async function runOnService(
   check("opens", server.problems[0]);
   check(
     "patient",
-    server.requests.length <= MOST_ATTEMPTS * PLANNED_ANSWERS.length
+    server.requests.length <= MAX_ATTEMPTS * PLANNED_ANSWERS.length
       ? undefined
       : `${server.requests.length} requests`,
   );

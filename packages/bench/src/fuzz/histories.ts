@@ -142,12 +142,12 @@ export class FuzzedSession {
 
   private async leave({ at, summary, stops }: Extract<Step, { do: "leave" }>): Promise<void> {
     this.summaries = play(summary);
-    await this.session.branches.leave(this.entryAt(at) ?? null, stops ? stoppedSoon() : {});
+    await this.session.branches.leave(this.entryAt(at) ?? null, stops ? stoppedEarly() : {});
   }
 
   private async compact({ summary, stops }: Extract<Step, { do: "compact" }>): Promise<void> {
     this.summaries = play(summary, summary, summary);
-    await this.session.compact(stops ? stoppedSoon() : {});
+    await this.session.compact(stops ? stoppedEarly() : {});
   }
 
   private entryAt(at: number): string | undefined {
@@ -161,7 +161,7 @@ function play(...turns: TurnScript[]): StreamFunction {
 }
 
 /** A signal that is aborted while the first request is being sent. */
-function stoppedSoon(): { signal: AbortSignal } {
+function stoppedEarly(): { signal: AbortSignal } {
   const abort = new AbortController();
   queueMicrotask(() => queueMicrotask(() => abort.abort()));
   return { signal: abort.signal };

@@ -125,7 +125,7 @@ export class TerminalRun implements AsyncDisposable {
 const FIRST_LETTER = 0x100;
 const LETTERS = 0x150;
 // The prompt is cleared before it takes a second row.
-const KEYS_A_LINE = 40;
+const KEYS_PER_LINE = 40;
 const EMPTY_LINE = "\x15";
 
 /** How fast and how long to type. */
@@ -141,7 +141,7 @@ export async function measureEchoes(run: TerminalRun, { intervalMs, until }: Typ
   const times: number[] = [];
   while (!until(times.length)) {
     times.push(await measureEcho(run, letterAt(times.length)));
-    if (times.length % KEYS_A_LINE === 0) run.type(EMPTY_LINE);
+    if (times.length % KEYS_PER_LINE === 0) run.type(EMPTY_LINE);
     await Bun.sleep(intervalMs);
   }
   run.type(EMPTY_LINE);

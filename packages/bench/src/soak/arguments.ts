@@ -39,7 +39,7 @@ export const SOAKS: readonly { name: SoakKind; about: string }[] = [
 export const SOAK_KINDS: readonly SoakKind[] = SOAKS.map(({ name }) => name);
 
 /** For the real program, the second hundred turns are compared with the last hundred. */
-export const LEAST_PROGRAM_TURNS = 3 * WARM_TURNS;
+export const MIN_PROGRAM_TURNS = 3 * WARM_TURNS;
 
 /**
  * Parses kinds of sessions, `--turns N`, `--seed N`, `--window TOKENS`, `--seconds N`, and `--long` for ten
@@ -74,9 +74,9 @@ export function parseSoakArguments(argv: readonly string[]): SoakArguments {
 
 function assertComparable(kinds: readonly SoakKind[], turns: number | undefined): void {
   const long = kinds.filter((kind) => kind === "screen" || kind === "print");
-  if (turns === undefined || turns >= LEAST_PROGRAM_TURNS || long.length === 0) return;
+  if (turns === undefined || turns >= MIN_PROGRAM_TURNS || long.length === 0) return;
   throw new Error(
-    `--turns ${turns}: too few for ${long.join(" and ")}; at least ${LEAST_PROGRAM_TURNS}, because the second hundred is compared with the last.`,
+    `--turns ${turns}: too few for ${long.join(" and ")}; at least ${MIN_PROGRAM_TURNS}, because the second hundred is compared with the last.`,
   );
 }
 

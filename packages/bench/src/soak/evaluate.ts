@@ -5,8 +5,8 @@ import { median } from "../measure/statistics.ts";
 /** After this many turns, everything is loaded and compiled. */
 export const WARM_TURNS = 100;
 
-const JUDGE_PROCESS_MAX_GROWTH_MEGABYTES = 50;
-const JUDGE_PROCESS_MAX_SLOWDOWN = 2;
+const MAX_PROCESS_GROWTH_MEGABYTES = 50;
+const MAX_PROCESS_SLOWDOWN = 2;
 const MAX_IDLE_PERCENT = 1;
 
 /** A program that made many turns with large results. */
@@ -30,8 +30,8 @@ export function evaluateProcess({ early, late, turnMs, warm }: ProcessSoak): Soa
       {
         what: "time of a turn, second hundred to last",
         found: times,
-        budget: `≤ ${JUDGE_PROCESS_MAX_SLOWDOWN}x`,
-        isBroken: last > JUDGE_PROCESS_MAX_SLOWDOWN * first,
+        budget: `≤ ${MAX_PROCESS_SLOWDOWN}x`,
+        isBroken: last > MAX_PROCESS_SLOWDOWN * first,
       },
       ...compareSamples(early, late),
     ],
@@ -73,8 +73,8 @@ function compareSamples(before: ProcessSample, after: ProcessSample): SoakRow[] 
     {
       what: "resident memory",
       found: `${early.toFixed(1)} → ${late.toFixed(1)} MB`,
-      budget: `${JUDGE_PROCESS_MAX_GROWTH_MEGABYTES} MB more`,
-      isBroken: late - early > JUDGE_PROCESS_MAX_GROWTH_MEGABYTES,
+      budget: `${MAX_PROCESS_GROWTH_MEGABYTES} MB more`,
+      isBroken: late - early > MAX_PROCESS_GROWTH_MEGABYTES,
     },
     toCountRow("open files", before.files, after.files),
     toCountRow("children", before.children, after.children),
@@ -92,9 +92,9 @@ export interface SoakFindings {
 }
 
 /** How much longer the last requests may take than the first ones. */
-const JUDGE_SOAK_MAX_SLOWDOWN = 2;
+const MAX_SESSION_SLOWDOWN = 2;
 // For code compiled meanwhile, caches of bounded size, and garbage that remains.
-const JUDGE_SOAK_MAX_GROWTH_MEGABYTES = 4;
+const MAX_SESSION_GROWTH_MEGABYTES = 4;
 
 /** Compares a long session in this process with its budgets. */
 export function evaluateSoak(findings: SoakFindings): SoakVerdict {
@@ -121,14 +121,14 @@ export function evaluateSoak(findings: SoakFindings): SoakVerdict {
       {
         what: "CPU time per request, first quarter to last",
         found: `${first.toFixed(2)} → ${last.toFixed(2)} ms, ${(last / first).toFixed(1)}x`,
-        budget: `≤ ${JUDGE_SOAK_MAX_SLOWDOWN}x`,
-        isBroken: last > JUDGE_SOAK_MAX_SLOWDOWN * first,
+        budget: `≤ ${MAX_SESSION_SLOWDOWN}x`,
+        isBroken: last > MAX_SESSION_SLOWDOWN * first,
       },
       {
         what: "heap in addition to the log",
         found: `${(early.all - early.log).toFixed(1)} → ${(late.all - late.log).toFixed(1)} MB`,
-        budget: `${JUDGE_SOAK_MAX_GROWTH_MEGABYTES} MB more`,
-        isBroken: growth > JUDGE_SOAK_MAX_GROWTH_MEGABYTES,
+        budget: `${MAX_SESSION_GROWTH_MEGABYTES} MB more`,
+        isBroken: growth > MAX_SESSION_GROWTH_MEGABYTES,
       },
       {
         what: "compactions, fallback summaries, prunings",

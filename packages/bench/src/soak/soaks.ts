@@ -12,7 +12,7 @@ import {
   LONG_TRANSCRIPT,
   largeCall,
   restBriefly,
-  TURNS_A_PROMPT,
+  TURNS_PER_PROMPT,
 } from "../stage/answers.ts";
 import { askUntil, openScreen, type ScriptedTurn } from "../stage/program-runs.ts";
 import { createProject, type Scratch, type Stage } from "../stage/stage.ts";
@@ -56,7 +56,7 @@ export async function soakIdleScreen(
 const SETTLE_MS = 2_500;
 const REST_SECONDS = 4;
 // Below the time limit of a command.
-const MOST_SECONDS_A_WAIT = 90;
+const MAX_SECONDS_PER_WAIT = 90;
 
 /** Print mode over this many turns with results of 50 KB, in one run. */
 export async function soakPrint(stage: Stage, turns: number): Promise<ProcessSoak> {
@@ -79,15 +79,15 @@ async function follow(run: PrintedRun, rests: readonly number[]) {
   const samples: ProcessSample[] = [];
   const turnMs: number[] = [];
   let begin = performance.now();
-  let isResting = false;
+  let isPaused = false;
   for await (const type of run.events()) {
     if (type === "turn_start") {
       begin = performance.now();
-      isResting = turnMs.length === rests[samples.length];
-    } else if (type === "tool_start" && isResting) {
+      isPaused = turnMs.length === rests[samples.length];
+    } else if (type === "tool_start" && isPaused) {
       await Bun.sleep(SETTLE_MS);
       samples.push(sampleProcess(run.pid));
-    } else if (type === "turn_end" && !isResting) {
+    } else if (type === "turn_end" && !isPaused) {
       turnMs.push(performance.now() - begin);
     }
   }
@@ -97,9 +97,9 @@ async function follow(run: PrintedRun, rests: readonly number[]) {
 
 /** Print mode while it waits for a long command. */
 export async function soakIdlePrint(stage: Stage, seconds: number): Promise<IdleSoak> {
-  const waits = Math.ceil((seconds + REST_SECONDS) / MOST_SECONDS_A_WAIT);
+  const waits = Math.ceil((seconds + REST_SECONDS) / MAX_SECONDS_PER_WAIT);
   const turns = Array.from({ length: waits }, (_, number) =>
-    wait(Math.min(seconds + REST_SECONDS, MOST_SECONDS_A_WAIT), number),
+    wait(Math.min(seconds + REST_SECONDS, MAX_SECONDS_PER_WAIT), number),
   );
   await using run = await startPrintedRun(stage, { turns: [...turns, { text: "Done." }], summaries: [] });
   for await (const type of run.events()) {
@@ -117,22 +117,22 @@ function wait(seconds: number, number: number) {
 }
 
 // Far more than a turn takes here, to end a program that hangs.
-const MOST_MS_A_TURN = 1_000;
+const MAX_MS_PER_TURN = 1_000;
 
 /** The interactive screen in a terminal, over this many turns with results of 50 KB. */
 export async function soakScreen(stage: Stage, turns: number): Promise<ProcessSoak> {
   const [, program] = await stage.programs();
-  const options = { program, ...createLargeTurns(turns), timeLimitMs: 60_000 + turns * MOST_MS_A_TURN };
+  const options = { program, ...createLargeTurns(turns), timeLimitMs: 60_000 + turns * MAX_MS_PER_TURN };
   await using run = await openScreen(stage, options);
   const sample = async () => {
     await restBriefly(run);
     return sampleProcess(run.pid);
   };
-  const warm = WARM_TURNS / TURNS_A_PROMPT;
+  const warm = WARM_TURNS / TURNS_PER_PROMPT;
   const turnMs: number[] = [];
   let early = await sample();
-  for (let prompt = 0; prompt < turns / TURNS_A_PROMPT; prompt++) {
-    turnMs.push((await askForLargeResults(run, prompt)) / TURNS_A_PROMPT);
+  for (let prompt = 0; prompt < turns / TURNS_PER_PROMPT; prompt++) {
+    turnMs.push((await askForLargeResults(run, prompt)) / TURNS_PER_PROMPT);
     if (prompt + 1 === warm) early = await sample();
   }
   return { early, late: await sample(), turnMs, warm };

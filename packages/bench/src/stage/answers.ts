@@ -163,7 +163,7 @@ const CHUNK_CHARS = 8;
 const CHUNK_DELAY_MS = 2;
 const TRANSCRIPT_ROWS = 5_000;
 // The average number of characters per row, blank rows included, of `createMarkdownAnswer` at 80 columns.
-const CHARS_A_ROW = 36;
+const CHARS_PER_ROW = 36;
 
 /** An answer in 5,000 chunks, 2 ms apart. */
 export function streamedTurn(text = createMarkdownAnswer(CHUNKS * CHUNK_CHARS)) {
@@ -173,18 +173,18 @@ export function streamedTurn(text = createMarkdownAnswer(CHUNKS * CHUNK_CHARS)) 
 
 /** An answer of more than 5,000 rows, at once. */
 export const LONG_TRANSCRIPT = {
-  text: `${createMarkdownAnswer(TRANSCRIPT_ROWS * CHARS_A_ROW)}\n\n${LAST_WORD}`,
+  text: `${createMarkdownAnswer(TRANSCRIPT_ROWS * CHARS_PER_ROW)}\n\n${LAST_WORD}`,
   chunkChars: 400,
 };
 
 /** How many model replies one prompt gets: all except the last make a call. */
-export const TURNS_A_PROMPT = 10;
+export const TURNS_PER_PROMPT = 10;
 
 const REST_MS = 2_000;
 
 /** A script of this many turns, in rounds of `TURNS_A_PROMPT`, with enough summaries. */
 export function createLargeTurns(turns: number): { turns: ScriptedTurn[]; summaries: ScriptedTurn[] } {
-  const prompts = Math.ceil(turns / TURNS_A_PROMPT);
+  const prompts = Math.ceil(turns / TURNS_PER_PROMPT);
   return {
     turns: Array.from({ length: prompts }, (_, prompt) => promptTurns(prompt)).flat(),
     summaries: Array.from({ length: turns }, (_, number) => ({ text: `Summary ${number}: all went well.` })),
@@ -214,9 +214,9 @@ export async function restBriefly(run: TerminalRun): Promise<void> {
 }
 
 function promptTurns(prompt: number): ScriptedTurn[] {
-  const calls = Array.from({ length: TURNS_A_PROMPT - 1 }, (_, index) => ({
+  const calls = Array.from({ length: TURNS_PER_PROMPT - 1 }, (_, index) => ({
     text: `I look, ${prompt}.${index}.`,
-    toolCalls: [largeCall(prompt * TURNS_A_PROMPT + index)],
+    toolCalls: [largeCall(prompt * TURNS_PER_PROMPT + index)],
   }));
   return [...calls, { text: lastWord(prompt) }];
 }

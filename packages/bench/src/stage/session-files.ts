@@ -24,7 +24,7 @@ const FIRST_MOMENT = Date.UTC(2026, 0, 1);
 const CODE = 'export const value = compute("one", 2); // as read from a file\n';
 // The size of an entry without its text.
 const ENTRY_BYTES = 260;
-const MESSAGES_A_ROUND = 4;
+const MESSAGES_PER_ROUND = 4;
 
 /** Writes sessions into a project as if they had taken place there; returns their files. */
 export function writeSessions(project: string, count: number, size: SessionSize): string[] {
@@ -41,7 +41,7 @@ interface OneSession extends SessionSize {
 function writeSession(cwd: string, directory: string, { entries, bytes, index }: OneSession): string {
   const id = `20260101000000-${index.toString(16).padStart(6, "0")}`;
   const path = join(directory, `${id}.jsonl`);
-  const outputBytes = Math.max(0, (bytes / entries - ENTRY_BYTES) * MESSAGES_A_ROUND);
+  const outputBytes = Math.max(0, (bytes / entries - ENTRY_BYTES) * MESSAGES_PER_ROUND);
   const output = CODE.repeat(Math.ceil(outputBytes / CODE.length)).slice(0, outputBytes);
   const timestamp = new Date(FIRST_MOMENT + index * 60_000).toISOString();
   const header: SessionHeader = { type: "session", version: SESSION_VERSION, id, timestamp, cwd };
@@ -69,7 +69,7 @@ function toEntryId(number: number): string {
 
 /** @param output the content of each tool result. */
 export function toMessage(number: number, output: string): Message {
-  const round = Math.floor(number / MESSAGES_A_ROUND);
+  const round = Math.floor(number / MESSAGES_PER_ROUND);
   const reply = { role: "assistant", model: "claude-sonnet-5", usage: EMPTY_USAGE } as const;
   const result = {
     role: "tool_result",
@@ -84,7 +84,7 @@ export function toMessage(number: number, output: string): Message {
     input: { file_path: "a.ts" },
   } as const;
   const timestamp = FIRST_MOMENT + number;
-  switch (number % MESSAGES_A_ROUND) {
+  switch (number % MESSAGES_PER_ROUND) {
     case 0:
       return { role: "user", content: `Do what is needed, number ${round}.`, timestamp };
     case 1:
@@ -115,7 +115,7 @@ const SUMMARY = `## Goal\n\nContinue.\n\n## Progress\n\n${"- [x] A part of the w
 const LINE = 'export const value = compute("one", 2); // as read from a file\n';
 // A round is a prompt, a call, its result and an answer; all except the result are short.
 const ENTRIES_A_ROUND = 4;
-const SHORT_CHARACTERS_A_ROUND = 75;
+const SHORT_CHARACTERS_PER_ROUND = 75;
 
 /** Writes a session into a project, in stretches of the same length, all except the last compacted. */
 export function writeCompactedSession(project: string, size: CompactedSessionSize, index = 0): void {
@@ -136,7 +136,7 @@ export function writeCompactedSession(project: string, size: CompactedSessionSiz
 
 function createEntries({ entries, compactions, stretchTokens }: CompactedSessionSize): SessionEntry[] {
   const stretch = Math.floor(entries / (compactions + 1));
-  const output = createOutput((stretchTokens * 4 * ENTRIES_A_ROUND) / stretch - SHORT_CHARACTERS_A_ROUND);
+  const output = createOutput((stretchTokens * 4 * ENTRIES_A_ROUND) / stretch - SHORT_CHARACTERS_PER_ROUND);
   return Array.from({ length: entries }, (_, number) => {
     const isCompaction = number > 0 && number % stretch === 0 && number / stretch <= compactions;
     const place = {

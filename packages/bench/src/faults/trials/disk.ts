@@ -105,7 +105,7 @@ const BEFORE: readonly [(place: Place) => void, ...((place: Place) => void)[]] =
 ];
 
 /** Directories that vanish during a run. */
-const MEANWHILE: readonly [(place: Place) => string, ...((place: Place) => string)[]] = [
+const DURING_RUN: readonly [(place: Place) => string, ...((place: Place) => string)[]] = [
   ({ project }) => join(project, ".diligent"),
   ({ project }) => join(project, "src"),
   ({ home }) => home,
@@ -132,7 +132,7 @@ export const PLACES: FaultTrial = {
     if (!isBefore) {
       await Promise.race([run.shown("\n"), run.ended]).catch(() => undefined);
       await Promise.race([Bun.sleep(random() * PLACES_LONGEST_RUN_MS), run.ended]);
-      rmSync(pick(random, MEANWHILE)(place), { recursive: true, force: true });
+      rmSync(pick(random, DURING_RUN)(place), { recursive: true, force: true });
     }
     const { stdout, stderr, exitCode } = await run.ended;
     const isEnded = [0, 3].includes(exitCode) && toPrintedLines(stdout).at(-1)?.type === "result";
@@ -236,11 +236,11 @@ export const READ_ONLY_DISK: FaultTrial = {
     const printed = toPrintedLines(stdout);
     const isEnded = [0, 3].includes(exitCode) && printed.at(-1)?.type === "result";
     check("patient", isEnded ? undefined : `exit code ${exitCode}: ${stderr.slice(0, 400)}`);
-    const isTold = printed.some(({ code }) => code === "not_saved");
+    const isReported = printed.some(({ code }) => code === "not_saved");
     const [sessionId] = savedSessions(stage);
     const path = join(directory, "sessions", `${sessionId}.jsonl`);
     const entries = existsSync(path) ? readSessionFile(path).entries : [];
-    const lost = isTold ? [] : findLost(printed.filter(isFinished), entries);
+    const lost = isReported ? [] : findLost(printed.filter(isFinished), entries);
     check(
       "saved",
       lost.length === 0 ? undefined : `lost without a message: ${lost.join("; ").slice(0, 400)}`,

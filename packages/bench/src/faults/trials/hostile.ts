@@ -188,7 +188,7 @@ const RULES = BYPASS_ALLOW_PATTERNS.map(
 );
 const PREFIXES = ["", "", "true && ", "true || ", "  ", "{ :; } ; ", "time "] as const;
 const SUFFIXES = ["", "", " ; true", " | cat", " &", "\n", " # ls", " && echo done"] as const;
-const COMMANDS_A_TRIAL = 25;
+const COMMANDS_PER_TRIAL = 25;
 
 /** Commands that once evaded some parser, among others: each asks, whatever the rules allow. */
 export const COMMANDS: FaultTrial = {
@@ -199,7 +199,7 @@ export const COMMANDS: FaultTrial = {
     const [first, ...others] = BYPASS_COMMANDS;
     if (first === undefined) throw new Error("There are no commands.");
     using project = createEverydayProject({ isHostile: true });
-    for (let count = 0; count < COMMANDS_A_TRIAL; count++) {
+    for (let count = 0; count < COMMANDS_PER_TRIAL; count++) {
       const command = `${pick(random, PREFIXES)}${pick(random, [first, ...others])}${pick(random, SUFFIXES)}`;
       const request = {
         permission: "execute" as const,

@@ -11,7 +11,7 @@ import { checkNextRequest } from "../aftermath.ts";
 import { LAST_WORDS, PLANNED_ANSWERS, pickService, runOnService } from "../disturbed-run.ts";
 import { between, type FaultTrial, pick } from "../trial.ts";
 
-const PASSING = [408, 409, 429, 500, 502, 503, 504, 529] as const;
+const TEMPORARY = [408, 409, 429, 500, 502, 503, 504, 529] as const;
 const FINAL = [400, 401, 402, 403, 404, 405, 413, 418, 422] as const;
 const RETRY_AFTER = ["0", "-1", "garbage", "0.01", ""] as const;
 
@@ -24,7 +24,7 @@ export const STATUS_TRIAL: FaultTrial = {
     const { random, check } = stage;
     const service = pickService(random);
     const isFinal = random() < 0.4;
-    const status = isFinal ? pick(random, FINAL) : pick(random, PASSING);
+    const status = isFinal ? pick(random, FINAL) : pick(random, TEMPORARY);
     const errors = Array.from({ length: isFinal ? 1 : between(random, 1, 2) }, () => failure(status, random));
     const answers = PLANNED_ANSWERS.map((answer) => wholeReply(service, answer));
     const { stdout, stderr, exitCode, server } = await runOnService(stage, service, [...errors, ...answers]);
@@ -57,7 +57,7 @@ const LAST_STATUS = 599;
  */
 const STRIDE = 8;
 /** Temporary, like everything from 500 on. */
-const PASSING_REFUSALS: readonly number[] = [408, 409, 429];
+const TEMPORARY_REFUSALS: readonly number[] = [408, 409, 429];
 
 /** Every possible status through the adapters: which may be retried, and that they are named. */
 export const STATUSES: FaultTrial = {
@@ -77,11 +77,11 @@ async function findProblemStatuses(service: ServiceName, status: number): Promis
   const how = `${status} of ${service}: ${error}`;
   if (!(error instanceof ProviderError)) return how;
   const isNamed = error.message.includes(String(status)) && !error.message.includes("\n");
-  const isPassing = status >= 500 || PASSING_REFUSALS.includes(status);
-  return isNamed && error.statusCode === status && error.isRetryable === isPassing ? undefined : how;
+  const isTemporary = status >= 500 || TEMPORARY_REFUSALS.includes(status);
+  return isNamed && error.statusCode === status && error.isRetryable === isTemporary ? undefined : how;
 }
 
-const JUNK = [
+const NOISE = [
   "data: {\n\n",
   "data: null\n\n",
   "data: [DONE]\n\n",
@@ -131,7 +131,7 @@ function damage(whole: Buffer, random: () => number): Reply {
       return {
         body: Buffer.concat([
           whole.subarray(0, place),
-          Buffer.from(pick(random, JUNK)),
+          Buffer.from(pick(random, NOISE)),
           whole.subarray(place),
         ]),
       };
@@ -239,7 +239,7 @@ function reply(silence: Silence, beginning: Uint8Array): Promise<Response> | Res
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-const MOST_BYTES = 9;
+const MAX_PIECE_BYTES = 9;
 
 /**
  * A network that delivers a few bytes at a time, splitting characters too: the answer is the same as when
@@ -255,7 +255,7 @@ export const SLOW: FaultTrial = {
     const words = `${LAST_WORDS} Grüße, 日本語, 🎉.`;
     const replies = [PLANNED_ANSWERS[0] ?? { text: "" }, { text: words }].map((answer) => ({
       body: toSse(service.events(answer)),
-      pieceBytes: between(random, 1, MOST_BYTES),
+      pieceBytes: between(random, 1, MAX_PIECE_BYTES),
     }));
     const { stdout, exitCode, server } = await runOnService(stage, service, replies);
     const isSame = exitCode === 0 && stdout === `${words}\n` && server.requests.length === 2;

@@ -16,7 +16,7 @@ import { between, type FaultTrial, pick, type TrialStage } from "../trial.ts";
 // Longer than most runs of a few turns, so that some of the kills hit the end of a run.
 const KILL_LONGEST_RUN_MS = 900;
 /** A session is killed this often before the next one begins, so its history becomes more complex. */
-const KILLS_A_SESSION = 3;
+const KILLS_PER_SESSION = 3;
 const LONG_KILLS = 1_000;
 
 /** Everything shown was saved, the session opens, and a service accepts its next request. */
@@ -24,10 +24,10 @@ export const KILL: FaultTrial = {
   name: "kill",
   subject: "program",
   about: "SIGKILL at a random moment of a run, three times per session",
-  longRuns: Math.ceil(LONG_KILLS / KILLS_A_SESSION),
+  longRuns: Math.ceil(LONG_KILLS / KILLS_PER_SESSION),
   async run(stage) {
     prepareRandomRuns(stage);
-    for (let kill = 0; kill < KILLS_A_SESSION; kill++) {
+    for (let kill = 0; kill < KILLS_PER_SESSION; kill++) {
       const [sessionId] = savedSessions(stage);
       const run = startRandomRun(stage, sessionId === undefined ? [] : [`--continue=${sessionId}`]);
       await Promise.race([run.shown("\n"), run.ended]).catch(() => undefined);
@@ -106,11 +106,11 @@ export const SIGNAL: FaultTrial = {
     checkTemporary(stage);
     const printed = toPrintedLines(stdout);
     // It may have been about to end anyway.
-    const isRight = exitCode === EXIT_CODES[signal] || exitCode === 0;
+    const isExpected = exitCode === EXIT_CODES[signal] || exitCode === 0;
     stage.check("patient", tookMs <= SIGNAL_LIMIT_MS ? undefined : `${signal} took ${Math.round(tookMs)} ms`);
     stage.check(
       "patient",
-      isRight && printed.at(-1)?.type === "result"
+      isExpected && printed.at(-1)?.type === "result"
         ? undefined
         : `${signal}: exit code ${exitCode}, ${stdout.slice(-200)}`,
     );
@@ -205,7 +205,7 @@ const FAULTS = [
   "for n in 1 2 3 4 5 6 7 8; do (sleep 60 &) ; done; wait",
   'printf x > /dev/full; cd /; rm -rf "$PWD/no-such-file"',
 ] as const;
-const MOST_CALLS = 3;
+const MAX_CALLS = 3;
 /** Less than a hanging command would wait. */
 const COMMAND_LIMIT_MS = 300;
 /** The program's own limit of open files: enough, without a reserve. */
@@ -223,7 +223,7 @@ export const PROCESSES: FaultTrial = {
     "commands that crash, stop, hang, detach or starve; few open files; the program suspended during a run",
   async run(stage) {
     const { place, random, check } = stage;
-    const turns = Array.from({ length: between(random, 1, MOST_CALLS) }, (_, index) => ({
+    const turns = Array.from({ length: between(random, 1, MAX_CALLS) }, (_, index) => ({
       toolCalls: Array.from({ length: between(random, 1, 2) }, (_, number) => ({
         name: "bash",
         input: { command: `: ${index}.${number}; ${pick(random, FAULTS)}`, timeout: COMMAND_LIMIT_MS },
@@ -329,7 +329,7 @@ function jumpingProgram(): string[] {
 }
 
 // The extra memory of a quiet run is small; 64 MB are promised for any amount of output.
-const MOST_MORE_MB = 64;
+const MAX_EXTRA_MB = 64;
 
 const FLOOD_LIMIT_MS = 1_500;
 
@@ -351,7 +351,7 @@ export const FLOOD: FaultTrial = {
     const quiet = await measurePeak(stage, "echo quiet");
     const flooded = await measurePeak(stage, pick(stage.random, FLOODS));
     const more = Math.round(flooded.megabytes - quiet.megabytes);
-    stage.check("light", more <= MOST_MORE_MB ? undefined : `${more} MB more than a quiet run`);
+    stage.check("light", more <= MAX_EXTRA_MB ? undefined : `${more} MB more than a quiet run`);
     stage.check("light", flooded.isMarked ? undefined : "the cut is not marked");
     await checkNextRequest(stage);
     await checkChildren(stage);

@@ -16,14 +16,14 @@ export const CONFIG_TEXT = createTarget({
   values: fc.record({ place, layout: fc.constantFrom(...LAYOUTS), damages: anyDamage }),
   async findProblem({ place: owner, layout, damages }, makeDirectory) {
     const whole = Buffer.from(`// Settings\n${JSON.stringify(VALID_CONFIG, undefined, layout)}\n`);
-    const { path, complaint } = await complaintAbout(applyDamage(whole, damages), owner, makeDirectory());
+    const { path, message } = await findMessage(applyDamage(whole, damages), owner, makeDirectory());
     // A file that is not text has no lines.
     const isPlaced = (line: string) =>
       line.startsWith(`${path}:`) && /^:\d+:\d+: ./.test(line.slice(path.length));
-    const isNoText = complaint.startsWith(`${path}: `) && /UTF-|encod|binary|NUL/i.test(complaint);
-    const wrong = complaint.split("\n").find((line) => !isPlaced(line) && !/^and \d+ more$/.test(line));
-    if (complaint === "" || isNoText) return undefined;
-    return wrong === undefined ? firstForeign(complaint) : `without a position: ${wrong}`;
+    const isNoText = message.startsWith(`${path}: `) && /UTF-|encod|binary|NUL/i.test(message);
+    const wrong = message.split("\n").find((line) => !isPlaced(line) && !/^and \d+ more$/.test(line));
+    if (message === "" || isNoText) return undefined;
+    return wrong === undefined ? firstForeign(message) : `without a position: ${wrong}`;
   },
 });
 
@@ -58,21 +58,21 @@ export const CONFIG_VALUES = createTarget({
     const spot = paths[at % paths.length] ?? [];
     const changed = replaceAt(VALID_CONFIG, spot, { value, name });
     const text = JSON.stringify(changed, undefined, layout);
-    const { path, complaint } = await complaintAbout(Buffer.from(text), owner, makeDirectory());
-    if (complaint === "") return undefined;
+    const { path, message } = await findMessage(Buffer.from(text), owner, makeDirectory());
+    if (message === "") return undefined;
     const isNamed = (line: string) =>
       line.startsWith(`${path}:`) && /^:\d+:\d+: key ".+": ./.test(line.slice(path.length));
-    const wrong = complaint.split("\n").find((line) => !isNamed(line) && !/^and \d+ more$/.test(line));
-    return wrong === undefined ? firstForeign(complaint) : `without key and position: ${wrong}`;
+    const wrong = message.split("\n").find((line) => !isNamed(line) && !/^and \d+ more$/.test(line));
+    return wrong === undefined ? firstForeign(message) : `without key and position: ${wrong}`;
   },
 });
 
-function firstForeign(complaint: string): string | undefined {
-  const foreign = findForeign(complaint, { lineFeeds: true });
+function firstForeign(message: string): string | undefined {
+  const foreign = findForeign(message, { lineFeeds: true });
   return foreign === undefined ? undefined : `the message is not harmless, ${foreign}`;
 }
 
-async function complaintAbout(bytes: Uint8Array, owner: "user" | "project", home: string) {
+async function findMessage(bytes: Uint8Array, owner: "user" | "project", home: string) {
   const project = join(home, "project");
   const path =
     owner === "user" ? join(home, ".config/diligent/diligent.jsonc") : join(project, "diligent.jsonc");
@@ -80,9 +80,9 @@ async function complaintAbout(bytes: Uint8Array, owner: "user" | "project", home
   writeFileSync(path, bytes, { mode: 0o600 });
   try {
     await loadDiligentConfig(project, { HOME: home });
-    return { path, complaint: "" };
+    return { path, message: "" };
   } catch (error) {
-    if (error instanceof ConfigError) return { path, complaint: error.message };
+    if (error instanceof ConfigError) return { path, message: error.message };
     throw error;
   }
 }

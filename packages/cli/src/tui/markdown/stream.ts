@@ -116,9 +116,9 @@ function findLine(text: string, count: number): number {
 // All rows of a longer paragraph but the last are final: the next words change only that one. As few rows as possible stay
 // open: when the window becomes narrow, rows that the terminal pushes off the screen cannot be erased any more and would
 // stay above their repetition. On a low screen it is one row, since a wide row takes several rows in a narrow window.
-const MOST_ROWS = 2;
+const MAX_OPEN_ROWS = 2;
 // More rows stay open if the last one may still become something else, or shares marks with the row before it.
-const MOST_KEPT = 4;
+const MAX_KEPT_ROWS = 4;
 const NARROW_COLUMNS = 40;
 // Of the live region, besides the paragraph.
 const OTHER_ROWS = 7;
@@ -126,7 +126,7 @@ const OTHER_ROWS = 7;
 /** How many rows of this many columns may stay open on a screen. */
 function openRows(columns: number, screenRows: number): number {
   const fitting = Math.floor((screenRows - OTHER_ROWS) / Math.ceil(columns / NARROW_COLUMNS));
-  return Math.max(1, Math.min(MOST_ROWS, fitting));
+  return Math.max(1, Math.min(MAX_OPEN_ROWS, fitting));
 }
 
 /** Lines of a paragraph and nothing else; none is blank. */
@@ -150,7 +150,7 @@ export function cutParagraph(
   if (!PLAIN_LINES.test(markdown)) return undefined;
   const all = render(markdown);
   if (all.length <= openRows(Math.max(...all.map(visibleWidth)), screenRows)) return undefined;
-  for (let kept = 1; kept <= MOST_KEPT && kept < all.length; kept++) {
+  for (let kept = 1; kept <= MAX_KEPT_ROWS && kept < all.length; kept++) {
     const rows = all.slice(0, -kept);
     const at = findWordBehind(markdown, shownText(rows).length, render);
     if (isDividedAt(markdown, at, { rows, kept: all.slice(-kept), render })) return { at, rows };

@@ -102,8 +102,8 @@ export class RegionPainter {
   /** Moves the cursor to the start of the region, if it is known: foreign text may have moved it. */
   returnToTop(): void {
     const { region } = this;
-    if (region === undefined || region.top.least !== region.top.most) return;
-    this.terminal.write(`\x1b[${region.top.least + 1};1H`);
+    if (region === undefined || region.top.min !== region.top.max) return;
+    this.terminal.write(`\x1b[${region.top.min + 1};1H`);
     this.region = { ...region, row: 0, column: 0 };
   }
 
@@ -117,7 +117,7 @@ export class RegionPainter {
     const { row, lines, height, top } = region;
     // The cursor is not where it was expected: the size changed before the frame was read, although we were
     // not notified yet.
-    if (top.least === top.most && cursorRow !== top.least + row) this.isMisplaced = true;
+    if (top.min === top.max && cursorRow !== top.min + row) this.isMisplaced = true;
     if (region !== this.region || this.clock.isSettling) return;
     this.region = { ...region, top: topFromCursor(cursorRow, { row, rows: lines.length, height }) ?? top };
   }

@@ -162,8 +162,8 @@ function countDifferent(shown: string, wanted: string): number {
  * The screen row, from 0, of a region's first row, as a range; both limits are equal if it is known exactly.
  */
 interface RegionTop {
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 /**
@@ -181,7 +181,7 @@ export function readLocation(input: string): number | undefined {
 
 /** The possible positions of a region of `rows` rows, if nothing is known. */
 export function anyTop(rows: number, height: number): RegionTop {
-  return { least: 0, most: Math.max(0, height - rows) };
+  return { min: 0, max: Math.max(0, height - rows) };
 }
 
 /** The position of a region after `finished` lines were written above it and it has `rows` rows. */
@@ -196,9 +196,9 @@ export function moveTop(
 ): RegionTop {
   const lowest = Math.max(0, height - rows);
   return {
-    least: Math.min(top.least + finished, lowest),
+    min: Math.min(top.min + finished, lowest),
     // Lines that the terminal wrapped take an unknown number of rows.
-    most: isWrapped ? lowest : Math.min(top.most + finished, lowest),
+    max: isWrapped ? lowest : Math.min(top.max + finished, lowest),
   };
 }
 
@@ -211,7 +211,7 @@ export function topFromCursor(
   { row, rows, height }: { row: number; rows: number; height: number },
 ): RegionTop | undefined {
   const top = cursorRow - row;
-  return top >= 0 && top + rows <= height ? { least: top, most: top } : undefined;
+  return top >= 0 && top + rows <= height ? { min: top, max: top } : undefined;
 }
 
 /** What happened to a terminal since a region was drawn in it. */
@@ -245,12 +245,12 @@ function countAroundCursor(region: DrawnRegion, { width, height, isOneStep }: Re
   const { lines, row, top } = region;
   const blankRows = (firstRow: number) => Math.max(0, region.height - firstRow - lines.length);
   const removed = Math.max(0, region.height - height);
-  const most = lines.length - 1 - Math.max(0, removed - blankRows(top.least));
-  const least = lines.length - 1 - Math.max(0, removed - blankRows(top.most));
+  const max = lines.length - 1 - Math.max(0, removed - blankRows(top.min));
+  const min = lines.length - 1 - Math.max(0, removed - blankRows(top.max));
   const isSure = isOneStep && lines.slice(row).every((line) => line.isSettled || line.mostColumns <= width);
   if (!isSure) return followCursor(lines, row, { width, last: row - 1 });
   let rows = Number.POSITIVE_INFINITY;
-  for (let last = Math.max(row, least); last <= Math.max(row, most); last++)
+  for (let last = Math.max(row, min); last <= Math.max(row, max); last++)
     rows = Math.min(rows, followCursor(lines, row, { width, last }));
   return rows;
 }

@@ -96,7 +96,7 @@ export class TerminalReplies {
    */
   askForLocation(region: DrawnRegion, hasFinished: boolean): string {
     if (this.device === undefined) return "";
-    const isKnown = region.top.least === region.top.most || this.rewrap !== "rewraps_around_cursor";
+    const isKnown = region.top.min === region.top.max || this.rewrap !== "rewraps_around_cursor";
     if (!hasFinished && (isKnown || this.isBehind)) return "";
     this.asked.push({ kind: "place", region });
     return PLACE_QUERY;

@@ -172,7 +172,7 @@ describe("a terminal's treatment of its rows", () => {
     row: 1,
     column: 62,
     isCursorShown: true,
-    top: { least: 21, most: 21 },
+    top: { min: 21, max: 21 },
   };
 
   test.each([
@@ -193,7 +193,7 @@ describe("a terminal's treatment of its rows", () => {
   );
 
   test("is never assumed to have kept rows that may be gone", () => {
-    const unknown = { ...region, top: { least: 0, most: 21 } };
+    const unknown = { ...region, top: { min: 0, max: 21 } };
     const steps = { width: 35, height: 24, rewrap: "rewraps_around_cursor", isOneStep: false } as const;
     expect(countRowsAbove(region, steps)).toBe(3);
     // If 2 rows may have been dropped at the end, those below the cursor do not count.

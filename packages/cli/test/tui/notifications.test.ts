@@ -16,7 +16,7 @@ const WORKING: View = { ...IDLE, activity: { type: "waiting", since: 0 } };
 
 let clock = 0;
 let written = "";
-let attention: Notifications;
+let notifications: Notifications;
 
 beforeEach(() => {
   clock = 0;
@@ -26,23 +26,23 @@ function start(
   settings: NotificationSettings["settings"] = {},
   environment: Record<string, string> = {},
 ): void {
-  attention = new Notifications({
+  notifications = new Notifications({
     environment: { TERM: "xterm-256color", ...environment },
     write: (sequence) => {
       written += sequence;
     },
     now: () => clock,
   });
-  attention.configure({ project: "shop", settings }, IDLE);
+  notifications.configure({ project: "shop", settings }, IDLE);
   written = "";
 }
 
 /** The output of a run of this duration. */
 function work(durationMs: number): string {
   written = "";
-  attention.update(WORKING);
+  notifications.update(WORKING);
   clock += durationMs;
-  attention.update(IDLE);
+  notifications.update(IDLE);
   return written.replaceAll(/\x1b\]0;[^\x07]*\x07/g, "");
 }
 
@@ -58,13 +58,13 @@ describe("the window title", () => {
 
   test("has its mark during a shell command of the user, and a long one notifies at its end", () => {
     start();
-    attention.readInput("\x1b[O");
+    notifications.readInput("\x1b[O");
     const shell = toShellCall({ command: "make", isSharedWithModel: true }, 0);
-    attention.update({ ...IDLE, shell });
+    notifications.update({ ...IDLE, shell });
     expect(written).toBe("\x1b]0;● diligent – shop\x07");
     written = "";
     clock += 12_000;
-    attention.update(IDLE);
+    notifications.update(IDLE);
     expect(written).toBe("\x1b]0;diligent – shop\x07\x07");
   });
 
@@ -75,11 +75,11 @@ describe("the window title", () => {
 
   test("is written when it changes, and returned to the stack it was taken from", () => {
     start();
-    expect(attention.enter()).toBe("\x1b[22;0t\x1b]0;diligent – shop\x07\x1b[?1004h");
-    attention.update(WORKING);
-    attention.update({ ...WORKING, hint: "x" });
+    expect(notifications.enter()).toBe("\x1b[22;0t\x1b]0;diligent – shop\x07\x1b[?1004h");
+    notifications.update(WORKING);
+    notifications.update({ ...WORKING, hint: "x" });
     expect(written).toBe("\x1b]0;● diligent – shop\x07");
-    expect(attention.leave()).toBe("\x1b[?1004l\x1b]0;\x07\x1b[23;0t");
+    expect(notifications.leave()).toBe("\x1b[?1004l\x1b]0;\x07\x1b[23;0t");
   });
 
   test.each(["dumb", "linux", "vt100", ""])(
@@ -87,58 +87,58 @@ describe("the window title", () => {
     (TERM) => {
       expect(hasTitle({ TERM })).toBe(false);
       start({}, { TERM });
-      expect(attention.enter()).toBe("\x1b[?1004h");
+      expect(notifications.enter()).toBe("\x1b[?1004h");
     },
   );
 
   test("can be turned off together with notifications", () => {
     start({ title: false, notify: "off" });
-    attention.readInput("\x1b[O");
-    expect([attention.enter(), attention.leave(), work(60_000)]).toEqual(["", "", ""]);
+    notifications.readInput("\x1b[O");
+    expect([notifications.enter(), notifications.leave(), work(60_000)]).toEqual(["", "", ""]);
   });
 });
 
 describe("an absent user", () => {
   test("is notified when a turn of ten seconds or more has ended", () => {
     start();
-    expect(attention.readInput("\x1b[O")).toBe(true);
+    expect(notifications.readInput("\x1b[O")).toBe(true);
     expect(work(9_999)).toBe("");
     expect(work(10_000)).toBe("\x07");
   });
 
   test("is notified once about a question, however short the turn was", () => {
     start();
-    attention.readInput("\x1b[O");
+    notifications.readInput("\x1b[O");
     const dialog = { ...question(), scroll: 1 };
-    attention.update({ ...WORKING, dialog: question() });
-    attention.update({ ...WORKING, dialog });
+    notifications.update({ ...WORKING, dialog: question() });
+    notifications.update({ ...WORKING, dialog });
     expect(written).toBe("\x1b]0;? diligent – shop\x07\x07");
   });
 
   test("is not notified once the focus is back, nor if the terminal never reported the focus", () => {
     start();
     expect(work(60_000)).toBe("");
-    attention.readInput("\x1b[O");
-    attention.readInput("\x1b[I");
+    notifications.readInput("\x1b[O");
+    notifications.readInput("\x1b[I");
     expect(work(60_000)).toBe("");
   });
 
   test("is notified in tmux, which may hide the focus, after ten seconds without a key", () => {
     start({}, { TMUX: "/tmp/tmux,1,0", TERM: "tmux-256color" });
     expect(work(10_000)).toBe("\x07");
-    attention.update(WORKING);
+    notifications.update(WORKING);
     clock += 20_000;
-    expect(attention.readInput("x")).toBe(false);
+    expect(notifications.readInput("x")).toBe(false);
     expect(work(0)).toBe("");
   });
 
   test("gets the terminal's own message if it has one, unless the bell is configured", () => {
     const environment = { TERM: "xterm-kitty", KITTY_WINDOW_ID: "1" };
     start({}, environment);
-    attention.readInput("\x1b[O");
+    notifications.readInput("\x1b[O");
     expect(work(83_000)).toBe("\x1b]9;diligent – shop: done after 1 min 23 s\x07");
     start({ notify: "bell" }, environment);
-    attention.readInput("\x1b[O");
+    notifications.readInput("\x1b[O");
     expect(work(83_000)).toBe("\x07");
   });
 });
