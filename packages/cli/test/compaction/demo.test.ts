@@ -50,6 +50,7 @@ function summaryOf(prompts: readonly string[], modified = REFACTORED.modified.le
     `[Session Summary]\n${GOOD_SUMMARY}`,
     "## User Messages\nWhat the user said in the summarized part, verbatim, oldest first.",
     ...prompts.map((prompt) => `<user-message>\n${prompt}\n</user-message>`),
+    "The recall tool searches and reads the messages that this summary replaces.",
     `## Files Read\n<read-files>\n${read.join("\n")}\n</read-files>`,
     `## Files Modified\n<modified-files>\n${changed.join("\n")}\n</modified-files>`,
   ].join("\n\n");
