@@ -95,7 +95,7 @@ describe("if the service counts far more tokens than the conversation has", () =
     const { stderr, exitCode } = await say("short");
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /diligent: The conversation does not fit into the context window of claude-sonnet-4-20250514: about 2500\d\d of 200000 tokens, and several summaries in a row freed no room\.\n$/,
+      /diligent: The conversation does not fit into the context window of claude-sonnet-4-20250514: about 2500\d\d of 200000 tokens, and several summaries in a row freed no space\.\n$/,
     );
     expect([compactions().length, server.turns.length]).toEqual([3, 4]);
   });

@@ -104,7 +104,7 @@ export class OpenBranches implements SessionBranches {
       if (log.leafId !== fromId)
         throw new Error("The conversation continued in the meantime, so it was not moved.");
       log.moveTo(entryId);
-      log.append((place) => ({ type: "branch_summary", ...place, fromId, summary }));
+      log.append((location) => ({ type: "branch_summary", ...location, fromId, summary }));
       session.flush();
       return true;
     } catch (error) {
@@ -119,11 +119,11 @@ function madeByProgram(failure: string): AgentEvent {
   return { type: "notice", level: "warning", code: "branch_summary_fallback", message };
 }
 
-/** How the conversation moves to another branch. */
+/** Options for moving the conversation to another branch. */
 export interface LeaveOptions {
   /** Aborting it changes nothing. */
   signal?: AbortSignal | undefined;
-  /** Receives the costs of the summary and its problems. */
+  /** Receives the costs of the summary and notices about its problems. */
   emit?: ((event: AgentEvent) => void) | undefined;
 }
 
@@ -136,15 +136,15 @@ export interface SessionBranches {
   readonly path: readonly SessionEntry[];
   /** How much of the model's window the conversation takes, as far as known without loading more. */
   readonly contextSnapshot: ContextSnapshot;
-  /** The entries as they follow each other; several roots if the conversation was restarted from the beginning. */
+  /** The entries as a tree; several roots if the conversation was restarted from the beginning. */
   readonly tree: SessionTreeNode[];
   /** Labels of entries, by entry id. */
   readonly labels: ReadonlyMap<string, string>;
   /** The latest name; undefined: lists show the first prompt. */
   readonly name: string | undefined;
   /**
-   * The session as it would be read now, for continuing it elsewhere; an unsaved session is treated as if it were
-   * in `sessionsDir`.
+   * The session as a file that can be continued elsewhere; an unsaved session is treated as if it were in
+   * `sessionsDir`.
    * @throws Error when a part of it could not be saved and exists only in memory.
    */
   toFile(sessionsDir: string): SessionFile;

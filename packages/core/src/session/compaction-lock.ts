@@ -7,7 +7,7 @@ import { isContinuable } from "./tree.ts";
 import type { CompactionOutcome, SessionEntry } from "./types.ts";
 import type { DeferredWriter } from "./writer.ts";
 
-/** The locked session; `writer` is undefined where it is not saved. */
+/** The locked session; `writer` is undefined if it is not saved. */
 interface CompactionLockDeps {
   log: SessionLog;
   writer: DeferredWriter | undefined;
@@ -25,7 +25,7 @@ interface PassOptions {
 /** Lets processes that continue the same session wait for each other's compactions. */
 export class CompactionLock {
   private isOurs = false;
-  /** Settles when our own compaction has the lock: a prompt sent meanwhile is added after its result. */
+  /** Settles when this process's compaction has the lock: a prompt sent meanwhile is added after its result. */
   private waiting: Promise<unknown> | undefined;
 
   constructor(private readonly parts: CompactionLockDeps) {}
@@ -50,7 +50,7 @@ export class CompactionLock {
   ): Promise<CompactionOutcome> {
     const lockPath = this.findLockPath();
     if (lockPath === undefined || this.isOurs) return compact();
-    const taking = takeTurn({ ...options, lockPath });
+    const taking = acquireCompactionLock({ ...options, lockPath });
     const isAborted = () => options.signal?.aborted === true;
     const ready = taking.then((turn) => {
       this.isOurs = true;
@@ -104,7 +104,7 @@ const STILL_COMPACTING_ELSEWHERE: Notice = {
 };
 
 const POLL_MS = 200;
-const TELL_AFTER_MS = 1_000;
+const NOTIFY_AFTER_MS = 1_000;
 // A summary in parts takes a few minutes at most; a hanging process must not block others forever.
 const LIMIT_MS = 10 * 60 * 1_000;
 
@@ -131,7 +131,7 @@ async function awaitCompaction(parts: CompactionLockDeps, options: TurnOptions):
 }
 
 /** Resolves with the lock held; without it if no lock is available, after the time limit and on abort. */
-export async function takeTurn(options: TurnOptions): Promise<HeldCompactionLock> {
+export async function acquireCompactionLock(options: TurnOptions): Promise<HeldCompactionLock> {
   const lock = new SessionLock(options.lockPath);
   const [readFile, isTaken] = await Promise.all([loadReader(), waitFor(() => lock.take(), options)]);
   return {
@@ -149,7 +149,7 @@ async function waitFor(
   { signal, emit, limitMs = LIMIT_MS }: TurnOptions,
 ): Promise<boolean> {
   const startedAt = monotonicMs();
-  let isTold = false;
+  let isNotified = false;
   while (!signal?.aborted) {
     try {
       if (await attempt()) return true;
@@ -162,8 +162,8 @@ async function waitFor(
       emit?.(STILL_COMPACTING_ELSEWHERE);
       return false;
     }
-    if (!isTold && waitedMs >= TELL_AFTER_MS) {
-      isTold = true;
+    if (!isNotified && waitedMs >= NOTIFY_AFTER_MS) {
+      isNotified = true;
       emit?.(COMPACTING_ELSEWHERE);
     }
     await sleep(POLL_MS, signal);
@@ -171,7 +171,7 @@ async function waitFor(
   return false;
 }
 
-/** A session that no other process has continued reads no file, so the code for that is loaded here. */
+/** The code that reads the file is loaded here, since most sessions are never continued by another process. */
 async function loadReader(): Promise<typeof import("./read-file.ts").readSessionFile> {
   return (await import("./read-file.ts")).readSessionFile;
 }
@@ -203,7 +203,7 @@ function adoptEntries({ log, writer }: CompactionLockDeps, { rule, readFile }: A
   if (!writer || !path || !writer.hasGrown || log.leafId === null) return false;
   const { entries, size } = readFile(path, { redactor: log.redactor });
   const added = entries.filter(({ id }) => !log.has(id));
-  const leafId = findLeafBehind(log.leafId, added, rule);
+  const leafId = findLeafAfter(log.leafId, added, rule);
   if (leafId === undefined) return false;
   log.adopt(added, leafId);
   writer.adopt(added, size);
@@ -211,19 +211,19 @@ function adoptEntries({ log, writer }: CompactionLockDeps, { rule, readFile }: A
 }
 
 /** The last of the added entries at which a conversation from `leafId` ends. */
-function findLeafBehind(
+function findLeafAfter(
   leafId: string,
   added: readonly SessionEntry[],
   rule: AdoptionRule,
 ): string | undefined {
   // For each entry that descends from the leaf: whether it is acceptable.
-  const behind = new Map<string, boolean>([[leafId, rule === "always"]]);
+  const isAcceptable = new Map<string, boolean>([[leafId, rule === "always"]]);
   let found: string | undefined;
   for (const entry of added) {
-    const isParentEnough = entry.parentId === null ? undefined : behind.get(entry.parentId);
+    const isParentEnough = entry.parentId === null ? undefined : isAcceptable.get(entry.parentId);
     if (isParentEnough === undefined) continue;
     const isEnough = isParentEnough || entry.type === "compaction";
-    behind.set(entry.id, isEnough);
+    isAcceptable.set(entry.id, isEnough);
     if (isEnough && isContinuable(entry)) found = entry.id;
   }
   return found;

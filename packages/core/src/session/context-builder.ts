@@ -5,7 +5,7 @@ import { applyPrunes, collectPrunes, findCall, type PrunedForms } from "./pruned
 import { pathTo } from "./tree.ts";
 import type { BranchSummaryEntry, CompactionEntry, SessionEntry, SessionMessageEntry } from "./types.ts";
 
-/** The context that a model gets of a session, and the model used last. */
+/** The context of a session for a model, and the model used last. */
 export interface SessionContext {
   messages: Message[];
   currentModel?: { provider: string; modelId: string };
@@ -19,9 +19,9 @@ export interface ContextMessage {
 }
 
 /**
- * The conversation that ends in `leafId` (the last entry when left out), as messages a provider accepts: the entries
- * from the root to the leaf; after a compaction its summary, what it kept, and what follows it. Pruned results are
- * shortened, and a turn that was cut off gets the results its calls lack.
+ * The conversation that ends in `leafId` (the last entry when left out), as messages that a provider accepts: the
+ * entries from the root to the leaf; after a compaction its summary, the entries it kept, and those after it. Pruned
+ * results are shortened, and an interrupted turn gets the missing results of its calls.
  */
 export function buildSessionContext(
   entries: readonly SessionEntry[],
@@ -30,7 +30,7 @@ export function buildSessionContext(
   return buildPathContext(pathTo(entries, leafId));
 }
 
-/** The same for a branch whose entries were found already. */
+/** The context of a branch whose entries were found already. */
 export function buildPathContext(path: readonly SessionEntry[]): SessionContext {
   const messages = toSendableHistory(contextMessages(path).map(({ message }) => message));
   const change = path.findLast((entry) => entry.type === "model_change");
@@ -39,9 +39,9 @@ export function buildPathContext(path: readonly SessionEntry[]): SessionContext 
 }
 
 /**
- * The messages of the context in order, the summary first where there is one. Unchanged messages are the same
+ * The messages of the context in order, starting with the summary if there is one. Unchanged messages are the same
  * objects as in the previous call.
- * @param path the entries of one branch from its root on, as `pathTo` finds them.
+ * @param path the entries of one branch from its root on, from `pathTo`.
  */
 export function contextMessages(path: readonly SessionEntry[]): ContextMessage[] {
   const { summary, summarized, kept } = contextEntries(path);
@@ -89,13 +89,13 @@ interface ContextEntries {
   /** The entries after the summary, in order. */
   kept: ContextEntry[];
   /**
-   * Where in `kept` the requests began that were made with this same context and model. The usage of an answer before
-   * it is that of another request.
+   * The index in `kept` from which on requests used this same context and model. The usage of an earlier answer belongs
+   * to another request.
    */
   usageFrom: number;
 }
 
-/** @param path the entries of one branch from its root on, as `pathTo` finds them. */
+/** @param path the entries of one branch from its root on, from `pathTo`. */
 export function contextEntries(path: readonly SessionEntry[]): ContextEntries {
   const at = path.findLastIndex(({ type }) => type === "compaction");
   const compaction = path[at];
@@ -112,17 +112,17 @@ export function contextEntries(path: readonly SessionEntry[]): ContextEntries {
   return { ...(isCompacted && { summary: compaction }), summarized: path.slice(0, start), kept, usageFrom };
 }
 
-/** The position of the first kept entry, or that of the compaction itself when nothing is known to be kept. */
+/** The position of the first kept entry, or that of the compaction itself when no kept entry is known. */
 function findFirstKept(path: readonly SessionEntry[], at: number, firstKeptEntryId: string): number {
-  // It lies near the end: the search from there is short.
-  const findBefore = (isMeant: (entry: SessionEntry) => boolean) => {
+  // It is near the end: the search from there is short.
+  const findBefore = (matches: (entry: SessionEntry) => boolean) => {
     for (let position = at - 1; position >= 0; position--) {
       const entry = path[position];
-      if (entry && isMeant(entry)) return position;
+      if (entry && matches(entry)) return position;
     }
     return undefined;
   };
-  // Its own line may be damaged: the following one still names it then.
+  // Its own line may be damaged; the following entry still names it as its parent.
   return (
     findBefore(({ id }) => id === firstKeptEntryId) ??
     findBefore(({ parentId }) => parentId === firstKeptEntryId) ??
@@ -154,14 +154,14 @@ function changesRequests({ type }: SessionEntry): boolean {
   return type === "compaction" || type === "prune" || type === "model_change";
 }
 
-// Shorter texts cost little, and a compressed text has an overhead.
+// Compressing a shorter text saves little.
 const LEAST_CHARACTERS = 4_096;
 
 const packed = new WeakSet<ToolResultMessage>();
 
 /**
- * Compresses the outputs of tool results that no request contains any more: they were summarized or cleared. They
- * can be read as before, only slower, when the conversation is viewed, exported or its file rewritten.
+ * Compresses the outputs of tool results that are no longer part of requests: they were summarized or cleared. They can
+ * still be read, only more slowly, when the conversation is viewed, exported or its file rewritten.
  * @param path the entries of one branch from its root on.
  */
 export function packUnsentOutputs(path: readonly SessionEntry[]): void {

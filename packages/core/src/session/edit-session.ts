@@ -9,18 +9,18 @@ import type { SteeringQueue } from "./run.ts";
 import type { SessionInfo } from "./types.ts";
 
 /**
- * Gives a session a name for lists. If it is open elsewhere, that process continues undisturbed. This and the functions
- * below redact what they write.
+ * Gives a session a name for lists. If it is open elsewhere, that process continues undisturbed. This function and
+ * those below redact the text that they write.
  * @throws SessionFileError when it cannot be read, the file system's error when it cannot be written.
  */
 export function renameSession(
-  place: Pick<SessionInfo, "path" | "cwd">,
+  location: Pick<SessionInfo, "path" | "cwd">,
   name: string,
   options?: SessionReadOptions,
 ): void {
   const rename = ({ log }: LiveSession) =>
     log.annotate((entry) => ({ type: "session_info", ...entry, name }));
-  editSession(place, rename, options);
+  editSession(location, rename, options);
 }
 
 /**
@@ -28,24 +28,23 @@ export function renameSession(
  * continues undisturbed.
  * @throws SessionFileError when it cannot be read, the file system's error when it cannot be written.
  */
-export function archiveSession(place: Pick<SessionInfo, "path" | "cwd">, archived: boolean): void {
-  editSession(place, ({ log }) => log.annotate((entry) => ({ type: "archive", ...entry, archived })));
+export function archiveSession(location: Pick<SessionInfo, "path" | "cwd">, archived: boolean): void {
+  editSession(location, ({ log }) => log.annotate((entry) => ({ type: "archive", ...entry, archived })));
 }
 
 /**
- * Labels an entry of a session, for finding it again; a blank label removes it. If the session is open elsewhere,
- * that process continues undisturbed.
- * @throws Error when there is no such entry, SessionFileError when the session cannot be read, the file system's
- * error
+ * Labels an entry of a session; a blank label removes the label. If the session is open elsewhere, that process
+ * continues undisturbed.
+ * @throws Error when there is no such entry, SessionFileError when the session cannot be read, the file system's error
  * when it cannot be written.
  */
 export function labelSessionEntry(
-  place: Pick<SessionInfo, "path" | "cwd">,
+  location: Pick<SessionInfo, "path" | "cwd">,
   entryId: string,
   label: string,
   options?: SessionReadOptions,
 ): void {
-  editSession(place, ({ log }) => labelEntry(log, entryId, label), options);
+  editSession(location, ({ log }) => labelEntry(log, entryId, label), options);
 }
 
 /**
@@ -54,13 +53,13 @@ export function labelSessionEntry(
  * @throws SessionFileError when it cannot be read, the file system's error when it cannot be written.
  */
 export function notifySession(
-  place: Pick<SessionInfo, "path" | "cwd">,
+  location: Pick<SessionInfo, "path" | "cwd">,
   text: string,
   options?: SessionReadOptions,
 ): void {
   const message = { role: "user" as const, content: text, timestamp: now() };
   const add = ({ log }: LiveSession) => log.append((entry) => ({ type: "message", ...entry, message }));
-  editSession(place, add, options);
+  editSession(location, add, options);
 }
 
 /**
@@ -95,8 +94,8 @@ interface NoteLocation extends Pick<LiveSession, "log" | "writer" | "gate"> {
  * its next request, since no provider accepts a message between a call and its result. Resolves once it is in the
  * session or in that queue, which may wait for another process that compacts the session.
  */
-export function addNote(content: UserMessage["content"], place: NoteLocation): Promise<void> {
-  const { log, gate, steering, isRunning } = place;
+export function addNote(content: UserMessage["content"], location: NoteLocation): Promise<void> {
+  const { log, gate, steering, isRunning } = location;
   return new Promise((resolve) => {
     const add = () => {
       if (isRunning()) {
@@ -104,7 +103,7 @@ export function addNote(content: UserMessage["content"], place: NoteLocation): P
       } else {
         const message: UserMessage = { role: "user", content, timestamp: now() };
         log.append((entry) => ({ type: "message", ...entry, message }));
-        flushSession(place);
+        flushSession(location);
       }
       resolve();
     };

@@ -19,9 +19,9 @@ export interface UnreadableSession {
 }
 
 /**
- * The sessions of a directory, the last changed first. Each file is read line by line and only what the list shows
- * is parsed, so that memory does not grow with a file: only the beginning of a line of more than 256 KB is read.
- * Files that are not sessions, or cannot be opened, are left out.
+ * The sessions of a directory, the last changed first. Each file is read line by line and only the data for the list is
+ * parsed, so that memory does not grow with a file: of a line of more than 256 KB only the beginning is read. Files
+ * that are not sessions, or cannot be opened, are left out.
  */
 export async function listSessions(
   sessionsDir: string,
@@ -58,8 +58,8 @@ export function readSessionDirectory(
 }
 
 /**
- * True for the name of a file that git tracks. @param sessionsDir `.diligent/sessions` in the root of a project; of
- * another directory no file is tracked.
+ * True for the name of a file that git tracks. @param sessionsDir `.diligent/sessions` in the root of a project; files
+ * of other directories count as untracked.
  */
 function createTrackedFilter(sessionsDir: string): (name: string) => boolean {
   const diligent = dirname(sessionsDir);
@@ -69,8 +69,8 @@ function createTrackedFilter(sessionsDir: string): (name: string) => boolean {
 }
 
 /**
- * The path of the session with this id, or of the last changed one without an id that git does not track; undefined
- * when there is none. A file of that name is returned even if it cannot be opened, so that the caller learns why.
+ * The path of the session with this id, or without an id of the last changed one that git does not track; undefined
+ * when there is none. A file with that name is returned even if it cannot be opened, so that the caller gets the error.
  */
 export async function findSessionFile(sessionsDir: string, id?: string): Promise<string | undefined> {
   const name = `${id}${EXTENSION}`;
@@ -139,7 +139,7 @@ class SessionSummary {
     private readonly options: SessionReadOptions,
   ) {}
 
-  /** True after so many lines without a session that the file must be something else. */
+  /** True after so many lines without a session that the file cannot be one. */
   get isNoSession(): boolean {
     return !this.header && !this.firstMessage && this.lines > MAX_LINES_OF_NO_SESSION;
   }
@@ -226,9 +226,9 @@ function shorten(text: string): string {
   return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH).toWellFormed()}…` : text;
 }
 
-/** How much of a session is read. */
+/** How much of a session to read. */
 export interface SessionTextOptions {
-  /** Characters of the text; the rest is not read. */
+  /** The maximum length of the text; the rest is not read. */
   maxCharacters: number;
   /** Aborting it stops reading; what was read so far is returned. */
   signal?: AbortSignal | undefined;
@@ -236,11 +236,11 @@ export interface SessionTextOptions {
 
 // After this many characters reading yields, so that key presses are handled.
 const PART_CHARACTERS = 512 * 1024;
-// The cost of a result although its text is not kept: it has to be skipped.
+// The cost of skipping a result, whose text is not kept.
 const PASSED_CHARACTERS = 16 * 1024;
-// Another program may have written the file, with spaces and different key order.
-const SAID = /"role"\s*:\s*"(?:user|assistant)"/;
-const ROLE_PLACE = 400;
+// Another program may have written the file, with spaces and a different key order.
+const MESSAGE_ROLE = /"role"\s*:\s*"(?:user|assistant)"/;
+const MAX_ROLE_OFFSET = 400;
 
 /**
  * The user and model texts of a session file, on every branch, for searching. Tool results, calls and thinking are
@@ -254,26 +254,28 @@ export async function readSessionText(
   let characters = 0;
   let passed = 0;
   try {
-    for (const { text, isCut } of readLines(path, { isBeginningEnough: (beginning) => !isSaid(beginning) })) {
+    for (const { text, isCut } of readLines(path, {
+      isBeginningEnough: (beginning) => !isMessageOfRole(beginning),
+    })) {
       passed += isCut ? PASSED_CHARACTERS : text.length;
       if (passed > PART_CHARACTERS) {
         passed = 0;
         await new Promise(setImmediate);
       }
       if (signal?.aborted || characters >= maxCharacters) break;
-      const said = isSaid(text) ? textOf(text) : "";
-      if (said === "") continue;
-      texts.push(said);
-      characters += said.length;
+      const messageText = isMessageOfRole(text) ? textOf(text) : "";
+      if (messageText === "") continue;
+      texts.push(messageText);
+      characters += messageText.length;
     }
   } catch {
-    // Removed or damaged meanwhile: it is then found by what its list entry says only.
+    // Removed or damaged meanwhile: only its list data can be searched.
   }
   return texts.join("\n").slice(0, maxCharacters);
 }
 
-function isSaid(line: string): boolean {
-  return SAID.test(line.slice(0, ROLE_PLACE));
+function isMessageOfRole(line: string): boolean {
+  return MESSAGE_ROLE.test(line.slice(0, MAX_ROLE_OFFSET));
 }
 
 function textOf(line: string): string {
@@ -318,7 +320,7 @@ function toDate(timestamp: string): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-// How messages written by diligent begin; a list needs no more of most of them. Everything else is parsed.
+// The beginning of messages written by diligent; a list needs no more of most of them. All other lines are parsed.
 const OWN_MESSAGE =
   /^\{"type":"message","id":"([^"]*)","parentId":(?:null|"[^"]*"),"timestamp":"([^"]*)","message":\{"role":"(user|assistant|tool_result)"/;
 const OWN_PREFIX_LENGTH = 200;
@@ -342,7 +344,7 @@ function readOwnMessage(text: string): OwnMessage | undefined {
   return { id, timestamp, isUserMessage: role === "user" };
 }
 
-/** False for a message's line that was torn, zeroed or run together with another one: it is parsed fully then. */
+/** False for a message's line that was truncated, zeroed or merged with another one: it is parsed completely then. */
 function isWholeMessage(text: string): boolean {
   const isOne = text.indexOf(PARENT, text.indexOf(PARENT) + 1) < 0;
   return isOne && OWN_END.test(text.slice(-OWN_END_LENGTH)) && !text.includes("\0");
@@ -362,7 +364,7 @@ export interface SessionMatch {
 
 const CHARACTERS_BEFORE = 60;
 const CHARACTERS_BEHIND = 160;
-// Another program may have written the file, with spaces and different key order.
+// Another program may have written the file, with spaces and a different key order.
 const SEARCHED = /"role"\s*:\s*"(?:user|assistant)"|"type"\s*:\s*"(?:session_info|label)"/;
 const SEARCHED_PLACE = 400;
 
@@ -378,13 +380,13 @@ export function findInSession(
 ): SessionMatch[] {
   const pattern = toPattern(text);
   if (pattern === undefined) return [];
-  const said: SessionMatch[] = [];
+  const messageText: SessionMatch[] = [];
   let name: SessionMatch | undefined;
   const labels = new Map<string, SessionMatch>();
   for (const line of readLines(path, { isBeginningEnough: (beginning) => !isSearched(beginning) })) {
     const read = isSearched(line.text) ? readEntry(line.text) : undefined;
     const entry = redactor?.redact(read) ?? read;
-    if (entry?.type === "message") said.push(...matchMessage(entry, pattern));
+    if (entry?.type === "message") messageText.push(...matchMessage(entry, pattern));
     if (entry?.type === "session_info")
       name = match(entry.id, entry, { kind: "name", text: entry.name }, pattern);
     if (entry?.type === "label") {
@@ -393,7 +395,7 @@ export function findInSession(
       else labels.delete(entry.targetId);
     }
   }
-  return [...(name ? [name] : []), ...said, ...labels.values()];
+  return [...(name ? [name] : []), ...messageText, ...labels.values()];
 }
 
 function isSearched(line: string): boolean {

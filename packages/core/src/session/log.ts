@@ -7,12 +7,12 @@ import { findLeafId, pathTo } from "./tree.ts";
 import type { CustomEntry, SessionEntry, SettingsEntry } from "./types.ts";
 import type { DeferredWriter } from "./writer.ts";
 
-/** An entry's place in the tree. */
+/** An entry's position in the tree. */
 type EntryLocation = Pick<SessionEntry, "id" | "parentId" | "timestamp">;
 
 /**
- * The entries of one session and its current leaf, after which the conversation continues. Entries are only ever
- * added.
+ * The entries of one session and its current leaf, after which the conversation continues. Entries are only added,
+ * never changed.
  */
 export class SessionLog {
   readonly entries: SessionEntry[];
@@ -38,7 +38,7 @@ export class SessionLog {
   }
 
   /** Adds an entry after the leaf, which becomes the new leaf. */
-  append<E extends SessionEntry>(make: (place: EntryLocation) => E): E {
+  append<E extends SessionEntry>(make: (location: EntryLocation) => E): E {
     const entry = this.annotate(make);
     this.leaf = entry.id;
     this.knownPath?.push(entry);
@@ -47,7 +47,7 @@ export class SessionLog {
   }
 
   /** Adds an entry with metadata about the session that is not part of the conversation. */
-  annotate<E extends SessionEntry>(make: (place: EntryLocation) => E): E {
+  annotate<E extends SessionEntry>(make: (location: EntryLocation) => E): E {
     const timestamp = new Date(now()).toISOString();
     const made = make({ id: this.newId(), parentId: this.leaf, timestamp });
     const entry = this.redactor?.redact(made) ?? made;
@@ -56,7 +56,7 @@ export class SessionLog {
     return entry;
   }
 
-  /** The conversation's entries, oldest first; the same list again as long as the conversation only grows. */
+  /** The conversation's entries, oldest first; the same array as long as the conversation only grows. */
   path(): readonly SessionEntry[] {
     this.knownPath ??= pathTo(this.entries, this.leaf);
     return this.knownPath;
@@ -117,14 +117,19 @@ export function readLabels(entries: readonly SessionEntry[]): ReadonlyMap<string
  */
 export function labelEntry(log: SessionLog, targetId: string, label: string): void {
   log.assertHas(targetId);
-  const given = label.trim();
-  log.annotate((place) => ({ type: "label", ...place, targetId, ...(given !== "" && { label: given }) }));
+  const givenLabel = label.trim();
+  log.annotate((location) => ({
+    type: "label",
+    ...location,
+    targetId,
+    ...(givenLabel !== "" && { label: givenLabel }),
+  }));
 }
 
 /** Names the session; a missing or blank name removes the name. */
 export function nameSession(log: SessionLog, name: string | undefined): void {
-  const given = name?.trim() ? { name } : {};
-  log.annotate((place) => ({ type: "session_info", ...place, ...given }));
+  const givenLabel = name?.trim() ? { name } : {};
+  log.annotate((location) => ({ type: "session_info", ...location, ...givenLabel }));
 }
 
 /** The latest name of a session; undefined if it has none. */
@@ -142,14 +147,14 @@ export function findSessionName(entries: readonly SessionEntry[]): string | unde
 export function appendCustomEntry(log: SessionLog, customType: string, data: unknown): string {
   if (customType.trim() === "") throw new Error("A custom entry needs a type, such as my-extension.state.");
   const copy = toJsonCopy(customType, data);
-  return log.annotate((place) => ({ type: "custom", ...place, customType, data: copy })).id;
+  return log.annotate((location) => ({ type: "custom", ...location, customType, data: copy })).id;
 }
 
 /** The custom entries of one type, oldest first; those of all types when it is left out. */
 export function readCustomEntries(entries: readonly SessionEntry[], customType?: string): CustomEntry[] {
   return entries.flatMap((entry) => {
-    const isMeant = entry.type === "custom" && (customType === undefined || entry.customType === customType);
-    return isMeant ? [entry] : [];
+    const isMatch = entry.type === "custom" && (customType === undefined || entry.customType === customType);
+    return isMatch ? [entry] : [];
   });
 }
 
@@ -179,20 +184,20 @@ function toJson(customType: string, data: unknown): string | undefined {
   }
 }
 
-/** The latest choice made for a session; undefined if there is none. */
+/** The settings chosen last for a session; undefined if there are none. */
 export function readSessionSettings(entries: readonly SessionEntry[]): SettingsEntry | undefined {
   return entries.findLast((entry) => entry.type === "settings");
 }
 
-/** Saves the thinking level for later resumes; nothing if it is already the saved one. */
-export function noteEffort(log: SessionLog, effort: Effort | undefined): void {
+/** Saves the thinking level for later resumes, unless it is already saved. */
+export function saveEffort(log: SessionLog, effort: Effort | undefined): void {
   if (readSessionSettings(log.entries)?.effort === effort) return;
-  log.annotate((place) => ({ type: "settings", ...place, ...(effort !== undefined && { effort }) }));
+  log.annotate((location) => ({ type: "settings", ...location, ...(effort !== undefined && { effort }) }));
 }
 
 /**
- * The id of the entry that is meant by its id, or by a label that only one entry has.
- * @throws Error that says where ids and labels are listed.
+ * The id of the entry with this id, or with this label if only one entry has it.
+ * @throws Error with the command that lists ids and labels.
  */
 export function findEntryId(
   { header, entries }: Pick<SessionFile, "header" | "entries">,

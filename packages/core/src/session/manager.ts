@@ -8,7 +8,7 @@ import { ContextManager } from "./compaction/context-manager.ts";
 import type { ContextUsage } from "./compaction/context-status.ts";
 import type { CompactOptions, ContextOptions } from "./compaction/context-window.ts";
 import { buildPathContext, type SessionContext } from "./context-builder.ts";
-import { appendCustomEntry, customEntriesOn, nameSession, noteEffort, readCustomEntries } from "./log.ts";
+import { appendCustomEntry, customEntriesOn, nameSession, readCustomEntries, saveEffort } from "./log.ts";
 import {
   continueSession,
   createSession,
@@ -27,7 +27,7 @@ import type { CompactionOutcome, CustomEntry, SessionInfo } from "./types.ts";
 
 export type { ResumeSessionOptions };
 
-/** One session: holds the conversation, runs the agent loop on it and saves every message when it is finished. */
+/** One session: holds the conversation, runs the agent loop on it and saves every finished message. */
 export class SessionManager {
   private session: LiveSession;
   private guard: ContextManager;
@@ -41,7 +41,7 @@ export class SessionManager {
 
   /** Starts with a new session; `resume` replaces it by an earlier one. */
   constructor(private config: SessionManagerConfig) {
-    this.session = createSession(this.place, { sessionId: config.sessionId });
+    this.session = createSession(this.location, { sessionId: config.sessionId });
     this.guard = this.createContextManager();
   }
 
@@ -70,18 +70,18 @@ export class SessionManager {
     return new OpenBranches({ opened: this.session, guard: this.guard, session: this });
   }
 
-  /** True once something of the conversation was pruned or summarized, so that `recall` may find something. */
+  /** True once a part of the conversation was pruned or summarized, so that `recall` may find it. */
   get hasHiddenEntries(): boolean {
     return this.session.log.path().some(({ type }) => type === "compaction" || type === "prune");
   }
 
-  /** Searches the messages that the context shows shortened or not at all. */
+  /** Searches the messages that are shortened or missing in the context. */
   async searchHidden(query: RecallQuery): Promise<RecallMatches> {
     const { searchHiddenEntries } = await import("./recall.ts");
     return searchHiddenEntries(this.session.log.path(), query);
   }
 
-  /** A message of this session by its entry id, whole; undefined if there is none. */
+  /** A complete message of this session by its entry id; undefined if there is none. */
   async recall(entryId: string): Promise<RecalledEntry | undefined> {
     const { readEntry } = await import("./recall.ts");
     const { log } = this.session;
@@ -95,18 +95,18 @@ export class SessionManager {
 
   /** Starts a new session. @throws Error while a run or a compaction is active. */
   async create(options: NewSessionOptions = {}): Promise<void> {
-    this.exchange(createSession(this.place, options));
+    this.exchange(createSession(this.location, options));
   }
 
   /**
    * Resumes an earlier session in the same file, after its last message.
    * @returns false when there is none.
-   * @throws SessionFileError when the file cannot be opened; it is not touched then. Error as `create` does.
+   * @throws SessionFileError when the file cannot be opened; it is not changed then. Error like `create`.
    */
   async resume(options: ResumeSessionOptions): Promise<boolean> {
     const file = options.file ?? (await findAndReadSession(this.config.paths, options));
     if (!file) return false;
-    this.exchange(continueSession(this.place, file));
+    this.exchange(continueSession(this.location, file));
     if (file.skippedLines > 0) this.warn(damagedLines(file.skippedLines));
     return true;
   }
@@ -136,7 +136,7 @@ export class SessionManager {
     return run.stream;
   }
 
-  /** For preparing a change, such as another model. @throws Error while a run or a compaction is active. */
+  /** Call it before a change, such as another model. @throws Error while a run or a compaction is active. */
   assertIdle(): void {
     this.assertNoRun();
     if (this.compacting) throw new Error("This session is busy: wait until its compaction has ended.");
@@ -150,7 +150,7 @@ export class SessionManager {
     this.guard = this.createContextManager();
     // An empty session records it with its first prompt.
     if (this.session.log.entries.length === 0) return;
-    noteEffort(this.session.log, this.config.agentConfig.effort);
+    saveEffort(this.session.log, this.config.agentConfig.effort);
     this.flush();
   }
 
@@ -200,7 +200,7 @@ export class SessionManager {
     { sessionId }: Pick<NewSessionOptions, "sessionId"> = {},
   ): Promise<SessionManager> {
     const forked = new SessionManager(this.config);
-    forked.exchange(forkSession(forked.place, this.session, { atEntryId, sessionId }));
+    forked.exchange(forkSession(forked.location, this.session, { atEntryId, sessionId }));
     forked.pendingNotices.push(...this.pendingNotices.splice(0));
     return forked;
   }
@@ -249,7 +249,7 @@ export class SessionManager {
     this.session.writer?.close();
   }
 
-  private get place() {
+  private get location() {
     return toSessionLocation(this.config, (notice) => this.warn(notice));
   }
 
@@ -295,25 +295,25 @@ export interface SessionManagerConfig {
   /** False: earlier sessions can be read, and nothing is written. */
   isSaved?: boolean | undefined;
   /**
-   * The environment whose user state directory holds the locks by which processes wait for each other's compactions of
-   * a session; without it they do not.
+   * The environment whose user state directory holds the locks with which processes wait for each other's compactions
+   * of a session; without it they do not wait.
    */
   lockLocation?: Environment | undefined;
   /** `signal`, `record`, `remind`, `takeSteering`, `sessionId`, `runId` and `now` are set by the manager. */
   agentConfig: AgentLoopConfig;
-  /** The id of its first session; created by `generateSessionId` by default. */
+  /** The id of its first session; by default from `generateSessionId`. */
   sessionId?: string | undefined;
-  /** How it stays within the model's window; `compaction.enabled: false` leaves out summaries, not pruning. */
+  /** How the session stays within the model's window; `compaction.enabled: false` disables summaries, not pruning. */
   context?: ContextOptions | undefined;
   /** Model replies without `add_knowledge` after which the model is reminded of it; never by default. */
   nudgeInterval?: number | undefined;
-  /** Gets every event of every run, in order, beside whoever reads the run. */
+  /** Receives every event of every run, in order, in addition to the consumer of the run. */
   onEvent?: ((event: AgentEvent) => void) | undefined;
 }
 
 /** Options of one run. */
 export interface RunOptions {
-  /** Aborting it ends the run; what was received so far is kept. */
+  /** Aborting it ends the run; the reply received so far is kept. */
   signal?: AbortSignal | undefined;
 }
 
@@ -371,7 +371,7 @@ function notSaved({ message }: Error): Notice {
   };
 }
 
-/** Shown when a session is opened of which this many lines (one or more) were skipped. */
+/** Shown when a session is opened and this many lines (one or more) were skipped. */
 export function damagedLines(count: number): Notice {
   const lines = count === 1 ? "One line" : `${count} lines`;
   const are = count === 1 ? "is" : "are";

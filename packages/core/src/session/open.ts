@@ -17,8 +17,8 @@ export interface LiveSession {
   writer: DeferredWriter | undefined;
   gate: CompactionLock;
   /**
-   * Distinguishes this opening of an earlier session from every other one, in other processes too; undefined for a
-   * session created here.
+   * Distinguishes this opening of an earlier session from all others, in other processes too; undefined for a session
+   * created here.
    */
   openingId: string | undefined;
 }
@@ -36,29 +36,29 @@ export interface SessionLocation extends Omit<DeferredWriterOptions, "file" | "h
 
 /** The id and origin of a new session. */
 export interface NewSessionOptions {
-  /** Created by `generateSessionId` by default. */
+  /** By default from `generateSessionId`. */
   sessionId?: string | undefined;
   /** The id of the session this one is forked from. */
   parentSession?: string | undefined;
 }
 
 /** Nothing is written yet: see `DeferredWriter`. */
-export function createSession(place: SessionLocation, options: NewSessionOptions = {}): LiveSession {
-  const header = createHeader({ ...options, cwd: place.cwd });
-  const writer = createWriter(place, { header });
-  const log = new SessionLog(writer, [], place.redactor);
-  return toLiveSession(place, { header, writer, log, openingId: undefined });
+export function createSession(location: SessionLocation, options: NewSessionOptions = {}): LiveSession {
+  const header = createHeader({ ...options, cwd: location.cwd });
+  const writer = createWriter(location, { header });
+  const log = new SessionLog(writer, [], location.redactor);
+  return toLiveSession(location, { header, writer, log, openingId: undefined });
 }
 
-// So many that two processes never draw the same.
+// So many that two processes never choose the same.
 const OPENING_ID_BYTES = 8;
 
-/** Continues a file that was read; what it holds from before secrets were redacted is redacted here. */
-export function continueSession(place: SessionLocation, file: SessionFile): LiveSession {
-  const { redactor } = place;
+/** Continues a file that was read; entries from before redaction existed are redacted here. */
+export function continueSession(location: SessionLocation, file: SessionFile): LiveSession {
+  const { redactor } = location;
   const entries = redactor ? file.entries.map((entry) => redactor.redact(entry)) : file.entries;
-  const writer = createWriter(place, { file: { ...file, entries } });
-  return toLiveSession(place, {
+  const writer = createWriter(location, { file: { ...file, entries } });
+  return toLiveSession(location, {
     header: file.header,
     writer,
     log: new SessionLog(writer, entries, redactor),
@@ -66,11 +66,11 @@ export function continueSession(place: SessionLocation, file: SessionFile): Live
   });
 }
 
-/** Where a copy ends and its id. */
+/** The last entry of a copy, and its id. */
 interface ForkOptions {
   /** The last entry to copy; the conversation's last by default. */
   atEntryId?: string | undefined;
-  /** Created by `generateSessionId` by default. */
+  /** By default from `generateSessionId`. */
   sessionId?: string | undefined;
 }
 
@@ -79,23 +79,23 @@ interface ForkOptions {
  * @throws Error when there is no such entry.
  */
 export function forkSession(
-  place: SessionLocation,
+  location: SessionLocation,
   source: LiveSession,
   options: ForkOptions = {},
 ): LiveSession {
   const { atEntryId, sessionId } = options;
   if (atEntryId !== undefined) source.log.assertHas(atEntryId);
-  const { redactor } = place;
+  const { redactor } = location;
   const path = pathTo(source.log.entries, atEntryId ?? source.log.leafId);
-  const fork = createSession(place, { sessionId, parentSession: source.header.id });
+  const fork = createSession(location, { sessionId, parentSession: source.header.id });
   const entries = withCustomEntries(path, source.log.entries);
   const copied = redactor ? entries.map((entry) => redactor.redact(entry)) : entries;
   for (const entry of copied) fork.writer?.write(entry);
   fork.writer?.flush();
-  return toLiveSession(place, { ...fork, log: new SessionLog(fork.writer, copied, redactor) });
+  return toLiveSession(location, { ...fork, log: new SessionLog(fork.writer, copied, redactor) });
 }
 
-/** The branch, and custom entries of programs, in the order of the file. */
+/** The branch with the programs' custom entries, in the order of the file. */
 function withCustomEntries(
   path: readonly SessionEntry[],
   entries: readonly SessionEntry[],
@@ -127,9 +127,7 @@ function createWriter(
 
 // A new session reads no earlier one: the code for that is loaded on demand.
 
-/**
- * Which session to continue: one that was read, else one by its id, else the last one that git does not track.
- */
+/** The session to continue: one that was read, else one by its id, else the last one that git does not track. */
 export interface ResumeSessionOptions {
   sessionId?: string | undefined;
   mostRecent?: boolean | undefined;
@@ -152,7 +150,7 @@ export async function findAndReadSession(
   return path === undefined ? undefined : readSessionFile(path);
 }
 
-/** The sessions of a project, the last changed first; none if nothing is saved. */
+/** The sessions of a project, the last changed first; empty if nothing is saved. */
 export async function listProjectSessions(
   paths: DiligentPaths | undefined,
   options: SessionReadOptions,

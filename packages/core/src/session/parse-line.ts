@@ -19,8 +19,8 @@ import type {
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * A line of a session file that could be parsed. `other` is JSON of a newer version that is not a known kind of
- * entry: it is skipped and not counted as damage.
+ * A line of a session file that could be parsed. `other` is JSON of a newer version that is not a known kind of entry:
+ * it is skipped and does not count as damage.
  */
 export type ParsedLine =
   | { kind: "header"; value: JsonObject }
@@ -28,8 +28,8 @@ export type ParsedLine =
   | { kind: "other" };
 
 /**
- * Reads one line, which may come from a process that died, another program or a newer version of this one. Undefined
- * for a damaged one. Written by hand: listing sessions must not wait for a schema library to load.
+ * Parses one line, which may come from a dead process, another program or a newer version. Undefined for a damaged
+ * line. Written by hand: listing sessions must not wait for a schema library to load.
  */
 export function parseSessionLine(line: string): ParsedLine | undefined {
   const value = parseObject(line);
@@ -39,14 +39,14 @@ export function parseSessionLine(line: string): ParsedLine | undefined {
   return entry ? { kind: "entry", entry } : { kind: "other" };
 }
 
-// How entries and headers written by diligent begin. No text inside them can look like this, since its quotes would
-// be escaped; a structured argument could, but would lack the id and the timestamp in these positions.
+// The beginning of entries and headers written by diligent. No text inside them can look like this, since its quotes
+// would be escaped; a structured argument could, but would lack the id and the timestamp in these positions.
 const LINE_START =
   /\{"type":"[^"]*","id":"[0-9a-f]{8}","parentId":(?:null|"[^"]*"),"timestamp":|\{"type":"session","version":|(?<=\})\{"type":/g;
 
 /**
- * Recovers what can be read of a damaged line. Lines run together when a process died between a line and its
- * newline, and some file systems leave zeros after a power failure.
+ * Recovers the readable entries of a damaged line. Lines are merged when a process died between a line and its newline,
+ * and some file systems leave zeros after a power failure.
  */
 export function parseDamagedLine(line: string): ParsedLine[] {
   const text = line.replaceAll("\0", "");
@@ -59,7 +59,7 @@ function parseObject(line: string): JsonObject | undefined {
     const value: unknown = JSON.parse(line);
     return isObject(value) ? value : undefined;
   } catch {
-    // A torn line: the caller counts it.
+    // The line is truncated: the caller counts it.
     return undefined;
   }
 }
@@ -69,61 +69,61 @@ function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * The entry with all its fields, including unknown ones. An entry that lacks what its type needs is kept as an
- * unknown one, so that the chain of parents stays intact. Undefined if it has no place in that chain.
+ * The entry with all its fields, including unknown ones. An entry without the required fields of its type is kept as an
+ * unknown one, so that the chain of parents stays intact. Undefined if it has no position in that chain.
  */
 function readEntry(value: JsonObject): SessionEntry | undefined {
   const { type, id, parentId } = value;
   if (typeof type !== "string" || typeof id !== "string") return undefined;
   if (parentId !== null && typeof parentId !== "string") return undefined;
   const timestamp = typeof value.timestamp === "string" ? value.timestamp : "";
-  const place = { id, parentId, timestamp };
-  return readKnownEntry(value, place) ?? { type: "unknown", ...place, raw: { ...value } };
+  const position = { id, parentId, timestamp };
+  return readKnownEntry(value, position) ?? { type: "unknown", ...position, raw: { ...value } };
 }
 
 function readKnownEntry(
   value: JsonObject,
-  place: Pick<SessionEntry, "id" | "parentId" | "timestamp">,
+  position: Pick<SessionEntry, "id" | "parentId" | "timestamp">,
 ): SessionEntry | undefined {
   switch (value.type) {
     case "message": {
       const message = readMessage(value.message);
-      return message && { ...value, type: value.type, ...place, message };
+      return message && { ...value, type: value.type, ...position, message };
     }
     case "model_change": {
       const { type, provider, modelId } = value;
       if (typeof provider !== "string" || typeof modelId !== "string") return undefined;
-      return { ...value, type, ...place, provider, modelId };
+      return { ...value, type, ...position, provider, modelId };
     }
     case "session_info": {
       const { type, name, ...rest } = value;
-      return { ...rest, type, ...place, ...(typeof name === "string" && { name }) };
+      return { ...rest, type, ...position, ...(typeof name === "string" && { name }) };
     }
     case "label": {
       const { type, targetId, label, ...rest } = value;
       if (typeof targetId !== "string") return undefined;
-      return { ...rest, type, ...place, targetId, ...(typeof label === "string" && { label }) };
+      return { ...rest, type, ...position, targetId, ...(typeof label === "string" && { label }) };
     }
     case "settings": {
       const { type, effort, ...rest } = value;
       if (effort !== undefined && !isEffort(effort)) return undefined;
-      return { ...rest, type, ...place, ...(effort !== undefined && { effort }) };
+      return { ...rest, type, ...position, ...(effort !== undefined && { effort }) };
     }
     case "archive": {
       const { type, archived } = value;
-      return typeof archived === "boolean" ? { ...value, type, ...place, archived } : undefined;
+      return typeof archived === "boolean" ? { ...value, type, ...position, archived } : undefined;
     }
     case "custom": {
       const { type, customType, data } = value;
       if (typeof customType !== "string" || data === undefined) return undefined;
-      return { ...value, type, ...place, customType, data };
+      return { ...value, type, ...position, customType, data };
     }
     case "compaction":
-      return readCompaction(value, place);
+      return readCompaction(value, position);
     case "prune":
-      return readPrune(value, place);
+      return readPrune(value, position);
     case "branch_summary":
-      return readBranchSummary(value, place);
+      return readBranchSummary(value, position);
     default:
       return undefined;
   }
@@ -140,8 +140,8 @@ const STOP_REASONS: ReadonlySet<unknown> = new Set([
 const OUTCOMES: ReadonlySet<unknown> = new Set(["failed", "rejected", "skipped", "interrupted"]);
 
 /**
- * A message from a session file. Fields of a newer version are kept; an unknown block becomes an opaque one, which
- * is shown but never sent, so that one unknown block does not lose the message. Undefined without a known role.
+ * A message from a session file. Fields of a newer version are kept; an unknown block becomes an opaque one, which is
+ * shown but never sent, so that it does not lose the message. Undefined without a known role.
  */
 export function readMessage(value: unknown): Message | undefined {
   if (!isObject(value)) return undefined;
@@ -250,20 +250,20 @@ function isString(value: unknown): value is string {
 }
 
 /** The parsed position of an entry in the tree. */
-type Place = Pick<CompactionEntry, "id" | "parentId" | "timestamp">;
+type EntryPosition = Pick<CompactionEntry, "id" | "parentId" | "timestamp">;
 
 /**
- * A compaction from a session file. Fields that the context needs must be valid; invalid figures are corrected or
- * left out. Undefined without a summary or the entry it goes up to.
+ * A compaction from a session file. Fields that the context needs must be valid; invalid numbers are corrected or left
+ * out. Undefined without a summary or the first kept entry.
  */
-export function readCompaction(value: JsonObject, place: Place): CompactionEntry | undefined {
+export function readCompaction(value: JsonObject, position: EntryPosition): CompactionEntry | undefined {
   const { summary, firstKeptEntryId, details, pinnedTokens, ...rest } = value;
   if (typeof summary !== "string" || typeof firstKeptEntryId !== "string") return undefined;
   const files = readDetails(details);
   return {
     ...rest,
     type: "compaction",
-    ...place,
+    ...position,
     summary,
     firstKeptEntryId,
     tokensBefore: isCount(value.tokensBefore) ? value.tokensBefore : 0,
@@ -273,14 +273,14 @@ export function readCompaction(value: JsonObject, place: Place): CompactionEntry
   };
 }
 
-/** Undefined without the lists of what was pruned. */
-export function readPrune(value: JsonObject, place: Place): PruneEntry | undefined {
+/** Undefined without the lists of pruned results. */
+export function readPrune(value: JsonObject, position: EntryPosition): PruneEntry | undefined {
   const { cleared, trimmed, trimHead, trimTail, ...rest } = value;
   if (!isTexts(cleared) || !isTexts(trimmed)) return undefined;
   return {
     ...rest,
     type: "prune",
-    ...place,
+    ...position,
     cleared,
     trimmed,
     ...(isCount(trimHead) && { trimHead }),
@@ -289,10 +289,13 @@ export function readPrune(value: JsonObject, place: Place): PruneEntry | undefin
 }
 
 /** Undefined without a summary or the end of its branch. */
-export function readBranchSummary(value: JsonObject, place: Place): BranchSummaryEntry | undefined {
+export function readBranchSummary(
+  value: JsonObject,
+  position: EntryPosition,
+): BranchSummaryEntry | undefined {
   const { fromId, summary } = value;
   if (typeof fromId !== "string" || typeof summary !== "string") return undefined;
-  return { ...value, type: "branch_summary", ...place, fromId, summary };
+  return { ...value, type: "branch_summary", ...position, fromId, summary };
 }
 
 /** The file lists as far as they are valid: a summary is useful without them. */

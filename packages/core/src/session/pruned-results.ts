@@ -13,7 +13,7 @@ interface TrimSizes {
   tail: number;
 }
 
-/** How each pruned result is shown, by the id of its entry. */
+/** The form of each pruned result, by the id of its entry. */
 export type PrunedForms = ReadonlyMap<string, "cleared" | TrimSizes>;
 
 /**
@@ -50,7 +50,7 @@ export function applyPrunes(
   return output === undefined ? message : withOutput(message, output);
 }
 
-/** A tool result with what its placeholder says of it. */
+/** A tool result with the properties for its placeholder. */
 export interface PrunableResult {
   entryId: string;
   message: ToolResultMessage;
@@ -70,12 +70,12 @@ export function findCall(entries: readonly SessionEntry[], index: number): ToolC
   return undefined;
 }
 
-// Reading the length of an output that was compressed decompresses it.
+// Reading the length of a compressed output decompresses it.
 const clearedTexts = new WeakMap<ToolResultMessage, string>();
 
 /**
- * The text a model reads in place of a cleared result: which call it was, how long, and how to see it again. A result
- * that is no longer than that stays.
+ * The text that replaces a cleared result for the model: its call, its length, and how to read it again. A result that
+ * is not longer than that stays.
  */
 export function clearedOutput(result: PrunableResult): string {
   const { message } = result;
@@ -83,7 +83,7 @@ export function clearedOutput(result: PrunableResult): string {
   if (text === undefined) {
     const placeholder =
       `[Tool output cleared — content was processed in earlier turns. It was the result of ${describeCall(result)}: ` +
-      `${message.output.length} characters. To see it again, ${wayBack(result)} or repeat the call.]`;
+      `${message.output.length} characters. To see it again, ${describeRecall(result)} or repeat the call.]`;
     text = placeholder.length < message.output.length ? placeholder : message.output;
     clearedTexts.set(message, text);
   }
@@ -91,8 +91,8 @@ export function clearedOutput(result: PrunableResult): string {
 }
 
 /**
- * Shortens a long output to its beginning and end, with a line between them that says so. Undefined if that would
- * not be shorter. No character is split.
+ * Shortens a long output to its beginning and end, with a line between them. Undefined if that would not be shorter. No
+ * character is split.
  */
 export function trimOutput(result: PrunableResult, sizes: TrimSizes): string | undefined {
   const { output } = result.message;
@@ -102,7 +102,7 @@ export function trimOutput(result: PrunableResult, sizes: TrimSizes): string | u
   const tail = output.slice(isInsideCharacter(output, tailStart) ? tailStart + 1 : tailStart);
   const marker =
     `--- trimmed (kept ${head.length} head + ${tail.length} tail of ${output.length} chars) --- ` +
-    `result of ${describeCall(result)}; to see it whole, ${wayBack(result)}`;
+    `result of ${describeCall(result)}; to see it whole, ${describeRecall(result)}`;
   const trimmed = `${head}\n${marker}\n${tail}`;
   return trimmed.length < output.length ? trimmed : undefined;
 }
@@ -115,7 +115,7 @@ function describeCall({ message, call }: PrunableResult): string {
   return `${call.name} ${shown}`;
 }
 
-function wayBack({ entryId }: PrunableResult): string {
+function describeRecall({ entryId }: PrunableResult): string {
   return `call recall with {"entry":"${entryId}"}`;
 }
 

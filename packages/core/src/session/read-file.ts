@@ -12,7 +12,7 @@ export interface SessionFile {
   path: string;
   header: SessionHeader;
   entries: SessionEntry[];
-  /** The number of torn or damaged lines. Their intact parts are among the entries. */
+  /** The number of truncated or damaged lines. Their intact parts are among the entries. */
   skippedLines: number;
   /** Bytes of the file when it was read. */
   size: number;
@@ -20,7 +20,7 @@ export interface SessionFile {
 
 /** How session files are read. */
 export interface SessionReadOptions {
-  /** Redacts secrets in what is returned: a file from before secrets were kept out of it may hold some. */
+  /** Redacts secrets in the result: files from before redaction existed may contain some. */
   redactor?: Redactor | undefined;
 }
 
@@ -72,7 +72,7 @@ class SessionContents {
     for (const part of line ? [line] : parseDamagedLine(text)) this.take(part);
   }
 
-  /** A line that was cut off by a full disk and then rewritten is not lost. */
+  /** Recognizes a line that was truncated by a full disk and then written again, which is not lost. */
   private isWrittenAgain(text: string): boolean {
     const { torn = "" } = this;
     return /^\{"type":"[^"]*","id":"[^"]*"/.test(torn) && text.startsWith(torn);

@@ -4,27 +4,27 @@ import { collectPrunes, findCall } from "./pruned-results.ts";
 import { createSignature, mayContain, type TextSignature } from "./text-signature.ts";
 import type { SessionEntry, SessionMessageEntry } from "./types.ts";
 
-/** What to look for among the entries that the context no longer shows; what is left out matches every entry. */
+/** Filters for the entries outside the context; a filter that is left out matches every entry. */
 export interface RecallQuery {
-  /** Words that all have to occur, whatever their case. */
+  /** Words that must all occur, ignoring case. */
   query?: string | undefined;
   /** The name of a tool: its calls and their results. */
   tool?: string | undefined;
-  /** A path, or the end of one, that a call names. */
+  /** A path in a call, or the end of one. */
   path?: string | undefined;
   /** At most this many matches; 10 when left out. */
   limit?: number | undefined;
 }
 
-/** A message that the context shows shortened or not at all. */
+/** A message that is shortened or missing in the context. */
 export interface RecalledEntry {
   id: string;
   /** ISO 8601. */
   timestamp: string;
   role: Message["role"];
-  /** For a tool result: the call that it answers. */
+  /** For a tool result: its call. */
   call?: ToolCallBlock | undefined;
-  /** The text whole: what was said, the arguments of calls, or the output of a tool. */
+  /** The complete text: a message, the arguments of calls, or the output of a tool. */
   text: string;
 }
 
@@ -37,7 +37,7 @@ export interface RecallMatches {
 }
 
 /**
- * The matches among the entries that the context no longer shows.
+ * The matching entries outside the context.
  * @param path the entries of one branch from its root on.
  */
 export function searchHiddenEntries(
@@ -59,7 +59,7 @@ export function searchHiddenEntries(
   return { matches, isComplete: true };
 }
 
-/** The entry with this id, or with the only id that begins so, whole; undefined if there is none. */
+/** The complete entry with this id, or with the only id that starts with it; undefined if there is none. */
 export function readEntry(entries: readonly SessionEntry[], id: string): RecalledEntry | undefined {
   const found = entries.flatMap((entry, index) => (entry.id.startsWith(id) ? [index] : []));
   const [index = -1] = found;
@@ -92,7 +92,7 @@ function textOf(message: Message): string {
   return [messageText(message), ...calls].filter((text) => text !== "").join("\n");
 }
 
-// Messages never change, so each is read once; later searches read only those that may match.
+// Messages never change, so each is read once; later searches only read those that may match.
 const signatures = new WeakMap<Message, TextSignature>();
 
 function containsAll(

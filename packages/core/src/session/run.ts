@@ -6,13 +6,13 @@ import type { Model } from "../provider/types.ts";
 import { type Message, promptText, toolCallsOf, type UserMessage } from "../types.ts";
 import { type ContextManager, runConfigFor } from "./compaction/context-manager.ts";
 import { buildPathContext } from "./context-builder.ts";
-import { noteEffort, type SessionLog } from "./log.ts";
+import { type SessionLog, saveEffort } from "./log.ts";
 import { flushSession, type LiveSession } from "./open.ts";
 import { findLastModelId } from "./tree.ts";
 
 type RunEnd = Extract<AgentEvent, { type: "agent_end" }>;
 
-/** The inputs of a run; they belong to the session and outlive the run. */
+/** The dependencies of a run; they belong to the session and outlive the run. */
 interface SessionRunDeps {
   session: LiveSession;
   guard: ContextManager;
@@ -35,9 +35,9 @@ export class SessionRun {
   /** Saves the user's message, after a change of the model or the thinking level since the last run. */
   addPrompt(message: UserMessage): void {
     const { agentConfig, session } = this.parts;
-    noteModel(session.log, agentConfig.model);
+    recordModelChange(session.log, agentConfig.model);
     this.keep(message);
-    noteEffort(session.log, agentConfig.effort);
+    saveEffort(session.log, agentConfig.effort);
   }
 
   /** Runs the agent on the conversation so far. */
@@ -64,7 +64,7 @@ export class SessionRun {
   private forward(event: AgentEvent): void {
     const { session, pendingNotices } = this.parts;
     // The next request need not wait for the disk; the end of the run does.
-    if (event.type === "turn_end") session.writer?.syncBeside();
+    if (event.type === "turn_end") session.writer?.syncInBackground();
     if (event.type !== "agent_end") this.push(event);
     else this.end(event);
     const saved = toKnowledgeEvent(event);
@@ -72,7 +72,7 @@ export class SessionRun {
     if (event.type === "agent_start") for (const notice of pendingNotices.splice(0)) this.push(notice);
   }
 
-  /** A message that came too late for this run is not lost: the next one begins with it. */
+  /** A message that came too late for this run is kept: the next one starts with it. */
   private end(event: RunEnd): void {
     const { guard, onEnd, session, steering } = this.parts;
     const late = steering.take();
@@ -85,37 +85,36 @@ export class SessionRun {
     this.push({ ...event, messages: [...event.messages, ...late.map(({ message }) => message)] });
   }
 
-  /** The pieces of a reply were redacted at their source: a secret split over pieces would not be recognized here. */
+  /** The pieces of a reply were redacted at their source: a secret across pieces would not be recognized here. */
   private push(event: AgentEvent): void {
     const { redactor } = this.parts.agentConfig;
     this.stream.push(redactor && event.type !== "message_delta" ? redactor.redact(event) : event);
   }
 
   private keep(message: Message): void {
-    this.parts.session.log.append((place) => ({ type: "message", ...place, message }));
+    this.parts.session.log.append((location) => ({ type: "message", ...location, message }));
   }
 }
 
 /**
- * Unique in the session: entries are only ever added, and each run begins with one, so their count is unique among the
- * runs of one opening. Another process may have opened the session as well. For a new session it is the same in a
- * replay.
+ * Unique in the session: each run starts with an added entry, so the number of entries is unique among the runs of one
+ * opening; `openingId` distinguishes openings in other processes. For a new session the id is the same in a replay.
  */
 function toRunId({ log, openingId }: LiveSession): string {
   const count = String(log.entries.length);
   return openingId === undefined ? count : `${openingId}-${count}`;
 }
 
-/** A change of model is part of the conversation: it may continue with another model than before. */
-function noteModel(log: SessionLog, { id, provider }: Model): void {
+/** A change of model is part of the conversation: it may continue with another model. */
+function recordModelChange(log: SessionLog, { id, provider }: Model): void {
   const lastModelId = findLastModelId(log.path());
   if (lastModelId === undefined || lastModelId === id) return;
-  log.append((place) => ({ type: "model_change", ...place, provider, modelId: id }));
+  log.append((location) => ({ type: "model_change", ...location, provider, modelId: id }));
 }
 
 const SAVED = /^Knowledge saved: \[[a-z]+\] /;
 
-/** The event after a call that has saved a piece of knowledge; undefined for any other event. */
+/** The event after a call that has saved knowledge; undefined for any other event. */
 export function toKnowledgeEvent(event: AgentEvent): AgentEvent | undefined {
   if (event.type !== "tool_end" || event.toolName !== "add_knowledge" || event.isError) return undefined;
   const knowledgeId = event.metadata?.knowledgeId;
@@ -130,8 +129,8 @@ const REMINDER_END =
   `${TOOL}; otherwise continue.]`;
 
 /**
- * Reminds the model to record what it has learned once it has made `interval` replies without recording anything and
- * without a reminder, those of earlier runs included. Undefined without an interval, or if nothing can be recorded.
+ * Reminds the model to record knowledge once it has made `interval` replies without recording any and without a
+ * reminder, including those of earlier runs. Undefined without an interval, or if nothing can be recorded.
  */
 function createKnowledgeReminder(
   log: SessionLog,
@@ -145,7 +144,7 @@ function createKnowledgeReminder(
   };
 }
 
-/** The newest replies without a call of the tool and without a reminder, counted up to `most`. */
+/** The number of newest replies without a call of the tool and without a reminder, up to `most`. */
 function countQuietReplies(log: SessionLog, most: number): number {
   const path = log.path();
   let replies = 0;

@@ -2,12 +2,12 @@ import { basename } from "node:path";
 import { generateSessionId, now } from "../infrastructure/runtime.ts";
 import { SESSION_VERSION, type SessionEntry, type SessionHeader } from "./types.ts";
 
-/** A session file that cannot be opened at all. The file is never touched. */
+/** A session file that cannot be opened at all. The file is never changed. */
 export class SessionFileError extends Error {
   override readonly name = "SessionFileError";
 }
 
-/** Other files are not searched to the end for a session. */
+/** A file without a session in its first lines is not read any further. */
 export const MAX_LINES_OF_NO_SESSION = 100;
 
 const OLDEST_VERSION = 1;
@@ -15,7 +15,7 @@ const OLDEST_VERSION = 1;
 /** The data of a new session's first line; `cwd` is absolute. */
 interface HeaderOptions {
   cwd: string;
-  /** Created by `generateSessionId` by default. */
+  /** By default from `generateSessionId`. */
   sessionId?: string | undefined;
   /** The id of the session this one is forked from. */
   parentSession?: string | undefined;
@@ -63,7 +63,7 @@ export function recoverHeader(entries: readonly SessionEntry[], path: string): S
   };
 }
 
-/** An id is handed to child processes and shown: an invalid id is ignored. */
+/** An id is passed to child processes and shown: an invalid id is ignored. */
 function toId(id: string | undefined): string | undefined {
   return id !== undefined && /^[\w.-]{1,100}$/.test(id) ? id : undefined;
 }

@@ -35,7 +35,7 @@ export function toSummaryMessage(
   return message;
 }
 
-/** The message about a branch that was left. The same entry gives the same object again. */
+/** The message about an abandoned branch. The same entry gives the same object again. */
 export function toBranchSummaryMessage(entry: BranchSummaryEntry): UserMessage {
   const made = branchSummaries.get(entry);
   if (made) return made;
@@ -63,7 +63,7 @@ function summaryText(compaction: CompactionEntry, pinned: readonly UserMessage[]
 
 const RECALL = "\n\nThe recall tool searches and reads the messages that this summary replaces.";
 
-/** File lists only ever grow: they get half as much room as the user's messages. */
+/** File lists only grow: they get half as much space as the user's messages. */
 function maxFileCharacters({ pinnedTokens = Number.POSITIVE_INFINITY }: CompactionEntry): number {
   return (pinnedTokens * CHARACTERS_PER_TOKEN) / 2;
 }
@@ -93,11 +93,11 @@ function userMessagesOf(entries: readonly SessionEntry[]): UserMessage[] {
   );
 }
 
-/** A command that the user ran in the shell themselves, and its outcome. */
+/** A command that the user ran, and its outcome. */
 export interface ShellNote {
   command: string;
   /**
-   * The output as the model reads its own commands' output: long output is cut in the middle, the exit status is at
+   * The output in the form of the model's own commands: long output is truncated in the middle, the exit status is at
    * the end.
    */
   output: string;
@@ -107,10 +107,10 @@ export interface ShellNote {
 
 const MARK = "!";
 const LEAD = "The user ran this command in their own shell, not through you.";
-const TOLD =
+const NOTE_PATTERN =
   /^The user ran this command in their own shell, not through you\.(?: Exit code: (\d{1,10})\.)? Its output:\n\n/;
 
-/** The note as a message: first the line as it was typed, then the outcome for the model. */
+/** The note as a message: first the line as the user entered it, then the outcome for the model. */
 export function toShellNote({ command, output, exitCode }: ShellNote): ContentBlock[] {
   const end = exitCode === null ? "" : ` Exit code: ${exitCode}.`;
   return [
@@ -122,14 +122,14 @@ export function toShellNote({ command, output, exitCode }: ShellNote): ContentBl
 /** The note in a message; undefined for an ordinary user message. */
 export function readShellNote({ content }: Pick<UserMessage, "content">): ShellNote | undefined {
   if (typeof content === "string" || content.length !== 2) return undefined;
-  const [typed, told] = content;
-  if (typed?.type !== "text" || told?.type !== "text" || !typed.text.startsWith(MARK)) return undefined;
-  const lead = TOLD.exec(told.text);
+  const [typed, outcome] = content;
+  if (typed?.type !== "text" || outcome?.type !== "text" || !typed.text.startsWith(MARK)) return undefined;
+  const lead = NOTE_PATTERN.exec(outcome.text);
   if (!lead) return undefined;
   const [all, exitCode] = lead;
   return {
     command: typed.text.slice(MARK.length),
-    output: told.text.slice(all.length),
+    output: outcome.text.slice(all.length),
     exitCode: exitCode === undefined ? null : Number(exitCode),
   };
 }

@@ -1,15 +1,15 @@
-// A long session has hundreds of megabytes of text, most of it compressed in memory: a signature of each message tells,
-// without reading it, that a word is not in it.
+// A long session has hundreds of megabytes of text, most of it compressed in memory: a signature of each message shows
+// that a word is not in it, without decompressing it.
 
-// About a quarter of the bits are set then, so few messages are read without need, even for short words.
+// About a quarter of the bits are set then, so few messages are decompressed needlessly, even for short words.
 const BITS_PER_CHARACTER = 2;
 const MIN_BITS = 256;
-// 8 KB; in a longer text nearly every short word is possible.
+// 8 KB; nearly every short word may occur in a longer text.
 const MAX_BITS = 65_536;
 const WORD_BITS = 32;
 const GRAM = 4;
 
-/** The groups of four characters of a text, as a set that may contain more than it should, never less. */
+/** The groups of four characters of a text, as a set that may contain additional groups but never lacks one. */
 export type TextSignature = Uint32Array;
 
 /** @param text in lower case. */

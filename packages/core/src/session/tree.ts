@@ -1,6 +1,6 @@
 import type { SessionEntry } from "./types.ts";
 
-/** Entries from which a conversation continues when it is opened; the others are only metadata. */
+/** Entry types from which a conversation continues when it is opened; all others are metadata. */
 const CONTINUABLE: ReadonlySet<unknown> = new Set([
   "message",
   "compaction",
@@ -9,7 +9,7 @@ const CONTINUABLE: ReadonlySet<unknown> = new Set([
   "prune",
 ]);
 
-/** Where a session continues when it is opened: the last entry that belongs to a conversation. */
+/** The entry after which a session continues when it is opened: the last one that belongs to a conversation. */
 export function findLeafId(entries: readonly SessionEntry[]): string | null {
   let leaf = entries.findLast(isContinuable);
   // Only in a file with reordered lines does an entry precede its parent.
@@ -30,10 +30,10 @@ export function pathTo(entries: readonly SessionEntry[], leafId?: string | null)
   const tree = new ParentFinder(entries);
   const path: SessionEntry[] = [];
   // A file that names an entry as its own ancestor must not cause an endless loop.
-  const isPassed = new Uint8Array(entries.length);
+  const isVisited = new Uint8Array(entries.length);
   let position = leafId === undefined ? entries.length - 1 : tree.positionOf(leafId);
-  for (let entry = entries[position]; entry && !isPassed[position]; entry = entries[position]) {
-    isPassed[position] = 1;
+  for (let entry = entries[position]; entry && !isVisited[position]; entry = entries[position]) {
+    isVisited[position] = 1;
     path.push(entry);
     position = tree.parentOf(entry, position);
   }
@@ -50,7 +50,7 @@ export function findLastModelId(path: readonly SessionEntry[]): string | undefin
 }
 
 /** The position of a missing parent. */
-const NOWHERE = -1;
+const NO_POSITION = -1;
 
 /**
  * Finds parents by position. Most entries follow their parent directly, so the index is only built when one does
@@ -63,11 +63,11 @@ class ParentFinder {
 
   positionOf(id: string): number {
     if (this.entries.at(-1)?.id === id) return this.entries.length - 1;
-    return this.positionsOf(id).at(-1) ?? NOWHERE;
+    return this.positionsOf(id).at(-1) ?? NO_POSITION;
   }
 
   parentOf({ parentId }: SessionEntry, position: number): number {
-    if (parentId === null) return NOWHERE;
+    if (parentId === null) return NO_POSITION;
     if (this.entries[position - 1]?.id === parentId) return position - 1;
     const positions = this.positionsOf(parentId);
     // Two processes may have generated the same id: the nearest earlier entry is used.
@@ -126,7 +126,7 @@ export function buildSessionTree(entries: readonly SessionEntry[]): SessionTreeN
   const parents = findParents(entries);
   const nodes = entries.map((entry): SessionTreeNode => ({ entry, children: [] }));
   return nodes.filter((node, position) => {
-    const parent = nodes[parents[position] ?? NOWHERE];
+    const parent = nodes[parents[position] ?? NO_POSITION];
     parent?.children.push(node);
     return parent === undefined;
   });
@@ -141,8 +141,8 @@ function findParents(entries: readonly SessionEntry[]): number[] {
     let position = walk - 1;
     while (walks[position] === 0) {
       walks[position] = walk;
-      const parent = parents[position] ?? NOWHERE;
-      if (walks[parent] === walk) parents[position] = NOWHERE;
+      const parent = parents[position] ?? NO_POSITION;
+      if (walks[parent] === walk) parents[position] = NO_POSITION;
       position = parent;
     }
   }

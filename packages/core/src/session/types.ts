@@ -75,7 +75,7 @@ export interface CustomEntry extends EntryBase {
   data: unknown;
 }
 
-/** Files that the summarized part of a conversation read and changed, as its calls named them, sorted. */
+/** Files that the summarized part of a conversation read and changed, as named by its calls, sorted. */
 export interface CompactionDetails {
   /** Without changed files. */
   readFiles: string[];
@@ -83,32 +83,30 @@ export interface CompactionDetails {
 }
 
 /**
- * The conversation before `firstKeptEntryId` is replaced by a summary in what the model sees. The file keeps it. Token
+ * Replaces the conversation before `firstKeptEntryId` by a summary in the model's context. The file keeps it. Token
  * counts are estimates of the whole next request.
  */
 export interface CompactionEntry extends EntryBase {
   type: "compaction";
   /** Without the file lists and the user's messages, which the context builder adds. */
   summary: string;
-  /** The first entry of the branch that stays verbatim; it precedes this one. */
+  /** The first entry of the branch that is kept verbatim; it precedes this one. */
   firstKeptEntryId: string;
   tokensBefore: number;
   tokensAfter: number;
   details?: CompactionDetails;
-  /**
-   * Tokens, at four characters each, that the user's messages of the summarized part may take besides the summary.
-   */
+  /** Tokens, at four characters each, for the user's messages of the summarized part besides the summary. */
   pinnedTokens?: number;
 }
 
-/** What became of a compaction. */
+/** The outcome of a compaction. */
 export type CompactionOutcome =
   | { kind: "compacted"; entry: CompactionEntry; systemPrompt: string }
-  /** There is nothing that a summary could replace. */
+  /** There is nothing to summarize. */
   | { kind: "nothing" }
   | { kind: "aborted" };
 
-/** Old tool results that are shortened in what the model sees, by the ids of their entries. The file keeps them. */
+/** Shortens old tool results in the model's context, by the ids of their entries. The file keeps them. */
 export interface PruneEntry extends EntryBase {
   type: "prune";
   /** Replaced by a placeholder. */
@@ -120,18 +118,18 @@ export interface PruneEntry extends EntryBase {
   trimTail?: number;
 }
 
-/** What happened on a branch that was left, for the conversation that continues elsewhere. */
+/** A summary of an abandoned branch, for the conversation that continues elsewhere. */
 export interface BranchSummaryEntry extends EntryBase {
   type: "branch_summary";
-  /** The last entry of the branch that was left. */
+  /** The last entry of the abandoned branch. */
   fromId: string;
   summary: string;
 }
 
-/** An entry of a type this program does not know: kept unchanged, skipped, and part of the chain of parents. */
+/** An entry of a type that this program does not know: kept unchanged, skipped, and part of the chain of parents. */
 export interface UnknownEntry extends EntryBase {
   type: "unknown";
-  /** The whole entry as it stands in the file. */
+  /** The complete entry as in the file. */
   raw: Record<string, unknown>;
 }
 
@@ -149,7 +147,7 @@ export type SessionEntry =
   | CustomEntry
   | UnknownEntry;
 
-/** What a line of a session file holds; the first one is the header. */
+/** The contents of a line of a session file; the first one is the header. */
 export type SessionFileLine = SessionHeader | SessionEntry;
 
 /** The list data of a session; dates are ISO 8601 when printed as JSON. */
@@ -164,16 +162,16 @@ export interface SessionInfo {
   modified: Date;
   /** Message entries in the file, including those of other branches. */
   messageCount: number;
-  /** The text of the first user message that has any; longer ones are cut at 1,000 characters with `…`. */
+  /** The text of the first user message with text, truncated to 1,000 characters with `…`. */
   firstUserMessage?: string;
   parentSession?: string;
   /** True if it is archived; left out otherwise. */
   archived?: true;
-  /** True if git tracks the file, so it came, or may have come, with the repository; left out otherwise. */
+  /** True if git tracks the file, so it may have come with the repository; left out otherwise. */
   tracked?: true;
 }
 
-/** The file representation of a header or an entry: an unknown entry is written back unchanged. */
+/** The JSON form of a header or an entry: an unknown entry is written back unchanged. */
 export function toFileLine(line: SessionHeader | SessionEntry): object {
   return line.type === "unknown" ? line.raw : line;
 }

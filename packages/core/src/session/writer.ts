@@ -23,7 +23,7 @@ export interface DeferredWriterOptions {
 
 type Line = SessionHeader | SessionEntry;
 
-// A long conversation that is copied is written in pieces, not as one string.
+// A copied conversation is written in pieces, not as one string.
 const LINES_AT_ONCE = 16;
 
 /**
@@ -38,7 +38,7 @@ export class DeferredWriter {
   /** How many of `lines` are in the file. */
   private written = 0;
   private isStarted = false;
-  private isForeignWriteTold = false;
+  private isForeignWriteReported = false;
   private hasForeignLines = false;
   private readonly failing = new Set<string>();
 
@@ -103,7 +103,7 @@ export class DeferredWriter {
   }
 
   /** Starts syncing the file in the background; called at the end of each turn. */
-  syncBeside(): void {
+  syncInBackground(): void {
     this.file.syncInBackground().then(
       () => this.failing.delete("sync"),
       (error: unknown) => {
@@ -140,8 +140,8 @@ export class DeferredWriter {
 
   private noteForeignWrite(text: string): void {
     this.hasForeignLines = true;
-    if (this.isForeignWriteTold || !text.split("\n").some(isMessageLine)) return;
-    this.isForeignWriteTold = true;
+    if (this.isForeignWriteReported || !text.split("\n").some(isMessageLine)) return;
+    this.isForeignWriteReported = true;
     this.options.onForeignWrite?.();
   }
 
@@ -162,9 +162,9 @@ export class DeferredWriter {
   }
 }
 
-/** The session's name, for instance, is not part of the conversation. */
+/** Other lines, such as the session's name, are not part of the conversation. */
 function isMessageLine(text: string): boolean {
-  // The line reader is loaded if another process has written lines: synchronously, since a writer does not wait.
+  // The parser is loaded when another process has written lines: synchronously, since a writer does not wait.
   const { parseSessionLine }: typeof import("./parse-line.ts") = require("./parse-line.ts");
   const line = parseSessionLine(text);
   return line?.kind === "entry" && line.entry.type === "message";

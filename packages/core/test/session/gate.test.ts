@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvent } from "../../src/agent/types.ts";
 import { SessionLock, sessionLockPath } from "../../src/infrastructure/fs/lock.ts";
-import { takeTurn } from "../../src/session/compaction-lock.ts";
+import { acquireCompactionLock } from "../../src/session/compaction-lock.ts";
 import type { SessionManager } from "../../src/session/manager.ts";
 import { user } from "../support/agent-run.ts";
 import { createSessionProject } from "../support/session-project.ts";
@@ -139,7 +139,7 @@ test("the waiting ends after a while, with a warning", async () => {
   const holder = new SessionLock(lockPath);
   await holder.take();
   const told: AgentEvent[] = [];
-  const turn = await takeTurn({ lockPath, limitMs: 50, emit: (event) => told.push(event) });
+  const turn = await acquireCompactionLock({ lockPath, limitMs: 50, emit: (event) => told.push(event) });
   turn.end();
   expect(told).toMatchObject([{ code: "still_compacting_elsewhere", level: "warning" }]);
   expect(holder.isHeld()).toBe(true);

@@ -15,9 +15,9 @@ test("each turn is handed to the disk when it ends, and the disk has the whole f
   const happened: string[] = [];
   /** A real writer that says when the disk is asked for. */
   class WatchedWriter extends DeferredWriter {
-    override syncBeside(): void {
+    override syncInBackground(): void {
       happened.push("sync of a turn");
-      super.syncBeside();
+      super.syncInBackground();
     }
     override sync(): void {
       super.sync();

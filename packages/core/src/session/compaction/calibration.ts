@@ -59,7 +59,7 @@ export class Calibrator {
 }
 
 const VERSION = 1;
-// Far more than anybody uses in parallel; beyond it the one saved longest ago is dropped.
+// Far more than any user has; at this number the one saved longest ago is dropped.
 const MAX_MODELS = 100;
 // A hundred models take 10 KB: anything much larger was not written by diligent.
 const MAX_BYTES = 1024 * 1024;
@@ -68,7 +68,7 @@ interface CalibratedModel extends TokenCalibration {
   id: string;
 }
 
-/** The name under which a model's calibration is kept: the same id may be served by several providers. */
+/** The key of a model's calibration: several providers may serve the same id. */
 export function calibrationKey({ provider, id }: Pick<Model, "provider" | "id">): string {
   return `${provider}/${id}`;
 }
@@ -83,7 +83,7 @@ export function readCalibration(environment: Environment, modelId: string): Toke
     const found = parseModels(readWholeFile(realPath)).findLast(({ id }) => id === modelId);
     return found && { ratio: found.ratio, samples: found.samples };
   } catch {
-    // It will be learned again then.
+    // It will be learned again.
     return undefined;
   }
 }
@@ -106,7 +106,7 @@ export async function saveCalibration(
       return new TextEncoder().encode(`${JSON.stringify({ version: VERSION, models }, null, 2)}\n`);
     });
   } catch {
-    // A read-only home, a full disk or a directory in its place: nobody misses more than a better guess.
+    // A read-only home directory, a full disk or a directory in its place: only the estimate is less accurate.
   }
 }
 
@@ -115,7 +115,7 @@ function calibrationPath(environment: Environment): string | undefined {
   return directory && join(directory, "calibration.json");
 }
 
-/** Nothing for a file that is damaged or of a version that is not known. */
+/** Empty for a file that is damaged or of an unknown version. */
 function parseModels(content: Uint8Array | undefined): CalibratedModel[] {
   if (content === undefined || content.length > MAX_BYTES) return [];
   try {
@@ -123,7 +123,7 @@ function parseModels(content: Uint8Array | undefined): CalibratedModel[] {
     if (!isObject(value) || value.version !== VERSION || !Array.isArray(value.models)) return [];
     return value.models.filter(isCalibratedModel);
   } catch {
-    return []; // Not JSON: the caller starts a new file.
+    return []; // The file is not JSON: the caller starts a new one.
   }
 }
 

@@ -35,7 +35,7 @@ import {
   type TokenEstimator,
 } from "./tokens.ts";
 
-// The plan's counts are of four characters each, whatever the tokenizer really produces.
+// The plan's counts assume four characters per token, whatever the tokenizer's actual ratio.
 const PLAN_RATIO = 1 / 4;
 const SHOWN_SUMMARY_CHARACTERS = 200;
 
@@ -52,7 +52,7 @@ export interface CompactorDeps extends SummarizerChoice {
   renewSystemPrompt(before: string): Promise<string>;
 }
 
-/** The input of one compaction; `focus` is what its summary should pay attention to. */
+/** The input of one compaction; `focus` is the subject that its summary should emphasize. */
 interface CompactionRequest {
   fixed: FixedPart;
   trigger: CompactionTrigger;
@@ -63,7 +63,7 @@ interface CompactionRequest {
   /** Limits other than the model's own. */
   limits?: ContextLimits | undefined;
   focus?: string | undefined;
-  /** Called once it is certain what the summary replaces, before any of it leaves the context. */
+  /** Called once the replaced part is determined, before any of it leaves the context. */
   flush?: (() => Promise<void>) | undefined;
   signal?: AbortSignal | undefined;
   emit?: ((event: AgentEvent) => void) | undefined;
@@ -239,7 +239,7 @@ export class ExclusiveCompactor extends Compactor {
 }
 
 const TOOL = "add_knowledge";
-// Enough for a dozen items.
+// Enough for a dozen entries.
 const MAX_TOKENS = 2_048;
 
 /**
@@ -268,6 +268,6 @@ export async function flushKnowledge(
       emit({ type: "knowledge_saved", knowledgeId, content: String(input.content ?? "") });
     }
   } catch {
-    // The compaction that follows does not depend on it, and a provider that is down will say so there.
+    // The compaction does not depend on it, and reports a provider that is down.
   }
 }

@@ -12,8 +12,8 @@ import type { SummarizerChoice } from "./summarize.ts";
 import { hasRoom } from "./tokens.ts";
 
 /**
- * Checks every model request of a session. Nearly all pass a cheap check; the rest of the code is loaded for the
- * first that does not.
+ * Checks every model request of a session. Nearly all pass a cheap check; the other code is loaded for the first that
+ * does not.
  */
 export class ContextManager {
   /** The beginning of the next request. */
@@ -61,7 +61,7 @@ export class ContextManager {
     return outcome;
   }
 
-  /** What fills the window now. */
+  /** The current contents of the window. */
   async describe(): Promise<ContextUsage> {
     return (await this.open()).describe(this.fixed);
   }
@@ -83,7 +83,7 @@ export class ContextManager {
     return { own: { model, streamFunction }, preferred: this.options.summarizer };
   }
 
-  /** Resets attempts at the start of a run: what failed in an earlier one may be tried again. */
+  /** Resets attempts at the start of a run: a step that failed in an earlier one may be tried again. */
   startRun(): void {
     void this.window?.then((window) => window.startRun());
   }
@@ -107,7 +107,7 @@ export class ContextManager {
 
 /**
  * The options that apply to a model: for a recorded run and its replays those of its `conditions`, whatever is
- * configured. A script has its own summaries, so no other model is asked for them.
+ * configured. A script contains its own summaries, so no other model is asked for them.
  */
 function optionsFor(
   { model, streamFunction }: Pick<AgentLoopConfig, "model" | "streamFunction">,
@@ -133,7 +133,7 @@ export function runConfigFor(config: AgentLoopConfig): AgentLoopConfig {
   return { ...config, maxRetries, maxTurns, maxCost };
 }
 
-/** A model that answers like this one and has the size and price of another. */
+/** A model with this one's replies and the size and price of another. */
 function createPlaceholder({ id, provider, thinking, ...own }: Model, facts: ModelFacts): Model {
   const { contextWindow, maxOutputTokens } = own;
   return { id, provider, ...(thinking && { thinking }), contextWindow, maxOutputTokens, ...facts };

@@ -18,15 +18,15 @@ import {
 export interface ContextSnapshot {
   /** Tokens of the next request without its new prompt; 0 for an empty conversation. */
   tokens: number;
-  /** False if the provider itself has counted all of `tokens`. */
+  /** False if the provider has counted all of `tokens`. */
   isEstimate: boolean;
   /** The token count at which the conversation is summarized automatically; undefined if that is disabled. */
   compactsAt?: number | undefined;
-  /** The part of the model's window that is used; see `compaction.maxContextTokens`. */
+  /** The usable part of the model's window; see `compaction.maxContextTokens`. */
   contextWindow: number;
 }
 
-/** Four characters per token if nobody has counted: the calibration is not read for this. */
+/** Uses four characters per token without a count: the calibration is not read for this. */
 export function snapshotContext(
   path: readonly SessionEntry[],
   { fixed, limits }: { fixed: FixedPart; limits: ContextLimits },
@@ -44,15 +44,17 @@ export function snapshotContext(
 
 /** Context usage; all numbers are tokens. */
 export interface ContextUsage {
-  /** The part of the model's window that is used: at most `compaction.maxContextTokens`, and what providers accept. */
+  /**
+   * The usable part of the model's window: at most `compaction.maxContextTokens`, and the size that providers accept.
+   */
   contextWindow: number;
   /** The model's own window. */
   modelContextWindow: number;
-  /** The conversation is summarized automatically from this size on; undefined if that is disabled. */
+  /** The size from which on the conversation is summarized automatically; undefined if that is disabled. */
   compactsAt?: number | undefined;
   /** The next request without its new prompt. */
   tokens: number;
-  /** False if the provider itself has counted all of `tokens`. */
+  /** False if the provider has counted all of `tokens`. */
   isEstimate: boolean;
   /** Estimates by length, which add up to `tokens`. */
   causes: Readonly<Record<ContextCause, number>>;
@@ -65,7 +67,7 @@ interface ContextParts {
   modelContextWindow: number;
 }
 
-/** @param path the entries of the conversation, as `pathTo` finds them. */
+/** @param path the entries of the conversation, from `pathTo`. */
 export function describeContext(
   path: readonly SessionEntry[],
   { fixed, limits, calibrator, modelContextWindow }: ContextParts,

@@ -22,10 +22,10 @@ import { RequestMeter } from "./request-meter.ts";
 import type { Summarizer } from "./summarize.ts";
 import { estimateFixedTokens, type FixedPart, findAnsweredTokens, findCountedReply } from "./tokens.ts";
 
-// With each attempt half as much is kept verbatim, finally nothing but the newest reply.
+// Each attempt halves the part kept verbatim; the last keeps only the newest reply.
 const MAX_HALVINGS = 6;
 
-// Summaries are hardly ever shorter, so nothing would be gained.
+// A summary is hardly shorter than that, so nothing would be gained.
 const MIN_CONVERSATION_CHARACTERS = 1_000;
 
 /** `limits` are the initial limits: a refusal by the provider narrows them. */
@@ -55,7 +55,7 @@ export class ContextWindow {
   private readonly attempts = new CompactionAttempts();
   private readonly meter: RequestMeter;
   private readonly pruner: Pruner;
-  /** The last entry at the time when the model was asked what is worth recording. */
+  /** The last entry at the time of the last request to record knowledge. */
   private flushedUntil: SessionEntry | undefined;
 
   constructor(private readonly parts: ContextWindowDeps) {
@@ -64,7 +64,7 @@ export class ContextWindow {
     this.pruner = new Pruner(log, this.meter);
   }
 
-  /** See `PrepareContext`. @throws ProviderError of kind `context_overflow` when nothing can make the request fit. */
+  /** See `PrepareContext`. @throws ProviderError of kind `context_overflow` when the request cannot be made to fit. */
   async prepare(request: UpcomingRequest): Promise<PreparedContext | undefined> {
     const { calibrator, log } = this.parts;
     const { attempts, meter } = this;
@@ -112,7 +112,7 @@ export class ContextWindow {
     return describeContext(log.path(), { fixed, limits: this.meter.limits, calibrator, modelContextWindow });
   }
 
-  /** Resets attempts at the start of a run: what failed in an earlier one may be tried again. */
+  /** Resets attempts at the start of a run: a step that failed in an earlier one may be tried again. */
   startRun(): void {
     this.attempts.endRow();
   }
@@ -125,7 +125,7 @@ export class ContextWindow {
     const { meter, pruner } = this;
     if (pruner.pruneOld({ fixed, emit })) return true;
     if (!meter.limits.pruning.enabled || !meter.isTooLong(fixed)) return false;
-    // If even summarizing everything possible would not suffice, the newest results are trimmed to head and tail.
+    // If summarizing everything possible would not suffice, the newest results are trimmed to head and tail.
     const kept = meter.findAlwaysKept();
     return pruner.pruneToFit(() => meter.countExcessBesides(kept, fixed), { fixed, emit }, kept);
   }
@@ -168,7 +168,7 @@ export class ContextWindow {
       isChanged = true;
       fixed = { ...fixed, systemPrompt: outcome.systemPrompt };
       if (excess() === 0) return this.prepared(fixed);
-      // It is repeated only once, so there is no second attempt.
+      // A refused request is repeated only once, so there is no second attempt.
       if (request.overflow) break;
     }
     // Only the newest turn is left: its results are trimmed to head and tail.
@@ -178,7 +178,7 @@ export class ContextWindow {
     return isChanged ? this.prepared(fixed) : undefined;
   }
 
-  /** Lets the model record what is worth knowing, unless it was asked before and nothing has happened since. */
+  /** Lets the model record knowledge, unless it was asked before and no entry has been added since. */
   private async flush(request: FlushRequest): Promise<void> {
     const path = this.parts.log.path();
     const seen = path.findLastIndex((entry) => entry === this.flushedUntil || entry.type === "compaction");
@@ -215,7 +215,7 @@ function halve(tokens: number, times: number): number {
   return times === MAX_HALVINGS ? 0 : Math.floor(tokens / 2 ** times);
 }
 
-/** Creates what keeps a session within its model's window. */
+/** Creates the context window of a session. */
 export function openContextWindow(
   log: SessionLog,
   agentConfig: AgentLoopConfig,
@@ -249,11 +249,11 @@ export function openContextWindow(
   });
 }
 
-/** A script counts tokens as scripted: nothing is learned from it, and no calibration applies to it. */
-function openCalibrationStore(model: Model, place: Environment | undefined): CalibrationStore {
+/** For a scripted model, which defines its own token counts, nothing is learned and no calibration applies. */
+function openCalibrationStore(model: Model, environment: Environment | undefined): CalibrationStore {
   const { conditions, provider } = model;
   const key = calibrationKey(model);
-  const kept = provider === "scripted" ? undefined : place;
+  const kept = provider === "scripted" ? undefined : environment;
   return {
     read: () => (conditions ? conditions.calibration : kept && readCalibration(kept, key)),
     save: (calibration) => {
@@ -263,29 +263,29 @@ function openCalibrationStore(model: Model, place: Environment | undefined): Cal
 }
 
 // More attempts would not help, and each of them costs a request.
-const MAX_IN_A_ROW = 3;
+const MAX_CONSECUTIVE = 3;
 
 /**
  * How often a run may be compacted: three times in a row. A request that needed no compaction resets the count, and
  * so does an answered one within the limit: a long run may continue as long as each compaction makes room for work.
  */
 class CompactionAttempts {
-  private inARow = 0;
+  private consecutive = 0;
 
   get areUsedUp(): boolean {
-    return this.inARow >= MAX_IN_A_ROW;
+    return this.consecutive >= MAX_CONSECUTIVE;
   }
 
   note(): void {
-    this.inARow++;
+    this.consecutive++;
   }
 
   endRow(): void {
-    this.inARow = 0;
+    this.consecutive = 0;
   }
 }
 
-/** The values in the sentences: tokens, and the id of the model. */
+/** The values in the messages: tokens, and the id of the model. */
 interface Overflow {
   /** Approximately this many tokens are needed. */
   tokens: number;
@@ -314,25 +314,27 @@ function conversationOverflow({
   areUsedUp,
   refusal,
 }: Overflow & { areUsedUp: boolean; refusal: ProviderError | undefined }): ProviderError {
-  const said = refusal ? ` The provider said: ${refusal.message}` : "";
-  const why = areUsedUp ? "several summaries in a row freed no room" : "nothing more can be summarized";
+  const refusalText = refusal ? ` The provider said: ${refusal.message}` : "";
+  const why = areUsedUp ? "several summaries in a row freed no space" : "nothing more can be summarized";
   return new ProviderError(
     `The conversation does not fit into the context window of ${modelId}: about ${tokens} of ` +
-      `${contextWindow} tokens, and ${why}.${said}`,
+      `${contextWindow} tokens, and ${why}.${refusalText}`,
     "context_overflow",
   );
 }
 
-/** The options by which a session stays within its model's window. */
+/** The options for keeping a session within its model's window. */
 export interface ContextOptions {
   compaction?: CompactionSettings | undefined;
-  /** Who writes summaries; the session's own model when left out. */
+  /** Chooses the model that writes summaries; the session's own model when left out. */
   summarizer?: (() => Promise<Summarizer>) | undefined;
   /** Rebuilds the system prompt: called at each compaction, when the cached prefix is invalid anyway. */
   buildSystemPrompt?: (() => Promise<string>) | undefined;
   /** True: before a compaction the model may record knowledge, with one extra request if there is anything new. */
   flushKnowledge?: boolean | undefined;
-  /** Where the calibration of a model's tokenizer is kept across restarts; nowhere when left out. */
+  /**
+   * The environment whose state directory holds the calibration of a model's tokenizer; nothing is saved when left out.
+   */
   calibrationLocation?: Environment | undefined;
 }
 
@@ -346,10 +348,10 @@ export interface ContextManagerOptions extends ContextOptions {
 
 /** How a conversation is summarized on request. */
 export interface CompactOptions {
-  /** What the summary should pay attention to. */
+  /** The subject that the summary should emphasize. */
   focus?: string | undefined;
   /** Aborting it leaves the session as it was. */
   signal?: AbortSignal | undefined;
-  /** Receives events in the meantime, such as the cost of the summary. */
+  /** Receives events of the compaction, such as the cost of the summary. */
   emit?: ((event: AgentEvent) => void) | undefined;
 }

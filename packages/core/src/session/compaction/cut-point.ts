@@ -25,21 +25,21 @@ export interface CutPointResult {
    */
   entriesToSummarize: SessionEntry[];
   entriesToKeep: SessionEntry[];
-  /** The first kept entry is in the middle of a turn, whose beginning is summarized. */
+  /** True when the first kept entry is in the middle of a turn, whose beginning is summarized. */
   isSplitTurn: boolean;
   /**
-   * Where the split turn begins: at its user message, or at the first entry to summarize if an earlier compaction
-   * has replaced that message. Undefined when no turn is split.
+   * The start of the split turn: its user message, or the first entry to summarize if an earlier compaction has
+   * replaced that message. Undefined when no turn is split.
    */
   turnStartIndex: number | undefined;
 }
 
 /**
- * Finds where to cut a conversation so that about `keepRecentTokens` of its end stay: at the first user message at
- * or after the entry that exceeds them. If there is none, because the last turn alone is larger, at the nearest
- * assistant message, otherwise at the last possible cut before that; so the last assistant message always stays,
- * with its results. A call is never separated from its result, whatever stands between them. A conversation that
- * fits is kept whole. @param pathEntries the entries of one branch from its root on.
+ * Finds the cut point of a conversation so that about `keepRecentTokens` of its end are kept: the first user message at
+ * or after the entry that exceeds them. If there is none, because the last turn alone is larger, it is the nearest
+ * assistant message, otherwise the last possible cut before that; so the last assistant message is always kept, with
+ * its results. A call is never separated from its result, whatever is between them. A conversation that fits is kept
+ * completely. @param pathEntries the entries of one branch from its root on.
  */
 export function findCutPoint(pathEntries: readonly SessionEntry[], keepRecentTokens: number): CutPointResult {
   const start = contextEntries(pathEntries).summarized.length;
@@ -136,17 +136,17 @@ function messageOf(entry: SessionEntry | undefined): Message | undefined {
 const TITLE = "## User Messages\nWhat the user said in the summarized part, verbatim, oldest first.";
 const BLANK_LINE = "\n\n";
 
-// If not all messages fit, none may take the room of this many others.
+// If not all messages fit, none may take the space of this many others.
 const LARGEST_SHARE = 1 / 5;
 
-/** Room for `(12345 messages left out here)` and its blank line. */
+/** The space for `(12345 messages left out here)` and its blank line. */
 const GAP_CHARACTERS = 36;
 
 /**
  * The section with the user's messages, verbatim and in order. If not everything fits into `budgetTokens` (of four
- * characters), a message above its share, a fifth at least, keeps its head and tail, the oldest and newest messages
- * are taken first, from both ends in turn, and omitted ones are counted in their places. Each message is wrapped in
- * a tag that occurs in none of them. Empty without messages.
+ * characters), messages above their share, at least a fifth, are reduced to head and tail, the oldest and newest
+ * messages are taken first, from both ends in turn, and omitted ones are counted in their places. Each message is
+ * wrapped in a tag that occurs in none of them. Empty without messages.
  */
 export function formatPinnedMessages(messages: readonly UserMessage[], budgetTokens: number): string {
   const texts = messages.map(textOf).filter((text) => text.trim() !== "");
@@ -159,10 +159,10 @@ export function formatPinnedMessages(messages: readonly UserMessage[], budgetTok
   );
 }
 
-/** How long the section is with every message whole. */
+/** The length of the section with every message complete. */
 export function countPinnedCharacters(messages: readonly UserMessage[]): number {
   const section = formatPinnedMessages(messages, Number.POSITIVE_INFINITY);
-  // A budget counts in whole tokens, and a partly filled last token is lost.
+  // A budget counts whole tokens, and a partly filled last token is lost.
   return section === "" ? 0 : section.length + CHARACTERS_PER_TOKEN;
 }
 
@@ -273,7 +273,7 @@ export function extractFileOperations(
     const given = result.isError ? undefined : pathOf(call);
     if (given === undefined) continue;
     const path = nameOf(given);
-    // A model may have called the tool by another name, which the result does not have.
+    // A model may have called the tool by another name, which the result does not contain.
     const isOurName = READING_TOOLS.has(call.name) || MODIFYING_TOOLS.has(call.name);
     const toolName = isOurName ? call.name : result.toolName;
     const realPath = realPathOf(result, base) ?? path;
@@ -310,8 +310,8 @@ function nameFile(path: string, base: FileBase | undefined): string {
 }
 
 /**
- * Formats the lists that follow a summary: one path per line, each list in its tag; an empty one is left out.
- * @param maxCharacters for the paths; omitted ones are counted, read files being omitted first.
+ * Formats the lists that follow a summary: one path per line, each list in its tag; an empty list is omitted.
+ * @param maxCharacters for the paths; omitted ones are counted, and read files are omitted first.
  */
 export function formatFileOperations(
   { readFiles, modifiedFiles }: CompactionDetails,
@@ -342,7 +342,7 @@ function takeLines(paths: readonly string[], maxCharacters: number): TakenLines 
   return { lines, characters, leftOut: paths.length - lines.length };
 }
 
-/** On one line, and never similar to a tag: the author of the repository may have chosen the path. */
+/** On one line, and never similar to a tag: the path may come from the repository's author. */
 function toLine(path: string): string {
   return revealInvisible(path).replace(/<(?=[/!?a-z])/gi, "\\u{3c}");
 }
@@ -361,22 +361,22 @@ interface AnsweredCall {
   resultIndex: number;
 }
 
-/** The calls that have one id, in the newest message that has any. */
+/** The calls with one id, in the newest message that contains any. */
 interface WaitingCalls {
   callIndex: number;
   calls: ToolCallBlock[];
 }
 
 /**
- * The calls that have results, in the order of the results. An id may be reused in a later message: a result answers
- * the newest call that had it, and each call only once.
+ * The calls with results, in the order of the results. An id may be reused in a later message: a result answers the
+ * newest call with that id, and each call only once.
  * @param messages undefined elements are skipped; they preserve the positions of the others.
  */
 export function pairCalls(messages: readonly (Message | undefined)[]): AnsweredCall[] {
   const waiting = new Map<string, WaitingCalls>();
   const answered: AnsweredCall[] = [];
   for (const [index, message] of messages.entries()) {
-    if (message?.role === "assistant") noteCalls(waiting, message, index);
+    if (message?.role === "assistant") addCalls(waiting, message, index);
     if (message?.role !== "tool_result") continue;
     const newest = waiting.get(message.toolCallId);
     const call = newest?.calls.shift();
@@ -387,8 +387,8 @@ export function pairCalls(messages: readonly (Message | undefined)[]): AnsweredC
   return answered;
 }
 
-/** A careless model may use an id twice in one message. */
-function noteCalls(
+/** A model may use an id twice in one message. */
+function addCalls(
   waiting: Map<string, WaitingCalls>,
   { content }: AssistantMessage,
   callIndex: number,

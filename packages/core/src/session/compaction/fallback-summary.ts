@@ -2,12 +2,12 @@ import { type Message, messageText, type UserMessage } from "../../types.ts";
 import { extractFileOperations, type FileBase, pairCalls } from "./cut-point.ts";
 import { cleanSummary, cutMiddle, headOfText } from "./summary-request.ts";
 
-/** At four characters a token about one and a half times the limit of a model's summary. */
+/** At four characters per token, about one and a half times the limit of a model's summary. */
 const MAX_CHARACTERS = 24_000;
 const MAX_PREVIOUS_CHARACTERS = 16_000;
-// The limits of the parts if there is room for everything.
+// The limits of the parts if there is space for everything.
 const REQUEST_CHARACTERS = 600;
-const SAID_CHARACTERS = 600;
+const REPLY_CHARACTERS = 600;
 const ERROR_CHARACTERS = 1_000;
 const FILES_CHARACTERS = 1_500;
 const LAST_TEXTS = 3;
@@ -27,7 +27,7 @@ interface FallbackSummaryOptions {
 }
 
 /**
- * Builds a summary in the usual form from the messages without a model, for when no model gives a usable one: the
+ * Builds a summary in the standard form from the messages without a model, for when no model gives a usable one: the
  * first and the latest request, the agent's last reply, the last errors verbatim, and the previous summary.
  * Deterministic.
  */
@@ -38,13 +38,13 @@ export function createFallbackSummary(
   const share = Math.min(1, maxCharacters / MAX_CHARACTERS);
   const sections = [
     [HEADINGS.goal, ...requestLines(messages, REQUEST_CHARACTERS * share)],
-    [HEADINGS.constraints, WORDINGS.constraints],
+    [HEADINGS.constraints, TEXTS.constraints],
     [HEADINGS.progress, HEADINGS.done, ...doneLines(messages, FILES_CHARACTERS * share, fileBase)],
-    [HEADINGS.inProgress, ...saidLines(messages, SAID_CHARACTERS * share)],
+    [HEADINGS.inProgress, ...replyLines(messages, REPLY_CHARACTERS * share)],
     [HEADINGS.blocked, blockedLine(messages)],
-    [HEADINGS.decisions, WORDINGS.noDecisions],
-    [HEADINGS.dynamics, WORDINGS.noDynamics],
-    [HEADINGS.next, WORDINGS.nextSteps],
+    [HEADINGS.decisions, TEXTS.noDecisions],
+    [HEADINGS.dynamics, TEXTS.noDynamics],
+    [HEADINGS.next, TEXTS.nextSteps],
     [HEADINGS.context, ...contextLines(messages, ERROR_CHARACTERS * share)],
   ];
   const own = cleanSummary(sections.map((lines) => lines.join("\n")).join("\n\n"));
@@ -53,8 +53,8 @@ export function createFallbackSummary(
 }
 
 /**
- * The previous summaries: one by a model as it is, fallback summaries only with their facts, so that they are not
- * nested.
+ * The previous summaries: one by a model is included unchanged, fallback summaries only with their facts, so that they
+ * are not nested.
  */
 function earlierSections(own: string, previousSummary: string, maxCharacters: number): string[] {
   if (previousSummary.trim() === "") return [];
@@ -73,7 +73,7 @@ function requestLines(messages: readonly Message[], maxCharacters: number): stri
   );
   const [first] = requests;
   const latest = requests.at(-1);
-  if (!first || !latest) return [WORDINGS.noRequest];
+  if (!first || !latest) return [TEXTS.noRequest];
   const lineOf = (message: UserMessage) => toLine(messageText(message), maxCharacters);
   if (first === latest) return [`- The user asked: ${lineOf(first)}`];
   return [`- The user asked first: ${lineOf(first)}`, `- The user asked last: ${lineOf(latest)}`];
@@ -87,7 +87,7 @@ function doneLines(
   const counts = new Map<string, number>();
   const answered = pairCalls(messages);
   for (const { call } of answered) counts.set(call.name, (counts.get(call.name) ?? 0) + 1);
-  if (counts.size === 0) return [WORDINGS.noTool];
+  if (counts.size === 0) return [TEXTS.noTool];
   const failed = answered.filter(({ result }) => result.isError).length;
   const tools = toLine([...counts].map(([name, count]) => `${count} × ${name}`).join(", "), maxCharacters);
   const { modifiedFiles } = extractFileOperations(messages, undefined, fileBase);
@@ -99,20 +99,20 @@ function doneLines(
   ];
 }
 
-function saidLines(messages: readonly Message[], maxCharacters: number): string[] {
+function replyLines(messages: readonly Message[], maxCharacters: number): string[] {
   const texts: string[] = [];
   for (let index = messages.length - 1; index >= 0 && texts.length < LAST_TEXTS; index--) {
     const message = messages[index];
     const line = message?.role === "assistant" ? toLine(messageText(message), maxCharacters) : "";
     if (line !== "") texts.unshift(`- [ ] The agent said: ${line}`);
   }
-  return texts.length > 0 ? texts : [WORDINGS.nothingSaid];
+  return texts.length > 0 ? texts : [TEXTS.nothingSaid];
 }
 
 function blockedLine(messages: readonly Message[]): string {
   const last = messages.findLast((message) => message.role === "tool_result");
   const isBlocked = last?.role === "tool_result" && last.isError;
-  return isBlocked ? `- The last call failed: ${toLine(last.toolName, 100)}, see below` : WORDINGS.notBlocked;
+  return isBlocked ? `- The last call failed: ${toLine(last.toolName, 100)}, see below` : TEXTS.notBlocked;
 }
 
 function contextLines(messages: readonly Message[], maxCharacters: number): string[] {
@@ -120,7 +120,7 @@ function contextLines(messages: readonly Message[], maxCharacters: number): stri
     .filter((message) => message.role === "tool_result")
     .filter(({ isError }) => isError);
   return [
-    WORDINGS.madeBy,
+    TEXTS.madeBy,
     ...errors.slice(-LAST_ERRORS).flatMap(({ toolName, output }) => {
       const text = cutMiddle(output.trim(), maxCharacters);
       return [`- Error of ${toLine(toolName, 100)}:`, ...fenced(text)];
@@ -145,7 +145,7 @@ function toLine(text: string, maxCharacters: number): string {
 }
 
 /** The fixed lines of a fallback summary; they contain no facts. */
-const WORDINGS = {
+const TEXTS = {
   constraints: "- They are in the user's own messages, which are kept beside this summary.",
   noRequest: "- (no request of the user's in this part)",
   noTool: "- (no tool was used in this part)",
@@ -177,20 +177,16 @@ const HEADINGS = {
   earlierSummary: "## Earlier Summary",
 } as const;
 
-const FIXED_LINES: ReadonlySet<string> = new Set([
-  "",
-  ...Object.values(HEADINGS),
-  ...Object.values(WORDINGS),
-]);
+const FIXED_LINES: ReadonlySet<string> = new Set(["", ...Object.values(HEADINGS), ...Object.values(TEXTS)]);
 const STALE_LINE = /^- The last call failed: .*, see below$/;
 const FACT =
   /^- (?:The user asked(?: first| last)?: |\[x\] (?:Tool calls|Modified): |\[ \] The agent said: )/;
 const ERROR = /^- Error of .*:$/;
 const FENCE = /^`{3,}$/;
 
-/** A parsed fallback summary, so that the next one does not quote it whole. */
+/** A parsed fallback summary, so that the next one does not quote it completely. */
 interface EarlierFacts {
-  /** The facts of fallback summaries, oldest first and each once; an error with its text in a fence. */
+  /** The facts of fallback summaries, oldest first and without duplicates; an error with its text in a fence. */
   facts: string[];
   /** Some of them were omitted before. */
   isIncomplete: boolean;
@@ -199,8 +195,8 @@ interface EarlierFacts {
 }
 
 /**
- * Parses a fallback summary and those nested in it. A summary that contains anything else is left whole, so that
- * nothing is lost.
+ * Parses a fallback summary and those nested in it. A summary with other contents is kept completely, so that nothing
+ * is lost.
  */
 function readEarlierFacts(summary: string): EarlierFacts {
   let facts: string[] = [];
@@ -225,7 +221,7 @@ function readLayer(text: string): EarlierFacts | undefined {
   for (; index < lines.length && lines[index] !== HEADINGS.earlierSummary; index++) {
     const line = lines[index] ?? "";
     if (line === HEADINGS.earlierSteps) facts = earlier;
-    isByProgram ||= line === WORDINGS.madeBy;
+    isByProgram ||= line === TEXTS.madeBy;
     if (FACT.test(line)) facts.push(line);
     else if (ERROR.test(line)) {
       const end = findFenceEnd(lines, index + 1);
@@ -235,7 +231,7 @@ function readLayer(text: string): EarlierFacts | undefined {
     } else if (!FIXED_LINES.has(line) && !STALE_LINE.test(line)) return undefined;
   }
   if (!isByProgram) return undefined;
-  const isIncomplete = lines.slice(0, index).includes(WORDINGS.olderLeftOut);
+  const isIncomplete = lines.slice(0, index).includes(TEXTS.olderLeftOut);
   return {
     facts: [...earlier, ...own],
     isIncomplete,
@@ -260,12 +256,12 @@ function formatEarlierFacts(
 ): string {
   if (facts.length === 0 && !isIncomplete) return "";
   const kept: string[] = [];
-  let room = maxCharacters - HEADINGS.earlierSteps.length - WORDINGS.olderLeftOut.length - 2;
+  let room = maxCharacters - HEADINGS.earlierSteps.length - TEXTS.olderLeftOut.length - 2;
   for (const fact of facts.toReversed()) {
     room -= fact.length + 1;
     if (room < 0) break;
     kept.unshift(fact);
   }
-  const note = isIncomplete || kept.length < facts.length ? [WORDINGS.olderLeftOut] : [];
+  const note = isIncomplete || kept.length < facts.length ? [TEXTS.olderLeftOut] : [];
   return [HEADINGS.earlierSteps, ...note, ...kept].join("\n");
 }

@@ -21,13 +21,13 @@ export interface ContextLimits {
   keepRecentTokens: number;
   /** The maximum share of the window for user messages of the summarized part. */
   maxPinnedTokens: number;
-  /** A system prompt with tools above this leaves no room for work. */
+  /** A system prompt with tools above this size leaves no space for work. */
   maxFixedTokens: number;
   maxSummaryTokens: number;
   pruning: PruningLimits;
 }
 
-// For windows of 100k and more; in a smaller one they would leave no room, so there they are shares of it.
+// For windows of 100k and more; in smaller windows, shares apply instead.
 const RESERVE = { tokens: 16_384, share: 1 / 4 };
 const KEEP_RECENT = { tokens: 20_000, share: 1 / 4 };
 const PRUNING_MINIMUM = { tokens: 20_000, share: 1 / 8 };
@@ -37,8 +37,8 @@ const PINNED_SHARE = 1 / 5;
 const FIXED_SHARE = 1 / 2;
 
 /**
- * The window that is used of a larger one: every request costs its whole size, models attend worse to what is in the
- * middle of a long one, and all numbers here are meant for 200,000 tokens.
+ * The usable part of a larger window: every request costs its whole size, models attend less reliably to the middle of
+ * a long context, and all numbers here are chosen for 200,000 tokens.
  */
 const MAX_CONTEXT_TOKENS = 200_000;
 
@@ -46,8 +46,9 @@ const MAX_CONTEXT_TOKENS = 200_000;
 const EXPECTED_SHARE = 0.7;
 
 /**
- * The limits after the provider refused a request of about `refused` tokens: the window is no larger than that. If
- * it was assumed far larger, it is at least what was `answered` last, otherwise perhaps a half.
+ * The limits after the provider refused a request of about `refused` tokens: the window is no larger than that. If it
+ * was assumed to be far larger, it is at least the size of the last answered request, `answered`, otherwise half of the
+ * refused size.
  */
 export function limitsAfterRefusal(
   limits: ContextLimits,
@@ -58,7 +59,7 @@ export function limitsAfterRefusal(
   return narrowLimits(limits, Math.min(refused, isExpected ? refused : atLeast));
 }
 
-/** The same limits for a window of `tokens`, if that is smaller. */
+/** The limits for a window of `tokens`, if that is smaller. */
 export function narrowLimits(limits: ContextLimits, tokens: number): ContextLimits {
   const contextWindow = Math.min(limits.contextWindow, tokens);
   const shareOf = (share: number) => Math.floor(contextWindow * share);
@@ -106,27 +107,27 @@ export function toContextLimits(model: Model, settings: CompactionSettings = {})
   };
 }
 
-// After a compaction there has to be room for several turns before the next one.
+// After a compaction there must be space for several turns before the next one.
 const FILLED_SHARE = 0.85;
-// All user messages together may take this share of the room; if that is not enough, they are limited to a half.
+// All user messages together may take this share of the space; if that is not enough, they are limited to a half.
 const WHOLE_SHARE = 0.9;
 const SHORT_SHARE = 0.5;
-// The minimum however little room there is: the head and tail of a task.
+// The minimum, even in little space: the head and tail of a task.
 const MIN_PINNED_TOKENS = 300;
 
 /** The token budgets of the parts after a compaction, as the session estimates tokens. */
 export interface RoomShares {
   /** The approximate size of the part kept verbatim. */
   keepRecentTokens: number;
-  /** Keeping more than this would leave the next request too long. */
+  /** Keeping more than this would make the next request too long. */
   maxKeptTokens: number;
   /** The limit for user messages of the summarized part. */
   pinnedTokens: number;
 }
 
 /**
- * How the room beside the fixed part and the summary is divided: in a large window each part gets its maximum, in
- * a small one the user's messages come first if they fit as a whole.
+ * Divides the space beside the fixed part and the summary: in a large window each part gets its maximum, in a small one
+ * the user's messages come first if they fit completely.
  */
 export function shareRoom(
   { contextWindow, reserveTokens, maxPinnedTokens, maxSummaryTokens }: ContextLimits,

@@ -8,13 +8,13 @@ import type { PruningLimits } from "./limits.ts";
 import type { RequestMeter } from "./request-meter.ts";
 import { countCharacters, type FixedPart } from "./tokens.ts";
 
-/** The request for which results are shortened, and who is notified. */
+/** The request for which results are shortened, and its event receiver. */
 interface PruningRequest {
   fixed: FixedPart;
   emit(event: AgentEvent): void;
 }
 
-/** Shortens tool results of a session, by entries of it; both ways say whether anything was shortened. */
+/** Shortens tool results of a session by adding entries; both methods return whether anything was shortened. */
 export class Pruner {
   constructor(
     private readonly log: SessionLog,
@@ -35,9 +35,9 @@ export class Pruner {
   }
 
   /**
-   * Shortens whatever results it takes until `excess` is 0, the newest one last, and none more than necessary.
+   * Shortens results until `excess` is 0, the newest one last, and none more than necessary.
    * @param excess the characters by which the request is too long.
-   * @param only the entries whose length makes a difference; all when left out.
+   * @param only the entries whose length matters; all when left out.
    */
   pruneToFit(excess: () => number, request: PruningRequest, only?: ReadonlySet<string>): boolean {
     return this.report(request, () => {
@@ -84,8 +84,8 @@ const SIZES = [1_500, 700, 300, 120, 40] as const;
 type EmergencyStep = (wantedCharacters: number, newestLength: number) => BatchLimits;
 
 /**
- * Ways to shorten even the newest results, the mildest first: the older ones to the usual size, then to placeholders, then
- * the newest to what there is room for, then all of them further. The file keeps them whole.
+ * The steps for shortening even the newest results, the mildest first: the older ones to the standard size, then to
+ * placeholders, then the newest to the available space, then all of them further. The file keeps them complete.
  */
 const EMERGENCY_STEPS: readonly EmergencyStep[] = [
   () => trimmedTo(SIZES[0], { keepLast: 1 }),
@@ -97,7 +97,7 @@ const EMERGENCY_STEPS: readonly EmergencyStep[] = [
   ...SIZES.slice(1).map((size) => () => trimmedTo(size)),
 ];
 
-// The most that the line between head and tail takes.
+// The maximum length of the line between head and tail.
 const MARKER_CHARACTERS = 500;
 
 function trimmedTo(
@@ -121,9 +121,9 @@ function trimmedTo(
 
 /** The limits of one batch. */
 interface BatchLimits extends PruningLimits {
-  /** Enough is shortened once so many tokens are gained; everything that may be is shortened when left out. */
+  /** Shortening stops once so many tokens are freed; everything allowed is shortened when left out. */
   wantedTokens?: number;
-  /** Whether results that the model has not seen stay as they are; if `keepLast` is above zero when left out. */
+  /** Whether results that the model has not seen stay unchanged; by default if `keepLast` is above zero. */
   keepsUnseen?: boolean;
   /** The entries that may be shortened; all when left out. */
   only?: ReadonlySet<string> | undefined;
@@ -135,22 +135,22 @@ type PruningPlan = Pick<PruneEntry, "cleared" | "trimmed" | "trimHead" | "trimTa
 interface ShownResult extends PrunableResult {
   /** The result as the model sees it now. */
   shown: ToolResultMessage;
-  /** How many results came after it. */
+  /** The number of results after it. */
   age: number;
   /** Tokens of the results after it, as the model sees them, at four characters each. */
   newerTokens: number;
-  /** True if the model has answered since. */
+  /** True if the model has replied since. */
   isSeen: boolean;
 }
 
-// The plan's counts are of four characters each, whatever the tokenizer really produces.
+// The plan's counts assume four characters per token, whatever the tokenizer's actual ratio.
 const CHARS_PER_TOKEN = 4;
 
 /**
- * Which tool results of the context are to be shortened now, the oldest first. Undefined while less than
- * `minimumTokens`, at four characters each, would be gained: every pruning changes old messages and costs the
- * provider's prompt cache, so it is done rarely and in one batch. Results with images are left alone, and results that
- * the model has not seen are never cleared.
+ * Chooses the tool results to shorten now, the oldest first. Undefined while less than `minimumTokens`, at four
+ * characters each, would be freed: every pruning changes old messages and invalidates the provider's prompt cache, so
+ * it is done rarely and in one batch. Results with images are never shortened, and results that the model has not seen
+ * are never cleared.
  * @param path the entries of one branch from its root on.
  */
 export function planPruning(path: readonly SessionEntry[], limits: BatchLimits): PruningPlan | undefined {
@@ -193,7 +193,7 @@ function prunableResults(path: readonly SessionEntry[]): ShownResult[] {
   return results.reverse();
 }
 
-/** What the model sees instead; undefined if the result stays unchanged. */
+/** The output that the model sees instead; undefined if the result stays unchanged. */
 function shortenedOutput(
   result: ShownResult,
   limits: BatchLimits,

@@ -24,10 +24,10 @@ export function shouldCompact(
   return estimatedTokens > contextWindow - reserveTokens;
 }
 
-// A refusal that does not state the size of the request leaves open by how much it was too long.
+// A refusal without the size of the request does not say by how much it was too long.
 const UNSTATED_MARGIN = 1.25;
 
-// Smaller windows hardly exist any more.
+// Smaller windows are hardly used any more.
 const LEAST_LEARNED_WINDOW = 4_096;
 
 /** Measures the next request of a session against the limits of its model, and learns those limits from refusals. */
@@ -67,7 +67,7 @@ export class RequestMeter {
     return this.exceedsLimit(this.countTokens(fixed), limits);
   }
 
-  /** The same for a request of the given size. */
+  /** The same check for a request of the given size. */
   exceedsLimit(tokens: number, { contextWindow, reserveTokens } = this.limits): boolean {
     return shouldCompact(tokens, contextWindow, reserveTokens);
   }
@@ -78,7 +78,9 @@ export class RequestMeter {
     return Math.max(0, Math.ceil(tokens / this.estimator.ratio));
   }
 
-  /** The same for a request that replaces a refused one, by what the refusal says of the tokens of its characters. */
+  /**
+   * The excess of a request that replaces a refused one, based on the tokens per character that the refusal indicates.
+   */
   countExcessAfterRefusal(fixed: FixedPart, limits = this.limits): number {
     const characters = countFixedCharacters(fixed) + this.countConversation();
     const allowed = Math.floor((limits.contextWindow - limits.reserveTokens) / this.refusedRatio);
@@ -100,8 +102,8 @@ export class RequestMeter {
   }
 
   /**
-   * Called when the window is smaller than assumed. The size that the provider states, or else that of the refused
-   * request, holds for the rest of the session; but a provider that refuses a tiny request is faulty, probably only
+   * Called when the window is smaller than assumed. The size in the provider's message, or else the size of the refused
+   * request, applies for the rest of the session; but a provider that refuses a tiny request is faulty, probably only
    * temporarily.
    * @returns the limits for the request that replaces the refused one.
    */
@@ -120,7 +122,7 @@ export class RequestMeter {
     return limits;
   }
 
-  /** As accurate as the ids of a request if only lengths matter, and cheaper. */
+  /** As accurate as a request with ids if only lengths matter, and cheaper. */
   private messages(): Message[] {
     return contextMessages(this.log.path()).map(({ message }) => message);
   }

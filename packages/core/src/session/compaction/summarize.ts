@@ -20,10 +20,10 @@ import {
 import { CHARACTERS_PER_TOKEN } from "./tokens.ts";
 import { shortenTranscript, takeTranscriptPart, toTranscriptPieces } from "./transcript.ts";
 
-// Together with the one request of the second attempt these are the five requests a summary may take.
+// Together with the one request of the second attempt these are the five requests that a summary may take.
 const FIRST_RETRIES = 3;
 
-/** The fallback gets no more room than the model would have had. */
+/** The fallback gets no more space than the model would have had. */
 const FULL_SUMMARY_TOKENS = 4_096;
 
 /** `model.maxOutputTokens` also limits the summary, even the fallback. */
@@ -39,18 +39,18 @@ interface SummaryOutcome {
   summary: string;
   /** True if the model gave no usable summary. */
   isFallback: boolean;
-  /** Why it is a fallback. */
+  /** The reason for the fallback. */
   failure?: string;
 }
 
 type Attempt =
   | { summary: string }
-  /** `correction` is for the model, where it can do better. */
+  /** `correction` tells the model what to improve. */
   | { failure: string; isWorthRepeating: boolean; correction?: string };
 
 /**
- * Summarizes messages: by the model, asked a second time if the first answer is unusable or the request failed
- * temporarily, otherwise by the fallback.
+ * Summarizes messages: with the model, which is asked again if the first answer is unusable or the request failed
+ * temporarily, otherwise with the fallback.
  * @throws only the reason of `signal`, when that is aborted.
  */
 export async function summarize(
@@ -96,8 +96,8 @@ interface LadderOptions extends Omit<SummarizeOptions, "streamFunction" | "model
 }
 
 /**
- * Summarizes by the first of these that gives a usable summary: the preferred model, the session's own, the fallback.
- * Each summary tries from the top again; for each step down the reason is reported.
+ * Summarizes with the first of these that gives a usable summary: the preferred model, the session's own, the fallback.
+ * Each summary starts with the preferred model again; the reason for each further step is reported.
  * @throws only the reason of `signal`, when that is aborted.
  */
 export async function summarizeByLadder(
@@ -153,37 +153,37 @@ async function attemptSummary(
   }
 }
 
-/** Above this many requests for one summary, calls and results are cut further. */
+/** If a summary needs more requests than this, calls and results are shortened further. */
 const MANY_REQUESTS = 4;
 /** The maximum number of requests; messages that do not fit are left out of the middle of the transcript. */
 const MAX_REQUESTS = 24;
 const MAX_HALVINGS = 3;
 const MAX_FOCUS_CHARACTERS = 2_000;
 
-/** Further inputs of a summary; all of them are optional. */
+/** Additional inputs of a summary; all of them are optional. */
 export interface GenerateSummaryOptions {
-  /** The summary that the new one has to cover and replaces. */
+  /** The summary that the new one must cover and replaces. */
   previousSummary?: string | undefined;
-  /** What the user wants it to keep above all. */
+  /** The user's instruction what to emphasize. */
   focus?: string | undefined;
   signal?: AbortSignal | undefined;
   /** The index of the message at which a turn begins whose later part stays verbatim. */
   splitTurnAt?: number | undefined;
-  /** What was wrong with an earlier attempt. */
+  /** The problem of an earlier attempt. */
   correction?: string | undefined;
-  /** The session's calibration of the tokenizer; used for the transcript's room if that gives less. */
+  /** The session's calibration of the tokenizer; used for the transcript's space if that gives less. */
   tokensPerCharacter?: number | undefined;
   /** Attempts after the first; for the retry wrapper. */
   maxRetries?: number | undefined;
-  /** Called for each request with what it has cost. */
+  /** Called for each request with its usage. */
   onUsage?: ((usage: Usage) => void) | undefined;
 }
 
 /**
- * Lets a model summarize messages, which it gets as one text without tools. A text that is too long for its window
- * is sent in parts, each of which updates the previous summary; if an intermediate answer does not have the form of
- * a summary, it is returned as it is. `validateSummary` decides whether the result is usable. An answer that was
- * cut off is requested once more, shorter; one with a `correction` is already the second attempt.
+ * Lets a model summarize messages, which it receives as one text without tools. A text that is too long for its window
+ * is sent in parts, each of which updates the previous summary; if an intermediate answer does not have the form of a
+ * summary, it is returned unchanged. `validateSummary` decides whether the result is usable. A truncated answer is
+ * requested once more, shorter; one with a `correction` is already the second attempt.
  * @throws the signal's reason when that is aborted, else a ProviderError.
  */
 export async function generateSummary(
@@ -201,7 +201,7 @@ export async function generateSummary(
   return updateByParts(pieces, previousSummary, { ask, roomFor });
 }
 
-/** Calls and results are cut further if many requests would be needed otherwise. */
+/** Calls and results are shortened further if too many requests would be needed otherwise. */
 function choosePieces(
   messages: readonly Message[],
   { splitTurnAt }: GenerateSummaryOptions,
@@ -253,21 +253,21 @@ function isOverflow(error: unknown): boolean {
   return error instanceof ProviderError && error.errorType === "context_overflow";
 }
 
-// More keywords say no more about a summary than these, and a long conversation has thousands.
+// More keywords add no information about a summary, and a long conversation has thousands.
 const MAX_KEYWORDS = 20;
-// With fewer keywords a good summary may not need any of them.
+// With so few keywords, a good summary may need none of them.
 const MIN_CHECKED_KEYWORDS = 4;
 const MIN_MENTIONED_SHARE = 1 / 4;
 const SHOWN_KEYWORDS = 3;
 // A pasted file does not show what matters to the user.
 const MAX_SEARCHED_CHARACTERS = 20_000;
 
-/** `src/a.ts`, `camelCase`, `snake_case`, `ERR_CODE`, `a::b`, and anything between backticks. */
+/** `src/a.ts`, `camelCase`, `snake_case`, `ERR_CODE`, `a::b`, and text between backticks. */
 const IDENTIFIERS =
   /`([^`\n]{2,60})`|(?<![\w./-])((?:[\w$~-]+[./:_-]+)+[\w$]+|[a-z]+[A-Z][\w$]*|[A-Z][a-z]+[A-Z][\w$]*)/g;
 
 /**
- * Checks a summary of `messages` that will be used: its length and, if a model wrote it, its content: the user's
+ * Assesses a summary of `messages` that will be used: its length and, if a model wrote it, its content: the user's
  * names and the changed files should occur in it.
  */
 export function assessSummary(
@@ -307,7 +307,7 @@ export function summaryWarnings(validation: SummaryValidation): AgentEvent[] {
   const { characters, isLong, keywords, missingKeywords } = validation;
   const warnings: AgentEvent[] = [];
   if (isLong) {
-    const message = `The summary has ${characters} characters, more than ${LONG_CHARACTERS}, and leaves less room for the conversation.`;
+    const message = `The summary has ${characters} characters, more than ${LONG_CHARACTERS}, and leaves less space for the conversation.`;
     warnings.push({ type: "notice", level: "warning", code: "summary_long", message });
   }
   const mentioned = keywords.length - missingKeywords.length;
@@ -319,17 +319,17 @@ export function summaryWarnings(validation: SummaryValidation): AgentEvent[] {
   return warnings;
 }
 
-// A long list of files says little in a conversation that continues without them.
+// A long list of files is of little use in a conversation that continues without them.
 const MAX_FILE_CHARACTERS = 8_000;
 
-/** Who summarizes which part of a branch. */
+/** The branch to summarize, and the models to use. */
 interface BranchSummaryOptions extends SummarizerChoice {
   /** The branch's entries that are no longer part of the conversation. */
   left: readonly SessionEntry[];
   /** The base of relative paths in tool calls. */
   fileBase?: FileBase | undefined;
   signal?: AbortSignal | undefined;
-  /** Called for each request with what it has cost. */
+  /** Called for each request with its usage. */
   onUsage?: ((usage: Usage, model: Model) => void) | undefined;
   /** Receives notices of problems with a model. */
   emit?: ((event: AgentEvent) => void) | undefined;
@@ -338,14 +338,14 @@ interface BranchSummaryOptions extends SummarizerChoice {
 /** `summary` ends with the lists of files. */
 interface MadeBranchSummary {
   summary: string;
-  /** Why the fallback was used instead of the model. */
+  /** The reason why the fallback was used instead of the model. */
   failure?: string | undefined;
   /** A notice for the user. */
   warnings: AgentEvent[];
 }
 
 /**
- * Summarizes the branch that is left, in the form of every other summary, with the files it touched.
+ * Summarizes an abandoned branch, in the form of every other summary, with its files.
  * @param path of the branch, from the root on.
  * @throws only the reason of `signal`, when that is aborted.
  */

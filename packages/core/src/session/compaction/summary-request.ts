@@ -19,9 +19,9 @@ import UPDATE_PROMPT from "./summary-update-prompt.md" with { type: "text" };
 import { CHARACTERS_PER_TOKEN } from "./tokens.ts";
 
 const MIN_CHARACTERS = 200;
-/** A summary longer than this is used, with a warning. */
+/** A longer summary is used, with a warning. */
 export const LONG_CHARACTERS = 8_000;
-// Twice what 4,096 tokens of ordinary text have: a server that ignores the output limit may never stop.
+// Twice the length of 4,096 tokens of ordinary text: a server that ignores the output limit may never stop.
 const MAX_CHARACTERS = 32_768;
 
 /** The section names of the summary prompt, in any case and at any heading level. */
@@ -32,7 +32,7 @@ const SECTIONS = [
 ] as const;
 const MIN_SECTIONS = 2;
 
-/** The sections that a cut-off summary needs; only Critical Context, the last section, may be missing. */
+/** The sections that a truncated summary needs; only Critical Context, the last section, may be missing. */
 const HEADINGS_BEFORE_A_CUT = [
   /^[ \t]*##+[ \t]*goals?\b/im,
   /^[ \t]*##+[ \t]*progress\b/im,
@@ -42,7 +42,7 @@ const HEADINGS_BEFORE_A_CUT = [
 
 type SummaryVerdict =
   | { isValid: true }
-  /** `problem` is a sentence without its full stop, for the model as well as for the user. */
+  /** `problem` is a clause for the model as well as for the user. */
   | { isValid: false; problem: string };
 
 /** Checks the form of a summary: its length, and at least two of its three main sections. */
@@ -65,7 +65,7 @@ export function validateSummary(
   return { isValid: true };
 }
 
-/** Whether a cut-off summary is usable: it has everything up to the beginning of its next steps. */
+/** True when a truncated summary is usable: it has everything up to the beginning of its next steps. */
 function isUsableWhenCut(summary: string, options: { maxCharacters?: number } = {}): boolean {
   return (
     validateSummary(summary, options).isValid &&
@@ -78,28 +78,28 @@ const MAX_TOKENS = 4_096;
 const MAX_WORDS = 1_200;
 const WORDS_PER_TOKEN = 1 / 2;
 
-// Code and European languages stay far below; if the estimate is too low the provider refuses, and the part is
-// halved.
+// The ratio of code and European languages is far lower; if the estimate is too low, the provider refuses, and the part
+// is halved.
 const CAUTIOUS_TOKENS_PER_CHARACTER = 0.4;
 
-// Tags, the closing sentences and what a provider adds.
+// For tags, the closing sentences and additions of the provider.
 const OVERHEAD_CHARACTERS = 1_000;
 const MIN_TRANSCRIPT_CHARACTERS = 1_000;
 
 /** The content of a summary request. */
 interface SummaryRequest {
-  /** The summary that it has to cover besides the transcript. */
+  /** The summary that it must cover in addition to the transcript. */
   previousSummary: string | undefined;
   transcript: string;
   /** True if the conversation continues after the transcript and that part is summarized next. */
   isContinued: boolean;
-  /** What the user wants it to keep above all. */
+  /** The user's instruction what to emphasize. */
   focus: string | undefined;
-  /** Why the previous summary could not be used. */
+  /** The reason why the previous summary was unusable. */
   correction: string | undefined;
   /** The measured tokens per character, if known; a cautious ratio applies if it is lower. */
   tokensPerCharacter?: number | undefined;
-  /** The maximum number of words requested; as many as the model has room for by default. */
+  /** The maximum number of words requested; by default as many as the model has space for. */
   maxWords?: number | undefined;
 }
 
@@ -108,7 +108,7 @@ export function maxSummaryTokens({ contextWindow, maxOutputTokens }: Model): num
   return Math.min(MAX_TOKENS, maxOutputTokens, Math.floor(contextWindow / 4));
 }
 
-/** Words requested for a summary; they leave half of the model's room as a reserve. */
+/** The words requested for a summary; half of the model's space remains as a reserve. */
 function maxSummaryWords(model: Model): number {
   return Math.min(MAX_WORDS, Math.floor(maxSummaryTokens(model) * WORDS_PER_TOKEN));
 }
@@ -118,13 +118,13 @@ export function maxSummaryCharacters(model: Model): number {
   return maxSummaryTokens(model) * CHARACTERS_PER_TOKEN * 2;
 }
 
-/** How much of a conversation fits into one request, in characters. */
+/** The sizes for one request, in characters. */
 interface SummaryRoom {
   transcript: number;
   previousSummary: number;
 }
 
-/** Each of the two gets at least 1,000 characters, however little room there is. */
+/** Each of the two gets at least 1,000 characters, even in little space. */
 export function summaryRoom(
   model: Model,
   { previousSummary = "", focus = "", tokensPerCharacter = 0 }: Partial<SummaryRequest>,
@@ -183,22 +183,22 @@ const CUT_NOTE = "[… cut off here …]";
 interface SummarySource extends Pick<SummaryRequest, "focus" | "tokensPerCharacter"> {
   streamFunction: StreamFunction;
   model: Model;
-  /** Why an earlier attempt could not be used; there is no further attempt then. */
+  /** The reason why an earlier attempt was unusable; there is no further attempt then. */
   correction?: string | undefined;
   signal?: AbortSignal | undefined;
   maxRetries?: number | undefined;
   onUsage?: ((usage: Usage) => void) | undefined;
 }
 
-/** @throws the signal's reason or a ProviderError, also if every answer was cut off too early. */
+/** @throws the signal's reason or a ProviderError, also if every answer was truncated too early. */
 export type AskForSummary = (
   part: Pick<SummaryRequest, "transcript" | "previousSummary" | "isContinued">,
 ) => Promise<string>;
 
 /**
- * Requests complete summaries. If the output limit cuts one off, a shorter one is requested; if that is cut off
- * too, the longer of the two that has all sections up to the next steps is used, with a note that it was cut off.
- * After one cut, later summaries are requested short from the start.
+ * Requests complete summaries. If the output limit truncates one, a shorter one is requested; if that is truncated too,
+ * the longer of the two that has all sections up to the next steps is used, with a note. After one truncation, later
+ * summaries are requested short from the start.
  */
 export function askUncut(source: SummarySource): AskForSummary {
   let isShort = false;
@@ -268,7 +268,7 @@ function isUsable({ text }: TextAnswer, model: Model): boolean {
   return isUsableWhenCut(text, { maxCharacters: maxSummaryCharacters(model) });
 }
 
-/** One request of whose answer only the text is needed. */
+/** A request whose answer is only needed as text. */
 interface TextQuestion {
   streamFunction: StreamFunction;
   model: Model;
@@ -367,17 +367,13 @@ const SECTION_HEADINGS = /^[ \t]*#+[ \t]*(?=(?:user messages|files read|files mo
 
 const WHOLE_FENCE = /^```(?:markdown|md)?\n([\s\S]*)\n```$/;
 
-/**
- * Escapes text for a place between tags of the request: it can neither close nor open one. Otherwise it is
- * unchanged.
- */
+/** Escapes text between tags of the request: it can neither close nor open one. Otherwise it is unchanged. */
 function withoutRequestTags(text: string): string {
   return text.replace(REQUEST_TAGS, "‹");
 }
 
 /**
- * A model's summary without a surrounding fence, and without anything that looks like the sections appended by
- * diligent.
+ * A model's summary without a surrounding fence, and without text that looks like the sections appended by diligent.
  */
 export function cleanSummary(text: string): string {
   const trimmed = text.trim();
@@ -389,8 +385,8 @@ export function cleanSummary(text: string): string {
 export const MARKER_CHARACTERS = 44;
 
 /**
- * Shortens a text longer than `keptCharacters` to its beginning (two thirds of what is kept) and its end, with a
- * line between them that says how much is missing. No character is split.
+ * Shortens a text longer than `keptCharacters` to its beginning (two thirds of the kept text) and its end, with a line
+ * between them that says how much is missing. No character is split.
  */
 export function cutMiddle(text: string, keptCharacters: number): string {
   if (text.length <= keptCharacters) return text;

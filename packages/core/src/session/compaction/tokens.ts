@@ -10,7 +10,7 @@ import {
 import type { SessionEntry } from "../types.ts";
 import type { ContextLimits } from "./limits.ts";
 
-// No tokenizer makes tokens of more than twenty characters: a lower count leaves out cached tokens, or most of them.
+// No tokenizer makes tokens of more than twenty characters: a lower count excludes cached tokens, or most of them.
 const LEAST_TOKENS_PER_CHARACTER = 1 / 20;
 
 /** The input of an estimate: characters of the request's fixed part, and its messages. */
@@ -20,7 +20,7 @@ interface RequestSize {
 }
 
 /**
- * Tokens of the next request: the provider's last count, plus an estimate of what came after it. Without a count
+ * Tokens of the next request: the provider's last count, plus an estimate of the messages after it. Without a count
  * since the context was changed, or with an implausible one, everything is estimated.
  */
 export function countContextTokens(
@@ -51,7 +51,7 @@ export function estimateRequest(
 }
 
 /**
- * Tokens of the fixed part by the rule of thumb: a calibration by other text, such as columns of numbers, does not
+ * Tokens of the fixed part by the rule of thumb: a calibration with other text, such as columns of numbers, does not
  * apply to prose and schemas.
  */
 export function estimateFixedTokens(fixed: FixedPart): number {
@@ -109,7 +109,7 @@ function entryCharacters(entry: SessionEntry): number {
 /** The usual rule of thumb for English text and code. */
 export const CHARACTERS_PER_TOKEN = 4;
 
-/** About 1,200 tokens, which is what providers count for one image whatever the length of its base64. */
+/** About 1,200 tokens, which is the providers' count for one image whatever the length of its base64. */
 export const IMAGE_CHARACTERS = 4_800;
 
 // A conversation is counted before every request, and its messages never change.
@@ -160,7 +160,7 @@ function countBlock(block: ContentBlock): number {
 }
 
 const START_RATIO = 1 / CHARACTERS_PER_TOKEN;
-// The weight of one observation: after ten of them the ratio is about two thirds learned.
+// The weight of one observation: after ten of them two thirds of the ratio are learned.
 const ALPHA = 0.1;
 // No tokenizer comes near these ratios; a request that does was counted differently.
 const MIN_RATIO = 0.05;
@@ -219,7 +219,7 @@ export function isPlausible(ratio: number): boolean {
 export const MOST_TOKENS_PER_CHARACTER = 1;
 
 /**
- * True if a request is so far from every limit that no closer check is necessary: true for every request of most
+ * True if a request is so far below every limit that no closer check is necessary: true for every request of most
  * conversations, and cheap.
  */
 export function hasRoom(context: StreamContext, limits: ContextLimits): boolean {
@@ -254,7 +254,7 @@ function lastUsageTokens({ messages }: StreamContext): number {
 /** The part that all requests have in common. */
 export type FixedPart = Pick<StreamContext, "systemPrompt" | "tools">;
 
-/** Its characters; the tools count as the JSON they are sent as. */
+/** Its characters; tools count as their JSON. */
 export function countFixedCharacters({ systemPrompt, tools }: FixedPart): number {
   return systemPrompt.length + (tools.length > 0 ? JSON.stringify(tools).length : 0);
 }

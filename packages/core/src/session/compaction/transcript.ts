@@ -10,15 +10,15 @@ import { cutMiddle, headOfText } from "./summary-request.ts";
 /** The prefix of the line before each message; no other line begins with it. */
 const MESSAGE_MARK = "@@@";
 
-/** The part of a turn it belongs to, and how far it is shortened. */
+/** The split turn, and how much is shortened. */
 interface TranscriptOptions {
   /** The index of the message at which a turn begins whose later part is not in the transcript. */
   splitTurnAt?: number | undefined;
-  /** Cuts calls and results to a fifth of the usual length. */
+  /** Shortens calls and results to a fifth of the normal length. */
   isBrief?: boolean | undefined;
 }
 
-/** Characters kept of long content; the rest is worth less than the room it takes. */
+/** Characters kept of long content; more is not worth its space. */
 interface KeptCharacters {
   call: number;
   result: number;
@@ -61,9 +61,9 @@ export function toTranscriptPieces(
 function toPiece(message: Message, kept: KeptCharacters): string | undefined {
   switch (message.role) {
     case "user":
-      return underMark("user", contentText(message.content, kept));
+      return withHeader("user", contentText(message.content, kept));
     case "assistant":
-      return underMark(`assistant${howItEnded(message)}`, contentText(message.content, kept));
+      return withHeader(`assistant${describeEnd(message)}`, contentText(message.content, kept));
     case "tool_result":
       return resultPiece(message, kept);
   }
@@ -75,16 +75,16 @@ function resultPiece(
 ): string | undefined {
   const text = cutMiddle(output, isError ? kept.error : kept.result);
   const shown = images.length > 0 ? [text, ...images.map(() => "[image]")].filter(isShown).join("\n") : text;
-  return underMark(`${isError ? "error" : "result"} of ${onOneLine(toolName)}`, shown || "(no output)");
+  return withHeader(`${isError ? "error" : "result"} of ${toOneLine(toolName)}`, shown || "(no output)");
 }
 
-function underMark(what: string, text: string): string | undefined {
+function withHeader(what: string, text: string): string | undefined {
   if (text.trim() === "") return undefined;
   const unmarked = text.includes(MESSAGE_MARK) ? text.replace(MARKED_LINES, ` ${MESSAGE_MARK}`) : text;
   return `${MESSAGE_MARK} ${what}\n${unmarked.toWellFormed()}`;
 }
 
-function howItEnded({ stopReason }: AssistantMessage): string {
+function describeEnd({ stopReason }: AssistantMessage): string {
   if (stopReason === "aborted") return " (interrupted by the user)";
   if (stopReason === "error") return " (failed)";
   return stopReason === "max_tokens" ? " (cut off)" : "";
@@ -117,16 +117,16 @@ function blockText(block: ContentBlock, kept: KeptCharacters): string {
 }
 
 function callText({ name, input, invalidInput }: ToolCallBlock, kept: KeptCharacters): string {
-  return `call ${onOneLine(name)}(${cutMiddle(invalidInput ?? JSON.stringify(input), kept.call)})`;
+  return `call ${toOneLine(name)}(${cutMiddle(invalidInput ?? JSON.stringify(input), kept.call)})`;
 }
 
-function onOneLine(name: string): string {
+function toOneLine(name: string): string {
   return name.replace(/\s+/g, " ");
 }
 
 const SEPARATOR = "\n\n";
 const CONTINUED = `${MESSAGE_MARK} (the message before, continued)\n`;
-// Room for the line above and some text after it.
+// Space for the line above and some text after it.
 const MIN_CHARACTERS = 200;
 
 /** The part of a transcript for one request. */
@@ -158,7 +158,7 @@ export function takeTranscriptPart(pieces: readonly string[], maxCharacters: num
   return { text, rest: [CONTINUED + first.slice(text.length), ...others] };
 }
 
-/** A transcript in parts of at most `maxCharacters` (at least 200), in order and complete. */
+/** Splits a transcript into parts of at most `maxCharacters` (at least 200), in order and complete. */
 export function splitTranscript(pieces: readonly string[], maxCharacters: number): string[] {
   const parts: string[] = [];
   for (let rest = [...pieces]; rest.length > 0; ) {
@@ -170,8 +170,8 @@ export function splitTranscript(pieces: readonly string[], maxCharacters: number
 }
 
 /**
- * The pieces of a transcript without those in its middle if it is longer than `maxCharacters`; omitted ones are
- * counted in their place; the last pieces are worth more than the first.
+ * The pieces of a transcript without those in its middle if it is longer than `maxCharacters`; omitted ones are counted
+ * in their place; the last pieces matter more than the first.
  */
 export function shortenTranscript(pieces: readonly string[], maxCharacters: number): string[] {
   const lengthOf = (piece: string) => piece.length + SEPARATOR.length;
