@@ -1,5 +1,5 @@
-import type { ScriptTurn } from "@diligent/core";
 import type { SessionEntry } from "@diligent/core/run";
+import type { ScriptTurn } from "@diligent/core/testing";
 import { textAnswer } from "../../core/test/support/answers.ts";
 import { completed, created, item, messageItem, textPart } from "../../core/test/support/openai-answers.ts";
 import { startSseServer } from "../../core/test/support/sse-server.ts";

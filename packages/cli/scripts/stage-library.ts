@@ -10,10 +10,11 @@ const BUNDLED = "web-tree-sitter";
 /** The other entry points are for the program only, cut for a quick start. */
 const PUBLISHED: ReadonlySet<string> = new Set([
   ".",
-  "./anthropic",
-  "./compatible",
-  "./openai",
-  "./scripted",
+  "./config",
+  "./providers",
+  "./sessions",
+  "./testing",
+  "./tools",
 ]);
 
 /**

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { scriptJsonSchema } from "@diligent/core";
+import { scriptJsonSchema } from "@diligent/core/testing";
 
 /** The published JSON Schema of a script. A test compares it with the schema that the program uses. */
 export const SCRIPT_SCHEMA_PATH = join(import.meta.dir, "..", "docs", "script.schema.json");

@@ -1,4 +1,4 @@
-import type { HarnessOverrides } from "@diligent/core/harness";
+import type { ProjectOverrides } from "@diligent/core/harness";
 import type { LoadOptions } from "@diligent/core/run";
 import type { ApprovalMode, RunCommandOptions } from "./arguments/command.ts";
 import { type CliIo, writeLine } from "./io/io.ts";
@@ -21,7 +21,7 @@ export interface FrontEndConfig {
 export interface CommandLineConfig {
   /** The working directory, whose files count. Absolute and real. */
   cwd: string;
-  overrides: HarnessOverrides;
+  overrides: ProjectOverrides;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { HarnessSession } from "@diligent/core/harness";
+import type { ProjectSession } from "@diligent/core/harness";
 import type { ToolResult } from "@diligent/core/run";
 
 /** A shell command typed by the user, and whether it is shared with the model. */
@@ -27,7 +27,7 @@ interface ShellOptions {
 /** Runs a shell command of the user, without approval since they typed it. @throws Error if it cannot be started. */
 export async function runShellLine(
   { command }: ShellLine,
-  { workspace }: Pick<HarnessSession, "workspace">,
+  { workspace }: Pick<ProjectSession, "workspace">,
   options: ShellOptions,
 ): Promise<ToolResult> {
   const { runUserCommand } = await import("@diligent/core/interactive");
@@ -38,7 +38,7 @@ export async function runShellLine(
 export async function shareShellLine(
   { command, isSharedWithModel: isTold }: ShellLine,
   { output, metadata }: ToolResult,
-  { session }: Pick<HarnessSession, "session">,
+  { session }: Pick<ProjectSession, "session">,
 ): Promise<void> {
   if (!isTold) return;
   const { toShellNote } = await import("@diligent/core/interactive");

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { type ApprovalRequest, GrantStore } from "@diligent/core";
+import type { ApprovalRequest } from "@diligent/core";
 import type { PersonAnswer } from "@diligent/core/harness";
+import { GrantStore } from "@diligent/core/tools";
 import {
   type ApproverOptions,
   bash,

@@ -6,15 +6,11 @@ const SOURCE = join(import.meta.dir, "..", "src");
 
 /** The packages that the sources may import. */
 const PACKAGES = new Set([
-  "@diligent/core",
-  "@diligent/core/anthropic",
-  "@diligent/core/compatible",
+  "@diligent/core/config",
   "@diligent/core/harness",
   "@diligent/core/interactive",
   "@diligent/core/light",
-  "@diligent/core/openai",
   "@diligent/core/run",
-  "@diligent/core/scripted",
   "@diligent/core/sessions",
   "chalk",
   "jsonc-parser",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { createHarness } from "@diligent/core/harness";
+import { createProjectHarness } from "@diligent/core/harness";
 import { makeTempDir } from "../../core/test/support/temp-dir.ts";
 import type { RunCommandOptions } from "../src/arguments/command.ts";
 import { resolveConfig } from "../src/config.ts";
@@ -49,7 +49,7 @@ test("the layers below are those of the directory that -C names, by its real pat
   io.environment = { HOME: place.home };
   const { cwd, overrides } = resolveConfig({ ...OPTIONS, directory: "link", approval: "plan" }, io, ASK);
   expect(cwd).toBe(place.project);
-  const harness = await createHarness({ cwd, environment: io.environment, overrides });
+  const harness = await createProjectHarness({ cwd, environment: io.environment, overrides });
   expect(harness.loaded.config).toMatchObject({ maxTurns: 5, approval: "deny" });
   await harness.close();
   place.remove();

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findProjectRoot, parseScript } from "@diligent/core";
+import { findProjectRoot } from "@diligent/core";
+import { parseScript } from "@diligent/core/testing";
 import { createDemo, type Demo, provideBun, runSampleTests, shellQuote } from "../src/demo/demo.ts";
 
 const ENTRY = join(import.meta.dir, "..", "src", "index.ts");

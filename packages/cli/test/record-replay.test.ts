@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createScriptedStream, scriptedModel } from "@diligent/core/scripted";
+import { createScriptedStream, scriptedModel } from "@diligent/core/testing";
 import { openRecording } from "../../core/src/harness/scripts.ts";
 import { type Reply, startSseServer } from "../../core/test/support/sse-server.ts";
 import { UsageError } from "../src/errors.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseScript, scriptJsonSchema } from "@diligent/core";
+import { parseScript, scriptJsonSchema } from "@diligent/core/testing";
 import { SCRIPT_SCHEMA_PATH } from "../scripts/write-script-schema.ts";
 
 const page = readFileSync(join(import.meta.dir, "..", "docs", "scripted-provider.md"), "utf8");

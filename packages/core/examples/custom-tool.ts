@@ -1,4 +1,5 @@
-import { agentLoop, createScriptedStream, parseScript, scriptedModel, type Tool } from "@diligent/core";
+import { agentLoop, type Tool } from "@diligent/core";
+import { createScriptedStream, parseScript, scriptedModel } from "@diligent/core/testing";
 import { z } from "zod";
 
 const parameters = z.object({ sides: z.int().min(2).describe("The number of sides of the die.") });

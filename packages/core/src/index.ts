@@ -1,6 +1,7 @@
 /**
- * The public library; see README.md. The other entry points are parts of it for a quick start of diligent's own
- * program; they are not published.
+ * The library; see README.md. More of it is in `@diligent/core/config`, `/providers`, `/sessions`, `/testing` and `/tools`,
+ * which take the types that they share from here. The other entry points are cut for a quick start of diligent's own
+ * program and are not published.
  */
 export { agentLoop } from "./agent/loop.ts";
 export { computeCost } from "./agent/run.ts";
@@ -17,7 +18,6 @@ export type {
   NoticeLevel,
   PrepareContext,
   PreparedContext,
-  Redactor,
   RunStopReason,
   SerializableError,
   SteeredMessage,
@@ -25,65 +25,53 @@ export type {
   UpcomingRequest,
   UsagePurpose,
 } from "./agent/types.ts";
-export { GrantStore, type ScopedGrant } from "./approval/grant-store.ts";
-export type { Grant, GrantLocation } from "./approval/grants.ts";
-export { decideApproval, selectOfferedTools } from "./approval/policy.ts";
-export type {
-  ApprovalContext,
-  ApprovalGate,
-  ApprovalMode,
-  ApprovalVerdict,
-} from "./approval/types.ts";
-export type {
-  CheckpointLimits,
-  CheckpointOptions,
-  DisplacedRef,
-  Move,
-  MoveProgress,
-  PathVersion,
-  Restoration,
-  RestoredPath,
-  SessionChange,
-  UnlikePath,
-} from "./checkpoint/types.ts";
-export * from "./config/index.ts";
+export type { Grant } from "./approval/grants.ts";
+export { decideApproval } from "./approval/policy.ts";
+export type { ApprovalContext, ApprovalGate, ApprovalMode, ApprovalVerdict } from "./approval/types.ts";
+export { ConfigError, type ConfigProblem, type ConfigWarning, type TextLocation } from "./config/errors.ts";
+export {
+  buildSystemPrompt,
+  buildSystemPromptWithKnowledge,
+  type DiscoveredInstruction,
+  type DiscoverOptions,
+  discoverInstructions,
+} from "./config/instructions.ts";
+export { type LoadedConfig, type LoadOptions, loadDiligentConfig } from "./config/loader.ts";
+export { type DiligentConfig, DiligentConfigSchema } from "./config/schema.ts";
+export { DEFAULT_CONFIG, mergeConfig } from "./config/settings.ts";
+export {
+  BASE_SYSTEM_PROMPT,
+  composeSystemPrompt,
+  type EnvironmentFacts,
+  type PromptKnowledge,
+  type SystemPromptSections,
+} from "./config/system-prompt.ts";
+export type { KnowledgeTrust, TrustedProject, TrustState } from "./config/trust.ts";
 export { EventStream } from "./event-stream.ts";
 export { type Agent, type AgentOptions, type AgentReply, createAgent } from "./harness/agent.ts";
-export type { Approvals, AskedVerdict, AskPerson, CommandEdit, PersonAnswer } from "./harness/approve.ts";
-export type { ComposedSession, SessionSettings, WrapStream } from "./harness/compose-session.ts";
+export { UsageError } from "./harness/errors.ts";
+export { createHarness } from "./harness/harness.ts";
 export type {
-  EarlierSession,
-  HeldSession,
+  AskedVerdict,
+  AskPerson,
+  CommandEdit,
+  ExtensionCommand,
+  GateDecision,
+  Harness,
+  HarnessExtension,
+  HarnessOptions,
+  HarnessOverrides,
+  HarnessSession,
+  ModelChange,
+  ModelChoice,
+  Notice,
+  PersonAnswer,
+  SessionChoices,
   SessionReference,
   SessionStart,
-} from "./harness/earlier-session.ts";
-export { UsageError } from "./harness/errors.ts";
-export type { ExtensionCommand, GateDecision, HarnessExtension } from "./harness/extension.ts";
-export type { SessionFormatter } from "./harness/find-session.ts";
-export type { SandboxSummary } from "./harness/harness.ts";
-export {
-  createHarness,
-  type Harness,
-  type HarnessOptions,
-  type HarnessOverrides,
-  type HarnessSession,
-  type SessionChoices,
-} from "./harness/harness.ts";
-export type { ModelChange, ModelChoice } from "./harness/models.ts";
-export type {
-  CheckpointPreparation,
-  MoveControl,
-  PreparationDeps,
-  SessionCheckpoints,
-  SessionCheckpointsOptions,
-  UndoOptions,
-} from "./harness/session-checkpoints.ts";
-export type { Notice } from "./harness/session-prompt.ts";
+} from "./harness/types.ts";
 export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastructure/diligent-dir.ts";
-export type { FileFingerprint } from "./infrastructure/fs/stat.ts";
-export { openRequestLog, type RequestLogFile, SessionTempDir } from "./infrastructure/fs/state-files.ts";
 export { findProjectRoot } from "./infrastructure/paths/project.ts";
-export { endAllProcesses } from "./infrastructure/process/all-processes.ts";
 export type {
   CommandReturn,
   CommandTemporary,
@@ -93,46 +81,21 @@ export type {
   WrappedCommand,
 } from "./infrastructure/process/shell-wrapper.ts";
 export type { Environment } from "./infrastructure/runtime.ts";
-export { SecretRedactor, type SecretValue } from "./infrastructure/text/secret-redactor.ts";
-export * from "./knowledge/index.ts";
+export type { SecretRedactor, SecretValue } from "./infrastructure/text/secret-redactor.ts";
+export { buildKnowledgeSection, type KnowledgeSectionOptions } from "./knowledge/injector.ts";
+export { rankKnowledge } from "./knowledge/ranker.ts";
+export type { FindChangedFile } from "./knowledge/stale-files.ts";
+export { appendKnowledge, readKnowledge } from "./knowledge/store.ts";
+export type { GuardAppend, KnowledgeEntry, KnowledgeFile, KnowledgeType } from "./knowledge/types.ts";
 export { createAnthropicStream } from "./provider/anthropic.ts";
 export { createCompatibleStream } from "./provider/compatible.ts";
 export { ProviderError, type ProviderErrorOptions, type ProviderErrorType } from "./provider/errors.ts";
-export {
-  IDLE_TIMEOUT_MS,
-  type IdleWatchdogOptions,
-  LOCAL_IDLE_TIMEOUT_MS,
-  withIdleWatchdog,
-} from "./provider/idle-watchdog.ts";
-export { createModelCatalog } from "./provider/models/catalog.ts";
-export {
-  type CatalogSettings,
-  DEFAULT_MODEL,
-  findKnownModel,
-  inferProvider,
-  KNOWN_MODELS,
-  type ModelCatalog,
-  type ModelDefinition,
-  type ModelFigures,
-  type ModelLimit,
-  ModelSettingError,
-  resolveModel,
-} from "./provider/models.ts";
+export { type IdleWatchdogOptions, withIdleWatchdog } from "./provider/idle-watchdog.ts";
+export type { ModelDefinition, ModelLimit } from "./provider/models/known-models.ts";
+export { DEFAULT_MODEL, KNOWN_MODELS, resolveModel } from "./provider/models.ts";
 export { classifyOpenAIError } from "./provider/openai/client.ts";
 export { createOpenAIStream } from "./provider/openai.ts";
-export { withRedaction } from "./provider/redacted-stream.ts";
-export { type RequestLogEntry, withRequestLog } from "./provider/request-log.ts";
 export { type RetryOptions, withRetry } from "./provider/retry.ts";
-export { type Script, type ScriptTurn, scriptJsonSchema } from "./provider/scripted/script.ts";
-export {
-  createScriptedStream,
-  parseScript,
-  type Recording,
-  readScript,
-  type ScriptedOptions,
-  scriptedModel,
-  startRecording,
-} from "./provider/scripted.ts";
 export type {
   Effort,
   Model,
@@ -140,7 +103,6 @@ export type {
   ModelPrice,
   ProviderEvent,
   ProviderResult,
-  PruningConditions,
   RequestPurpose,
   RunConditions,
   StreamContext,
@@ -148,24 +110,94 @@ export type {
   StreamOptions,
   ThinkingSupport,
 } from "./provider/types.ts";
-export { describeSandbox, type SandboxOptions, SessionSandbox } from "./sandbox/index.ts";
-export * from "./session/compaction.ts";
-export * from "./session/index.ts";
-export * from "./sessions.ts";
+export type { LeaveOptions, SessionBranches } from "./session/branches.ts";
+export type { ContextSnapshot, ContextUsage } from "./session/compaction/context-status.ts";
+export type { CompactOptions, ContextOptions } from "./session/compaction/context-window.ts";
+export type { CutPointResult, FileBase } from "./session/compaction/cut-point.ts";
+export type { GenerateSummaryOptions, Summarizer } from "./session/compaction/summarize.ts";
+export {
+  estimateTokens,
+  extractFileOperations,
+  findCutPoint,
+  formatFileOperations,
+  generateSummary,
+  shouldCompact,
+} from "./session/compaction.ts";
+export { buildSessionContext, type SessionContext } from "./session/context-builder.ts";
+export { type RunOptions, SessionManager, type SessionManagerConfig } from "./session/manager.ts";
+export type { NewSessionOptions, ResumeSessionOptions } from "./session/open.ts";
+export {
+  appendEntry,
+  createSessionFile,
+  DeferredWriter,
+  listSessions,
+  readSessionFile,
+  SessionFileError,
+} from "./session/persistence.ts";
+export type { SessionFile, SessionReadOptions } from "./session/read-file.ts";
+export type { RecalledEntry, RecallMatches, RecallQuery } from "./session/recall.ts";
+export type { SessionTreeNode } from "./session/tree.ts";
+export {
+  type ArchiveEntry,
+  type BranchSummaryEntry,
+  type CompactionDetails,
+  type CompactionEntry,
+  type CompactionOutcome,
+  type CustomEntry,
+  type EntryBase,
+  generateEntryId,
+  generateSessionId,
+  type LabelEntry,
+  type ModelChangeEntry,
+  type PruneEntry,
+  SESSION_VERSION,
+  type SessionEntry,
+  type SessionHeader,
+  type SessionInfo,
+  type SessionInfoEntry,
+  type SessionMessageEntry,
+  type SettingsEntry,
+  type UnknownEntry,
+} from "./session/types.ts";
+export type { DeferredWriterOptions } from "./session/writer.ts";
 export type {
   ApprovalDecision,
   ApprovalRequest,
   ApprovalResponse,
   KeepOutput,
   NeededApproval,
+  PermissionRule,
   Preview,
+  Redactor,
   Revise,
   RevisedCall,
   Tool,
   ToolContext,
   ToolResult,
 } from "./tool/types.ts";
-export { type AddKnowledgeOptions, createAddKnowledgeTool, createTools } from "./tools/index.ts";
-export type { Workspace } from "./tools/workspace.ts";
-export { type FileState, FileTracker } from "./tools/workspace.ts";
-export * from "./types.ts";
+export type { AddKnowledgeOptions } from "./tools/add-knowledge.ts";
+export { createAddKnowledgeTool, createTools } from "./tools/index.ts";
+export type { FileFingerprint } from "./tools/workspace.ts";
+export { type FileState, FileTracker, type Workspace } from "./tools/workspace.ts";
+export {
+  type AssistantMessage,
+  type CompactionSettings,
+  type ContentBlock,
+  type ImageBlock,
+  type Message,
+  messageText,
+  type OpaqueBlock,
+  type ProviderReplay,
+  type PruningConditions,
+  promptText,
+  type StopReason,
+  type TextBlock,
+  type ThinkingBlock,
+  type ToolCallBlock,
+  type ToolCallOutcome,
+  type ToolDefinition,
+  type ToolResultMessage,
+  toolCallsOf,
+  type Usage,
+  type UserMessage,
+} from "./types.ts";

@@ -21,7 +21,7 @@ export {
 } from "./harness/find-session.ts";
 export { type DiligentPaths, findDiligentDirProblem, resolvePaths } from "./infrastructure/diligent-dir.ts";
 export { nearestName, nearestNames } from "./infrastructure/nearest-name.ts";
-export { knowledgeFilePath } from "./infrastructure/paths/knowledge.ts";
+export { knowledgeFilePath } from "./infrastructure/paths/knowledge-file.ts";
 export { findProjectRoot } from "./infrastructure/paths/project.ts";
 export { userStateDirectory } from "./infrastructure/paths/user.ts";
 export { type Environment, homeDirectory, now, processEnvironment } from "./infrastructure/runtime.ts";

@@ -2,6 +2,7 @@
  * Session files: finding, reading, naming, deleting and writing them. Loads no schema library and no provider, so that
  * a list of sessions is shown at once.
  */
+export { buildSessionContext } from "./session/context-builder.ts";
 export {
   archiveSession,
   labelSessionEntry,
@@ -18,16 +19,22 @@ export {
   type SessionTextOptions,
   type UnreadableSession,
 } from "./session/list.ts";
-export { findEntryId, readLabels } from "./session/log.ts";
+export { findEntryId, readCustomEntries, readLabels, readSessionSettings } from "./session/log.ts";
+export { type Conversation, readConversation } from "./session/open.ts";
 export {
   appendEntry,
   createSessionFile,
   DeferredWriter,
-  type DeferredWriterOptions,
   listSessions,
   readSessionFile,
-  type SessionFile,
   SessionFileError,
 } from "./session/persistence.ts";
-export type { SessionReadOptions } from "./session/read-file.ts";
-export type { SessionInfo } from "./session/types.ts";
+export type { SessionFile, SessionReadOptions } from "./session/read-file.ts";
+export { findLeafId, pathTo, type SessionTreeNode } from "./session/tree.ts";
+export {
+  generateEntryId,
+  generateSessionId,
+  SESSION_VERSION,
+  type SessionEntry,
+  type SessionInfo,
+} from "./session/types.ts";

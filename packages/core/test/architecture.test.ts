@@ -35,11 +35,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** What the outside may import; they only hand names on. */
 const FACES: ReadonlySet<string> = new Set([
+  "config.ts",
   "index.ts",
   "interactive.ts",
   "light.ts",
+  "providers.ts",
   "run.ts",
   "sessions.ts",
+  "testing.ts",
+  "tools.ts",
 ]);
 
 interface Import {

@@ -1,5 +1,5 @@
 import { resolvePaths, SessionManager } from "@diligent/core/run";
-import { createScriptedStream, scriptedModel } from "@diligent/core/scripted";
+import { createScriptedStream, scriptedModel } from "@diligent/core/testing";
 
 // A separate process, so that no code is compiled at the first compaction: it resumes the sessions of the
 // project named in its argument one by one, compacts each, and prints the durations as JSON. The summarizer

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolvePaths, SessionManager } from "@diligent/core/run";
-import { createScriptedStream, scriptedModel } from "@diligent/core/scripted";
+import { createScriptedStream, scriptedModel } from "@diligent/core/testing";
 
 // A separate process, so that its memory is that of one resumed session: it resumes the only session of the
 // project named in its argument, and prints the cost as JSON.

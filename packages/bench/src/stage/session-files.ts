@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { KNOWLEDGE_TYPES, type KnowledgeEntry, knowledgeFilePath } from "@diligent/core";
+import type { KnowledgeEntry } from "@diligent/core";
+import { KNOWLEDGE_TYPES, knowledgeFilePath } from "@diligent/core/config";
 import {
   type CompactionEntry,
   EMPTY_USAGE,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { HarnessSession } from "@diligent/core/harness";
+import type { ProjectSession } from "@diligent/core/harness";
 import { describeGrant } from "@diligent/core/interactive";
 import type { Grant, PermissionRule, ScopedGrant } from "@diligent/core/run";
 import { APPROVAL_MODES, type ApprovalMode } from "../arguments/command.ts";
@@ -8,14 +8,14 @@ import type { CommandContext } from "../tui/commands/types.ts";
 import { note } from "../tui/commands/types.ts";
 import { createChoice } from "../tui/pickers/picker.ts";
 
-type Changeable = Pick<HarnessSession, "approval" | "grants" | "reloadRules" | "workspace">;
+type Changeable = Pick<ProjectSession, "approval" | "grants" | "reloadRules" | "workspace">;
 
 /**
  * Adds a rule to the user's file; it applies immediately. Returns the result in one or two sentences.
  * @throws Error if the file is broken or not writable; it is unchanged then.
  */
 export async function addRule(rule: PermissionRule, opened: Changeable): Promise<string> {
-  const { addUserRule } = await import("@diligent/core");
+  const { addUserRule } = await import("@diligent/core/config");
   const { path } = await addUserRule(opened.workspace.environment, rule);
   await opened.reloadRules();
   const isCounted = isDeepStrictEqual(opened.approval.rules.at(-1), rule);
@@ -33,7 +33,7 @@ export async function removeRule(
 ): Promise<string> {
   if (userIndex === undefined)
     throw new Error(`This rule is not from your own configuration; edit it in ${detail}.`);
-  const { removeUserRule } = await import("@diligent/core");
+  const { removeUserRule } = await import("@diligent/core/config");
   const { path } = await removeUserRule(opened.workspace.environment, userIndex, rule);
   await opened.reloadRules();
   return `Removed from ${path}: ${describeRule(rule)}.${offerNote(rule)}`;
@@ -78,7 +78,7 @@ export interface Permissions {
 
 /** A file that is broken by now becomes one of the `problems` instead of an exception. */
 export async function listPermissions(
-  opened: Pick<HarnessSession, "approval" | "grants" | "loaded" | "redactor" | "workspace">,
+  opened: Pick<ProjectSession, "approval" | "grants" | "loaded" | "redactor" | "workspace">,
 ): Promise<Permissions> {
   const [grants, problem, user] = await Promise.all([
     opened.grants.listByScope(),
@@ -113,8 +113,8 @@ interface OwnRules {
 }
 
 /** A file that is broken by now has no rules to change. */
-async function readOwnRules({ workspace }: Pick<HarnessSession, "workspace">): Promise<OwnRules> {
-  const { readUserRules } = await import("@diligent/core");
+async function readOwnRules({ workspace }: Pick<ProjectSession, "workspace">): Promise<OwnRules> {
+  const { readUserRules } = await import("@diligent/core/config");
   try {
     return await readUserRules(workspace.environment);
   } catch (error) {
@@ -124,7 +124,7 @@ async function readOwnRules({ workspace }: Pick<HarnessSession, "workspace">): P
 
 function toListedRules(
   { path, rules }: OwnRules,
-  { approval, loaded }: Pick<HarnessSession, "approval" | "loaded">,
+  { approval, loaded }: Pick<ProjectSession, "approval" | "loaded">,
 ): ListedRule[] {
   const origin = loaded.origins.permissions ?? "configuration";
   const active = approval.rules;
@@ -172,7 +172,7 @@ const USAGE = `/permissions ${APPROVAL_MODES.join("|")} switches the mode; /perm
  * `/permissions` in line mode: lists, adds the rule given as `argument`, or removes a number of the list.
  * @throws Error on failure; nothing has changed then.
  */
-export async function runPermissionsLine(argument: string, opened: HarnessSession): Promise<string[]> {
+export async function runPermissionsLine(argument: string, opened: ProjectSession): Promise<string[]> {
   if (argument === "") return describeAll(opened);
   const [, number] = /^remove\s+(\d{1,6})$/.exec(argument) ?? [];
   if (number !== undefined) return [await removeNumber(Number(number), opened)];
@@ -180,7 +180,7 @@ export async function runPermissionsLine(argument: string, opened: HarnessSessio
   return "problem" in read ? [`${read.problem}.`, USAGE] : [await addRule(read.rule, opened)];
 }
 
-async function describeAll(opened: HarnessSession): Promise<string[]> {
+async function describeAll(opened: ProjectSession): Promise<string[]> {
   const permissions = await listPermissions(opened);
   const lines = formatPermissions(permissions);
   const nothing = "  No permissions granted and no rules.";
@@ -192,7 +192,7 @@ async function describeAll(opened: HarnessSession): Promise<string[]> {
   ];
 }
 
-async function removeNumber(number: number, opened: HarnessSession): Promise<string> {
+async function removeNumber(number: number, opened: ProjectSession): Promise<string> {
   const { grants, rules } = await listPermissions(opened);
   const grant = grants[number - 1];
   if (grant) return removeGrant(grant, opened);
@@ -242,7 +242,7 @@ async function changeApprovalMode(mode: ApprovalMode, context: CommandContext): 
 /** Returns what the mode means. */
 function switchTo(
   mode: ApprovalMode,
-  { approval }: Pick<HarnessSession, "approval">,
+  { approval }: Pick<ProjectSession, "approval">,
   context: CommandContext,
 ): string {
   approval.mode = mode;

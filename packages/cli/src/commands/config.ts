@@ -1,5 +1,6 @@
-import { configJsonSchema, describeConfig, type LoadedConfig } from "@diligent/core";
+import { configJsonSchema, describeConfig } from "@diligent/core/config";
 import { loadConfig } from "@diligent/core/harness";
+import type { LoadedConfig } from "@diligent/core/run";
 import { EXIT_SUCCESS, UsageError } from "../errors.ts";
 import { type CliIo, writeLine } from "../io/io.ts";
 import { resolveDirectory } from "../session/project-directory.ts";

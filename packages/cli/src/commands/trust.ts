@@ -5,7 +5,7 @@ import {
   type TrustDescription,
   trustProject,
   untrustProject,
-} from "@diligent/core";
+} from "@diligent/core/config";
 import { isKnownModel } from "@diligent/core/harness";
 import { escapeLine } from "../approval/escaped-text.ts";
 import { EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";

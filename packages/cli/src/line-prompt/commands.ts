@@ -1,4 +1,4 @@
-import type { HarnessSession } from "@diligent/core/harness";
+import type { ProjectSession } from "@diligent/core/harness";
 import type { AgentEvent, Environment } from "@diligent/core/run";
 import { compactConversation, leaveBranch, type SummaryControl } from "../session/conversation.ts";
 import type { Reopening } from "../session/session-controller.ts";
@@ -15,9 +15,9 @@ import { toTranscriptText } from "./transcript.ts";
 /** The parts of the line prompt that slash commands use. */
 export interface PlainContextDeps {
   /** The current session. */
-  opened(): HarnessSession;
+  opened(): ProjectSession;
   /** Replaces the session. */
-  reopen(wish: Reopening): Promise<HarnessSession>;
+  reopen(wish: Reopening): Promise<ProjectSession>;
   environment: Environment;
   /** The signal of the current task: aborted when the user stops it. */
   signal(): AbortSignal;
@@ -86,12 +86,12 @@ function say(text: string, line: (text: string) => void): void {
   if (text !== "") line(text);
 }
 
-function viewOf(opened: HarnessSession): View {
+function viewOf(opened: ProjectSession): View {
   return createView({ cwd: opened.cwd, ...toStatus(opened) });
 }
 
 /** Prints the last turns of a resumed conversation. */
-function showConversation({ session }: HarnessSession, { line }: PlainContextDeps): void {
+function showConversation({ session }: ProjectSession, { line }: PlainContextDeps): void {
   for (const block of toResumedBlocks(session.branches.path)) say(toTranscriptText(block), line);
 }
 

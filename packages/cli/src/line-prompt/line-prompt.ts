@@ -1,4 +1,4 @@
-import type { HarnessSession } from "@diligent/core/harness";
+import type { ProjectSession } from "@diligent/core/harness";
 import type { RunCommand } from "../arguments/command.ts";
 import { EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../errors.ts";
 import { type CliIo, type SignalName, writeLine } from "../io/io.ts";
@@ -13,7 +13,7 @@ import { InputLines, readInputLine, readInputLines } from "./input.ts";
  * @throws UsageError if the session cannot be opened.
  */
 export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<number> {
-  let opened: HarnessSession | undefined;
+  let opened: ProjectSession | undefined;
   const lines = new InputLines(io.stdout, {
     environment: io.environment,
     opened() {

@@ -32,7 +32,7 @@ export async function logIn(provider: KeyProvider, text: string, options: LoginO
   const key = text.trim();
   assertKey(key);
   const note = isProved ? await prove(provider, key, options) : undefined;
-  const { storeUserKey } = await import("@diligent/core");
+  const { storeUserKey } = await import("@diligent/core/config");
   const change = await orUsageError(() => storeUserKey(environment, provider.name, key));
   return [
     `${isProved ? `The key for ${provider.name} works and is` : `The key for ${provider.name} is`} stored in ${describeFile(change)} (mode 0600).`,
@@ -74,7 +74,7 @@ function describeShadow({ variable }: KeyProvider, key: string, environment: Env
  * @throws UsageError if the user's configuration cannot be changed.
  */
 export async function logOut(provider: KeyProvider, environment: Environment): Promise<string[]> {
-  const { removeUserKey } = await import("@diligent/core");
+  const { removeUserKey } = await import("@diligent/core/config");
   const { name, variable } = provider;
   const change = await orUsageError(() => removeUserKey(environment, name));
   const isSet = variable !== undefined && Boolean(environment[variable]?.trim());
@@ -116,7 +116,7 @@ export async function listStoredProviders(
   loaded: KeyConfiguration,
   environment: Environment,
 ): Promise<KeyProvider[]> {
-  const { listUserKeys } = await import("@diligent/core");
+  const { listUserKeys } = await import("@diligent/core/config");
   const names = await orUsageError(() => listUserKeys(environment));
   return listKeyProviders(loaded).filter(({ name }) => names.includes(name));
 }

@@ -1,4 +1,4 @@
-import type { HarnessSession } from "@diligent/core/harness";
+import type { ProjectSession } from "@diligent/core/harness";
 import { now, type SerializableError, sleep } from "@diligent/core/run";
 import type { OutputFormat, RunCommand } from "../arguments/command.ts";
 import {
@@ -64,7 +64,7 @@ function withoutList({ resumption, ...command }: RunCommand): RunCommand {
 }
 
 interface RunDeps {
-  opened: HarnessSession;
+  opened: ProjectSession;
   io: CliIo;
   watch: SignalWatch;
   format: OutputFormat;

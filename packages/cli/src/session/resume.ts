@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { HarnessSession, Notice } from "@diligent/core/harness";
+import type { Notice, ProjectSession } from "@diligent/core/harness";
 import { findNamedSession, findSession, splitEntry } from "@diligent/core/light";
 import { now } from "@diligent/core/run";
 import { listSessions, listUnreadableSessions, type SessionInfo } from "@diligent/core/sessions";
@@ -18,7 +18,7 @@ export function resumedNotices({
   fallback,
   model,
   cwd,
-}: Pick<HarnessSession, "earlier" | "fallback" | "model" | "cwd">): Notice[] {
+}: Pick<ProjectSession, "earlier" | "fallback" | "model" | "cwd">): Notice[] {
   if (!earlier?.info) return [];
   const { how, info, skipped, file, lastModelId } = earlier;
   const verb = how === "fork" ? "Forking" : "Resuming";

@@ -1,4 +1,4 @@
-import type { AskPerson, HarnessSession, SessionReference } from "@diligent/core/harness";
+import type { AskPerson, ProjectReference, ProjectSession } from "@diligent/core/harness";
 import type { Resumption, RunCommandOptions } from "../arguments/command.ts";
 import type { CliIo } from "../io/io.ts";
 import { UpdateCheck } from "../update/update-check.ts";
@@ -24,7 +24,7 @@ export type Reopening =
 
 /** The current session. It is opened in the background and can be replaced. */
 export class SessionController {
-  private current: Promise<HarnessSession>;
+  private current: Promise<ProjectSession>;
   private trustedOnce: CarriedSession["trustedOnce"];
   /** Including keys entered since the start, which override the original ones. */
   private environment: CliIo["environment"];
@@ -39,7 +39,7 @@ export class SessionController {
       /** Called when a newer version is out; nobody checks if omitted. */
       notify?(message: string): void;
       /** Called for every opened session before anyone gets it. */
-      onOpened?(opened: HarnessSession): void;
+      onOpened?(opened: ProjectSession): void;
     },
   ) {
     const { notify: tell } = user;
@@ -49,7 +49,7 @@ export class SessionController {
   }
 
   /** Rejects with a UsageError if the session cannot be opened as requested. */
-  get session(): Promise<HarnessSession> {
+  get session(): Promise<ProjectSession> {
     return this.current;
   }
 
@@ -58,7 +58,7 @@ export class SessionController {
    * one, since an earlier session has its own.
    * @throws UsageError if there is no such session or model; the previous session stays open then.
    */
-  async reopen(change: Reopening): Promise<HarnessSession> {
+  async reopen(change: Reopening): Promise<ProjectSession> {
     const before = await this.current;
     before.session.flush();
     if (change.how === "reload" && "trustedOnce" in change) this.trustedOnce = change.trustedOnce;
@@ -85,7 +85,7 @@ export class SessionController {
     opened?.close();
   }
 
-  private async open(call: Call, carried: CarriedSession = {}): Promise<HarnessSession> {
+  private async open(call: Call, carried: CarriedSession = {}): Promise<ProjectSession> {
     const { trustedOnce, updates } = this;
     const { ask, warn, onOpened } = this.user;
     const options = {
@@ -109,7 +109,7 @@ function withKey(
   return variable !== undefined && environment[variable] ? { ...environment, [variable]: key } : environment;
 }
 
-function choicesOf({ approval, chosen, recording }: HarnessSession): CarriedSession {
+function choicesOf({ approval, chosen, recording }: ProjectSession): CarriedSession {
   const isChanged = approval.mode !== approval.initial;
   return { chosen, recording, ...(isChanged && { approvalMode: approval.mode }) };
 }
@@ -121,7 +121,7 @@ interface Opening {
 
 function toOpening(
   change: Reopening,
-  { before, options }: { before: HarnessSession; options: RunCommandOptions },
+  { before, options }: { before: ProjectSession; options: RunCommandOptions },
 ): Opening {
   const withModel = (modelId: string | undefined) =>
     modelId === undefined ? options : { ...options, model: modelId };
@@ -153,11 +153,11 @@ function toOpening(
 
 /** An empty session is replaced by a new one, which is the same. */
 function startFrom(
-  { session, sessionsDirectory }: HarnessSession,
+  { session, sessionsDirectory }: ProjectSession,
   how: "resume" | "fork",
 ): NonNullable<CarriedSession["start"]> {
   const { branches, leafId } = session;
   if (branches.entries.length === 0) return { fresh: true };
-  const held: SessionReference = { file: branches.toFile(sessionsDirectory), leafId };
+  const held: ProjectReference = { file: branches.toFile(sessionsDirectory), leafId };
   return how === "fork" ? { fork: held } : { resume: held };
 }

@@ -1,12 +1,12 @@
 import {
   type AskPerson,
-  createHarness,
+  createProjectHarness,
   describeDefaultModel,
-  type Harness,
-  type HarnessSession,
   type Notice,
-  type SessionChoices,
-  type SessionStart,
+  type ProjectChoices,
+  type ProjectHarness,
+  type ProjectSession,
+  type ProjectStart,
 } from "@diligent/core/harness";
 import type { LoadOptions } from "@diligent/core/run";
 import type { Resumption, RunCommand } from "../arguments/command.ts";
@@ -22,11 +22,11 @@ interface FrontEnd extends Omit<FrontEndConfig, "trustedOnce"> {
 }
 
 /** State that a session takes over from the previous one in the same process. */
-export interface CarriedSession extends Pick<SessionChoices, "approvalMode" | "grants" | "recording"> {
+export interface CarriedSession extends Pick<ProjectChoices, "approvalMode" | "grants" | "recording"> {
   /** Replaces the session that the command line asks for. */
-  start?: SessionStart | undefined;
+  start?: ProjectStart | undefined;
   /** The user's choices; everything else comes from the configuration. */
-  chosen?: HarnessSession["chosen"];
+  chosen?: ProjectSession["chosen"];
   /**
    * The current model, and the model configured when it was chosen: it is kept while the configured one stays
    * the same.
@@ -45,10 +45,10 @@ export async function startSession(
   { options, resumption }: Pick<RunCommand, "options"> & { resumption?: Resumption | undefined },
   io: CliIo,
   frontEnd: FrontEnd,
-): Promise<HarnessSession> {
+): Promise<ProjectSession> {
   const { ask, carried = {} } = frontEnd;
   const { cwd, overrides } = resolveConfig(options, io, { ...frontEnd, trustedOnce: carried.trustedOnce });
-  const harness = await createHarness({ cwd, environment: io.environment, overrides });
+  const harness = await createProjectHarness({ cwd, environment: io.environment, overrides });
   closeWithProgram(harness, io);
   const opened = await harness.openSession(carried.start ?? toStart(resumption, ask !== undefined), {
     model: options.model ?? keptModel(carried, harness.loaded.config.model),
@@ -63,7 +63,7 @@ export async function startSession(
   return opened;
 }
 
-function closeWithProgram(harness: Harness, io: Pick<CliIo, "onExit" | "onAnyExit">): void {
+function closeWithProgram(harness: ProjectHarness, io: Pick<CliIo, "onExit" | "onAnyExit">): void {
   io.onExit(() => {
     // However the program ends, a prompt without an answer is saved.
     harness.flush();
@@ -72,7 +72,7 @@ function closeWithProgram(harness: Harness, io: Pick<CliIo, "onExit" | "onAnyExi
   io.onAnyExit(() => harness.removeTemporaryFiles());
 }
 
-function toStart(resumption: Resumption | undefined, isAttended: boolean): SessionStart {
+function toStart(resumption: Resumption | undefined, isAttended: boolean): ProjectStart {
   // Without a user, nobody could start a new session instead.
   if (!resumption) return isAttended ? { automatic: true } : { fresh: true };
   if (resumption.opensList) return { fresh: true };
@@ -85,14 +85,14 @@ function keptModel({ model }: CarriedSession, configured: string | undefined): s
   return model?.configured === configured ? model?.id : undefined;
 }
 
-async function startNotices(opened: HarnessSession, carried: CarriedSession): Promise<Notice[]> {
+async function startNotices(opened: ProjectSession, carried: CarriedSession): Promise<Notice[]> {
   const { earlier, loaded, model } = opened;
   const resumed = earlier?.info ? (await import("./resume.ts")).resumedNotices(opened) : [];
   // Later sessions of this process repeat no notices from the first one's start.
   return carried.chosen === undefined ? [...resumed, ...defaultModelNotices(loaded, model.id)] : resumed;
 }
 
-function defaultModelNotices(loaded: HarnessSession["loaded"], modelId: string): Notice[] {
+function defaultModelNotices(loaded: ProjectSession["loaded"], modelId: string): Notice[] {
   const reason = modelId === loaded.config.model ? describeDefaultModel(loaded) : undefined;
   if (reason === undefined) return [];
   const message = `Using ${modelId}, because ${reason}. Choose another model with -m or "model" in your configuration.`;

@@ -1,4 +1,4 @@
-import type { HarnessSession } from "@diligent/core/harness";
+import type { ProjectSession } from "@diligent/core/harness";
 import { MissingKeyError } from "@diligent/core/harness";
 import type { RunCommand } from "../arguments/command.ts";
 import { shellQuote } from "../demo/demo.ts";
@@ -180,7 +180,7 @@ class App {
     screen.setFocus(editor);
   }
 
-  private async begin(opened: HarnessSession): Promise<void> {
+  private async begin(opened: ProjectSession): Promise<void> {
     const { context, lines } = this.interaction;
     await this.interaction.begin(opened);
     const { prompt, isBareWord, resumption } = this.command;
@@ -308,7 +308,7 @@ class Interaction {
    * Asks the questions that precede the first prompt, and resolves when they are answered; prompts wait for
    * that.
    */
-  async begin(opened: HarnessSession): Promise<void> {
+  async begin(opened: ProjectSession): Promise<void> {
     const { trust, knowledgeTrust } = opened.loaded;
     const isWaiting = [trust, knowledgeTrust.state].some(
       (state) => state === "untrusted" || state === "changed",

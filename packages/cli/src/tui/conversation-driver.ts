@@ -1,4 +1,4 @@
-import type { HarnessSession, MoveControl } from "@diligent/core/harness";
+import type { MoveControl, ProjectSession } from "@diligent/core/harness";
 import type { MoveProgress } from "@diligent/core/light";
 import { type AgentEvent, now, type SessionManager } from "@diligent/core/run";
 import { describeError } from "../errors.ts";
@@ -21,7 +21,7 @@ import { finish, notice, type View } from "./view.ts";
 
 /** The dependencies of the conversation: its session, and where it is shown. */
 interface DriverDeps {
-  session(): Promise<HarnessSession>;
+  session(): Promise<ProjectSession>;
   change(change: (view: View) => View): void;
   /** Lends the terminal to a command of the user that needs it. */
   lendTerminal?: CommandContext["lendTerminal"];
@@ -220,7 +220,7 @@ export class ConversationDriver {
 }
 
 interface SummaryDeps {
-  session(): Promise<HarnessSession>;
+  session(): Promise<ProjectSession>;
   change(change: (view: View) => View): void;
   work: ActiveTask<DriverWork>;
   show(event: AgentEvent): void;

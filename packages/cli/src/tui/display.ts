@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { HarnessSession } from "@diligent/core/harness";
+import type { ProjectSession } from "@diligent/core/harness";
 import { now } from "@diligent/core/light";
 import type { CliIo, CliTerminal } from "../io/io.ts";
 import { IdleCleanup } from "../io/memory.ts";
@@ -69,7 +69,7 @@ export class Display {
   }
 
   /** From now on, the title and notifications show this session's project, as its configuration says. */
-  configureFor({ loaded: { config, projectRoot } }: HarnessSession): void {
+  configureFor({ loaded: { config, projectRoot } }: ProjectSession): void {
     const facts = { project: basename(projectRoot), settings: config.terminal };
     this.notifications.configure(facts, this.painter.view);
   }

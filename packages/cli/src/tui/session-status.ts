@@ -1,4 +1,4 @@
-import type { HarnessSession } from "@diligent/core/harness";
+import type { ProjectSession } from "@diligent/core/harness";
 import {
   addUsage,
   computeCost,
@@ -20,13 +20,13 @@ export interface ModelSpend {
 }
 
 /** How full the model's window is, for the status line. */
-export function toContextStatus({ session }: Pick<HarnessSession, "session">): Partial<Status> {
+export function toContextStatus({ session }: Pick<ProjectSession, "session">): Partial<Status> {
   const { tokens, isEstimate, compactsAt, contextWindow } = session.branches.contextSnapshot;
   return { contextTokens: tokens, isContextEstimated: isEstimate, compactsAt, contextWindow };
 }
 
 /** The status line for a session that was opened or has moved to another entry. */
-export function toStatus(opened: HarnessSession): Partial<Status> {
+export function toStatus(opened: ProjectSession): Partial<Status> {
   const { model, cwd, approval, effort, gitBranch, sandbox, session } = opened;
   const spends = countSpends(session.branches.entries, model);
   return {

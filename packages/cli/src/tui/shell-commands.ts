@@ -1,4 +1,4 @@
-import type { HarnessSession } from "@diligent/core/harness";
+import type { ProjectSession } from "@diligent/core/harness";
 import { inheritEnvironment, resolveExecutable } from "@diligent/core/interactive";
 import { type Environment, now, type ToolResult } from "@diligent/core/run";
 import { runShellLine, type ShellLine, shareShellLine } from "../shell-line.ts";
@@ -13,7 +13,7 @@ import type { ToolCallView, View } from "./view.ts";
 interface ShellDeps {
   /** Lends the terminal to commands that need one; if omitted, they run without. */
   lendTerminal?: CommandContext["lendTerminal"];
-  session(): Promise<HarnessSession>;
+  session(): Promise<ProjectSession>;
   change(change: (view: View) => View): void;
   /** True while files are being restored, during which no command may run. */
   isBlockedByMove(): boolean;
@@ -88,7 +88,7 @@ export class UserShell {
     this.deps.change((view) => ({ ...view, status: { ...view.status, ...toContextStatus(opened) } }));
   }
 
-  private runLine(line: ShellLine, opened: HarnessSession, signal: AbortSignal): Promise<ToolResult> {
+  private runLine(line: ShellLine, opened: ProjectSession, signal: AbortSignal): Promise<ToolResult> {
     const { lendTerminal } = this.deps;
     if (lendTerminal && needsTerminal(line.command, opened.workspace.environment))
       return runInTerminal(line.command, opened, lendTerminal);
@@ -201,7 +201,7 @@ function baseName(path: string): string {
  */
 async function runInTerminal(
   command: string,
-  { workspace }: Pick<HarnessSession, "workspace">,
+  { workspace }: Pick<ProjectSession, "workspace">,
   lendTerminal: CommandContext["lendTerminal"],
 ): Promise<ToolResult> {
   const { cwd, root, environment, inheritEnvironment: more = [] } = workspace;

@@ -1,8 +1,8 @@
-import type { HarnessSession, UndoOptions } from "@diligent/core/harness";
+import type { ProjectSession, UndoOptions } from "@diligent/core/harness";
 import type { Restoration } from "@diligent/core/light";
 import { describeForModel, describeNothing, describeRestoration } from "./describe.ts";
 
-type OpenedFiles = Pick<HarnessSession, "checkpoints" | "session">;
+type OpenedFiles = Pick<ProjectSession, "checkpoints" | "session">;
 
 /**
  * Undoes or redoes the last prompt's changes, and notifies the model with the next prompt. Returns the result
@@ -23,7 +23,7 @@ export async function moveFiles(
 export function describeMoved(
   move: "undo" | "redo",
   restoration: Restoration | undefined,
-  { checkpoints }: Pick<HarnessSession, "checkpoints">,
+  { checkpoints }: Pick<ProjectSession, "checkpoints">,
 ): string[] {
   if (!restoration) return [describeNothing(move, checkpoints.reason)];
   return describeRestoration(restoration, "/undo cut-off");
@@ -31,7 +31,7 @@ export function describeMoved(
 
 async function notifyModel(
   restoration: Restoration,
-  { session }: Pick<HarnessSession, "session">,
+  { session }: Pick<ProjectSession, "session">,
 ): Promise<void> {
   const message = describeForModel(restoration);
   if (message !== undefined) await session.notify(message);

@@ -1,4 +1,5 @@
-import { type ApprovalContext, type ApprovalRequest, type Approve, GrantStore } from "@diligent/core";
+import type { ApprovalContext, ApprovalRequest, Approve } from "@diligent/core";
+import { GrantStore } from "@diligent/core/tools";
 import { type ApproveOptions, createApprove } from "../../../core/src/harness/approve.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TrustDescription } from "@diligent/core";
+import type { TrustDescription } from "@diligent/core/config";
 import { formatTrust } from "../../src/commands/trust.ts";
 import { type PtyProgram, startInPty } from "../support/pty-program.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";

@@ -6,12 +6,14 @@ import { type FileReading, readCheckedFile } from "../infrastructure/fs/read.ts"
 import { isGitWorktree } from "../infrastructure/paths/git.ts";
 import {
   findKnowledgeOrigin,
-  KNOWLEDGE_PATH_IN_PROJECT,
-  type KnowledgeContent,
-  knowledgeFilePath,
   markOwnKnowledge,
   readKnowledgeContent,
 } from "../infrastructure/paths/knowledge.ts";
+import {
+  KNOWLEDGE_PATH_IN_PROJECT,
+  type KnowledgeContent,
+  knowledgeFilePath,
+} from "../infrastructure/paths/knowledge-file.ts";
 import { findProjectRoot } from "../infrastructure/paths/project.ts";
 import { userStateDirectory } from "../infrastructure/paths/user.ts";
 import { type Environment, homeDirectory, now, processEnvironment } from "../infrastructure/runtime.ts";

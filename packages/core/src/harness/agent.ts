@@ -4,9 +4,9 @@ import { findKnownModel, inferProvider } from "../provider/models.ts";
 import type { ApprovalRequest, ApprovalResponse, Tool } from "../tool/types.ts";
 import { addUsage, EMPTY_USAGE, messageText, type Usage } from "../types.ts";
 import { UsageError } from "./errors.ts";
-import type { HarnessExtension } from "./extension.ts";
-import { createHarness, type Harness, type HarnessSession } from "./harness.ts";
-import { type ModelChoice, VENDORS } from "./models.ts";
+import { createHarness } from "./harness.ts";
+import { VENDORS } from "./models.ts";
+import type { Harness, HarnessExtension, HarnessSession, ModelChoice } from "./types.ts";
 
 /** The settings of an agent. */
 export interface AgentOptions {

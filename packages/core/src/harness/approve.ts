@@ -22,13 +22,14 @@ import type {
   RevisedCall,
 } from "../tool/types.ts";
 import { describeError } from "./errors.ts";
-import type { GateDecision, HarnessExtension } from "./extension.ts";
-
-/** The user's answer. */
-export interface PersonAnswer extends ApprovalDecision {
-  /** Scope of an "always" answer; defaults to this session. */
-  scope?: "session" | "project";
-}
+import type {
+  AskedVerdict,
+  AskPerson,
+  CommandEdit,
+  GateDecision,
+  HarnessExtension,
+  PersonAnswer,
+} from "./types.ts";
 
 /** Returned instead of an answer when the run is stopped. */
 export const STOPPED_ANSWER: PersonAnswer = {
@@ -36,29 +37,6 @@ export const STOPPED_ANSWER: PersonAnswer = {
   message: "The user stopped the run.",
   endTurn: true,
 };
-
-/** The user edited the command: the new one is evaluated and shown again. */
-export interface CommandEdit {
-  edited: string;
-}
-
-/** A verdict as shown to the user. A command that the user has edited is always shown again, whatever the verdict. */
-export interface AskedVerdict extends ApprovalVerdict {
-  /** The user wrote this command; the model's original command required the approval. */
-  isEdited?: true | undefined;
-  /** True if the arguments can no longer be changed. */
-  isFixed?: true | undefined;
-  /** The user's previous edit and the reason why it was rejected. */
-  refusedEdit?: { command: string; why: string } | undefined;
-  /** Where a shell command would run; undefined without a sandbox and for other tools. */
-  runs?: "in_sandbox" | "outside_sandbox" | undefined;
-}
-
-/** Asks the user about a request; the verdict says why approval is required and what "always" would allow. */
-export type AskPerson = (
-  request: ApprovalRequest,
-  verdict: AskedVerdict,
-) => Promise<ApprovalResponse | PersonAnswer | CommandEdit>;
 
 /** The policy, and the user to ask when the policy does not decide. */
 export interface ApproveOptions {

@@ -28,20 +28,13 @@ import { generateSessionId } from "../session/types.ts";
 import type { Tool } from "../tool/types.ts";
 import { createAddKnowledgeTool, createRecallTool, createTools, type RecallSource } from "../tools/index.ts";
 import { FileTracker } from "../tools/workspace.ts";
-import type { EarlierSession, SessionStart } from "./earlier-session.ts";
+import type { EarlierSession, ProjectStart } from "./earlier-session.ts";
 import { describeError, UsageError } from "./errors.ts";
-import type { HarnessExtension } from "./extension.ts";
 import type { SessionFormatter } from "./find-session.ts";
-import {
-  assertPriced,
-  changeModel,
-  chooseModel,
-  chooseSummarizer,
-  type ModelChange,
-  type ModelChoice,
-} from "./models.ts";
+import { assertPriced, changeModel, chooseModel, chooseSummarizer } from "./models.ts";
 import { SessionCheckpoints } from "./session-checkpoints.ts";
-import { type Notice, openPrompt, type SessionPrompt, toNotice } from "./session-prompt.ts";
+import { openPrompt, type SessionPrompt, toNotice } from "./session-prompt.ts";
+import type { HarnessOverrides, ModelChange, ModelChoice, Notice } from "./types.ts";
 
 /** Wraps every request of a session; `note` writes to the request log, if there is one. */
 export type WrapStream = (
@@ -49,22 +42,8 @@ export type WrapStream = (
   context: { config: LoadedConfig["config"]; note?: ((entry: object) => void) | undefined },
 ) => StreamFunction;
 
-/** The settings of one front end for all its sessions, besides the configuration. */
-export interface SessionSettings {
-  maxTurns?: number | undefined;
-  /** US dollars. */
-  maxCost?: number | undefined;
-  /** Added to the end of the system prompt. */
-  appendSystemPrompt?: string | undefined;
-  /** False: nothing is written to the project, and the session is not saved. */
-  persist?: boolean | undefined;
-  /** True: every request and answer is written to a file. */
-  isVerbose?: boolean | undefined;
-  /** Tools in addition to the built-in ones. */
-  tools?: readonly Tool[] | undefined;
-  /** False: only the tools of `tools` and of extensions. */
-  builtinTools?: boolean | undefined;
-  extensions?: readonly HarnessExtension[] | undefined;
+/** The settings of the program's own front ends for all their sessions, besides the configuration. */
+export interface SessionSettings extends Omit<HarnessOverrides, "warn"> {
   wrapStream?: WrapStream | undefined;
   /** How messages show sessions. */
   formatter?: SessionFormatter | undefined;
@@ -76,7 +55,7 @@ interface SessionOptions extends SessionSettings {
   environment: Environment;
   /** The configuration of this project; see `loadConfig`. */
   loaded: LoadedConfig;
-  start: SessionStart;
+  start: ProjectStart;
   /** Replaces the configured model: an id or alias, or a custom model with its stream function. */
   model?: string | ModelChoice | undefined;
   /** Replaces the configured level; an earlier session's level takes precedence. */

@@ -13,6 +13,7 @@ import {
   splitEntry,
   withoutArchived,
 } from "./find-session.ts";
+import type { SessionReference, SessionStart } from "./types.ts";
 
 /** An earlier session, read and ready to continue. */
 export interface EarlierSession extends Pick<Conversation, "lastModelId" | "path"> {
@@ -34,20 +35,14 @@ export interface HeldSession {
   leafId: string | null;
 }
 
-/**
- * Refers to an earlier session: the text a user enters (a number of the list, an id or its prefix, a name; for a fork,
- * `@` and the id or label of its last entry may follow), the most recent session, or a session of this process.
- */
-export type SessionReference = string | { latest: true } | HeldSession;
+/** See `SessionReference`; or a session of this process. */
+export type ProjectReference = SessionReference | HeldSession;
 
-/**
- * How a session starts: as a new one, after the last message of an earlier one, as a fork of one, or after the most
- * recent one if the setting `session.autoResume` is on.
- */
-export type SessionStart =
-  | { fresh: true }
-  | { resume: SessionReference }
-  | { fork: SessionReference }
+/** See `SessionStart`; or after the most recent session if the setting `session.autoResume` is on. */
+export type ProjectStart =
+  | SessionStart
+  | { resume: ProjectReference }
+  | { fork: ProjectReference }
   | { automatic: true };
 
 interface SearchOptions {
@@ -63,7 +58,7 @@ interface SearchOptions {
  */
 export async function findEarlierSession(
   sessionsDir: string,
-  start: SessionStart,
+  start: ProjectStart,
   { formatter, redactor }: SearchOptions = {},
 ): Promise<EarlierSession | undefined> {
   if ("fresh" in start) return undefined;

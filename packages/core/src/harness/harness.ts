@@ -1,5 +1,4 @@
 import type { GrantStore } from "../approval/grant-store.ts";
-import type { ApprovalMode } from "../approval/types.ts";
 import type { LoadedConfig, LoadOptions } from "../config/loader.ts";
 import { appendInputHistory } from "../infrastructure/fs/input-history.ts";
 import { SessionTempDir } from "../infrastructure/fs/state-files.ts";
@@ -7,67 +6,51 @@ import { readGitBranch } from "../infrastructure/paths/git.ts";
 import { endAllProcesses } from "../infrastructure/process/all-processes.ts";
 import { type Environment, processEnvironment } from "../infrastructure/runtime.ts";
 import type { Recording } from "../provider/scripted.ts";
-import type { Effort } from "../provider/types.ts";
 import { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import { FileTracker, type Workspace } from "../tools/workspace.ts";
-import { type Approvals, type AskPerson, openApprovals } from "./approve.ts";
+import { type Approvals, openApprovals } from "./approve.ts";
 import { type ComposedSession, composeSession, type SessionSettings } from "./compose-session.ts";
-import type { SessionStart } from "./earlier-session.ts";
-import type { ExtensionCommand } from "./extension.ts";
+import type { ProjectStart } from "./earlier-session.ts";
 import { loadConfig } from "./load-config.ts";
-import type { ModelChange, ModelChoice } from "./models.ts";
+import type {
+  ExtensionCommand,
+  Harness,
+  HarnessOptions,
+  HarnessOverrides,
+  HarnessSession,
+  ModelChange,
+  SessionChoices,
+} from "./types.ts";
 
-/** The location of a harness and the settings of its front end. */
-export interface HarnessOptions {
-  /** Absolute and real. */
-  cwd: string;
-  /** The environment variables; those of this process when left out. */
-  environment?: Environment | undefined;
-  overrides?: HarnessOverrides | undefined;
+/** See `HarnessOptions`. */
+export interface ProjectHarnessOptions extends Omit<HarnessOptions, "overrides"> {
+  overrides?: ProjectOverrides | undefined;
 }
 
-/** The settings of one front end that override or extend the configuration. */
-export interface HarnessOverrides extends SessionSettings {
-  /** The approval mode, whatever is configured. */
-  approvalMode?: ApprovalMode | undefined;
-  /** The approval mode if none is configured; `deny` when left out. */
-  defaultApprovalMode?: ApprovalMode | undefined;
-  /** The file in which the models' replies are recorded as a script; absolute, or relative to `cwd`. */
-  record?: string | undefined;
+/** The settings of the program's own front ends. */
+export interface ProjectOverrides extends HarnessOverrides, SessionSettings {
   /** A project that is trusted until the program ends. */
   trustedOnce?: LoadOptions["trustedOnce"];
   /** A prompt that is not added to the input history. */
   unrecordedPrompt?: string | undefined;
-  /**
-   * Called for problems outside the conversation. `sandbox`: the message may contain text of a command, and must be
-   * escaped.
-   */
-  warn?(message: string, topic: "approvals" | "recording" | "sandbox"): void;
 }
 
-/** How one session is opened; settings that are left out come from the configuration. */
-export interface SessionChoices {
-  /** An id or alias, or a custom model with its stream function. */
-  model?: string | ModelChoice | undefined;
-  effort?: Effort | undefined;
-  /** Replaces the harness's mode. */
-  approvalMode?: ApprovalMode | undefined;
-  /** Asks the user; left out when no user is present. */
-  ask?: AskPerson | undefined;
+/** How the program opens one session. */
+export interface ProjectChoices extends SessionChoices {
   /** The grants of the session that this one replaces; the saved ones when left out. */
   grants?: GrantStore | undefined;
   /** The existing recording of the models' replies. */
   recording?: Recording | undefined;
 }
 
-/** A session to run prompts in. The caller closes it. */
-export interface HarnessSession extends ComposedSession, Pick<Approvals, "approval" | "grants"> {
-  /** The working directory, absolute and real. */
-  cwd: string;
+/** A session with everything that the program's own front ends show and change. */
+export interface ProjectSession
+  extends Omit<HarnessSession, "approval">,
+    Omit<ComposedSession, keyof HarnessSession>,
+    Pick<Approvals, "grants"> {
+  approval: Approvals["approval"];
   /** The configuration of this project. */
   loaded: LoadedConfig;
-  /** The current branch, if there is one. */
-  gitBranch: string | undefined;
   /** Whether commands run in a sandbox. */
   sandbox: SandboxSummary;
   /**
@@ -85,56 +68,42 @@ export interface HarnessSession extends ComposedSession, Pick<Approvals, "approv
   noteInput(text: string): void;
 }
 
-/** Composes sessions in one directory, for any front end. */
-export interface Harness {
-  readonly cwd: string;
-  readonly environment: Environment;
-  /** The configuration of the directory when the harness was created. */
-  readonly loaded: LoadedConfig;
-  /** The commands of all extensions. */
-  readonly commands: readonly ExtensionCommand[];
-  /** @throws UsageError when the session cannot be opened: nothing was sent then. */
-  openSession(start: SessionStart, choices?: SessionChoices): Promise<HarnessSession>;
-  /** Writes the pending entries of every session. */
-  flush(): void;
-  /** Ends the processes that tools have started in this program, and those of the sandboxes. */
-  endProcesses(): Promise<void>;
-  /** Removes the temporary files of every session; for a program that must exit immediately. */
-  removeTemporaryFiles(): void;
-  /** Closes all open sessions and extensions, and ends their processes. */
-  close(): Promise<void>;
-}
-
 /**
  * Reads the configuration of a directory and creates its harness.
  * @throws UsageError when a configuration file is invalid.
  */
-export async function createHarness({
+export function createHarness(options: HarnessOptions): Promise<Harness> {
+  return createProjectHarness(options);
+}
+
+/** See `createHarness`; for the program's own front ends. */
+export async function createProjectHarness({
   cwd,
   environment = processEnvironment(),
   overrides = {},
-}: HarnessOptions): Promise<Harness> {
+}: ProjectHarnessOptions): Promise<ProjectHarness> {
   const loaded = await loadConfig(cwd, environment, { trustedOnce: overrides.trustedOnce });
   return new ProjectHarness(cwd, environment, loaded, overrides);
 }
 
-class ProjectHarness implements Harness {
+/** Composes the sessions of the program's own front ends. */
+export class ProjectHarness implements Harness {
   private readonly temporaryDirectories = new Set<SessionTempDir>();
   private readonly sandboxes = new Set<SessionSandbox>();
-  private readonly sessions = new Set<HarnessSession>();
+  private readonly sessions = new Set<ProjectSession>();
 
   constructor(
     readonly cwd: string,
     readonly environment: Environment,
     readonly loaded: LoadedConfig,
-    private readonly overrides: HarnessOverrides,
+    private readonly overrides: ProjectOverrides,
   ) {}
 
   get commands(): readonly ExtensionCommand[] {
     return (this.overrides.extensions ?? []).flatMap(({ commands = [] }) => commands);
   }
 
-  async openSession(start: SessionStart, choices: SessionChoices = {}): Promise<HarnessSession> {
+  async openSession(start: ProjectStart, choices: ProjectChoices = {}): Promise<ProjectSession> {
     const { cwd, environment, loaded, overrides } = this;
     const { config } = loaded;
     const temporaryDirectory = new SessionTempDir();
@@ -195,11 +164,13 @@ class ProjectHarness implements Harness {
     for (const { session } of this.sessions) session.flush();
   }
 
+  /** Ends the processes that tools have started in this program, and those of the sandboxes. */
   async endProcesses(): Promise<void> {
     await endAllProcesses();
     for (const sandbox of this.sandboxes) await sandbox.close();
   }
 
+  /** Removes the temporary files of every session; for a program that must exit immediately. */
   removeTemporaryFiles(): void {
     for (const directory of this.temporaryDirectories) directory.remove();
   }
@@ -211,7 +182,7 @@ class ProjectHarness implements Harness {
     this.removeTemporaryFiles();
   }
 
-  private resolveStart(start: SessionStart): SessionStart {
+  private resolveStart(start: ProjectStart): ProjectStart {
     if (!("automatic" in start) || this.loaded.config.session?.autoResume) return start;
     return { fresh: true };
   }
@@ -245,14 +216,14 @@ class ProjectHarness implements Harness {
 
   private toSession(
     composed: ComposedSession,
-    parts: Pick<HarnessSession, "approval" | "grants" | "sandbox" | "recording"> & {
+    parts: Pick<ProjectSession, "approval" | "grants" | "sandbox" | "recording"> & {
       temporaryDirectory: SessionTempDir;
     },
-  ): HarnessSession {
+  ): ProjectSession {
     const { cwd, environment, loaded, overrides, sessions } = this;
     const { config, projectRoot: root } = loaded;
     const { temporaryDirectory, ...shared } = parts;
-    const opened: HarnessSession = {
+    const opened: ProjectSession = {
       ...composed,
       ...shared,
       cwd,
@@ -289,7 +260,7 @@ class ProjectHarness implements Harness {
     return opened;
   }
 
-  private async reloadRules(opened: HarnessSession): Promise<void> {
+  private async reloadRules(opened: ProjectSession): Promise<void> {
     const { trustedOnce } = this.overrides;
     const { config, origins } = await loadConfig(this.cwd, this.environment, { trustedOnce });
     const { permissions } = config;

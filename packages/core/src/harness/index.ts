@@ -1,33 +1,23 @@
 /** Composes sessions for every front end: the command line, programs that use the library, editor servers. */
-export type { Approvals } from "./approve.ts";
-export {
-  type AskedVerdict,
-  type AskPerson,
-  type CommandEdit,
-  type PersonAnswer,
-  requestedCommand,
-  STOPPED_ANSWER,
-} from "./approve.ts";
-export type { EarlierSession, HeldSession, SessionReference, SessionStart } from "./earlier-session.ts";
+export { type Approvals, requestedCommand, STOPPED_ANSWER } from "./approve.ts";
+export type { EarlierSession, HeldSession, ProjectReference, ProjectStart } from "./earlier-session.ts";
 export { MissingKeyError } from "./errors.ts";
-export type { ExtensionCommand, GateDecision, HarnessExtension } from "./extension.ts";
 export {
-  createHarness,
-  type Harness,
-  type HarnessOptions,
-  type HarnessOverrides,
-  type HarnessSession,
-  type SessionChoices,
+  createProjectHarness,
+  type ProjectChoices,
+  type ProjectHarness,
+  type ProjectOverrides,
+  type ProjectSession,
 } from "./harness.ts";
 export { describeDefaultModel, isKnownModel, loadConfig } from "./load-config.ts";
-export {
-  certificateProblem,
-  loadCatalog,
-  type ModelChange,
-  type ModelChoice,
-  openModel,
-  openScriptedModel,
-  VENDORS,
-} from "./models.ts";
+export { certificateProblem, loadCatalog, openModel, openScriptedModel, VENDORS } from "./models.ts";
 export type { MoveControl, SessionCheckpoints, UndoOptions } from "./session-checkpoints.ts";
-export type { Notice } from "./session-prompt.ts";
+export type {
+  AskedVerdict,
+  AskPerson,
+  CommandEdit,
+  ModelChange,
+  ModelChoice,
+  Notice,
+  PersonAnswer,
+} from "./types.ts";

@@ -1,5 +1,4 @@
 import { accessSync, constants, statSync } from "node:fs";
-import type { AgentLoopConfig } from "../agent/types.ts";
 import type { DiligentConfig } from "../config/schema.ts";
 import { type Environment, processEnvironment } from "../infrastructure/runtime.ts";
 import { isLoopbackUrl } from "../infrastructure/urls.ts";
@@ -16,12 +15,7 @@ import type { ContextOptions } from "../session/compaction/context-window.ts";
 import type { SessionManager } from "../session/manager.ts";
 import type { SessionEntry } from "../session/types.ts";
 import { describeError, UsageError } from "./errors.ts";
-
-/** A model and how to call it. */
-export interface ModelChoice {
-  model: Model;
-  streamFunction: StreamFunction;
-}
+import type { ModelChange, ModelChoice } from "./types.ts";
 
 /** Settings that determine how a model is accessed. */
 interface ModelAccess {
@@ -219,13 +213,6 @@ function withTimeLimit(
     idleTimeoutMs: idleTimeoutMs ?? usual,
     host: URL.parse(baseUrl)?.host,
   });
-}
-
-/** Takes effect with the next request; settings that are left out stay. */
-export interface ModelChange {
-  /** An id or alias. */
-  modelId?: string | undefined;
-  effort?: AgentLoopConfig["effort"];
 }
 
 interface ChangeAccess extends Pick<ModelAccess, "cwd" | "config"> {

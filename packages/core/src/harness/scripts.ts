@@ -15,7 +15,7 @@ import { calibrationKey, readCalibration } from "../session/compaction/calibrati
 import type { CompactionSettings } from "../session/compaction/limits.ts";
 import type { SessionEntry } from "../session/types.ts";
 import { describeError, UsageError } from "./errors.ts";
-import type { ModelChoice } from "./models.ts";
+import type { ModelChoice } from "./types.ts";
 
 /**
  * Starts recording the model's replies as a script.

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import type { NoticeLevel } from "../agent/types.ts";
 import type { ConfigWarning } from "../config/errors.ts";
 import { discoverInstructions } from "../config/instructions.ts";
 import type { LoadedConfig } from "../config/loader.ts";
@@ -16,7 +15,7 @@ import { describeSandbox } from "../sandbox/index.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { Tool } from "../tool/types.ts";
 import { describeError } from "./errors.ts";
-import type { HarnessExtension } from "./extension.ts";
+import type { HarnessExtension, Notice } from "./types.ts";
 
 /** The inputs of the system prompt. */
 interface PromptOptions {
@@ -142,11 +141,4 @@ async function readTrustNow(
   const { readKnowledgeTrust } = await import("../config/trust.ts");
   const trustedOnce = knowledgeTrust.state === "once" ? knowledgeTrust.trustedOnce : undefined;
   return readKnowledgeTrust({ root, environment, trustedOnce });
-}
-
-/** A notice for the user; `code` is for programs, `message` for people. */
-export interface Notice {
-  level: NoticeLevel;
-  code: string;
-  message: string;
 }

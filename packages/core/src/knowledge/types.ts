@@ -74,4 +74,4 @@ export function resolveKnowledgeConfig(
   };
 }
 
-export { knowledgeFilePath } from "../infrastructure/paths/knowledge.ts";
+export { knowledgeFilePath } from "../infrastructure/paths/knowledge-file.ts";

@@ -1,5 +1,4 @@
 import { lstatSync, readFileSync } from "node:fs";
-import { createFingerprint, type FileFingerprint, isSameContent } from "../infrastructure/fs/stat.ts";
 import type { CommandTemporary, SandboxState } from "../infrastructure/process/shell-wrapper.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
@@ -109,4 +108,33 @@ function isAsWritten(path: string, written: FileFingerprint): boolean {
 /** A tracker for a session that has seen no files yet. */
 export function createFileTracker(): FileTracker {
   return new FileTracker();
+}
+
+/** The identity of a file's content. `sha256` (hexadecimal) is set when the whole content was read. */
+export interface FileFingerprint {
+  /** Bytes. */
+  size: bigint;
+  /** Nanoseconds since the epoch. */
+  modifiedNs: bigint;
+  inode: bigint;
+  sha256?: string;
+}
+
+/** The part of a file's stats that is compared, from `stat` with `bigint`. */
+interface FileStatus {
+  size: bigint;
+  mtimeNs: bigint;
+  ino: bigint;
+}
+
+/** `content` is the complete content; without it, only size, time and inode show a change. */
+export function createFingerprint(stats: FileStatus, content?: Uint8Array): FileFingerprint {
+  const base = { size: stats.size, modifiedNs: stats.mtimeNs, inode: stats.ino };
+  return content ? { ...base, sha256: Bun.SHA256.hash(content, "hex") } : base;
+}
+
+/** Equal hashes if both are known, so a mere `touch` is not a change; otherwise equal size, time and inode. */
+function isSameContent(left: FileFingerprint, right: FileFingerprint): boolean {
+  if (left.sha256 !== undefined && right.sha256 !== undefined) return left.sha256 === right.sha256;
+  return left.size === right.size && left.modifiedNs === right.modifiedNs && left.inode === right.inode;
 }

@@ -6,6 +6,9 @@ import { type AgentOptions, createAgent } from "../../src/harness/agent.ts";
 import { UsageError } from "../../src/harness/errors.ts";
 import { createScriptedStream, parseScript, scriptedModel } from "../../src/provider/scripted.ts";
 import type { ApprovalRequest, Tool } from "../../src/tool/types.ts";
+import * as messages from "../support/answers.ts";
+import * as responses from "../support/openai-answers.ts";
+import { startSseServer } from "../support/sse-server.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
 const parameters = z.object({ sides: z.int() });
@@ -104,6 +107,79 @@ describe("createAgent()", () => {
 
   test("an unknown model is a UsageError before anything is sent", async () => {
     const failure = createAgent({ ...makeProject([]), model: "no-such-model" });
+    expect(await failure.catch((error: unknown) => error)).toBeInstanceOf(UsageError);
+  });
+});
+
+describe("createAgent({ apiKey })", () => {
+  const VENDORS = [
+    {
+      model: "claude-sonnet-5",
+      urlVariable: "ANTHROPIC_BASE_URL",
+      keyVariable: "ANTHROPIC_API_KEY",
+      events: messages.textAnswer("Hello!"),
+    },
+    {
+      model: "gpt-5.6",
+      urlVariable: "OPENAI_BASE_URL",
+      keyVariable: "OPENAI_API_KEY",
+      events: responses.textAnswer("Hello!"),
+    },
+  ];
+
+  test.each(VENDORS)(
+    "sends it to the provider of $model in place of the key of the environment",
+    async (vendor) => {
+      await using server = await startSseServer({ events: vendor.events });
+      const { cwd, environment } = makeProject([]);
+      const agent = await createAgent({
+        cwd,
+        model: vendor.model,
+        apiKey: "given-key",
+        environment: { ...environment, [vendor.urlVariable]: server.url, [vendor.keyVariable]: "other-key" },
+      });
+      const { text, stopReason } = await agent.prompt("Hi");
+      await agent.close();
+      expect({ text, stopReason, problems: server.problems }).toEqual({
+        text: "Hello!",
+        stopReason: "end_turn",
+        problems: [],
+      });
+      expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(["Bearer given-key"]);
+    },
+  );
+
+  test("is redacted in what a command prints, and no command inherits it", async () => {
+    const command = 'printenv ANTHROPIC_API_KEY || echo "unset given-key"';
+    const call = messages.block(
+      0,
+      { type: "tool_use", id: "toolu_1", name: "bash", input: {} },
+      { type: "input_json_delta", partial_json: JSON.stringify({ command }) },
+    );
+    await using server = await startSseServer(
+      { events: [messages.messageStart(), ...call, ...messages.messageEnd("tool_use")] },
+      { events: messages.textAnswer("Done.") },
+    );
+    const { cwd, environment } = makeProject([]);
+    const agent = await createAgent({
+      cwd,
+      model: "claude-sonnet-5",
+      apiKey: "given-key",
+      environment: { ...environment, ANTHROPIC_BASE_URL: server.url },
+      approve: () => "once",
+    });
+    const outputs: string[] = [];
+    agent.subscribe((event) => event.type === "tool_end" && outputs.push(event.output));
+    await agent.prompt("Print the key.");
+    await agent.close();
+    expect(outputs).toHaveLength(1);
+    expect(outputs[0]).toStartWith("unset ");
+    expect(outputs[0]).not.toContain("given-key");
+    expect(JSON.stringify(server.requests[1]?.body)).not.toContain("given-key\\n");
+  });
+
+  test("is a UsageError for a model of neither Anthropic nor OpenAI", async () => {
+    const failure = createAgent({ ...makeProject([]), apiKey: "given-key" });
     expect(await failure.catch((error: unknown) => error)).toBeInstanceOf(UsageError);
   });
 });

@@ -7,6 +7,8 @@ type Place = string;
 interface DeclarationFile {
   /** Everything that it declares, exported or not, each with its text: only what names types. */
   declared: ReadonlyMap<string, string>;
+  /** What it declares with a docstring. */
+  documented: ReadonlySet<string>;
   /** Its own names and those that it hands on. */
   exported: ReadonlyMap<string, Place>;
   /** Names that it takes from others of ours. */
@@ -48,6 +50,17 @@ export class DeclaredSurface {
     return [...new Set(found)].sort();
   }
 
+  /** The exported names whose declaration has no docstring, sorted. */
+  findUndocumented(face: string): string[] {
+    return [...this.exportsOf(face)]
+      .filter(([, place]) => {
+        const { path, name } = splitPlace(place);
+        return !this.read(path).documented.has(name);
+      })
+      .map(([name]) => name)
+      .sort();
+  }
+
   private typesNamedBy(place: Place): Place[] {
     const { path, name } = splitPlace(place);
     const { declared, imported } = this.read(path);
@@ -76,9 +89,11 @@ export class DeclaredSurface {
     const declared = new Map<string, string>();
     const exported = new Map<string, Place>();
     const imported = new Map<string, Place>();
-    const file = { declared, exported, imported };
+    const documented = new Set<string>();
+    const file = { declared, documented, exported, imported };
     this.files.set(path, file);
-    for (const [whole, name = ""] of text.matchAll(DECLARATION)) {
+    for (const { 0: whole, 1: name = "", index } of text.matchAll(DECLARATION)) {
+      if (text.slice(0, index).endsWith("*/\n")) documented.add(name);
       // Overloads are declared one by one.
       declared.set(name, (declared.get(name) ?? "") + whole.replace(NAMES_NOTHING, ""));
       if (whole.startsWith("export ")) exported.set(name, `${path}#${name}`);

@@ -1,4 +1,4 @@
-import type { HarnessSession, ModelChange } from "@diligent/core/harness";
+import type { ModelChange, ProjectSession } from "@diligent/core/harness";
 import type { Environment } from "@diligent/core/run";
 import { cycleApprovalMode } from "../../approval/permissions.ts";
 import type { Reopening, SessionController } from "../../session/session-controller.ts";
@@ -94,7 +94,7 @@ async function reopen(change: Reopening, { controller, painter }: ContextDeps): 
 
 /** Shows the first line of the first session: what is running here, and where. */
 export function showOpening(
-  { model, cwd, sandbox }: HarnessSession,
+  { model, cwd, sandbox }: ProjectSession,
   { change }: Pick<ViewPainter, "change">,
 ): void {
   const { isSandboxed } = sandbox;
@@ -102,17 +102,17 @@ export function showOpening(
 }
 
 /** Shows where a newly opened session stands, and its notices. */
-export function showSession(opened: HarnessSession, painter: Pick<ViewPainter, "change">): void {
+export function showSession(opened: ProjectSession, painter: Pick<ViewPainter, "change">): void {
   showNotices(opened, painter, ({ level }) => level === "info");
   showConversation(opened, painter);
   // Problems are shown where they are noticed.
   showNotices(opened, painter, ({ level }) => level !== "info");
 }
 
-type OpenNotice = HarnessSession["notices"][number];
+type OpenNotice = ProjectSession["notices"][number];
 
 function showNotices(
-  { notices }: HarnessSession,
+  { notices }: ProjectSession,
   { change }: Pick<ViewPainter, "change">,
   isWanted: (notice: OpenNotice) => boolean = () => true,
 ): void {
@@ -120,7 +120,7 @@ function showNotices(
   change((view) => finish(view, ...blocks));
 }
 
-function showStatus(opened: HarnessSession, { change }: Pick<ViewPainter, "change">): void {
+function showStatus(opened: ProjectSession, { change }: Pick<ViewPainter, "change">): void {
   opened.sandbox.onChange = () => {
     const { isSandboxed } = opened.sandbox;
     change((view) => ({ ...view, status: { ...view.status, isSandboxed } }));
@@ -129,7 +129,7 @@ function showStatus(opened: HarnessSession, { change }: Pick<ViewPainter, "chang
 }
 
 /** Shows the last turns of a resumed conversation. */
-function showConversation(opened: HarnessSession, { change }: Pick<ViewPainter, "change">): void {
+function showConversation(opened: ProjectSession, { change }: Pick<ViewPainter, "change">): void {
   const blocks = toResumedBlocks(opened.session.branches.path);
   change((view) => ({
     ...rememberExpandable(finish({ ...view, expandable: [] }, ...blocks), blocks),

@@ -1,4 +1,4 @@
-import type { HarnessSession, ModelChange, MoveControl } from "@diligent/core/harness";
+import type { ModelChange, MoveControl, ProjectSession } from "@diligent/core/harness";
 import type { Environment } from "@diligent/core/run";
 import type { Reopening } from "../../session/session-controller.ts";
 import type { FileMove } from "../../undo/describe.ts";
@@ -10,7 +10,7 @@ import { type Block, notice, type View } from "../view.ts";
 /** What a command can do; `app.ts` implements it. Errors are shown on one line. */
 export interface CommandContext {
   /** The session, once it is open. */
-  session(): Promise<HarnessSession>;
+  session(): Promise<ProjectSession>;
   view(): View;
   /** Writes a block to the transcript. */
   show(block: Block): void;

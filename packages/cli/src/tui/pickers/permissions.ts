@@ -1,4 +1,4 @@
-import type { HarnessSession } from "@diligent/core/harness";
+import type { ProjectSession } from "@diligent/core/harness";
 import {
   addRule,
   describeRule,
@@ -42,7 +42,7 @@ class PermissionsPicker implements Picker {
 
   constructor(
     private readonly context: CommandContext,
-    private readonly opened: HarnessSession,
+    private readonly opened: ProjectSession,
     { permissions, text }: { permissions: Permissions; text?: string },
   ) {
     this.permissions = permissions;

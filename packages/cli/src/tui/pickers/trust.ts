@@ -1,5 +1,5 @@
-import type { TrustDescription } from "@diligent/core";
-import type { HarnessSession } from "@diligent/core/harness";
+import type { TrustDescription } from "@diligent/core/config";
+import type { ProjectSession } from "@diligent/core/harness";
 import { isKnownModel } from "@diligent/core/harness";
 import { ConfigError } from "@diligent/core/run";
 import { orUsageError } from "../../errors.ts";
@@ -31,7 +31,7 @@ export async function askForTrust(context: CommandContext): Promise<void> {
  * has changed since it was trusted. Resolves once the decision was made and applied.
  */
 export async function askForTrustFirst(
-  { cwd }: Pick<HarnessSession, "cwd">,
+  { cwd }: Pick<ProjectSession, "cwd">,
   context: CommandContext,
 ): Promise<void> {
   const description = await describe(cwd, context);
@@ -52,7 +52,7 @@ export async function askForTrustFirst(
 }
 
 async function describe(cwd: string, { environment, show }: CommandContext): Promise<TrustDescription> {
-  const { describeTrust } = await import("@diligent/core");
+  const { describeTrust } = await import("@diligent/core/config");
   const description = await orUsageError(
     () => describeTrust(cwd, environment, { isKnownModel }),
     ConfigError,
@@ -74,7 +74,7 @@ const LEAVE_IT: Choice = { label: "Keep as is", run: () => {} };
 
 /** The safe choice is first, so that an accidental Enter allows nothing. */
 async function trustChoices(description: TrustDescription, context: CommandContext): Promise<Choice[]> {
-  const { trustProject } = await import("@diligent/core");
+  const { trustProject } = await import("@diligent/core/config");
   const { directory, activates } = description;
   return [
     { label: "Don't trust it", detail: "continue without the settings listed above", run: () => {} },
@@ -99,7 +99,7 @@ async function trustChoices(description: TrustDescription, context: CommandConte
 }
 
 async function untrust(cwd: string, context: CommandContext): Promise<Choice> {
-  const { untrustProject } = await import("@diligent/core");
+  const { untrustProject } = await import("@diligent/core/config");
   return {
     label: "Revoke trust",
     async run() {

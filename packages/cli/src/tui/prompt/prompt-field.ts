@@ -1,4 +1,4 @@
-import type { HarnessSession } from "@diligent/core/harness";
+import type { ProjectSession } from "@diligent/core/harness";
 import { DraftFile, readRecentInputs } from "@diligent/core/interactive";
 import { now } from "@diligent/core/light";
 import { type Environment, findProjectRoot, homeDirectory, type SecretRedactor } from "@diligent/core/run";
@@ -59,7 +59,7 @@ export class PromptField {
    * From now on, prompts are typed for this session. Up first brings an unsent draft of it.
    * @returns true if there is such a draft.
    */
-  openSession({ session, redactor }: Pick<HarnessSession, "session" | "redactor">): boolean {
+  openSession({ session, redactor }: Pick<ProjectSession, "session" | "redactor">): boolean {
     const draft = this.deps.draft.open(session, redactor);
     if (draft !== undefined) this.editor.offer(draft);
     return draft !== undefined;

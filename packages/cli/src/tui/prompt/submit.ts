@@ -1,4 +1,4 @@
-import type { HarnessSession } from "@diligent/core/harness";
+import type { ProjectSession } from "@diligent/core/harness";
 import { type Environment, findProjectRoot, homeDirectory } from "@diligent/core/run";
 import { NO_COMMAND, readShellLine } from "../../shell-line.ts";
 import { toSingleLine } from "../../text/terminal-text.ts";
@@ -23,7 +23,7 @@ interface LineDeps {
   driver: ConversationDriver;
   environment: Environment;
   /** The session, once prompts may be sent. */
-  session(): Promise<HarnessSession>;
+  session(): Promise<ProjectSession>;
   fail(error: unknown): void;
 }
 

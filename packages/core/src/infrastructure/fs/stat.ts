@@ -133,32 +133,3 @@ function toBytes(character: string): Buffer {
   const isEscape = character.length === 1 && code > FIRST_ESCAPE && code <= LAST_ESCAPE;
   return isEscape ? Buffer.of(code - FIRST_ESCAPE) : Buffer.from(character);
 }
-
-/** The identity of a file's content. `sha256` (hexadecimal) is set when the whole content was read. */
-export interface FileFingerprint {
-  /** Bytes. */
-  size: bigint;
-  /** Nanoseconds since the epoch. */
-  modifiedNs: bigint;
-  inode: bigint;
-  sha256?: string;
-}
-
-/** The part of a file's stats that is compared, from `stat` with `bigint`. */
-interface FileStatus {
-  size: bigint;
-  mtimeNs: bigint;
-  ino: bigint;
-}
-
-/** `content` is the complete content; without it, only size, time and inode show a change. */
-export function createFingerprint(stats: FileStatus, content?: Uint8Array): FileFingerprint {
-  const base = { size: stats.size, modifiedNs: stats.mtimeNs, inode: stats.ino };
-  return content ? { ...base, sha256: Bun.SHA256.hash(content, "hex") } : base;
-}
-
-/** Equal hashes if both are known, so a mere `touch` is not a change; otherwise equal size, time and inode. */
-export function isSameContent(left: FileFingerprint, right: FileFingerprint): boolean {
-  if (left.sha256 !== undefined && right.sha256 !== undefined) return left.sha256 === right.sha256;
-  return left.size === right.size && left.modifiedNs === right.modifiedNs && left.inode === right.inode;
-}

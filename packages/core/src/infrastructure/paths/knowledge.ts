@@ -5,6 +5,7 @@ import { type FileTail, readOwnHead, readOwnTail } from "../fs/read.ts";
 import type { Environment } from "../runtime.ts";
 import { systemErrorCode, systemErrorText } from "../system-error.ts";
 import { findTrackedState } from "./git-index.ts";
+import { KNOWLEDGE_PATH_IN_PROJECT, type KnowledgeContent, knowledgeFilePath } from "./knowledge-file.ts";
 import { userStateDirectory } from "./user.ts";
 
 /**
@@ -79,24 +80,4 @@ export function markOwnKnowledge(environment: Environment, line: string): void {
 function findMarker(environment: Environment, line: Uint8Array): string | undefined {
   const state = userStateDirectory(environment);
   return state && join(state, "knowledge", Bun.SHA256.hash(line, "hex"));
-}
-
-// Public declarations reach this file, so no type of Node may be used here.
-
-const KNOWLEDGE_FILENAME = "knowledge.jsonl";
-
-/** Relative to the project root, as in git and in the trust record. */
-export const KNOWLEDGE_PATH_IN_PROJECT = `.diligent/knowledge/${KNOWLEDGE_FILENAME}`;
-
-/** The file in `knowledgePath`, the directory `.diligent/knowledge` of a project. */
-export function knowledgeFilePath(knowledgePath: string): string {
-  return join(knowledgePath, KNOWLEDGE_FILENAME);
-}
-
-/** The current knowledge file. */
-export interface KnowledgeContent {
-  /** Hexadecimal, of the part that is read. */
-  sha256: string;
-  /** The number of lines that are not empty; each contains at most one entry. */
-  lineCount: number;
 }

@@ -4,7 +4,6 @@ import { withDirectoryLock } from "../../infrastructure/fs/directory-lock.ts";
 import { withParentDirectories } from "../../infrastructure/fs/private-files.ts";
 import { readWholeFile, specialFileKind } from "../../infrastructure/fs/read.ts";
 import { MovedPathError } from "../../infrastructure/fs/real-path.ts";
-import { createFingerprint } from "../../infrastructure/fs/stat.ts";
 import { DamagedFileError, FileChangedError, writeWholeFile } from "../../infrastructure/fs/write.ts";
 import { systemErrorText } from "../../infrastructure/system-error.ts";
 import {
@@ -16,6 +15,7 @@ import {
 import type { ToolResult } from "../../tool/types.ts";
 import { type ApprovedTarget, displayPath, formatBytes } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
+import { createFingerprint } from "../workspace.ts";
 import { countLines, findLineEnds, fromLineFeeds } from "./lines.ts";
 import { createUnifiedDiff } from "./unified-diff.ts";
 

@@ -1,6 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
 import { openRegularFile, readChunks, readStart, specialFileKind } from "../../infrastructure/fs/read.ts";
-import { createFingerprint } from "../../infrastructure/fs/stat.ts";
 import { systemErrorCode, systemErrorText } from "../../infrastructure/system-error.ts";
 import {
   fileSignature,
@@ -13,6 +12,7 @@ import { missingFileError } from "../missing-file.ts";
 import type { ReadArguments } from "../parameters.ts";
 import { type ApprovedTarget, formatBytes } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
+import { createFingerprint } from "../workspace.ts";
 
 const START_BYTES = 512;
 // Larger files are not opened at all.

@@ -1,0 +1,188 @@
+import type { AgentEvent, AgentLoopConfig, NoticeLevel } from "../agent/types.ts";
+import type { ApprovalMode, ApprovalVerdict } from "../approval/types.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
+import type { Effort, Model, StreamFunction } from "../provider/types.ts";
+import type { SessionManager } from "../session/manager.ts";
+import type { ApprovalDecision, ApprovalRequest, ApprovalResponse, Tool } from "../tool/types.ts";
+
+/** The location of a harness and the settings of its front end. */
+export interface HarnessOptions {
+  /** Absolute and real. */
+  cwd: string;
+  /** The environment variables; those of this process when left out. */
+  environment?: Environment | undefined;
+  overrides?: HarnessOverrides | undefined;
+}
+
+/** The settings of one front end for all its sessions; they override or extend the configuration. */
+export interface HarnessOverrides {
+  /** The approval mode, whatever is configured. */
+  approvalMode?: ApprovalMode | undefined;
+  /** The approval mode if none is configured; `deny` when left out. */
+  defaultApprovalMode?: ApprovalMode | undefined;
+  maxTurns?: number | undefined;
+  /** US dollars. */
+  maxCost?: number | undefined;
+  /** Added to the end of the system prompt. */
+  appendSystemPrompt?: string | undefined;
+  /** False: nothing is written to the project, and the session is not saved. */
+  persist?: boolean | undefined;
+  /** True: every request and answer is written to a file. */
+  isVerbose?: boolean | undefined;
+  /** Tools in addition to the built-in ones. */
+  tools?: readonly Tool[] | undefined;
+  /** False: only the tools of `tools` and of extensions. */
+  builtinTools?: boolean | undefined;
+  extensions?: readonly HarnessExtension[] | undefined;
+  /** The file in which the models' replies are recorded as a script; absolute, or relative to `cwd`. */
+  record?: string | undefined;
+  /**
+   * Called for problems outside the conversation. `sandbox`: the message may contain text of a command, and must be
+   * escaped.
+   */
+  warn?(message: string, topic: "approvals" | "recording" | "sandbox"): void;
+}
+
+/** How one session is opened; settings that are left out come from the configuration. */
+export interface SessionChoices {
+  /** An id or alias, or a custom model with its stream function. */
+  model?: string | ModelChoice | undefined;
+  effort?: Effort | undefined;
+  /** Replaces the harness's mode. */
+  approvalMode?: ApprovalMode | undefined;
+  /** Asks the user; left out when no user is present. */
+  ask?: AskPerson | undefined;
+}
+
+/**
+ * Refers to an earlier session: the text a user enters (a number of the list, an id or its prefix, a name; for a fork,
+ * `@` and the id or label of its last entry may follow), or the most recent session.
+ */
+export type SessionReference = string | { latest: true };
+
+/** How a session starts: as a new one, after the last message of an earlier one, or as a fork of one. */
+export type SessionStart = { fresh: true } | { resume: SessionReference } | { fork: SessionReference };
+
+/** A session to run prompts in. The caller closes it. */
+export interface HarnessSession {
+  session: SessionManager;
+  /** The working directory, absolute and real. */
+  cwd: string;
+  model: Model;
+  /** The thinking level, if one was chosen. */
+  effort: Effort | undefined;
+  /** What the user should know before the first answer. */
+  notices: Notice[];
+  /** The reason why the model of an earlier session is not used, as a sentence. */
+  fallback: string | undefined;
+  /** The current branch, if there is one. */
+  gitBranch: string | undefined;
+  /** The approval mode; it may be changed at any time. */
+  approval: { mode: ApprovalMode };
+  /**
+   * Changes the model, the thinking level or both; the next request uses them.
+   * @returns the model, if it was changed.
+   * @throws UsageError for a model that cannot be used; nothing has changed then.
+   */
+  changeModel(change: ModelChange): Promise<Model | undefined>;
+  /** Saves everything and removes the session's temporary files. */
+  close(): void;
+}
+
+/** Composes sessions in one directory, for any front end. */
+export interface Harness {
+  readonly cwd: string;
+  /** The commands of all extensions. */
+  readonly commands: readonly ExtensionCommand[];
+  /** @throws UsageError when the session cannot be opened: nothing was sent then. */
+  openSession(start: SessionStart, choices?: SessionChoices): Promise<HarnessSession>;
+  /** Writes the pending entries of every session. */
+  flush(): void;
+  /** Closes all open sessions and extensions, and ends their processes. */
+  close(): Promise<void>;
+}
+
+/** A model and how to call it. */
+export interface ModelChoice {
+  model: Model;
+  streamFunction: StreamFunction;
+}
+
+/** Takes effect with the next request; settings that are left out stay. */
+export interface ModelChange {
+  /** An id or alias. */
+  modelId?: string | undefined;
+  effort?: AgentLoopConfig["effort"];
+}
+
+/** Asks the user about a request; the verdict says why approval is required and what "always" would allow. */
+export type AskPerson = (
+  request: ApprovalRequest,
+  verdict: AskedVerdict,
+) => Promise<ApprovalResponse | PersonAnswer | CommandEdit>;
+
+/** A verdict as shown to the user. A command that the user has edited is always shown again, whatever the verdict. */
+export interface AskedVerdict extends ApprovalVerdict {
+  /** The user wrote this command; the model's original command required the approval. */
+  isEdited?: true | undefined;
+  /** True if the arguments can no longer be changed. */
+  isFixed?: true | undefined;
+  /** The user's previous edit and the reason why it was rejected. */
+  refusedEdit?: { command: string; why: string } | undefined;
+  /** Where a shell command would run; undefined without a sandbox and for other tools. */
+  runs?: "in_sandbox" | "outside_sandbox" | undefined;
+}
+
+/** The user's answer. */
+export interface PersonAnswer extends ApprovalDecision {
+  /** Scope of an "always" answer; defaults to this session. */
+  scope?: "session" | "project";
+}
+
+/** The user edited the command: the new one is evaluated and shown again. */
+export interface CommandEdit {
+  edited: string;
+}
+
+/** A notice for the user; `code` is for programs, `message` for people. */
+export interface Notice {
+  level: NoticeLevel;
+  code: string;
+  message: string;
+}
+
+/** How a gate tightens the verdict on a request; undefined leaves it to the policy. */
+export interface GateDecision {
+  action: "ask" | "deny";
+  /** A clause for the user and the model, such as `the file is generated`. */
+  reason: string;
+}
+
+/** A command that front ends offer by its name; the text it resolves with is shown to the user. */
+export interface ExtensionCommand {
+  /** One word, without a slash. */
+  name: string;
+  /** One line for lists. */
+  description: string;
+  run(args: string): string | undefined | Promise<string | undefined>;
+}
+
+/** An addition to every session of a harness. */
+export interface HarnessExtension {
+  /** Identifies it in messages; unique in a harness. */
+  name: string;
+  /** Offered to the model after the built-in ones. */
+  tools?: readonly Tool[];
+  /** A section of the system prompt. It must not change while a session is open, so that provider caches hit. */
+  promptSection?: string;
+  commands?: readonly ExtensionCommand[];
+  /**
+   * Called for each request before the policy's verdict applies; it can only tighten that verdict. If it throws, the
+   * call is refused.
+   */
+  gate?(request: ApprovalRequest): GateDecision | undefined | Promise<GateDecision | undefined>;
+  /** Receives every event of every run, in order. It must not block. */
+  onEvent?(event: AgentEvent): void;
+  /** Called once, when the harness is closed. */
+  close(): void | Promise<void>;
+}
