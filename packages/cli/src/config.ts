@@ -6,7 +6,7 @@ import { resolveDirectory } from "./session/project-directory.ts";
 import { SESSION_FORMATTER } from "./session/session-formatter.ts";
 import type { UpdateCheck } from "./update/update-check.ts";
 
-/** What a front end of the command line decides where neither a file nor an option does. */
+/** The defaults of a front end, used if neither a file nor an option sets a value. */
 export interface FrontEndConfig {
   approvalDefault: ApprovalMode;
   /** Receives warnings that are not part of the conversation; default: stderr. */
@@ -17,15 +17,18 @@ export interface FrontEndConfig {
   trustedOnce?: LoadOptions["trustedOnce"];
 }
 
-/** The last layer of the configuration: what the command line sets over the files and the environment. */
+/**
+ * The last layer of the configuration: the command line's values, which override the files and the
+ * environment.
+ */
 export interface CommandLineConfig {
-  /** The working directory, whose files count. Absolute and real. */
+  /** The working directory, whose files apply. Absolute and real. */
   cwd: string;
   overrides: ProjectOverrides;
 }
 
 /**
- * The layer of one command line. The layers below are read by core, from `cwd`.
+ * The layer of one command line. Core reads the layers below it, from `cwd`.
  * @throws UsageError if the directory is not usable.
  */
 export function resolveConfig(

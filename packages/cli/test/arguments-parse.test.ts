@@ -169,7 +169,7 @@ describe("options that resume a session", () => {
     ["-c", resumption()],
     ["--continue=2", resumption("2")],
     ["--fork=2", resumption("2", "fork")],
-  ])("beside %s a single word is a prompt", (option, resumed) => {
+  ])("a single word with %s is a prompt", (option, resumed) => {
     expect(parse("yes", option)).toEqual(run({ resumption: resumed, prompt: "yes" }));
   });
 
@@ -305,7 +305,7 @@ describe("a single word on the command line", () => {
     ["histroy", "sessions"],
     ["lsit", "--list"],
     ["upadte", "doctor, which says whether a newer version is out"],
-  ])("-p %s is a typo, since %s is a command", (word, command) => {
+  ])("-p %s is refused as a typo, since %s is a command", (word, command) => {
     expect(parseFailure("-p", word)).toBe(
       `unknown command "${word}"; did you mean diligent ${command}? To send it as a prompt: diligent -p -- ${word}`,
     );
@@ -338,7 +338,7 @@ describe("a single word on the command line", () => {
   );
 
   test.each(["status", "stauts", "Compat", "keys"])(
-    "%s is confirmed with other options as well, since it may be a slash command",
+    "%s needs confirmation with other options as well, since it may be a slash command",
     (word) => {
       for (const options of [["-m", "x"], ["--max-turns", "3"], []])
         expect(parse(...options, word)).toMatchObject({ kind: "run", prompt: word, isBareWord: true });

@@ -67,7 +67,7 @@ test("is answered directly for help COMMAND and version", async () => {
   }
 });
 
-test("a typo of a command is named before a missing key is", async () => {
+test("a mistyped command is reported before a missing key", async () => {
   const { stdout, stderr, exitCode } = await runDiligent(place, ["-p", "doctr"]);
   expect([stdout, exitCode]).toEqual(["", 2]);
   expect(stderr).toBe(

@@ -12,7 +12,7 @@ import { createTemporaryProject } from "./support/temporary-project.ts";
 const OPTIONS: RunCommandOptions = { isSaved: true, isVerbose: false };
 const ASK = { approvalDefault: "ask" as const };
 
-test("each option of the command line is a setting over those of the files", () => {
+test("each option of the command line overrides a setting of the files", () => {
   const { overrides } = resolveConfig(
     {
       isSaved: false,
@@ -38,7 +38,7 @@ test("each option of the command line is a setting over those of the files", () 
   });
 });
 
-test("the layers below are those of the directory that -C names, by its real path", async () => {
+test("the layers below the command line are those of the directory given with -C, by its real path", async () => {
   const place = createTemporaryProject();
   place.configure({ maxTurns: 7, approval: "deny" });
   place.write("diligent.jsonc", { maxTurns: 5 });
@@ -55,7 +55,7 @@ test("the layers below are those of the directory that -C names, by its real pat
   place.remove();
 });
 
-test("a directory that cannot be used is a usage error", () => {
+test("an unusable directory is a usage error", () => {
   const io = new FakeIo();
   io.cwd = makeTempDir();
   expect(() => resolveConfig({ ...OPTIONS, directory: "missing" }, io, ASK)).toThrow(UsageError);
@@ -63,7 +63,7 @@ test("a directory that cannot be used is a usage error", () => {
   expect(resolveConfig({ ...OPTIONS, directory: "there" }, io, ASK).cwd).toBe(join(io.cwd, "there"));
 });
 
-test("warnings go to stderr, or to the front end; what a command may have written is escaped", async () => {
+test("configuration warnings go to stderr, or to the front end; text that a command may have written is escaped", async () => {
   const io = new FakeIo();
   resolveConfig(OPTIONS, io, ASK).overrides.warn?.("first", "approvals");
   const warnings: string[] = [];

@@ -67,7 +67,7 @@ describe("diligent login NAME with a piped key", () => {
     },
   );
 
-  test("writes through a link to the file, which stays, and says where it leads", async () => {
+  test("writes through a link to its target, keeps the link, and names the target", async () => {
     await using server = await startSseServer(wholeReply(ANTHROPIC_SERVICE, { text: "ok" }));
     const real = join(place.home, "dotfiles", "diligent.jsonc");
     for (const path of [real, configPath()]) mkdirSync(dirname(path), { recursive: true });
@@ -189,7 +189,7 @@ describe("diligent login in a terminal", () => {
     expect(stored()).toEqual({ provider: { openai: { apiKey: KEY } } });
   });
 
-  test("says before the key is pasted at which host it is tested, and what named that host", async () => {
+  test("names the host that tests the key, and the setting that names the host, before the key is pasted", async () => {
     await using server = await startSseServer(wholeReply(ANTHROPIC_SERVICE, { text: "ok" }));
     const file = place.write("diligent.jsonc", { provider: { anthropic: { baseUrl: server.url } } });
     const { host } = new URL(server.url);
@@ -225,7 +225,7 @@ describe("diligent logout NAME", () => {
     expect([second.exitCode, second.stdout]).toEqual([0, "There was no stored key for anthropic.\n"]);
   });
 
-  test("without a NAME removes the only stored key, which is confirmed at a terminal", async () => {
+  test("without a NAME removes the only stored key after a confirmation at a terminal", async () => {
     writeUserConfig(place, { provider: { openai: { apiKey: KEY } } });
     const environment = { ANTHROPIC_API_KEY: "sk-ant-in-the-environment" };
     for (const [answer, isStored] of [
@@ -243,7 +243,7 @@ describe("diligent logout NAME", () => {
     expect(filesWithKey()).toEqual([]);
   });
 
-  test("without a NAME names the stored keys if there are several, and asks for no others", async () => {
+  test("without a NAME lists the stored keys if there are several, and offers no others", async () => {
     const keys = {
       openai: { apiKey: KEY },
       compatible: { work: { baseUrl: "http://a.test/v1", apiKey: KEY } },

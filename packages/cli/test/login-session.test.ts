@@ -120,7 +120,7 @@ describe("/login on the screen", () => {
   });
 });
 
-/** A service that answers the first prompt slowly: its run ends when the test says so. */
+/** A service whose answer to the first prompt is delayed until the test ends its run. */
 function startSlowService(release: Promise<void>) {
   let count = 0;
   return startSseServer(async ({ headers, body }: ReceivedRequest) => {
@@ -182,7 +182,7 @@ describe("/login during a run", () => {
     expect(program.bytes).not.toContain(KEY.slice(0, 12));
   });
 
-  test("at the line prompt takes a key that was pasted with the command, and sends it to no model", async () => {
+  test("at the line prompt accepts a key pasted with the command, and sends it to no model", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     await using server = await startSlowService(promise);
     const args = ["--plain-ui", "why so?"];
@@ -209,7 +209,7 @@ describe("/logout", () => {
       provider: Object.fromEntries(names.map((name) => [name, { apiKey: `${KEY}-${name}` }])),
     });
 
-  test("offers the stored keys, one of them too, and removes what is chosen", async () => {
+  test("offers the stored keys, even a single one, and removes the chosen one", async () => {
     store("anthropic");
     const environment = { OPENAI_API_KEY: "sk-openai-test-1" };
     await using program = startInPty(place, [], { environment, columns: 120 });

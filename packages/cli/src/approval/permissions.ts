@@ -225,8 +225,8 @@ export function readApprovalMode(text: string): ApprovalMode | undefined {
 }
 
 /**
- * Switches to the next mode, however many key presses wait for the session. What the mode means is shown until the next
- * key: the presses that lead to a mode leave no lines behind.
+ * Switches to the next mode, however many key presses wait for the session. The meaning of the mode is shown
+ * until the next key, so that the steps on the way leave no lines in the transcript.
  */
 export async function cycleApprovalMode(context: CommandContext): Promise<void> {
   const opened = await context.session();
@@ -239,7 +239,7 @@ async function changeApprovalMode(mode: ApprovalMode, context: CommandContext): 
   note(context, switchTo(mode, await context.session(), context));
 }
 
-/** Returns what the mode means. */
+/** Returns the meaning of the mode. */
 function switchTo(
   mode: ApprovalMode,
   { approval }: Pick<ProjectSession, "approval">,

@@ -23,7 +23,7 @@ export interface Resumption {
   /** For a copy, `@` and the id or label of its last entry may follow. */
   reference?: string;
   /**
-   * The word after the option, such as `--continue`; only the session names tell whether it is one of them: see
+   * The word after an option such as `--continue`; only the session names tell whether it is one of them: see
    * `resolveResumption`.
    */
   word?: { text: string; option: string };

@@ -37,7 +37,7 @@ export function parseArguments(argv: readonly string[]): Command {
     throw new UsageError("--json needs --list; for a run, use --output-format json");
   }
   const run = toRunCommand(split);
-  // After `--` everything is a prompt, and in an earlier session a word such as "yes" is a natural one.
+  // After `--` everything is a prompt; in a resumed session, a word such as "yes" is an ordinary prompt.
   if (argv.includes("--") || run.resumption) return run;
   assertPrompt(split.words, run);
   const [word = "", ...more] = split.words;
@@ -59,12 +59,15 @@ function toQuestion({ words: [word, ...more], options }: SplitArguments): Comman
   throw new UsageError(`unknown command "${name}"; ${hint} To send it as a prompt: diligent -- help ${name}`);
 }
 
-/** Commands accept `-C` too; with other options it is a run that was asked for. */
+/** Commands accept `-C` too; with other options, the user asked for a run. */
 function isWithoutOptions({ options }: SplitArguments): boolean {
   return [...options.keys()].every((name) => name === "directory" || name === "plain-ui");
 }
 
-/** A near-miss of a command name would otherwise be sent to a model. `-p` asks for that, unless it is a mere typo. */
+/**
+ * A near-miss of a command name would otherwise be sent to a model. With `-p` that is intended, unless the
+ * word is a mere typo.
+ */
 function assertPrompt(words: SplitArguments["words"], { isPrint }: Pick<RunCommand, "isPrint">): void {
   const meant = isPrint && !isTypo(words) ? undefined : findMeantCommand(words);
   if (meant === undefined) return;
@@ -73,7 +76,9 @@ function assertPrompt(words: SplitArguments["words"], { isPrint }: Pick<RunComma
   );
 }
 
-/** True for one word that is neither the name of a command, nor its singular or plural, nor a word for one. */
+/**
+ * True for one word that is not the name of a command, nor its singular or plural, nor a common word for one.
+ */
 function isTypo([word = "", ...more]: SplitArguments["words"]): boolean {
   const name = word.toLowerCase();
   const isWord = [name, `${name}s`, name.replace(/s$/, "")].some((each) => isSubcommandName(each));
@@ -389,13 +394,13 @@ function isOneSlip(word: string, name: string): boolean {
   return isSwapped(word, name) || Math.max(typed.length, meant.length) <= 1;
 }
 
-/** True for two neighbours that have changed places. */
+/** True if two neighbours are swapped. */
 function isSwapped(word: string, name: string): boolean {
   const { typed, meant } = findDifference(word, name);
   return typed.length === 2 && typed === [...meant].reverse().join("");
 }
 
-/** What differs between the beginning and the end that both have. */
+/** The parts that differ between the common beginning and end. */
 function findDifference(word: string, name: string): { typed: string; meant: string } {
   let start = 0;
   while (start < word.length && word[start] === name[start]) start++;

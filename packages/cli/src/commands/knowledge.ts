@@ -292,7 +292,7 @@ export interface OpenKnowledge {
   environment: CliIo["environment"];
   /** Why it is not shared with the model, in one line; undefined if it is. */
   unused?: string | undefined;
-  /** In file order, including superseded ones; without the secrets that the file may hold. */
+  /** In file order, including superseded ones; without secrets that the file may contain. */
   entries: readonly KnowledgeEntry[];
 }
 

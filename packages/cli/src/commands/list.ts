@@ -24,8 +24,8 @@ interface ListOptions {
 }
 
 /**
- * Lists this project's sessions, the most recently changed first. No setting changes what it does: of the configuration
- * only keys are read, so that they can be masked.
+ * Lists this project's sessions, the most recently changed first. No setting affects it: only the keys in the
+ * configuration are read, so that they can be masked.
  */
 export async function runList(
   { directory, isJson, areArchivedShown = false }: ListOptions,

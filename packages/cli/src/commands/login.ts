@@ -47,7 +47,8 @@ export async function runLogin(rest: readonly string[], io: CliIo): Promise<numb
 }
 
 /**
- * Removes a provider's stored key. Without a name it is the only one that is stored, which is confirmed at a terminal.
+ * Removes a provider's stored key. Without a name it is the only stored one, after a confirmation at a
+ * terminal.
  * @throws UsageError for an unknown name, and if a name is needed.
  */
 export async function runLogout(rest: readonly string[], io: CliIo): Promise<number> {

@@ -23,7 +23,7 @@ export interface PlainContextDeps {
   signal(): AbortSignal;
   /** Terminal width; without a terminal lines are not wrapped. */
   columns(): number;
-  /** Resolves once no run of the model is active. @param wait called first if one is. */
+  /** Resolves once the model is not running. @param wait called first if it is running. */
   whenIdle(wait: () => void): Promise<void>;
   /** Shows lines. */
   line(text: string): void;

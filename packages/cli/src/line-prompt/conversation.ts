@@ -121,7 +121,7 @@ export class LineConversation {
     return this.commands;
   }
 
-  /** A slash command is a task itself, and does not wait for its own end. */
+  /** A slash command is itself a task, so it does not wait for its own end. */
   private async whenIdle(wait: () => void): Promise<void> {
     if (this.doing === "run") wait();
     while (this.doing === "run") await this.work.ended;

@@ -12,7 +12,10 @@ export class InputLines {
   readonly conversation: LineConversation;
   /** Lines queued for the end of the current task. */
   private readonly waiting: string[] = [];
-  /** Lines typed after a slash command that is being started during a run: it may ask for one of them. */
+  /**
+   * Lines typed after a slash command that is being started during a run: the command may ask for one of
+   * them.
+   */
   private following: string[] | undefined;
   /** A word of the command line that waits for confirmation. */
   private unconfirmed: string | undefined;

@@ -96,14 +96,17 @@ export interface KeyProvider {
   keyPage?: string;
   /** The address of its requests. */
   address: string;
-  /** Where the address was set, such as a file; undefined for the vendor's own, and for the user's own servers. */
+  /**
+   * Where the address was set, such as a file; undefined for the vendor's own address and for the user's own
+   * servers.
+   */
   addressOrigin?: string | undefined;
   hasKey: boolean;
 }
 
 const MAX_ORIGIN_COLUMNS = 200;
 
-/** The host that a key is tested at, and what sends it there if that is not the vendor's own. */
+/** The host at which a key is tested, and the setting that names it if it is not the vendor's own. */
 export function describeHost({ name, address, addressOrigin }: KeyProvider): string {
   const host = URL.parse(address)?.host ?? name;
   return addressOrigin === undefined
@@ -260,7 +263,7 @@ function withKey(config: TrialOptions["config"], name: string, apiKey: string): 
   return { ...config, provider: { ...provider, compatible } };
 }
 
-/** A link is followed and stays; it may lead into a directory that others see. */
+/** A link is followed and stays; its target may be in a directory that others can see. */
 function describeFile({ path, linkedTo }: { path: string; linkedTo?: string | undefined }): string {
   return linkedTo === undefined ? path : `${linkedTo}, to which ${path} leads`;
 }

@@ -7,9 +7,8 @@ import {
 } from "@diligent/core/light";
 
 /**
- * Masks the keys that are configured now and the secrets of the environment where there is no session that does: in what
- * was saved before they were kept out of it, and in what is saved from the command line. A broken configuration does not
- * keep it from working.
+ * Masks the configured keys and the secrets of the environment where no session does it: in text saved before
+ * the filter existed, and in text saved from the command line. A broken configuration does not stop it.
  */
 export async function openSavedRedactor(cwd: string, environment: Environment): Promise<SecretRedactor> {
   const root = findProjectRoot(cwd, homeDirectory(environment));

@@ -10,7 +10,7 @@ export const SESSION_FORMATTER: SessionFormatter = {
     `${id} [${formatLocalMinute(modified)}] ${toSingleLine(name ?? firstUserMessage ?? "", 40)}`.trimEnd(),
 };
 
-/** What lists say behind a session, for instance that it is archived. */
+/** The remark of a list after a session, for example that it is archived. */
 export function sessionMarks({ archived, tracked }: SessionInfo): string[] {
   return [...(archived ? ["(archived)"] : []), ...(tracked ? ["(from the repository)"] : [])];
 }

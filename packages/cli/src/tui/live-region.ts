@@ -248,7 +248,7 @@ function statusParts(status: Status): LinePart[] {
     contextPart(context, isNearLimit),
     ...(sessionTokens > 0 ? [{ rank: 10, text: `${formatTokens(sessionTokens)} tokens` }] : []),
     ...(cost === null ? [] : [{ rank: 6, text: formatCost(cost) }]),
-    { rank: 2, text: approvalMode, style: MODE_STYLES[approvalMode] },
+    { rank: 1, text: approvalMode, style: MODE_STYLES[approvalMode] },
     ...(isSandboxed === undefined ? [] : [sandboxPart(isSandboxed)]),
     ...(gitBranch === undefined ? [] : [{ rank: 11, text: name(gitBranch) }]),
     placePart(cwd),
@@ -264,13 +264,13 @@ function modelPart(model: string): LinePart {
 function contextPart(share: string, isNearLimit: boolean): LinePart {
   const style = isNearLimit ? BOLD : undefined;
   const text = isNearLimit ? `! ${share}` : share;
-  return { rank: 5, text: `${text} context`, style, short: { rank: 1, text, style } };
+  return { rank: 5, text: `${text} context`, style, short: { rank: 3, text, style } };
 }
 
-/** Like the mode, it says what a command may do. */
+/** Like the mode, it shows what a command may do, so only the mode and the model stay longer. */
 function sandboxPart(isSandboxed: boolean): LinePart {
-  if (isSandboxed) return { rank: 3, text: "boxed" };
-  return { rank: 4, text: "unsandboxed", short: { rank: 3, text: "no box" } };
+  if (isSandboxed) return { rank: 4, text: "sandboxed", short: { rank: 2, text: "sandbox" } };
+  return { rank: 4, text: "unsandboxed", short: { rank: 2, text: "no sandbox" } };
 }
 
 function placePart(cwd: string): LinePart {

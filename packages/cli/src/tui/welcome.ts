@@ -61,7 +61,7 @@ export async function runWelcome(
   return { kind: "ended", code: await runDemo([], io) };
 }
 
-/** The vendors, and what else there is. */
+/** The vendors, and the other choices. */
 async function listChoices(cwd: string, environment: CliIo["environment"]): Promise<WelcomeChoice[]> {
   const { describeHost, findKeyProvider } = await import("../login/login.ts");
   const loaded = await loadConfig(cwd, environment);
@@ -344,7 +344,7 @@ function applyMenuKey(
     const selected = (state.selected + step + choices.length) % choices.length;
     return { state: { stage: "menu", selected } };
   }
-  // As they are shown: a digit stands for a provider.
+  // As they are shown: a digit selects a provider.
   const numbered = /^\d$/.test(name) ? choices[Number(name) - 1] : undefined;
   const choice = name === "enter" ? choices[state.selected] : numbered;
   if (choice?.kind === "key") return { state: askFor(choice) };

@@ -81,7 +81,7 @@ export function describeRestoration(
   ];
 }
 
-/** Where somebody else has set a ref since, only the hash still leads to what it was. */
+/** If somebody else has changed a ref since, only the hash still leads to its old value. */
 function describeDisplacedRefs({ displacedRefs = [] }: Restoration): string[] {
   return displacedRefs.map(({ gitDirectory, ref, hash }) => {
     const git = gitDirectory === ".git" ? "git" : `git --git-dir=${quoteForShell(gitDirectory)}`;

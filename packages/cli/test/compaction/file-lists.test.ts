@@ -47,7 +47,7 @@ test("a summary lists a modified file once, however the calls named it", async (
   });
 });
 
-test("a summary lists no file as read that was modified through a link, or read through one", async () => {
+test("a summary lists no file as read that was modified or read through a link", async () => {
   for (const name of ["read-by-link.txt", "changed-by-link.txt", "only-read.txt"]) place.write(name, "one\n");
   for (const name of ["read-by-link", "changed-by-link", "only-read"])
     symlinkSync(`${name}.txt`, join(place.project, `${name}.link`));

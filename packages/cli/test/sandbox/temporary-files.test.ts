@@ -17,7 +17,7 @@ afterEach(() => place.remove());
 
 type Call = [name: string, input: object];
 
-/** The results of these calls, one after the other, in a run where nobody is there to be asked. */
+/** The results of these calls, one after the other, in a run without a user. */
 async function run(calls: readonly Call[], args: readonly string[] = []) {
   const turns = [...calls.map(([name, input]) => ({ toolCalls: [{ name, input }] })), { text: "Done." }];
   place.write("script.json", { version: 1, turns });
@@ -55,14 +55,14 @@ describe.skipIf(problem !== undefined)("/tmp", () => {
     expect(existsSync(join("/tmp", name))).toBe(false);
   });
 
-  test("is not written in the mode plan", async () => {
+  test("is not writable in plan mode", async () => {
     const name = `diligent-test-${crypto.randomUUID()}`;
     const calls: Call[] = [["write", { file_path: `/tmp/${name}`, content: "x" }]];
     const { errors } = await run(calls, ["--approval", "plan"]);
     expect([errors, existsSync(join("/tmp", name))]).toEqual([[true], false]);
   });
 
-  test("has the user's own files only for a question", async () => {
+  test("asks before it gives access to the user's own files in it", async () => {
     const directory = mkdtempSync("/tmp/diligent-test-");
     writeFileSync(join(directory, "notes"), "private\n");
     try {
@@ -80,7 +80,7 @@ describe.skipIf(problem !== undefined)("/tmp", () => {
     }
   });
 
-  test("leads nowhere by a link that a command makes in it", async () => {
+  test("gives no access through a link that a command creates in it", async () => {
     const outside = place.write("../outside", "kept\n");
     const { errors } = await run([
       bash(`ln -s ${outside} /tmp/link; ln -s ${join(outside, "..")} /tmp/directory`),

@@ -45,7 +45,7 @@ test("a model with calls that are too large, deep or many does not delay keys", 
   const turns = Object.values(CALL_TURNS).map((toolCalls) => ({ toolCalls }));
   await using session = new ScreenSession({
     contextWindow: 10_000_000,
-    // What the calls hold is more than is sent to a model by default.
+    // The calls contain more than is sent to a model by default.
     config: { sandbox: "off", compaction: { maxContextTokens: 10_000_000 } },
     turns: [...turns, "It is over."],
     args: ["--approval", "auto"],

@@ -6,10 +6,13 @@ import { VirtualTerminal } from "./virtual-terminal.ts";
 
 const POLL_MS = 3;
 const PATIENCE_MS = 30_000;
-// What the screen shows is drawn within two frames of whatever has changed it.
+// The screen is drawn within two frames of any change.
 const QUIET_MS = 120;
 
-/** The interactive program on a terminal in memory, in this process: what is sent reaches it in the pieces it was sent in. */
+/**
+ * The interactive program on a terminal in memory, in this process: input reaches it in the pieces in which
+ * it was sent.
+ */
 export class MemoryScreen implements AsyncDisposable {
   readonly terminal = new VirtualTerminal({ columns: 80, rows: 24 });
   private readonly io = new FakeIo();

@@ -4,7 +4,8 @@ import { MemoryScreen } from "../support/screen-in-memory.ts";
 import { createTemporaryProject } from "../support/temporary-project.ts";
 
 const ESCAPE = "\x1b";
-// Longer than the rest of a sequence is waited for: what follows an Escape would else be pressed with Alt.
+// Longer than the wait for the rest of a sequence: otherwise a key after Escape would count as pressed with
+// Alt.
 const ESCAPE_PAUSE_MS = 60;
 
 /** Keys, and what the screen shows once they have had their effect. */
@@ -153,13 +154,13 @@ function createPlace({ turns = [{ text: "Read." }] }: Scenario) {
   return place;
 }
 
-/** What the screen shows in the end, without what differs from run to run. */
+/** The final screen, without what differs from run to run. */
 async function finalScreen(screen: MemoryScreen, { steps }: Scenario): Promise<string> {
   await screen.shows(steps.at(-1)?.[1] ?? /./);
   return (await screen.rests()).replace(/[0-9a-f-]{20,}|\d+(?:\.\d+)? s\b|^.*word.*$/gm, "…");
 }
 
-/** Each key by itself, and the next one once it has had its effect. */
+/** Each key separately, and the next one once it has had its effect. */
 async function typeSlowly(scenario: Scenario): Promise<string> {
   const place = createPlace(scenario);
   try {
@@ -177,7 +178,7 @@ async function typeSlowly(scenario: Scenario): Promise<string> {
   }
 }
 
-/** All keys as fast as they can come, cut into pieces anywhere; only for the model's answers somebody waits. */
+/** All keys as fast as possible, cut into pieces anywhere; only the model's answers are awaited. */
 async function typeInBursts(scenario: Scenario, nextLength: () => number): Promise<string> {
   const place = createPlace(scenario);
   try {
@@ -199,7 +200,7 @@ async function typeInBursts(scenario: Scenario, nextLength: () => number): Promi
 
 const isModelAwaited = (shows: RegExp) => /One|Two|Read|word/.test(shows.source);
 
-/** Runs of keys: they end where the model has to answer, and behind an Escape that no other follows. */
+/** Sequences of keys: they end where the model has to answer, and after an Escape that no other follows. */
 function toBursts(steps: readonly Step[]): { keys: string; shows?: RegExp }[] {
   const bursts: { keys: string; shows?: RegExp }[] = [];
   let keys = "";
@@ -217,7 +218,7 @@ function toBursts(steps: readonly Step[]): { keys: string; shows?: RegExp }[] {
   return [...bursts, { keys }];
 }
 
-describe("keys that come in bursts do what they do one by one", () => {
+describe("keys that arrive in bursts have the same effect as one by one", () => {
   for (const [index, scenario] of SCENARIOS.entries())
     test(scenario.title, async () => {
       const slow = await typeSlowly(scenario);
@@ -231,7 +232,7 @@ describe("keys that come in bursts do what they do one by one", () => {
 // A question takes no answer before somebody could have seen it.
 const GUARD_MS = 450;
 
-test("the keys of a question do what they do wherever they are cut", async () => {
+test("the keys of a question have the same effect wherever their input is cut", async () => {
   const command = `printf '%s\\n' ${Array.from({ length: 60 }, (_, at) => `word${at}`).join(" \\\n  ")}`;
   const keys = [
     ...[DOWN, UP, "\x1b[6~", "\x1b[F"],
@@ -253,7 +254,7 @@ test("the keys of a question do what they do wherever they are cut", async () =>
         await Bun.sleep(GUARD_MS);
         for (const key of keys) {
           for (let at = 0; at < key.length; at += length) screen.send(key.slice(at, at + length));
-          // Several keys at once are a paste, which is no answer.
+          // Several keys at once are a paste, which is not an answer.
           await Bun.sleep(20);
         }
         return await finalScreen(screen, scenario);

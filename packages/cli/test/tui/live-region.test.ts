@@ -49,7 +49,7 @@ test("queued prompts are shown above the prompt, with a hint below", () => {
   ]);
 });
 
-test("a hint is wrapped, and cut to one line below a list, which leaves one for it", () => {
+test("a hint is wrapped, and cut to one line below a list, which leaves one line for it", () => {
   const hint = `Mode accept-edits: ${"also runs commands that change files ".repeat(2)}inside the project.`;
   const wrapped = region({ hint }, "none").slice(1, -1);
   expect([wrapped.length, wrapped.join(" ")]).toEqual([2, hint]);

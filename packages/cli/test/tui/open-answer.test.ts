@@ -102,7 +102,7 @@ test("the live part of a paragraph on a wide screen fits on a narrow one, so tha
   }
 });
 
-test("a sentence that ends in a number never becomes a list where a row begins with it", () => {
+test("a sentence that ends in a number never becomes a list if a row begins with the number", () => {
   const markdown = Array.from({ length: 60 }, (_, at) => `Sentence ${at} of it ends with number ${at}.`).join(
     " ",
   );

@@ -39,32 +39,32 @@ test("parts of the status line are dropped by width: directory except its name, 
   ]);
 });
 
-test("the sandbox stays in the status line beside the mode when everything else but model and context is dropped", () => {
+test("the sandbox stays in the status line beside the mode when everything else but the model is dropped", () => {
   const shown = (isSandboxed: boolean) =>
     [150, 80, 40, 30, 27, 20].map((width) => line(width, { isSandboxed }));
   expect(shown(true)).toEqual([
-    "openrouter/vendor/model-1 · thinking high · 20% context · 52k tokens · $1.20 · ask · boxed · main · /home/somebody/work/shop",
-    "openrouter/vendor/model-1 · 20% context · $1.20 · ask · boxed · shop",
-    "model-1 · 20% context · ask · boxed",
-    "model-1 · 20% · ask · boxed",
-    "model-1 · 20% · ask · boxed",
-    "model-1 · 20% · ask",
+    "openrouter/vendor/model-1 · thinking high · 20% context · 52k tokens · $1.20 · ask · sandboxed · main · /home/somebody/work/shop",
+    "openrouter/vendor/model-1 · 20% context · $1.20 · ask · sandboxed · shop",
+    "model-1 · 20% context · ask · sandboxed",
+    "model-1 · 20% · ask · sandbox",
+    "model-1 · ask · sandbox",
+    "model-1 · ask",
   ]);
   expect(shown(false).slice(1)).toEqual([
     "openrouter/vendor/model-1 · 20% context · $1.20 · ask · unsandboxed · shop",
     "model-1 · 20% · ask · unsandboxed",
-    "model-1 · 20% · ask · no box",
-    "model-1 · 20% · ask",
-    "model-1 · 20% · ask",
+    "model-1 · ask · no sandbox",
+    "model-1 · ask · no sandbox",
+    "model-1 · ask",
   ]);
 });
 
 test("the sandbox is on a line of 40 columns with the default model and a long mode", () => {
   const model = { model: "claude-sonnet-5-5", effort: undefined };
-  expect(line(40, { ...model, isSandboxed: true })).toBe("claude-sonnet-5-5 · 20% · ask · boxed");
-  expect(line(40, { ...model, isSandboxed: false })).toBe("claude-sonnet-5-5 · 20% · ask · no box");
+  expect(line(40, { ...model, isSandboxed: true })).toBe("claude-sonnet-5-5 · 20% · ask · sandbox");
+  expect(line(40, { ...model, isSandboxed: false })).toBe("claude-sonnet-5-5 · ask · no sandbox");
   const changed = { ...model, isSandboxed: false, approvalMode: "accept-edits" as const };
-  expect(line(48, changed)).toBe("claude-sonnet-5-5 · 20% · accept-edits · no box");
+  expect(line(48, changed)).toBe("claude-sonnet-5-5 · accept-edits · no sandbox");
 });
 
 test("a long path shows only its last name in the status line, and a path without one all of it", () => {

@@ -196,7 +196,7 @@ test("a repository destroyed by a script without a question is restored with its
   expect(kept.filter((line) => !objects.includes(line))).toEqual([]);
 });
 
-test("a repository that a script destroyed is named on stderr, then and by later runs until it is restored", async () => {
+test("a repository destroyed by a script is named on stderr, then and by later runs, until it is restored", async () => {
   fillRepository(place.project);
   place.write("wipe.sh", "find .git -delete\n");
   const first = await run([bash("sh wipe.sh")]);

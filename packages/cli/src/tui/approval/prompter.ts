@@ -39,7 +39,7 @@ export class ApprovalPrompter {
     return this.open?.verdict.refusedEdit?.command ?? (this.open && requestedCommand(this.open.request));
   }
 
-  /** Holds questions back until the result is called. */
+  /** Holds questions back until the returned function is called. */
   hold(): () => void {
     const held = Promise.withResolvers<void>();
     this.held = held;

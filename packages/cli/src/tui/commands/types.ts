@@ -36,7 +36,10 @@ export interface CommandContext {
   ): Promise<void>;
   /** Resolves once no task is running and no prompt is queued. @param wait called first if that is not so now. */
   whenIdle(wait: () => void): Promise<void>;
-  /** Keeps the questions of a run off the screen until the result is called; omitted if they are not in the way. */
+  /**
+   * Keeps the questions of a run off the screen until the returned function is called; omitted if they do not
+   * interfere.
+   */
   holdQuestions?(): () => void;
   /** Replaces the session by another one, and shows where that stands. */
   reopen(how: Reopening): Promise<void>;

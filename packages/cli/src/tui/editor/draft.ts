@@ -18,7 +18,7 @@ export interface DraftedSession {
 interface DraftOptions {
   /** The store for the drafts of a session, or of new sessions. */
   createStore(sessionId: string | undefined): DraftStore;
-  /** Masks secrets while there is no session that does. Called once, for the first text to be saved. */
+  /** Masks secrets until a session does it. Called once, for the first text to be saved. */
   loadRedactor(): Promise<Redactor>;
   pauseMs?: number;
 }

@@ -90,8 +90,9 @@ export class PromptEditor implements Component, Focusable {
   }
 
   /**
-   * What a key must wait for so that it means the same however fast it follows: the completion list, if it is
-   * not up to date with the text and the key could accept an item. Undefined if the key can be handled at once.
+   * What a key must wait for so that its meaning does not depend on how fast it follows: the completion list,
+   * if it is not up to date with the text and the key could accept an item. Undefined if the key can be
+   * handled at once.
    */
   holdsUp(data: string): Promise<void> | undefined {
     const { completionRequest: request } = this.area;

@@ -113,14 +113,15 @@ function findLine(text: string, count: number): number {
   return at;
 }
 
-// All rows of a longer paragraph but the last are final: the next words change only that one. As few rows as possible stay
-// open: when the window becomes narrow, rows that the terminal pushes off the screen cannot be erased any more and would
-// stay above their repetition. On a low screen it is one row, since a wide row takes several rows in a narrow window.
+// All rows of a longer paragraph except the last are final: the next words change only that one. As few rows
+// as possible stay open: when the window becomes narrow, rows that the terminal pushes off the screen cannot
+// be erased any more and would stay above their repetition. On a low screen it is one row, since a wide row
+// takes several rows in a narrow window.
 const MAX_OPEN_ROWS = 2;
 // More rows stay open if the last one may still become something else, or shares marks with the row before it.
 const MAX_KEPT_ROWS = 4;
 const NARROW_COLUMNS = 40;
-// Of the live region, besides the paragraph.
+// The rows of the live region other than the paragraph.
 const OTHER_ROWS = 7;
 
 /** How many rows of this many columns may stay open on a screen. */

@@ -85,7 +85,7 @@ async function store(provider: KeyProvider, key: string, context: CommandContext
   const { cwd, loaded, model, redactor } = await context.session();
   const { environment } = context;
   const { name, variable } = provider;
-  // From here on it is masked if it is typed or pasted anywhere else.
+  // From here on, the key is masked if it is typed or pasted anywhere else.
   redactor.add({ value: key.trim(), placeholder: `[key of ${name}]` });
   if (key.trim() !== "") note(context, `Testing the key with one request to ${describeHost(provider)}…`);
   try {

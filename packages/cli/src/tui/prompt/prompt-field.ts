@@ -93,7 +93,7 @@ export async function assistEditor(
       files: createFileIndex({ cwd, root, environment }),
     }),
   );
-  // Prompts from before secrets were kept out of the history may hold some.
+  // Prompts saved before secrets were masked in the history may contain some.
   const redactor = await loadRedactor(root, environment);
   const inputs = redactor.redact(readRecentInputs(environment, { root, limit: MAX_HISTORY }));
   editor.setHistory(inputs.map(({ text }) => text));

@@ -149,7 +149,7 @@ describe("/permissions", () => {
 });
 
 describe("approval modes", () => {
-  test("cycle with Shift+Tab from ask to accept-edits, plan and ask; one line says what each means", async () => {
+  test("cycle with Shift+Tab from ask to accept-edits, plan and ask; one line shows the meaning of each", async () => {
     const typed = await start();
     typed.take();
     const modes: string[] = [];

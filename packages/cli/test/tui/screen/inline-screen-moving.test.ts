@@ -2,7 +2,10 @@ import { expect, test } from "bun:test";
 import { Chance } from "../../support/chance.ts";
 import { ScreenStage } from "../../support/screen-stage.ts";
 
-/** A screen whose frames follow each other without keys, in a terminal that keeps the cursor at its character. */
+/**
+ * A screen with frames that follow each other without keys, in a terminal that keeps the cursor at its
+ * character.
+ */
 async function startMoving(columns = 60): Promise<ScreenStage> {
   const stage = new ScreenStage({ columns, rows: 24, isTalking: false });
   stage.screen.isMoving = () => true;
@@ -11,7 +14,7 @@ async function startMoving(columns = 60): Promise<ScreenStage> {
   return stage;
 }
 
-test("while frames move, the cursor waits in the first live row and the prompt shows one of its own", async () => {
+test("while frames follow each other, the cursor waits in the first live row and the prompt shows a drawn one", async () => {
   const stage = await startMoving();
   stage.live = ["text of the answer", "", "> typed|", "status"];
   await stage.draw("finished");
@@ -29,7 +32,7 @@ test("while frames move, the cursor waits in the first live row and the prompt s
   stage.screen.stop();
 });
 
-test("the drawn cursor inverts the character under it, also a wide one", async () => {
+test("the drawn cursor inverts the character under it, even a wide one", async () => {
   const stage = await startMoving();
   stage.live = ["> 漢字".replace("字", "\x1b_pi:c\x07字")];
   await stage.draw();
@@ -37,7 +40,7 @@ test("the drawn cursor inverts the character under it, also a wide one", async (
   stage.screen.stop();
 });
 
-/** Every frame adds a line, and the last of them are live; any of them may be read after the size has changed. */
+/** Every frame adds a line, and the last of them are live; each may be read after the size has changed. */
 async function streamWhileResized(chance: Chance): Promise<{ found: string[]; expected: string[] }> {
   const stage = await startMoving(100);
   const { terminal } = stage;
@@ -68,7 +71,7 @@ async function streamWhileResized(chance: Chance): Promise<{ found: string[]; ex
 }
 
 for (const seed of [1, 2, 3])
-  test(`a frame that is read after a resize loses no finished line and doubles none (${seed})`, async () => {
+  test(`a frame that is read after a resize loses and duplicates no finished line (${seed})`, async () => {
     const { found, expected } = await streamWhileResized(new Chance(seed));
     expect(expected.filter((line) => !found.includes(line))).toEqual([]);
     expect(found.filter((line, at) => found.indexOf(line) !== at)).toEqual([]);

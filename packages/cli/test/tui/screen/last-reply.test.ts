@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { TerminalGuard } from "../../../src/tui/screen/terminal-guard.ts";
 import { ScreenStage } from "../../support/screen-stage.ts";
 
-/** A process that nothing happens to. */
+/** A process without events. */
 const HOST = {
   pid: process.pid,
   stdin: { on: () => undefined },
@@ -57,7 +57,7 @@ test("the terminal is lent once it has sent its last reply, however late, and ke
   guard.restore();
 });
 
-test("a terminal that has not replied yet is waited for, too", async () => {
+test("a terminal that has not replied yet is awaited, too", async () => {
   const { stage, guard, heard } = await startHeld();
   let isLent = false;
   const lent = guard.lend(async () => {
@@ -79,7 +79,7 @@ test("a terminal that never replies is lent after a second at most, and then at 
   guard.restore();
 });
 
-test("the Kitty protocol is ended once for each time it was begun, and no key is left over from it", async () => {
+test("the Kitty protocol is ended exactly as often as it was begun, and leaves no key behind", async () => {
   const { stage, guard } = await startHeld();
   stage.terminal.type(`\x1b[?7u${CLASS}${DEVICE}`);
   const lent = guard.lend(async () => {});

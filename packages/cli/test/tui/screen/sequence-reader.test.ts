@@ -26,7 +26,7 @@ test.each<[string, string, string[]]>([
   ["a paste as a whole", "x\x1b[200~a\x1b[Ab\n\x1b[201~y", ["x", "\x1b[200~a\x1b[Ab\n\x1b[201~", "y"]],
   ["an Escape before a paste", "\x1b\x1b[200~a\x1b[201~", ["\x1b", "\x1b[200~a\x1b[201~"]],
   ["a letter that is reported and sent", "\x1b[97uaa", ["\x1b[97u", "a"]],
-])("reads %s", (_, input, expected) => {
+])("SequenceReader reads %s", (_, input, expected) => {
   expect(read(input)).toEqual(expected);
 });
 
@@ -46,7 +46,7 @@ const PIECES: readonly [string, ...string[]] = [
   ],
 ];
 
-test("input gives the same keys and pastes wherever it is cut", () => {
+test("SequenceReader returns the same keys and pastes wherever the input is cut", () => {
   const chance = new Chance(7);
   for (let round = 0; round < 2_000; round++) {
     const input = Array.from({ length: chance.between(1, 8) }, () => chance.pick(PIECES)).join("");
@@ -60,7 +60,7 @@ test("input gives the same keys and pastes wherever it is cut", () => {
   }
 });
 
-test("what has begun is kept until its end comes, or until nothing follows; a paste for as long as it takes", () => {
+test("SequenceReader keeps an incomplete sequence until its end arrives or nothing follows, and a paste for as long as it takes", () => {
   const reader = new SequenceReader();
   expect([reader.read("\x1b"), reader.unfinished]).toEqual([[], "escape"]);
   expect([reader.flush(), reader.unfinished]).toEqual([["\x1b"], "nothing"]);
@@ -69,7 +69,7 @@ test("what has begun is kept until its end comes, or until nothing follows; a pa
   expect(reader.read("\x1b[201~")).toEqual(["\x1b[200~a\x1b[201~"]);
 });
 
-test("a paste of megabytes that comes in many pieces is read in a moment", () => {
+test("SequenceReader reads a paste of megabytes in many pieces quickly", () => {
   const reader = new SequenceReader();
   const piece = "x".repeat(4_096);
   const startedAt = performance.now();
@@ -80,7 +80,7 @@ test("a paste of megabytes that comes in many pieces is read in a moment", () =>
   expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
 
-test("readPaste() gives the content of a paste and nothing for a key", () => {
+test("readPaste() returns the content of a paste and undefined for a key", () => {
   expect([readPaste("\x1b[200~a\x1b[201~"), readPaste("\x1b[200~\x1b[201~")]).toEqual(["a", ""]);
   expect([readPaste("a"), readPaste("\x1b[A")]).toEqual([undefined, undefined]);
 });
