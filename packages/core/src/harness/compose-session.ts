@@ -124,6 +124,7 @@ export async function composeSession(
     isSaved,
     currentEntryId,
     currentSession: () => opened,
+    contextWindow: model.contextWindow,
   });
   const prompt = await openPrompt({ ...options, contextWindow: model.contextWindow, tools });
   const services = openServices(options, { sessionId, tools, redactor, currentEntryId });
@@ -321,12 +322,21 @@ interface ToolDeps {
   currentEntryId(): string | undefined;
   /** The session, once it is open. */
   currentSession(): SessionManager | undefined;
+  contextWindow: number;
 }
 
 /** The tools that the session's model is offered. */
 function createSessionTools(
   { cwd, environment, loaded, approvalMode, sandbox, ...settings }: SessionOptions,
-  { sessionId, redactor, temporaryDirectory, isSaved, currentEntryId, currentSession }: ToolDeps,
+  {
+    sessionId,
+    redactor,
+    temporaryDirectory,
+    isSaved,
+    currentEntryId,
+    currentSession,
+    contextWindow,
+  }: ToolDeps,
 ): Tool[] {
   const workspace = {
     cwd,
@@ -345,7 +355,7 @@ function createSessionTools(
     ? [
         ...createTools(workspace),
         ...createKnowledgeTools({ environment, loaded, sessionId, isSaved, currentEntryId }),
-        createRecallTool(toRecallSource(currentSession)),
+        createRecallTool(toRecallSource(currentSession, contextWindow)),
       ]
     : [];
   const added = [...tools, ...extensions.flatMap((extension) => extension.tools ?? [])];
@@ -355,9 +365,16 @@ function createSessionTools(
   });
 }
 
-function toRecallSource(currentSession: () => SessionManager | undefined): RecallSource {
+// In a smaller window, system prompt and tools take about half of it already.
+const LEAST_WINDOW_FOR_RECALL = 8_000;
+
+function toRecallSource(
+  currentSession: () => SessionManager | undefined,
+  contextWindow: number,
+): RecallSource {
+  const hasRoom = contextWindow >= LEAST_WINDOW_FOR_RECALL;
   return {
-    hasHiddenEntries: () => currentSession()?.hasHiddenEntries ?? false,
+    hasHiddenEntries: () => hasRoom && (currentSession()?.hasHiddenEntries ?? false),
     search: async (query) =>
       (await currentSession()?.searchHidden(query)) ?? { matches: [], isComplete: true },
     read: async (entryId) => currentSession()?.recall(entryId),

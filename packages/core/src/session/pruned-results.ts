@@ -7,6 +7,9 @@ const DEFAULT_TRIM_CHARS = 1_500;
 // Enough to recognize a call by a path or a command.
 const SHOWN_ARGUMENT_CHARACTERS = 200;
 
+// In less than this, the name of the call would take the room of its result.
+const LEAST_CHARACTERS_BESIDE_CALL = 1_000;
+
 /** Characters kept of a trimmed result. */
 interface TrimSizes {
   head: number;
@@ -100,9 +103,12 @@ export function trimOutput(result: PrunableResult, sizes: TrimSizes): string | u
   const head = output.slice(0, isInsideCharacter(output, sizes.head) ? sizes.head - 1 : sizes.head);
   const tailStart = output.length - sizes.tail;
   const tail = output.slice(isInsideCharacter(output, tailStart) ? tailStart + 1 : tailStart);
+  const isRoomForCall = sizes.head + sizes.tail >= LEAST_CHARACTERS_BESIDE_CALL;
   const marker =
     `--- trimmed (kept ${head.length} head + ${tail.length} tail of ${output.length} chars) --- ` +
-    `result of ${describeCall(result)}; to see it whole, ${describeRecall(result)}`;
+    (isRoomForCall
+      ? `result of ${describeCall(result)}; to see it whole, ${describeRecall(result)}`
+      : `whole: recall ${result.entryId}`);
   const trimmed = `${head}\n${marker}\n${tail}`;
   return trimmed.length < output.length ? trimmed : undefined;
 }

@@ -41,7 +41,7 @@ describe("a pruned result", () => {
     const output = `${head}\n--- trimmed (kept 1500 head + 1500 tail of 24000 chars) --- ${WAY_BACK}\n${tail}`;
     expect(shown(result("r", OUTPUT), { trimmed: ["r"] })).toEqual(result("r", output));
     expect(shown(result("r", OUTPUT), { trimmed: ["r"], trimHead: 3, trimTail: 0 })).toEqual(
-      result("r", `012\n--- trimmed (kept 3 head + 0 tail of 24000 chars) --- ${WAY_BACK}\n`),
+      result("r", "012\n--- trimmed (kept 3 head + 0 tail of 24000 chars) --- whole: recall r\n"),
     );
   });
 

@@ -91,7 +91,7 @@ const EMERGENCY_STEPS: readonly EmergencyStep[] = [
   () => trimmedTo(SIZES[0], { keepLast: 1 }),
   () => trimmedTo(SIZES[0], { keepLast: 1, hardClearAfter: 6 }),
   (wanted, newestLength) => {
-    const roomInEachHalf = Math.floor((newestLength - wanted - MARKER_CHARACTERS) / 2);
+    const roomInEachHalf = Math.floor((newestLength - wanted - ROOM_FOR_ANSWER - MARKER_CHARACTERS) / 2);
     return trimmedTo(Math.max(SIZES[0], roomInEachHalf));
   },
   ...SIZES.slice(1).map((size) => () => trimmedTo(size)),
@@ -99,6 +99,8 @@ const EMERGENCY_STEPS: readonly EmergencyStep[] = [
 
 // The maximum length of the line between head and tail.
 const MARKER_CHARACTERS = 500;
+// The model has to be able to answer and to make another call before something is cut again.
+const ROOM_FOR_ANSWER = 2_000;
 
 function trimmedTo(
   characters: number,
