@@ -162,5 +162,5 @@ const CALIBRATION: Store = {
   },
 };
 
-/** The files between sessions; sessions, checkpoints and configuration have separate targets. */
+/** The files that diligent keeps between sessions; sessions, checkpoints and configuration have separate targets. */
 export const STORES: readonly Store[] = [KEYBINDINGS, KNOWLEDGE, TRUST, GRANTS, HISTORY, CALIBRATION];

@@ -60,8 +60,8 @@ function unique(texts: readonly string[]): string[] {
 }
 
 /**
- * How a summarizer misbehaves at each compaction of a run: each way in turn, with a different start in every
- * second run, so that both services get all of them; then at random.
+ * The misbehaviour of a summarizer at each compaction of a run. The first runs use each kind in turn; two
+ * consecutive runs start with the same kind, because they use the two services. Later runs choose at random.
  */
 export function chooseMisbehaviours(run: number, random: () => number): Misbehaviour[] {
   const first = Math.floor(run / 2);

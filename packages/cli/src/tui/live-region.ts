@@ -216,9 +216,9 @@ const MODE_STYLES: Readonly<Record<ApprovalMode, PartStyle>> = {
 };
 
 /**
- * One line about the session: model, context, cost, approval mode, directory. Parts that do not fit are left
- * out one by one; the directory's name stays longest. Only the dots between the parts are dim, because many
- * terminals show dim text hardly readable.
+ * One line about the session: model, context, cost, approval mode, directory. Parts that do not fit are
+ * shortened or left out one by one; the model, the mode and the sandbox stay longest. Only the dots between the
+ * parts are dim, because dim text is hard to read on many terminals.
  */
 export function statusLine(status: Status, { width, theme }: { width: number; theme: Theme }): string {
   let parts = statusParts(status);

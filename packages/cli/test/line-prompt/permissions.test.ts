@@ -66,7 +66,7 @@ test("an invalid rule at the line prompt is answered with the syntax of a rule",
   await shown("No permissions granted and no rules.");
 });
 
-test("a mode is switched by its name, and auto only by a number of the confirmation", async () => {
+test("/permissions MODE switches the mode, and auto needs a confirmation by number", async () => {
   place.configure({ sandbox: "off" });
   const { shown, type } = await start(touch, { text: "Done." });
   type("/permissions plan\r");

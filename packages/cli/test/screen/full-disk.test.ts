@@ -21,7 +21,7 @@ afterAll(() => {
 });
 
 testUnless(obstacle)(
-  "a disk that fills up during a turn is reported once, the screen still works, and with space everything is saved",
+  "a disk that fills up during a turn is reported once, the screen still works, and everything is saved once there is space",
   async () => {
     writeUserConfig(place, { sandbox: "off" });
     // What fits into the last block of the file: a result of 14 KB does not.

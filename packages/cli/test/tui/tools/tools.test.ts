@@ -170,7 +170,7 @@ describe("a bash call", () => {
     ]);
   });
 
-  test("shows a command that does not fit below in full", () => {
+  test("shows a command that is too long for the title in full below it", () => {
     const command = "cd a &&\n  for f in *; do echo $f; done";
     const input = { command, description: "List the files" };
     expect(render(toolCall("bash", input))).toEqual([
