@@ -47,7 +47,9 @@ test("the demo runs on the screen, stays open at its end, and leaves everything 
     "A scripted model fixes a bug with the real tools. No key, no network.",
     "they pass, checked again with bun test: 8 pass, 0 fail",
     join(project, ".diligent", "sessions", session),
-    "ANTHROPIC_API_KEY=… diligent --continue",
+    `cd ${project}`,
+    "diligent login    # once, unless ANTHROPIC_API_KEY is set",
+    "diligent --continue",
   ])
     expect(joined.replaceAll(" ", "")).toContain(part.replaceAll(" ", ""));
   const looks = program.bytes.match(/\u001b\[[\d;]*m/g) ?? [];

@@ -69,7 +69,9 @@ describe("diligent demo", () => {
     expect(stdout).toContain("Tests    they pass, checked again with bun test: 8 pass, 0 fail");
     expect(stdout).toContain(`Project  ${project}\n`);
     expect(stdout).toContain(`Session  ${join(project, ".diligent", "sessions", session)}\n`);
-    expect(stdout).toContain(`cd ${shellQuote(project)} && ANTHROPIC_API_KEY=… diligent`);
+    expect(stdout).toEndWith(
+      `  cd ${shellQuote(project)}\n  diligent login    # once, unless ANTHROPIC_API_KEY is set\n  diligent --continue\n`,
+    );
     expect(stdout + stderr).not.toContain("\u001b");
 
     const lines = readFileSync(join(project, ".diligent", "sessions", session), "utf8")

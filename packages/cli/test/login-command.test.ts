@@ -159,7 +159,11 @@ describe("diligent login NAME with a piped key", () => {
 describe("diligent login refuses with exit code 2, without repeating its input:", () => {
   test.each([
     ["a key as an argument", ["anthropic", KEY], "takes no key as an argument"],
-    ["a key in the place of the name", [KEY], "Unknown provider; choose one of anthropic, openai."],
+    [
+      "a key in the place of the name",
+      [KEY],
+      "Unknown provider; choose one of anthropic, openai. A key is never an argument: it is asked for, and not shown.",
+    ],
     ["a key as an option", ["anthropic", `--key=${KEY}`], "unknown option"],
     ["a key that looks like an option", [`--${KEY}`], "unknown option"],
     ["an unknown name", ["antropic"], "Did you mean anthropic?"],

@@ -13,10 +13,10 @@ test.each(SERVICES)(
     const { stdout, stderr, exitCode } = await runDiligent(place, ["-p", "go"], { environment });
     expect([stdout, exitCode, server.requests.length]).toEqual(["", 1, 1]);
     expect(stderr).toMatch(
-      /^diligent: 127\.0\.0\.1:\d+ answered 401: authentication_error: invalid key \(.*\) .*\n$/,
+      /^diligent: 127\.0\.0\.1:\d+ answered 401: authentication_error: invalid key \(.*\)\. .*\n$/,
     );
     expect(stderr).toEndWith(
-      `(check ${service.keyVariable}) Use /login or diligent login to set another key.\n`,
+      `(check ${service.keyVariable}). Store another key with /login or diligent login; a variable that is set overrides it.\n`,
     );
     place.remove();
   },

@@ -6,6 +6,7 @@ import { type CliIo, writeFailure, writeLine } from "../io/io.ts";
 import {
   describeHost,
   findKeyProvider,
+  hostOf,
   type KeyProvider,
   listKeyProviders,
   listStoredProviders,
@@ -33,7 +34,7 @@ export async function runLogin(rest: readonly string[], io: CliIo): Promise<numb
   if (key === undefined) return SIGNAL_EXIT_CODES.SIGINT;
   const { environment, cwd } = io;
   if (isProved && key.trim() !== "")
-    writeLine(io.stderr, `Testing the key with one request to ${describeHost(provider)}…`);
+    writeLine(io.stderr, `Testing the key with one request to ${hostOf(provider)}…`);
   try {
     const lines = await logIn(provider, key, { cwd, config, environment, isProved, modelId });
     for (const line of lines) writeLine(io.stdout, line);

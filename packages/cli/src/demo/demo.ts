@@ -66,12 +66,14 @@ export function demoFacts({ project }: Demo, tests: TestRun | undefined): string
   return [`Tests    ${verdict}`, `Project  ${project}`, `Session  ${findSession(project) ?? "not saved"}`];
 }
 
-/** How to continue with a real model. */
+/** How to continue with a real model: a command a line, which no width breaks, and no key in the shell's history. */
 export function demoContinuation({ project }: Demo): string[] {
   return [
     "Continue with a real model; get a key at https://console.anthropic.com/settings/keys:",
     "",
-    `  cd ${shellQuote(project)} && ANTHROPIC_API_KEY=… diligent --continue`,
+    `  cd ${shellQuote(project)}`,
+    "  diligent login    # once, unless ANTHROPIC_API_KEY is set",
+    "  diligent --continue",
   ];
 }
 

@@ -45,7 +45,7 @@ function describeEnd(demo: Demo, tests: TestRun, keymap: Keymap): string {
   const result = keyTexts(keymap, [["app.expandResult", "thinking and results in full"]]);
   const next = tests.passed
     ? [
-        "The script has ended and you are in the session: /tree, /diff, /context and /knowledge show what",
+        "The script has ended, so no model answers here any more: /tree, /diff, /context and /knowledge show what",
         `happened${result === "" ? "" : `, ${result}`}. ${leave} quits.`,
       ]
     : [`The script was stopped before its end: any prompt continues it. ${leave} quits.`];

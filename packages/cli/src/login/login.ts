@@ -97,7 +97,7 @@ export interface KeyProvider {
   /** The address of its requests. */
   address: string;
   /**
-   * Where the address was set, such as a file; undefined for the vendor's own address and for the user's own
+   * `in FILE` or `by VARIABLE` that sets the address; undefined for the vendor's own address and for the user's own
    * servers.
    */
   addressOrigin?: string | undefined;
@@ -106,12 +106,18 @@ export interface KeyProvider {
 
 const MAX_ORIGIN_COLUMNS = 200;
 
+/** The host of its requests; the name of a server whose address is none. */
+export function hostOf({ name, address }: KeyProvider): string {
+  return URL.parse(address)?.host ?? name;
+}
+
 /** The host at which a key is tested, and the setting that names it if it is not the vendor's own. */
-export function describeHost({ name, address, addressOrigin }: KeyProvider): string {
-  const host = URL.parse(address)?.host ?? name;
+export function describeHost(provider: KeyProvider): string {
+  const { addressOrigin } = provider;
+  const host = hostOf(provider);
   return addressOrigin === undefined
     ? host
-    : `${host} (set in ${toSingleLine(addressOrigin, MAX_ORIGIN_COLUMNS)})`;
+    : `${host} (set ${toSingleLine(addressOrigin, MAX_ORIGIN_COLUMNS)})`;
 }
 
 /** @throws UsageError if the user's configuration is invalid. */
@@ -135,7 +141,7 @@ export function listKeyProviders({ config, origins }: KeyConfiguration): KeyProv
       variable,
       keyPage,
       address: provider[name]?.baseUrl ?? address,
-      addressOrigin: provider[name]?.baseUrl && origins[`provider.${name}.baseUrl`],
+      addressOrigin: provider[name]?.baseUrl && toOrigin(origins[`provider.${name}.baseUrl`]),
       hasKey: Boolean(provider[name]?.apiKey),
     })),
     ...Object.entries(provider.compatible ?? {}).map(([name, { baseUrl, apiKey }]) => ({
@@ -146,6 +152,14 @@ export function listKeyProviders({ config, origins }: KeyConfiguration): KeyProv
   ];
 }
 
+function toOrigin(origin: string | undefined): string | undefined {
+  const [, variable] = /^environment (\w+)$/.exec(origin ?? "") ?? [];
+  return variable === undefined ? origin && `in ${origin}` : `by ${variable}`;
+}
+
+// Longer than a name as a rule.
+const MIN_KEY_CHARS = 16;
+
 /** @throws UsageError for an unknown name, without repeating it: it may be a misplaced key. */
 export function findKeyProvider(name: string, loaded: KeyConfiguration): KeyProvider {
   const providers = listKeyProviders(loaded);
@@ -153,7 +167,9 @@ export function findKeyProvider(name: string, loaded: KeyConfiguration): KeyProv
   if (found) return found;
   const names = providers.map((provider) => provider.name);
   const nearest = nearestName(name, names);
-  const hint = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+  const isLikeKey = name.length >= MIN_KEY_CHARS;
+  const near = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+  const hint = isLikeKey ? " A key is never an argument: it is asked for, and not shown." : near;
   throw new UsageError(`Unknown provider; choose one of ${names.join(", ")}.${hint}`);
 }
 

@@ -182,7 +182,8 @@ export function describeStop({
 
 /** The adapter names the setting of the key; here is how to store another one. */
 function describeFailure({ errorType, message }: NonNullable<RunSummary["error"]>): string {
-  return errorType === "auth" ? `${message} Use /login or diligent login to set another key.` : message;
+  if (errorType !== "auth") return message;
+  return `${message.replace(/\.$/, "")}. Store another key with /login or diligent login; a variable that is set overrides it.`;
 }
 
 /** What was not approved, which part of it, and what would have allowed it: the flag, and the rules. */

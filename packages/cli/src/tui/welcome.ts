@@ -251,7 +251,7 @@ function keyLines(state: Exclude<WelcomeState, { stage: "menu" }>, { theme }: We
   const page = theme.dim(`Get a key at ${keyPage.replace(/^https:\/\//, "")}`);
   if (state.stage === "trying")
     return [
-      theme.bold(`Testing the key for ${provider} with one request to ${testedAt}…`),
+      theme.bold(`Testing the key for ${provider} with one request…`),
       page,
       "",
       theme.dim("Esc cancels"),

@@ -1,5 +1,6 @@
 import {
   describeHost,
+  hostOf,
   type KeyProvider,
   listKeyProviders,
   listStoredProviders,
@@ -87,7 +88,7 @@ async function store(provider: KeyProvider, key: string, context: CommandContext
   const { name, variable } = provider;
   // From here on, the key is masked if it is typed or pasted anywhere else.
   redactor.add({ value: key.trim(), placeholder: `[key of ${name}]` });
-  if (key.trim() !== "") note(context, `Testing the key with one request to ${describeHost(provider)}…`);
+  if (key.trim() !== "") note(context, `Testing the key with one request to ${hostOf(provider)}…`);
   try {
     const options = { cwd, config: loaded.config, environment, isProved: true };
     for (const line of await logIn(provider, key, options)) note(context, line);
