@@ -91,12 +91,12 @@ export class TerminalReplies {
   }
 
   /**
-   * Written after a frame: a query if the position of the region is unknown and needed, and after finished
-   * lines, to learn that they were read. Only for a terminal that answers.
+   * Written after a frame: a query if the position of the region is unknown, and after finished lines, to learn
+   * that they were read. Only for a terminal that answers.
    */
   askForLocation(region: DrawnRegion, hasFinished: boolean): string {
     if (this.device === undefined) return "";
-    const isKnown = region.top.min === region.top.max || this.rewrap !== "rewraps_around_cursor";
+    const isKnown = region.top.min === region.top.max;
     if (!hasFinished && (isKnown || this.isBehind)) return "";
     this.asked.push({ kind: "place", region });
     return PLACE_QUERY;

@@ -308,3 +308,18 @@ test("redraw() restores the live region after somebody else wrote over it", asyn
   await stage.terminal.flush();
   expect(stage.rows()).toEqual(["$ diligent", "finished", "tail", "────", "> hello", "────"]);
 });
+
+test("redraw() finds the live region also where nothing was finished since the terminal was taken", async () => {
+  const stage = new ScreenStage({ columns: 40, rows: 10, before: ["$ diligent"], isTalking: false });
+  await stage.start("tail", ...EDITOR);
+  stage.terminal.type("\x1b[?1;2c\x1b[>65;7600;1c");
+  await stage.draw();
+  const { row, column } = stage.terminal.cursor();
+  expect(stage.terminal.bytes).toEndWith("\x1b[6n");
+  stage.terminal.type(`\x1b[${row + 1};${column + 1}R`);
+  stage.terminal.write("\r\nBroadcast message\r\nfrom root");
+  stage.screen.redraw();
+  stage.screen.renderNow();
+  await stage.terminal.flush();
+  expect(stage.rows()).toEqual(["$ diligent", "tail", "────", "> hello", "────"]);
+});
