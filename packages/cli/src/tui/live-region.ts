@@ -100,8 +100,9 @@ export class LiveRegion implements Component {
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"] as const;
 
-// The attempt and the way to stop it follow the reason.
+// The attempt and the way to stop it follow the reason, and are more important.
 const MAX_REASON_COLUMNS = 60;
+const MIN_REASON_COLUMNS = 12;
 
 /** The interval between two steps of the spinner, in milliseconds. */
 export const SPINNER_MS = 100;
@@ -127,10 +128,12 @@ export function activityLine(
   const isStopping = activity.type === "files" && activity.progress?.doing === "rollBack";
   const stop = isStopping ? "" : keyTexts(keymap, [["app.interrupt", "to stop"]]);
   const facts = [formatDuration(wholeSeconds(now - activity.since)), stop].filter(Boolean).join(" · ");
-  return fitLine(`${theme.accent(frame)} ${describe(activity, now)} ${theme.dim(`(${facts})`)}`, width);
+  const room = width - visibleWidth(`${frame}  (${facts})`);
+  return fitLine(`${theme.accent(frame)} ${describe(activity, now, room)} ${theme.dim(`(${facts})`)}`, width);
 }
 
-function describe(activity: Exclude<ShownActivity, { type: "idle" }>, now: number): string {
+/** @param room the columns that it may take; only the reason of a retry is cut for that. */
+function describe(activity: Exclude<ShownActivity, { type: "idle" }>, now: number, room: number): string {
   switch (activity.type) {
     case "waiting":
       return "Waiting for the model…";
@@ -145,23 +148,25 @@ function describe(activity: Exclude<ShownActivity, { type: "idle" }>, now: numbe
     case "files":
       return describeMoveProgress(activity.move, activity.progress);
     case "compacting":
-      return describeCompacting(activity, now);
+      return describeCompacting(activity, now, room);
     case "retry":
-      return describeRetry(activity, now);
+      return describeRetry(activity, now, room);
   }
 }
 
 function describeCompacting(
   { tokens, retry }: Extract<Activity, { type: "compacting" }>,
   now: number,
+  room: number,
 ): string {
   const what = `⟳ Compacting context (${formatTokens(tokens)} tokens)…`;
-  return retry ? `${what} ${describeRetry(retry, now)}` : what;
+  return retry ? `${what} ${describeRetry(retry, now, room - visibleWidth(what) - 1)}` : what;
 }
 
-function describeRetry({ attempt, until, reason = "" }: Retry, now: number): string {
-  const why = reason === "" ? "" : `${toSingleLine(reason, MAX_REASON_COLUMNS)} `;
-  return `${why}Attempt ${attempt} in ${Math.max(0, Math.ceil((until - now) / 1_000))} s…`;
+function describeRetry({ attempt, until, reason = "" }: Retry, now: number, room: number): string {
+  const when = `Attempt ${attempt} in ${Math.max(0, Math.ceil((until - now) / 1_000))} s…`;
+  const columns = Math.min(MAX_REASON_COLUMNS, room - visibleWidth(when) - 1);
+  return reason === "" || columns < MIN_REASON_COLUMNS ? when : `${toSingleLine(reason, columns)} ${when}`;
 }
 
 /** Milliseconds, rounded down to full seconds, as in the calls above. */

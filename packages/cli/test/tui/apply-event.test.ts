@@ -126,6 +126,15 @@ function compactionStart(estimatedTokens: number): Event {
   };
 }
 
+test("a retry names the attempt and the key that stops it in any width, the reason only where it fits", () => {
+  const reason = "Too many requests, slow down please and wait for a bit longer.";
+  const retry = { type: "retry", since: 0, attempt: 2, until: 3_000, reason } as const;
+  const line = (width: number) => activityLine(retry, { width, theme, now: 0, keymap })?.slice(2);
+  expect(line(40)).toBe("Attempt 2 in 3 s… (0 s · Esc to stop)");
+  expect(line(60)).toBe("Too many requests,… Attempt 2 in 3 s… (0 s · Esc to stop)");
+  expect(line(200)).toStartWith(`${reason.slice(0, 50)}`);
+});
+
 test("a retry during compaction leaves the compaction visible", () => {
   const line = (view: View) => activityLine(view.activity, { width: 90, theme, now: 0, keymap })?.slice(2);
   const waiting = play([
