@@ -176,7 +176,7 @@ describe("--record", () => {
       await stream(scriptedModel(name, script), { systemPrompt: "", messages, tools: [] }, {}).result();
     expect(warnings).toEqual([
       `The recording ${join(cwd, "run.json")} holds the context window, price and settings of scripted/first.json ` +
-        "only: its replay uses those for every reply, including the replies of scripted/second.json answered.",
+        "only: its replay uses those for every reply, including the replies of scripted/second.json.",
     ]);
   });
 

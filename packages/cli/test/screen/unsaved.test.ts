@@ -12,6 +12,6 @@ test("a screen whose session cannot be saved says so once and still works", asyn
   await session.say("still");
   await session.shows("And again.");
   const shown = await session.quit();
-  expect(shown.match(/Nothing of this session is saved/g)).toHaveLength(1);
+  expect(shown.match(/This session is not saved/g)).toHaveLength(1);
   place.remove();
 });

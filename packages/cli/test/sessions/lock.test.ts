@@ -100,7 +100,7 @@ test("a prompt sent during a compaction is answered afterwards, from the summary
   const ends = await Promise.all([holder.ended, prompt.ended]);
   expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
   expect(lastPath()).toEqual([...MESSAGES, "compaction", "model_change", "message", "message"]);
-  const [, log = ""] = /written to (.*)\n/.exec(ends[1].stderr) ?? [];
+  const [, log = ""] = /logged in (.*)\n/.exec(ends[1].stderr) ?? [];
   const [request = ""] = readFileSync(log, "utf8").split("\n");
   expect(request).toContain("[Session Summary]");
   expect(request).toContain("the new prompt");

@@ -219,8 +219,12 @@ describe("in a project of its own", () => {
     await using program = startInPty(own, ["--model", "scripted/script.json"], { environment });
     await program.waitFor("ask");
     await program.settle();
-    program.send(KEYS.up);
-    await program.waitFor("is [key of anthropic] right?");
+    // The history is read after the first frame; until then there is nothing to restore.
+    await program.waitUntil((screen) => {
+      const isThere = screen.some((row) => row.includes("is [key of anthropic] right?"));
+      if (!isThere) program.send(KEYS.up);
+      return isThere;
+    });
     program.send(KEYS.ctrlC);
     await program.settle();
     program.send("/history\r");

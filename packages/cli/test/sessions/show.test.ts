@@ -87,6 +87,8 @@ describe("sessions show prints a compacted session", () => {
 > ## Goal
 > Find the bug.
 > 
+> The recall tool searches and reads the messages that this summary replaces.
+> 
 > ## Files Read
 > <read-files>
 > a.ts
@@ -99,7 +101,7 @@ describe("sessions show prints a compacted session", () => {
   line 0 of the file
   line 1 of the file
   li
-  --- trimmed (kept 40 head + 20 tail of ${LONG.length} chars) ---
+  --- trimmed (kept 40 head + 20 tail of ${LONG.length} chars) --- whole: recall 00000007
   line 399 of the file
 
 Read\\x1b[31m.

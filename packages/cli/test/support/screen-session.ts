@@ -69,7 +69,7 @@ export class ScreenSession implements AsyncDisposable {
 
   /** Resolves once the session is open: the status line then names the model. */
   async opened(): Promise<this> {
-    await this.shows(/^scripted\/script\.json/m);
+    await this.shows(/^(scripted\/)?script\.json ·/m);
     return this;
   }
 

@@ -143,7 +143,7 @@ describe("a sandbox", () => {
   test("loads what makes boxes with the first command only", () => {
     const loaded = [...loadedFiles("run.ts")].filter((file) => file.startsWith("sandbox/")).sort();
     expect(loaded).toEqual(
-      ["detect", "index", "session-sandbox", "shared-temporary"].map((name) => `sandbox/${name}.ts`),
+      ["detect", "session-sandbox", "shared-temporary"].map((name) => `sandbox/${name}.ts`),
     );
   });
 });
