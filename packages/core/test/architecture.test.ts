@@ -18,8 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   approval: ["types.ts", "infrastructure", "tool/types.ts"],
   sandbox: ["types.ts", "infrastructure", "tool/types.ts"],
   checkpoint: ["types.ts", "infrastructure", "tool/types.ts"],
-  jobs: ["types.ts", "infrastructure"],
-  tools: ["types.ts", "tool", "infrastructure", "knowledge", "jobs"],
+  tools: ["types.ts", "tool", "infrastructure", "knowledge"],
   agent: ["types.ts", "event-stream.ts", "history.ts", "provider/types.ts", "tool"],
   session: [
     "types.ts",

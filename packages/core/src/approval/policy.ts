@@ -79,14 +79,11 @@ export function selectOfferedTools(
   tools: readonly Tool[],
   { mode, rules }: { mode: ApprovalMode; rules: readonly PermissionRule[] },
 ): Tool[] {
-  const isOffered = (tool: Tool) => {
+  return tools.filter((tool) => {
     const permission = permissionOf(tool);
     if (mode === "plan" && permission !== "read") return false;
     return !isDeniedOutright(permission, rules);
-  };
-  const offered = tools.filter(isOffered);
-  const names = new Set(offered.map(({ name }) => name));
-  return offered.filter(({ goesWith }) => goesWith === undefined || names.has(goesWith));
+  });
 }
 
 function permissionOf({ readOnly, changesFiles }: Tool): PermissionRule["permission"] {

@@ -14,7 +14,6 @@ import {
 } from "../infrastructure/fs/state-files.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
-import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { GuardAppend } from "../knowledge/types.ts";
 import { knowledgeFilePath } from "../knowledge/types.ts";
 import { withRedaction } from "../provider/redacted-stream.ts";
@@ -33,7 +32,6 @@ import type { EarlierSession, ProjectStart } from "./earlier-session.ts";
 import { describeError, UsageError } from "./errors.ts";
 import type { SessionFormatter } from "./find-session.ts";
 import { assertPriced, changeModel, chooseModel, chooseSummarizer } from "./models.ts";
-import { openJobs } from "./open-jobs.ts";
 import { SessionCheckpoints } from "./session-checkpoints.ts";
 import { openPrompt, type SessionPrompt, toNotice } from "./session-prompt.ts";
 import type { HarnessOverrides, ModelChange, ModelChoice, Notice } from "./types.ts";
@@ -88,8 +86,6 @@ export interface ComposedSession {
   sessionsDirectory: string;
   /** Records changes of the project so that they can be undone. */
   checkpoints: SessionCheckpoints;
-  /** Its commands in the background. */
-  jobs: SessionJobs;
   /** Redacts provider keys and other secrets in everything that the session shows, saves and sends. */
   redactor: SecretRedactor;
   /** The parts of the system prompt. */
@@ -121,11 +117,7 @@ export async function composeSession(
   let opened: SessionManager | undefined;
   const currentEntryId = () => opened?.leafId ?? undefined;
   const { isSaved } = storage;
-  const jobs = openJobs(earlier?.file.entries ?? [], (update) =>
-    opened?.report(redactor.redact({ type: "job_update", ...update })),
-  );
   const tools = createSessionTools(options, {
-    jobs,
     redactor,
     sessionId,
     temporaryDirectory,
@@ -151,7 +143,6 @@ export async function composeSession(
       buildSystemPrompt: prompt.renew,
     },
     nudgeInterval: config.knowledge?.nudgeInterval,
-    takeNotes: () => jobs.takeNotices(),
     onEvent: observeEvents(options.extensions),
   });
   const session = await openEarlier(manager, earlier, sessionId);
@@ -164,7 +155,6 @@ export async function composeSession(
     effort,
     sessionsDirectory: paths.sessions,
     checkpoints: services.checkpoints,
-    jobs,
     redactor,
     notices: [
       ...loaded.warnings.map(toNotice),
@@ -326,7 +316,6 @@ function describeLog(path: string): Notice {
 
 interface ToolDeps {
   sessionId: string;
-  jobs: SessionJobs;
   redactor: SecretRedactor;
   temporaryDirectory: SessionTempDir;
   isSaved: boolean;
@@ -341,7 +330,6 @@ function createSessionTools(
   { cwd, environment, loaded, approvalMode, sandbox, ...settings }: SessionOptions,
   {
     sessionId,
-    jobs,
     redactor,
     temporaryDirectory,
     isSaved,
@@ -360,7 +348,6 @@ function createSessionTools(
     redactor,
     outputDirectory: () => temporaryDirectory.path(),
     commandTemporary: () => sandbox.commandTemporary,
-    jobs,
     sandboxState: sandbox.isWanted ? () => sandbox.sandboxState() : undefined,
   };
   const { builtinTools = true, tools = [], extensions = [] } = settings;

@@ -5,7 +5,6 @@ import { SessionTempDir } from "../infrastructure/fs/state-files.ts";
 import { readGitBranch } from "../infrastructure/paths/git.ts";
 import { endAllProcesses } from "../infrastructure/process/all-processes.ts";
 import { type Environment, processEnvironment } from "../infrastructure/runtime.ts";
-import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { Recording } from "../provider/scripted.ts";
 import { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import { FileTracker, type Workspace } from "../tools/workspace.ts";
@@ -92,8 +91,6 @@ export class ProjectHarness implements Harness {
   private readonly temporaryDirectories = new Set<SessionTempDir>();
   private readonly sandboxes = new Set<SessionSandbox>();
   private readonly sessions = new Set<ProjectSession>();
-  /** The ends of the commands of sessions that were closed. */
-  private readonly endings: Promise<void>[] = [];
 
   constructor(
     readonly cwd: string,
@@ -158,7 +155,6 @@ export class ProjectHarness implements Harness {
       sandbox: summary,
       recording,
       temporaryDirectory,
-      commands: sandbox,
     });
     this.sessions.add(opened);
     return opened;
@@ -171,7 +167,6 @@ export class ProjectHarness implements Harness {
   /** Ends the processes that tools have started in this program, and those of the sandboxes. */
   async endProcesses(): Promise<void> {
     await endAllProcesses();
-    await Promise.all(this.endings.splice(0));
     for (const sandbox of this.sandboxes) await sandbox.close();
   }
 
@@ -223,13 +218,11 @@ export class ProjectHarness implements Harness {
     composed: ComposedSession,
     parts: Pick<ProjectSession, "approval" | "grants" | "sandbox" | "recording"> & {
       temporaryDirectory: SessionTempDir;
-      /** Where its commands run. */
-      commands: SessionSandbox;
     },
   ): ProjectSession {
-    const { cwd, environment, loaded, overrides, sessions, endings } = this;
+    const { cwd, environment, loaded, overrides, sessions } = this;
     const { config, projectRoot: root } = loaded;
-    const { temporaryDirectory, commands, ...shared } = parts;
+    const { temporaryDirectory, ...shared } = parts;
     const opened: ProjectSession = {
       ...composed,
       ...shared,
@@ -246,7 +239,6 @@ export class ProjectHarness implements Harness {
         sessionId: composed.session.sessionId,
         files: new FileTracker(),
         outputDirectory: () => temporaryDirectory.path(),
-        jobs: composed.jobs,
       },
       noteInput(text) {
         if (overrides.persist === false || text === overrides.unrecordedPrompt) return;
@@ -261,8 +253,7 @@ export class ProjectHarness implements Harness {
         return model;
       },
       close() {
-        if (!sessions.delete(opened)) return;
-        endings.push(endCommands(composed.jobs, commands));
+        sessions.delete(opened);
         composed.close();
       },
     };
@@ -281,12 +272,6 @@ export class ProjectHarness implements Harness {
       origins: { ...loaded.origins, permissions: origins.permissions ?? "default" },
     };
   }
-}
-
-/** What a session's commands have left running ends with it. */
-async function endCommands(jobs: SessionJobs, sandbox: SessionSandbox): Promise<void> {
-  await jobs.endAll();
-  await sandbox.endProcesses();
 }
 
 /**

@@ -98,11 +98,6 @@ export class SessionSandbox {
     return (await this.open()).state;
   }
 
-  /** Ends what commands have left running, where they share their processes. */
-  async endProcesses(): Promise<void> {
-    await (await this.opening)?.endProcesses();
-  }
-
   /** Call this at the end, when nothing runs any more. */
   async close(): Promise<void> {
     await (await this.opening)?.close();
@@ -134,11 +129,7 @@ export class SessionSandbox {
     if ("box" in opened) {
       const { box } = opened;
       this.tried = { box };
-      return {
-        state: { kind: "boxed", wrapper: box, mayLeave },
-        close: () => box.close(),
-        endProcesses: () => box.endProcesses(),
-      };
+      return { state: { kind: "boxed", wrapper: box, mayLeave }, close: () => box.close() };
     }
     this.tried = {};
     this.options.notify?.(describe(opened.problem, this.options));
@@ -148,12 +139,11 @@ export class SessionSandbox {
 
 interface OpenedBox {
   state: SandboxState;
-  endProcesses(): Promise<void>;
   close(): Promise<void>;
 }
 
 function without(state: SandboxState): OpenedBox {
-  return { state, close: async () => {}, endProcesses: async () => {} };
+  return { state, close: async () => {} };
 }
 
 function toState(problem: string, { setting }: Pick<SandboxOptions, "setting">): SandboxState {

@@ -20,8 +20,6 @@ interface SessionRunDeps {
   /** See `SessionManagerConfig`. */
   nudgeInterval?: number | undefined;
   steering: SteeringQueue;
-  /** See `AgentLoopConfig`. */
-  takeNotes?: AgentLoopConfig["takeNotes"];
   /** Notices from before the run, reported after its first event. */
   pendingNotices: AgentEvent[];
   /** Called when everything is saved, just before `agent_end` is emitted: from then on another run may start. */
@@ -58,7 +56,6 @@ export class SessionRun {
       remind: createKnowledgeReminder(session.log, { interval, tools }),
       record: (message) => this.keep(message),
       takeSteering: () => steering.take(),
-      takeNotes: this.parts.takeNotes,
       prepareContext: (request) => guard.prepare(request),
     });
     void loop.consume((event) => this.forward(event));

@@ -14,27 +14,22 @@ export function createBashTool(workspace: Workspace): Tool<BashParameters> {
     name: "bash",
     description:
       "Runs a shell command. Every call starts in the working directory, with an empty stdin and no terminal. " +
-      "Long output is cut in the middle and kept whole in a file. Start servers and watchers with background: true; " +
-      "job_output shows what they print. They live until the session ends.",
+      "Long output is cut in the middle and kept whole in a file. What runs in the background (&) lives on until the session ends.",
     get parameters() {
       return loadParameters().bashParameters;
     },
     inputSchema: INPUT_SCHEMAS.bash,
     approval(args) {
-      const detach = args.detach === true;
-      const isOutside = workspace.sandboxState !== undefined && (detach || args.outside_sandbox === true);
+      const isOutside = workspace.sandboxState !== undefined && args.outside_sandbox === true;
       const reason = isOutside ? quoteReason(args.reason) : undefined;
       const line = args.command.trim().replace(/\s*\n\s*/g, " ↵ ");
-      const how = `${detach ? " beyond the end of the session" : ""}${isOutside ? " outside the sandbox" : ""}`;
       return {
         permission: "execute",
         toolName: "bash",
-        description: `bash${how}: ${line}`,
-        details: {
-          command: args.command,
-          ...(isOutside && { outsideSandbox: true, ...(reason && { reason }) }),
-          ...(detach && { detach }),
-        },
+        description: `${isOutside ? "bash outside the sandbox" : "bash"}: ${line}`,
+        details: isOutside
+          ? { command: args.command, outsideSandbox: true, ...(reason && { reason }) }
+          : { command: args.command },
       };
     },
     // A loop that only polls has a pause in it.

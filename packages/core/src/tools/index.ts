@@ -1,7 +1,6 @@
 import type { Tool } from "../tool/types.ts";
 import { createBashTool } from "./bash.ts";
 import { createEditTool, createReadTool, createWriteTool } from "./file-tools.ts";
-import { createJobTools } from "./job-tools.ts";
 import { createGlobTool, createGrepTool, createLsTool } from "./search-tools.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -18,6 +17,5 @@ export function createTools(workspace: Workspace): Tool[] {
     createEditTool(workspace),
     createWriteTool(workspace),
     createBashTool(workspace),
-    ...createJobTools(workspace),
   ];
 }

@@ -20,12 +20,7 @@ export function isMountNamespaceUsed(id: string, table: string, { isUrgent = tru
   return last.ids.has(id);
 }
 
-/** The numbers of the processes in a mount namespace, as the table has them. */
-export function findInMountNamespace(id: string, table: string): number[] {
-  return listProcesses(table).filter((pid) => readMountNamespace(pid, table) === id);
-}
-
-/** Undefined for a process that has ended, or that is not ours to look at. */
+/** Undefined for a process that has ended, or that is not accessible. */
 export function readMountNamespace(pid: number, table = "/proc"): string | undefined {
   try {
     return /^mnt:\[(\d+)\]$/.exec(readlinkSync(`${table}/${pid}/ns/mnt`))?.[1];

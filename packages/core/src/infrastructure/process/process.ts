@@ -2,7 +2,7 @@ import { closeSync, openSync, statSync } from "node:fs";
 import { systemErrorText } from "../system-error.ts";
 import { registerEnding } from "./all-processes.ts";
 import { CommandReport, type ReportFormat } from "./command-report.ts";
-import { findInMountNamespace, isMountNamespaceUsed } from "./mount-namespace.ts";
+import { isMountNamespaceUsed } from "./mount-namespace.ts";
 import { hasUnreadBytes, type OutputPipe, openOutputPipe } from "./output-pipe.ts";
 import {
   endTree,
@@ -12,8 +12,6 @@ import {
   type ProcessGroup,
   type ProcessRole,
   type ProcessTree,
-  readCpuMs,
-  readTreeCpuMs,
 } from "./tree.ts";
 
 /** How a child is started; its stdin is empty. */
@@ -64,9 +62,7 @@ export interface ChildProcess {
    * after two seconds with false if a process could not be ended.
    */
   end(): Promise<boolean>;
-  /** Processor time of what runs of it now. */
-  cpuTimeMs(): number;
-  /** Kills the process itself, at once. */
+  /** Kills the process itself immediately. */
   kill(): void;
   /** From now on it does not keep this program alive. */
   release(): void;
@@ -210,11 +206,6 @@ function toChildProcess(
     gone,
     report,
     end: () => endTree(tree),
-    cpuTimeMs: () => {
-      const id = tree().mountNamespace;
-      if (processTable === undefined) return readTreeCpuMs(tree());
-      return id === undefined ? 0 : readCpuMs(findInMountNamespace(id, processTable), processTable);
-    },
     kill: () => child.kill("SIGKILL"),
     release: () => child.unref(),
     // A program that a signal ended may not have reported its state.
@@ -228,8 +219,8 @@ function toChildProcess(
 
 const LOOK_EVERY_MS = 1_000;
 
-/** Between two looks at what runs in the background; keeps no program alive that has nothing else to do. */
-export function pauseUnnoticed(): Promise<void> {
+/** A pause that does not keep the program alive. */
+function pauseUnnoticed(): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, LOOK_EVERY_MS).unref());
 }
 

@@ -16,9 +16,7 @@ export interface RipgrepOptions {
   /** Where to search for ripgrep if the bundled one is missing. */
   search: { environment: Environment; outside: string };
   signal: AbortSignal;
-  /** What it reads from its stdin, which is empty when left out. */
-  input?: ReadableStream<Uint8Array> | undefined;
-  /** What ends a record of the output. */
+  /** The separator of output records. */
   separator: "\n" | "\0";
   /** Called with each record, without its separator; false ends the search. */
   onRecord(record: string): boolean;
@@ -35,7 +33,7 @@ export interface RipgrepEnd {
 }
 
 /**
- * Runs ripgrep, untouched by the user's or the project's ripgrep configuration.
+ * Runs ripgrep without the user's or the project's ripgrep configuration, with an empty stdin.
  *
  * @throws when there is no ripgrep, and for an argument with a NUL character.
  */
@@ -49,7 +47,7 @@ export async function runRipgrep(options: RipgrepOptions): Promise<RipgrepEnd> {
   const child = Bun.spawn([program, "--no-config", ...options.args], {
     cwd: options.cwd,
     env: markEnvironment(environment).marked,
-    stdin: options.input ?? "ignore",
+    stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
   });
