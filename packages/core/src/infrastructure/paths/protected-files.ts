@@ -43,18 +43,31 @@ const AGENTS: readonly string[] = [
   ...[".qoder"],
 ];
 
-/** What editors keep with a project, and use after they have asked whether it is to be trusted. */
-const EDITOR_PROJECTS: readonly string[] = [
+const EDITORS: readonly string[] = [
   ...[".vscode", "*.code-workspace", ".idea", ".zed", ".vs", ".fleet", ".nova", ".devcontainer"],
   ...[".devcontainer.json", ".gitpod.yml", ".gitpod.yaml", ".gitpod.dockerfile", ".replit", ".idx"],
-  ...["*.sublime-project", "*.sublime-workspace"],
-];
-
-/** What editors start with in a directory. */
-const EDITOR_START_FILES: readonly string[] = [
-  ...[".vimrc", "_vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nexrc", ".vimrc.local", ".nvim.lua", ".lvimrc"],
-  ...[".vim", ".nvim", ".ideavimrc", ".emacs", ".emacs.d", ".dir-locals*.el", ".spacemacs", ".kakrc"],
-  ...[".helix", ".nanorc"],
+  ...[
+    "*.sublime-project",
+    "*.sublime-workspace",
+    ".vimrc",
+    "_vimrc",
+    ".gvimrc",
+    ".exrc",
+    ".nvimrc",
+    ".nexrc",
+  ],
+  ...[
+    ".vimrc.local",
+    ".nvim.lua",
+    ".lvimrc",
+    ".vim",
+    ".nvim",
+    ".ideavimrc",
+    ".emacs",
+    ".emacs.d",
+    ".dir-locals*.el",
+  ],
+  ...[".spacemacs", ".kakrc", ".helix", ".nanorc"],
 ];
 
 const CONTINUOUS_INTEGRATION: readonly string[] = [
@@ -87,7 +100,7 @@ const TOOLS: readonly string[] = [
 ];
 
 const SHELLS_AND_SESSIONS: readonly string[] = [
-  ...[".ssh", ".gnupg", ".envrc*", ".profile", ".login", ".logout", ".rhosts", ".shosts", ".forward"],
+  ...[".ssh", ".gnupg", ".env*", ".profile", ".login", ".logout", ".rhosts", ".shosts", ".forward"],
   ...[".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".bash_completion"],
   ...[
     ".zshrc",
@@ -105,21 +118,36 @@ const SHELLS_AND_SESSIONS: readonly string[] = [
   ...[".pam_environment", ".tmux.conf", ".screenrc", ".wezterm.lua", ".procmailrc", ".mailcap"],
 ];
 
-type Location = readonly string[];
+/** All lists above: these names count anywhere in a project. */
+const PROTECTED_NAMES: readonly string[] = [
+  ...VERSION_CONTROL,
+  ...AGENTS,
+  ...EDITORS,
+  ...CONTINUOUS_INTEGRATION,
+  ...TOOLS,
+  ...SHELLS_AND_SESSIONS,
+];
 
-function below(directories: readonly string[], ...names: readonly string[]): Location[] {
-  return directories.flatMap((directory) => names.map((name) => [directory, name]));
-}
-
-/** The start files of sessions and programs, in a home directory and in repositories linked into it. */
-const SESSION_LOCATIONS: readonly Location[] = [
-  ...below(
-    [".config"],
+/** Consecutive components of a path, ending in a file, or in a directory whose contents all count. */
+const PROTECTED_LOCATIONS: readonly (readonly string[])[] = [
+  ...["workflows", "actions", "instructions", "prompts", "chatmodes", "agents", "hooks", "skills"].map(
+    (name) => [".github", name],
+  ),
+  ...[".forgejo", ".gitea"].flatMap((name) => [
+    [name, "workflows"],
+    [name, "actions"],
+  ]),
+  [".gitlab", "ci"],
+  [".gitlab", "duo"],
+  [".cargo", "config"],
+  [".cargo", "config.toml"],
+  // The start files of sessions and programs, in a home directory and in repositories linked into it.
+  ...[
     ...["autostart", "systemd", "environment.d", "git", "fish", "diligent", "mise", "nvim", "emacs", "zsh"],
     ...["helix", "zed", "direnv", "tmux", "kitty", "alacritty", "wezterm", "i3", "sway", "hypr", "awesome"],
     ...["bspwm", "sxhkd", "openbox", "pip", "npm", "opencode", "crush", "goose", "github-copilot", "xonsh"],
     ...["nushell", "ipython", "user-tmpfiles.d", "plasma-workspace", "mimeapps.list"],
-  ),
+  ].map((name) => [".config", name]),
   [".local", "bin"],
   [".local", "state", "diligent"],
   ...["systemd", "applications", "dbus-1", "nautilus", "gnome-shell"].map((name) => [
@@ -129,50 +157,6 @@ const SESSION_LOCATIONS: readonly Location[] = [
   ]),
   ["library", "launchagents"],
 ];
-
-/** A row of the table of protected paths. */
-interface ProtectedGroup {
-  /** What their content does, a clause about it. */
-  why: string;
-  /** True where nothing reads it before a person has trusted, pushed or started something. */
-  isUsedLater: boolean;
-  /** These count anywhere in a project. */
-  names: readonly string[];
-  /** Consecutive components of a path, ending in a file, or in a directory whose contents all count. */
-  locations: readonly Location[];
-}
-
-function group(why: string, names: readonly string[], locations: readonly Location[] = []): ProtectedGroup {
-  return { why, isUsedLater: false, names, locations };
-}
-
-function usedLater(
-  why: string,
-  names: readonly string[],
-  locations: readonly Location[] = [],
-): ProtectedGroup {
-  return { why, isUsedLater: true, names, locations };
-}
-
-const GROUPS: readonly ProtectedGroup[] = [
-  group("version control runs what it names", VERSION_CONTROL),
-  group("agents follow it or run what it names", AGENTS, [
-    ...below([".github"], "instructions", "prompts", "chatmodes", "agents", "hooks", "skills"),
-    [".gitlab", "duo"],
-  ]),
-  group("editors start with it", EDITOR_START_FILES),
-  group("tools read it whenever they start here", TOOLS, below([".cargo"], "config", "config.toml")),
-  group("shells and sessions start with it", SHELLS_AND_SESSIONS, SESSION_LOCATIONS),
-  usedLater("editors use it once they trust the project", EDITOR_PROJECTS),
-  usedLater("it is run once it is pushed", CONTINUOUS_INTEGRATION, [
-    ...below([".github", ".forgejo", ".gitea"], "workflows", "actions"),
-    [".gitlab", "ci"],
-  ]),
-  usedLater("programs take settings from it when they are started", [".env*"]),
-];
-
-const PROTECTED_NAMES = GROUPS.flatMap(({ names }) => names);
-const PROTECTED_LOCATIONS = GROUPS.flatMap(({ locations }) => locations);
 
 /** In a home directory, in addition to all names that begin with a dot: programs on the PATH and settings. */
 const HOME_NAMES: ReadonlySet<string> = new Set(["bin", "library"]);
@@ -245,27 +229,10 @@ export function findLocationsBehind(link: string, root: string): string[] {
   );
 }
 
-/**
- * Why a protected path inside `root` can wait for a person: a clause about its content. Undefined where something might
- * run or follow it before anybody looks at it.
- */
-export function explainUsedLater(path: string, root: string): string | undefined {
-  const parts = splitPath(path).map(foldName);
-  const depth = splitPath(root).length;
-  const found = GROUPS.filter(({ names, locations }) => {
-    const pattern = toPattern(names);
-    const isNamed = parts.some((name, index) => index >= depth && pattern.test(name));
-    return isNamed || locations.some((location) => holdsLocation(parts, location, depth));
-  });
-  return found.every(({ isUsedLater }) => isUsedLater) ? found[0]?.why : undefined;
-}
-
-const NAME_PATTERN = toPattern(PROTECTED_NAMES);
-
-function toPattern(names: readonly string[]): RegExp {
-  const pattern = names.map((name) => name.replaceAll(".", "\\.").replaceAll("*", ".*")).join("|");
-  return new RegExp(`^(?:${pattern})$`, "s");
-}
+const NAME_PATTERN = new RegExp(
+  `^(?:${PROTECTED_NAMES.map((name) => name.replaceAll(".", "\\.").replaceAll("*", ".*")).join("|")})$`,
+  "s",
+);
 
 /** Changes with the list: a file may be protected now that an earlier version did not protect. */
 export function protectedListStamp(): string {
