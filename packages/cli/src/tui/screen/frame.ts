@@ -41,10 +41,7 @@ export interface Frame {
 export function drawChanges(shown: DrawnRegion, wanted: WantedFrame): Frame {
   const live = atLeastOne(wanted.live);
   const lines = [...wanted.finished, ...live];
-  // Rows that the terminal joined move a waiting cursor out of its column. tmux only forgets that a row was wrapped if it is
-  // erased from its first column on.
-  const column = wanted.isParked ? undefined : shown.column;
-  const writer = new FrameWriter({ row: shown.row, column }, shown.lines.length, wanted);
+  const writer = new FrameWriter({ row: shown.row, column: shown.column }, shown.lines.length, wanted);
   const kept = countKept(shown.lines, lines, wanted);
   const isReachable = lines.length - kept.count <= wanted.height;
   if (kept.isEnd || !isReachable || kept.count === shown.lines.length) {
