@@ -300,7 +300,7 @@ function openServices(
     wrap(stream) {
       const redacted = withRedaction(stream, redactor);
       const logged = write ? withRequestLog(redacted, write) : redacted;
-      const wrapped = checkpoints.prepareDuring(withRetry(recording?.wrap(logged) ?? logged));
+      const wrapped = checkpoints.preparation.wrap(withRetry(recording?.wrap(logged) ?? logged));
       return wrapStream?.(wrapped, { config: loaded.config, note: write }) ?? wrapped;
     },
     close() {

@@ -1,13 +1,65 @@
-import { isAbsolute, relative } from "node:path";
+import { realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { ChangeTracker } from "../agent/types.ts";
 import type { Checkpoints } from "../checkpoint/checkpoints.ts";
 import { openCheckpoints } from "../checkpoint/load.ts";
 import type { CheckpointOptions, MoveProgress, Restoration, SessionChange } from "../checkpoint/types.ts";
 import type { StreamFunction } from "../provider/types.ts";
-import { findRealPath } from "../infrastructure/fs/real-path.ts";
 
 // By then the first request has been sent, unless the model has already started to answer.
 const REQUEST_MS = 300;
+
+/** The dependencies of a `CheckpointPreparation`. */
+export interface PreparationDeps {
+  /** Undefined when nothing is recorded. */
+  open(): Promise<{ prepare(): Promise<void> } | undefined>;
+  /** False when no tool changes files: then nothing is prepared. */
+  isChanging: boolean;
+}
+
+/** Records the project before its first change: during the first request, never before it. */
+export class CheckpointPreparation {
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private isBegun = false;
+
+  constructor(private readonly parts: PreparationDeps) {}
+
+  /** Requests pass unchanged; the first one of the conversation starts the preparation. */
+  wrap(stream: StreamFunction): StreamFunction {
+    return (model, context, options) => {
+      const answer = stream(model, context, options);
+      if (this.isBegun || !this.parts.isChanging || options.purpose) return answer;
+      this.isBegun = true;
+      this.timer = setTimeout(() => this.prepare(), REQUEST_MS);
+      const unsubscribe = answer.subscribe(() => {
+        unsubscribe();
+        this.prepare();
+      });
+      return answer;
+    };
+  }
+
+  /**
+   * Records the project unless it is recorded. `canUndo` and `canUndoEverything` are accurate afterwards; commands are
+   * evaluated after that, since they would have to wait for the recording in any case.
+   */
+  async ensureRecorded(): Promise<void> {
+    const checkpoints = await this.parts.open();
+    if (checkpoints === undefined || !this.parts.isChanging) return;
+    this.cancel();
+    await checkpoints.prepare();
+  }
+
+  /** Cancels the automatic start. */
+  cancel(): void {
+    clearTimeout(this.timer);
+  }
+
+  private prepare(): void {
+    this.cancel();
+    void this.parts.open().then((checkpoints) => checkpoints?.prepare());
+  }
+}
 
 /** The session and project, and whether checkpoints are recorded. */
 export interface SessionCheckpointsOptions extends CheckpointOptions {
@@ -39,42 +91,15 @@ export interface UndoOptions extends MoveControl {
 
 /** A session's checkpoints, loaded on first use. */
 export class SessionCheckpoints implements ChangeTracker {
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private isPreparing = false;
+  /** Starts the first recording of the project. */
+  readonly preparation: CheckpointPreparation;
   private opened: Promise<Checkpoints> | undefined;
   private loaded: Checkpoints | undefined;
   private isClosed = false;
 
-  constructor(private readonly options: SessionCheckpointsOptions) {}
-
-  /**
-   * Records the project before its first change: during the first request of the conversation, never before it. All
-   * requests pass unchanged.
-   */
-  prepareDuring(stream: StreamFunction): StreamFunction {
-    return (model, context, options) => {
-      const answer = stream(model, context, options);
-      const { isKept, isChanging } = this.options;
-      if (this.isPreparing || !isKept || !isChanging || options.purpose) return answer;
-      this.isPreparing = true;
-      this.timer = setTimeout(() => this.prepare(), REQUEST_MS);
-      const unsubscribe = answer.subscribe(() => {
-        unsubscribe();
-        this.prepare();
-      });
-      return answer;
-    };
-  }
-
-  /**
-   * Records the project unless it is recorded. `canUndo` and `canUndoEverything` are accurate afterwards; commands are
-   * evaluated after that, since they would have to wait for the recording in any case.
-   */
-  async ensureRecorded(): Promise<void> {
-    const checkpoints = await this.open();
-    if (checkpoints === undefined || !this.options.isChanging) return;
-    clearTimeout(this.timer);
-    await checkpoints.prepare();
+  constructor(private readonly options: SessionCheckpointsOptions) {
+    const { isChanging } = options;
+    this.preparation = new CheckpointPreparation({ open: () => this.open(), isChanging });
   }
 
   /** False once it is known that changes from now on cannot be undone. */
@@ -145,13 +170,13 @@ export class SessionCheckpoints implements ChangeTracker {
   /** Stops recording, even while it is being loaded. */
   close(): void {
     this.isClosed = true;
-    clearTimeout(this.timer);
+    this.preparation.cancel();
     this.loaded?.close();
   }
 
-  private prepare(): void {
-    clearTimeout(this.timer);
-    void this.open().then((checkpoints) => checkpoints?.prepare());
+  /** Undefined where there is nothing to restore: a session that is not kept only brings back what was lost. */
+  private async openForMove(): Promise<Checkpoints | undefined> {
+    return this.options.isKept || this.loaded?.hasLosses ? this.open() : undefined;
   }
 
   private async open(): Promise<Checkpoints | undefined> {
@@ -174,7 +199,18 @@ export class SessionCheckpoints implements ChangeTracker {
  * @param place `cwd`: the directory of relative paths, absolute. `root`: the project, absolute and real.
  */
 function toProjectPath(path: string, { cwd, root }: { cwd: string; root: string }): string | undefined {
-  const absolute = findRealPath(path, cwd);
+  const absolute = findRealLocation(resolve(cwd, path));
   const found = absolute === undefined ? "" : relative(root, absolute);
   return found === "" || found.startsWith("..") || isAbsolute(found) ? undefined : found;
+}
+
+/** The real path, as far as the path exists. */
+function findRealLocation(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    const real = parent === path ? undefined : findRealLocation(parent);
+    return real && join(real, basename(path)); // The path, or a part of it, does not exist yet.
+  }
 }
