@@ -25,29 +25,28 @@ export type {
   UpcomingRequest,
   UsagePurpose,
 } from "./agent/types.ts";
-export { GrantStore, type ScopedGrant } from "./approval/grant-store.ts";
-export type { Grant, GrantLocation } from "./approval/grants.ts";
-export { decideApproval, selectOfferedTools } from "./approval/policy.ts";
-export type {
-  ApprovalContext,
-  ApprovalGate,
-  ApprovalMode,
-  ApprovalVerdict,
-} from "./approval/types.ts";
-export type {
-  CheckpointLimits,
-  CheckpointOptions,
-  CheckpointScope,
-  DisplacedRef,
-  Move,
-  MoveProgress,
-  PathVersion,
-  Restoration,
-  RestoredPath,
-  SessionChange,
-  UnlikePath,
-} from "./checkpoint/types.ts";
-export * from "./config/index.ts";
+export type { Grant } from "./approval/grants.ts";
+export { decideApproval } from "./approval/policy.ts";
+export type { ApprovalContext, ApprovalGate, ApprovalMode, ApprovalVerdict } from "./approval/types.ts";
+export { ConfigError, type ConfigProblem, type ConfigWarning, type TextLocation } from "./config/errors.ts";
+export {
+  buildSystemPrompt,
+  buildSystemPromptWithKnowledge,
+  type DiscoveredInstruction,
+  type DiscoverOptions,
+  discoverInstructions,
+} from "./config/instructions.ts";
+export { type LoadedConfig, type LoadOptions, loadDiligentConfig } from "./config/loader.ts";
+export { type DiligentConfig, DiligentConfigSchema } from "./config/schema.ts";
+export { DEFAULT_CONFIG, mergeConfig } from "./config/settings.ts";
+export {
+  BASE_SYSTEM_PROMPT,
+  composeSystemPrompt,
+  type EnvironmentFacts,
+  type PromptKnowledge,
+  type SystemPromptSections,
+} from "./config/system-prompt.ts";
+export type { KnowledgeTrust, TrustedProject, TrustState } from "./config/trust.ts";
 export { EventStream } from "./event-stream.ts";
 export { type Agent, type AgentOptions, type AgentReply, createAgent } from "./harness/agent.ts";
 export { UsageError } from "./harness/errors.ts";

@@ -126,32 +126,25 @@ describe("what is looked for in declarations", () => {
 /** A type that goes, or one more that comes, is decided here; for values see `public-names.test.ts`. */
 const TYPES = `
   AddKnowledgeOptions Agent AgentEvent AgentLoopConfig AgentOptions AgentReply ApprovalContext
-  ApprovalDecision ApprovalGate ApprovalHandle ApprovalMode ApprovalRequest ApprovalResponse
-  ApprovalVerdict Approvals Approve ArchiveEntry AskPerson AskedVerdict AssistantMessage BranchSummaryEntry
-  CatalogSettings ChangeTracker ChangedSetting CheckpointLimits CheckpointOptions CheckpointPreparation
-  CheckpointScope CommandEdit CommandReturn CommandTemporary CompactOptions CompactionDetails
-  CompactionEntry CompactionOutcome CompactionRung CompactionSettings CompactionTrigger ComposedSession
-  ConfigProblem ConfigWarning ContentBlock ContextCause ContextOptions ContextSnapshot ContextUsage
-  Conversation CreateSessionOptions CustomEntry CutPointResult DeferredWriterOptions DescribedSetting
-  DiligentConfig DiligentPaths DiscoverOptions DiscoveredInstruction DisplacedRef EarlierSession Effort
-  EntryBase Environment EnvironmentFacts ExtensionCommand FileBase FileFingerprint FileState
-  FindChangedFile GateDecision GenerateSummaryOptions Grant GrantLocation GuardAppend Harness
-  HarnessExtension HarnessOptions HarnessOverrides HarnessSession HeldSession IdleWatchdogOptions
-  ImageBlock KeepOutput KeyChange KnowledgeConfig KnowledgeEntry KnowledgeFile KnowledgeRemoval
+  ApprovalDecision ApprovalGate ApprovalHandle ApprovalMode ApprovalRequest ApprovalResponse ApprovalVerdict
+  Approve ArchiveEntry AskPerson AskedVerdict AssistantMessage BranchSummaryEntry ChangeTracker CommandEdit
+  CommandReturn CommandTemporary CompactOptions CompactionDetails CompactionEntry CompactionOutcome
+  CompactionRung CompactionSettings CompactionTrigger ConfigProblem ConfigWarning ContentBlock ContextCause
+  ContextOptions ContextSnapshot ContextUsage CustomEntry CutPointResult DeferredWriterOptions
+  DiligentConfig DiligentPaths DiscoverOptions DiscoveredInstruction Effort EntryBase Environment
+  EnvironmentFacts ExtensionCommand FileBase FileFingerprint FileState FindChangedFile GateDecision
+  GenerateSummaryOptions Grant GuardAppend Harness HarnessExtension HarnessOptions HarnessOverrides
+  HarnessSession IdleWatchdogOptions ImageBlock KeepOutput KnowledgeEntry KnowledgeFile
   KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry LeaveOptions LoadOptions LoadedConfig
-  Message MessageDelta Model ModelCatalog ModelChange ModelChangeEntry ModelChoice ModelDefinition
-  ModelFacts ModelFigures ModelLimit ModelPrice ModelSetting Move MoveControl MoveProgress NeededApproval
-  Notice NoticeLevel OpaqueBlock PathVersion PermissionRule PersonAnswer PreparationDeps PrepareContext
-  PreparedContext Preview PromptKnowledge ProviderErrorOptions ProviderErrorType ProviderEvent
-  ProviderReplay ProviderResult ProviderSettings PruneEntry PruningConditions RankedKnowledge RecallMatches
-  RecallQuery RecalledEntry Recording Redactor RequestLogEntry RequestLogFile RequestPurpose Restoration
-  RestoredPath ResumeSessionOptions RetryOptions Revise RevisedCall RunConditions RunOptions RunStopReason
-  SandboxOptions SandboxState SandboxSummary ScopedGrant Script ScriptTurn ScriptedOptions SecretValue
-  SerializableError SessionBranches SessionChange SessionCheckpoints SessionCheckpointsOptions
-  SessionChoices SessionContext SessionEntry SessionFile SessionFileLine SessionFormatter SessionHeader
-  SessionInfo SessionInfoEntry SessionManagerConfig SessionMatch SessionMessageEntry SessionReadOptions
-  SessionReference SessionSettings SessionStart SessionTextOptions SessionTreeNode SettingsEntry
-  ShellCommand ShellWrapper ShownSetting SteeredMessage StopReason StreamContext StreamFunction
+  Message MessageDelta Model ModelChange ModelChangeEntry ModelChoice ModelDefinition ModelFacts ModelLimit
+  ModelPrice NeededApproval NewSessionOptions Notice NoticeLevel OpaqueBlock PermissionRule PersonAnswer
+  PrepareContext PreparedContext Preview PromptKnowledge ProviderErrorOptions ProviderErrorType
+  ProviderEvent ProviderReplay ProviderResult PruneEntry PruningConditions RecallMatches RecallQuery
+  RecalledEntry Redactor RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RunConditions
+  RunOptions RunStopReason SandboxState SecretRedactor SecretValue SerializableError SessionBranches
+  SessionChoices SessionContext SessionEntry SessionFile SessionHeader SessionInfo SessionInfoEntry
+  SessionManagerConfig SessionMessageEntry SessionReadOptions SessionReference SessionStart SessionTreeNode
+  SettingsEntry ShellCommand ShellWrapper SteeredMessage StopReason StreamContext StreamFunction
   StreamOptions Summarizer SummaryValidation SystemPromptSections TextBlock TextLocation ThinkingBlock
   ThinkingSupport Tool ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolResult ToolResultMessage
   TrustState TrustedProject UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage Workspace

@@ -239,7 +239,7 @@ function toLoopConfig(options: SessionOptions, parts: LoopDeps): AgentLoopConfig
     maxRetries: config.maxRetries,
     maxCost: options.maxCost,
     approve: options.approve,
-    changes: services.checkpoints,
+    changes: options.persist ? services.checkpoints : undefined,
     keepOutput: (toolCallId, output) => temporaryDirectory.keep(toolCallId, output),
   };
 }

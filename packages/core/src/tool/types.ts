@@ -19,11 +19,9 @@ export interface PermissionRule {
   action: "allow" | "deny" | "ask";
 }
 
-/** What would let a refused request through. */
+/** The rules that would allow a refused request, as alternatives to the mode `auto`. */
 export interface NeededApproval {
-  /** The mode that allows it; left out where it is on already and not enough. */
-  mode?: "auto";
-  /** The commands that need the approval, where these are not the whole line. */
+  /** The commands that need the approval, if not the whole line does. */
   parts?: readonly string[];
   /** The rules that together allow the request; left out when no rule does. */
   rules?: readonly PermissionRule[];
