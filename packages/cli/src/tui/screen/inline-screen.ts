@@ -69,10 +69,12 @@ export class InlineScreen extends TuiMainScreen {
 
   /**
    * Resolves once the terminal has read all output and sent its last reply, so that no reply reaches the program that
-   * has the terminal next. Keys that arrive meanwhile are dropped. Takes `limitMs` at most, and only a moment in a
+   * has the terminal next. Keys that arrive after the first moment are dropped. Takes `limitMs` at most, and only a moment in a
    * terminal that never replies.
    */
   async endInput(limitMs: number): Promise<void> {
+    // What was typed before is on its way and still counts.
+    await new Promise((resolve) => setTimeout(resolve, TYPED_BEFORE_MS));
     this.#replies.end();
     await this.#input.drain(limitMs);
   }
@@ -185,6 +187,8 @@ interface InputWatcher {
 const FIRST_REPLY_MS = 1_000;
 // A terminal that never replies reads its input within this time.
 const READ_MS = 10;
+// What was typed before the end is read within this time.
+const TYPED_BEFORE_MS = 60;
 
 /**
  * Separates replies of the terminal from keys. The effect of keys is shown at once, however many arrive
