@@ -64,7 +64,7 @@ describe("the messages of a request", () => {
     ]);
   });
 
-  test("signed and redacted thinking goes back word for word and in order", () => {
+  test("signed and redacted thinking goes back verbatim and in order", () => {
     const content = requestOf([
       user("go"),
       assistant([

@@ -116,7 +116,7 @@ describe("a conversation", () => {
 });
 
 describe("a reply goes back", () => {
-  test("with its reasoning word for word, each before what it led to", () => {
+  test("with its reasoning verbatim, each before what it led to", () => {
     const blocks = [
       thinking(reasoning("rs_1")),
       message("msg_1", "I look.", { phase: "commentary" }),
