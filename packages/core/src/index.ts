@@ -143,6 +143,8 @@ export {
   type CompactionDetails,
   type CompactionEntry,
   type CompactionOutcome,
+  type CompactionUndoEntry,
+  type CompactionUndoOutcome,
   type CustomEntry,
   type EntryBase,
   generateEntryId,

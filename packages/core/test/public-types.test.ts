@@ -129,7 +129,9 @@ const TYPES = `
   ApprovalDecision ApprovalGate ApprovalHandle ApprovalMode ApprovalRequest ApprovalResponse ApprovalVerdict
   Approve ArchiveEntry AskPerson AskedVerdict AssistantMessage BranchSummaryEntry ChangeTracker CommandEdit
   CommandReturn CommandTemporary CompactOptions CompactionDetails CompactionEntry CompactionOutcome
-  CompactionRung CompactionSettings CompactionTrigger ConfigProblem ConfigWarning ContentBlock ContextCause
+  CompactionRung CompactionSettings CompactionTrigger
+CompactionUndoEntry
+CompactionUndoOutcome ConfigProblem ConfigWarning ContentBlock ContextCause
   ContextOptions ContextSnapshot ContextUsage CustomEntry CutPointResult DeferredWriterOptions
   DiligentConfig DiligentPaths DiscoverOptions DiscoveredInstruction Effort EntryBase Environment
   EnvironmentFacts ExtensionCommand FileBase FileFingerprint FileState FindChangedFile GateDecision

@@ -158,6 +158,7 @@ const ENTRIES: Examples<SessionEntry> = {
     },
     compaction("00000002", "00000001", { firstKeptEntryId: "00000001" }),
   ],
+  compaction_undo: [{ type: "compaction_undo", ...BASE, targetId: "00000000" }],
   prune: [
     prune("00000001", null),
     prune("00000002", "00000001", { cleared: ["a"], trimmed: ["b"], trimHead: 1, trimTail: 0 }),

@@ -308,6 +308,8 @@ function formatEntry(entry: SessionEntry): string {
         entry.id,
         `prune: ${countResults(entry.cleared)} cleared, ${countResults(entry.trimmed)} trimmed for the model`,
       );
+    case "compaction_undo":
+      return mark(entry.id, `compaction ${entry.targetId} undone`);
     case "branch_summary":
       return `${mark(entry.id, `summary of the branch ending in ${entry.fromId}`)}\n${indent(entry.summary)}`;
     case "model_change":

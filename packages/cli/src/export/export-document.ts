@@ -84,6 +84,8 @@ function sectionOf(entry: SessionEntry): string | undefined {
       return messageSection(entry.message);
     case "compaction":
       return `## Summary of everything above\n\n${entry.summary}`;
+    case "compaction_undo":
+      return "*The last summary was undone*";
     case "branch_summary":
       return `## Summary of an abandoned branch\n\n${entry.summary}`;
     case "model_change":

@@ -80,6 +80,8 @@ function noteOf(entry: SessionEntry): string | undefined {
   switch (entry.type) {
     case "compaction":
       return describeCompaction(entry);
+    case "compaction_undo":
+      return "The last summary was undone.";
     case "branch_summary":
       return "The model got a summary of the other branch.";
     case "model_change":

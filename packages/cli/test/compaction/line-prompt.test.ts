@@ -60,6 +60,32 @@ describe("/compact", () => {
     expect([server.asked.length, server.problems]).toEqual([2, []]);
   });
 
+  test("--undo sends the messages themselves again, also in a session that was resumed since", async () => {
+    await using server = await serve();
+    const program = await start("-c");
+    program.type("/compact --undo\r");
+    await program.shown("No summary to undo in this conversation.");
+    program.type("/compact\r");
+    await program.shown("Context compacted: 6k → ");
+    await program.shown("diligent> ");
+    program.type("/quit\r");
+    await program.process.exited;
+    const resumed = await start("-c");
+    resumed.type("/compact --undo now\r");
+    await resumed.shown("error: /compact --undo takes no text, not now.");
+    resumed.type("/compact --redo\r");
+    await resumed.shown("error: /compact has no option --redo");
+    resumed.type("/compact --undo\r");
+    await resumed.shown("Summary undone: ");
+    await resumed.shown("diligent> ");
+    resumed.type("go on\r");
+    await resumed.shown("Answer to go on");
+    expect(server.turns[0]?.messages).toHaveLength(9);
+    expect(server.turns[0]?.messages.join()).not.toContain("[Session Summary]");
+    expect(entryTypes(place).slice(9)).toEqual(["compaction", "compaction_undo", "message", "message"]);
+    expect([server.summaries.length, server.problems]).toEqual([1, []]);
+  });
+
   test("queues prompts that are sent meanwhile", async () => {
     const summary = Promise.withResolvers<string>();
     await using server = await serve({ summarize: () => summary.promise });

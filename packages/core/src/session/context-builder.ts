@@ -1,9 +1,10 @@
 import { toSendableHistory } from "../history.ts";
 import { packText } from "../infrastructure/text/unicode.ts";
-import { assertNever, type Message, type ToolResultMessage } from "../types.ts";
+import { assertNever, type Message, type ToolResultMessage, toolCallsOf } from "../types.ts";
 import { applyPrunes, collectPrunes, findCall, type PrunedForms } from "./pruned-results.ts";
 import { pathTo } from "./tree.ts";
 import type { BranchSummaryEntry, CompactionEntry, SessionEntry, SessionMessageEntry } from "./types.ts";
+import { withoutUndone } from "./undone-compactions.ts";
 
 /** The context of a session for a model, and the model used last. */
 export interface SessionContext {
@@ -44,9 +45,10 @@ export function buildPathContext(path: readonly SessionEntry[]): SessionContext 
  * @param path the entries of one branch from its root on, from `pathTo`.
  */
 export function contextMessages(path: readonly SessionEntry[]): ContextMessage[] {
-  const { summary, summarized, kept } = contextEntries(path);
+  const conversation = withoutUndone(path);
+  const { summary, summarized, kept } = contextEntries(conversation);
   // In a long session nearly all of it is summarized, and this is called several times per request.
-  const forms = collectPrunes(path, summarized.length);
+  const forms = collectPrunes(conversation, summarized.length);
   return [
     ...(summary ? [{ entry: summary, message: summaries().toSummaryMessage(summary, summarized) }] : []),
     ...kept.map((entry, index) => ({ entry, message: toMessage(entry, { kept, index, forms }) })),
@@ -95,8 +97,9 @@ interface ContextEntries {
   usageFrom: number;
 }
 
-/** @param path the entries of one branch from its root on, from `pathTo`. */
-export function contextEntries(path: readonly SessionEntry[]): ContextEntries {
+/** @param branch the entries of one branch from its root on, from `pathTo`. */
+export function contextEntries(branch: readonly SessionEntry[]): ContextEntries {
+  const path = withoutUndone(branch);
   const at = path.findLastIndex(({ type }) => type === "compaction");
   const compaction = path[at];
   const isCompacted = compaction?.type === "compaction";
@@ -136,6 +139,7 @@ function isInContext(entry: SessionEntry): entry is ContextEntry {
     case "branch_summary":
       return true;
     case "compaction":
+    case "compaction_undo":
     case "prune":
     case "model_change":
     case "session_info":
@@ -150,8 +154,27 @@ function isInContext(entry: SessionEntry): entry is ContextEntry {
   }
 }
 
-function changesRequests({ type }: SessionEntry): boolean {
-  return type === "compaction" || type === "prune" || type === "model_change";
+/** True for an entry after which requests differ in more than added messages, so that earlier usage does not apply. */
+export function changesRequests({ type }: SessionEntry): boolean {
+  return type === "compaction" || type === "compaction_undo" || type === "prune" || type === "model_change";
+}
+
+const RECALL = "recall";
+
+/**
+ * True if the context leaves out or shortens messages of the conversation, or if one calls the tool for that: a
+ * provider may refuse a call of a tool that is no longer offered.
+ * @param conversation the entries of one branch, from `withoutUndone`.
+ */
+export function hidesEntries(conversation: readonly SessionEntry[]): boolean {
+  if (conversation.some(({ type }) => type === "compaction" || type === "prune")) return true;
+  if (!conversation.some(({ type }) => type === "compaction_undo")) return false;
+  return conversation.some(
+    (entry) =>
+      entry.type === "message" &&
+      entry.message.role === "assistant" &&
+      toolCallsOf(entry.message).some(({ name }) => name === RECALL),
+  );
 }
 
 // Compressing a shorter text saves little.
@@ -166,7 +189,7 @@ const packed = new WeakSet<ToolResultMessage>();
  */
 export function packUnsentOutputs(path: readonly SessionEntry[]): void {
   const { summarized, kept } = contextEntries(path);
-  const forms = collectPrunes(path);
+  const forms = collectPrunes(withoutUndone(path));
   for (const entry of summarized) packOutput(entry);
   for (const entry of kept) if (forms.get(entry.id) === "cleared") packOutput(entry);
 }

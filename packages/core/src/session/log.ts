@@ -5,6 +5,7 @@ import { packUnsentOutputs } from "./context-builder.ts";
 import type { SessionFile } from "./read-file.ts";
 import { findLeafId, pathTo } from "./tree.ts";
 import type { CustomEntry, SessionEntry, SettingsEntry } from "./types.ts";
+import { withoutUndone } from "./undone-compactions.ts";
 import type { DeferredWriter } from "./writer.ts";
 
 /** An entry's position in the tree. */
@@ -60,6 +61,11 @@ export class SessionLog {
   path(): readonly SessionEntry[] {
     this.knownPath ??= pathTo(this.entries, this.leaf);
     return this.knownPath;
+  }
+
+  /** The conversation's entries as if its undone compactions had not been made; see `withoutUndone`. */
+  conversation(): readonly SessionEntry[] {
+    return withoutUndone(this.path());
   }
 
   /**

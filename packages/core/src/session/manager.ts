@@ -7,7 +7,7 @@ import { OpenBranches, type SessionBranches } from "./branches.ts";
 import { ContextManager } from "./compaction/context-manager.ts";
 import type { ContextUsage } from "./compaction/context-status.ts";
 import type { CompactOptions, ContextOptions } from "./compaction/context-window.ts";
-import { buildPathContext, type SessionContext } from "./context-builder.ts";
+import { buildPathContext, hidesEntries, type SessionContext } from "./context-builder.ts";
 import { appendCustomEntry, customEntriesOn, nameSession, readCustomEntries, saveEffort } from "./log.ts";
 import {
   continueSession,
@@ -23,7 +23,7 @@ import {
 } from "./open.ts";
 import type { RecalledEntry, RecallMatches, RecallQuery } from "./recall.ts";
 import { SessionRun, SteeringQueue } from "./run.ts";
-import type { CompactionOutcome, CustomEntry, SessionInfo } from "./types.ts";
+import type { CompactionOutcome, CompactionUndoOutcome, CustomEntry, SessionInfo } from "./types.ts";
 
 export type { ResumeSessionOptions };
 
@@ -72,7 +72,7 @@ export class SessionManager {
 
   /** True once a part of the conversation was pruned or summarized, so that `recall` may find it. */
   get hasHiddenEntries(): boolean {
-    return this.session.log.path().some(({ type }) => type === "compaction" || type === "prune");
+    return hidesEntries(this.session.log.conversation());
   }
 
   /** Searches the messages that are shortened or missing in the context. */
@@ -167,6 +167,18 @@ export class SessionManager {
       if (options.emit) for (const notice of this.pendingNotices.splice(0)) options.emit(notice);
     });
     return this.compacting;
+  }
+
+  /**
+   * Restores the context from before the last compaction, so that the next request begins as if it had not been made;
+   * prompts and answers since then follow it. Calling it again undoes the compaction before that one.
+   * @throws Error while a run or a compaction is active.
+   */
+  async undoCompaction(): Promise<CompactionUndoOutcome> {
+    this.assertIdle();
+    const outcome = await this.guard.undoCompaction(() => this.assertIdle());
+    this.flush();
+    return outcome;
   }
 
   /**

@@ -118,6 +118,10 @@ function readKnownEntry(
       if (typeof customType !== "string" || data === undefined) return undefined;
       return { ...value, type, ...position, customType, data };
     }
+    case "compaction_undo": {
+      const { type, targetId } = value;
+      return typeof targetId === "string" ? { ...value, type, ...position, targetId } : undefined;
+    }
     case "compaction":
       return readCompaction(value, position);
     case "prune":

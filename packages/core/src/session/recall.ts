@@ -3,6 +3,7 @@ import { contextEntries } from "./context-builder.ts";
 import { collectPrunes, findCall } from "./pruned-results.ts";
 import { createSignature, mayContain, type TextSignature } from "./text-signature.ts";
 import type { SessionEntry, SessionMessageEntry } from "./types.ts";
+import { withoutUndone } from "./undone-compactions.ts";
 
 /** Filters for the entries outside the context; a filter that is left out matches every entry. */
 export interface RecallQuery {
@@ -38,12 +39,13 @@ export interface RecallMatches {
 
 /**
  * The matching entries outside the context.
- * @param path the entries of one branch from its root on.
+ * @param branch the entries of one branch from its root on.
  */
 export function searchHiddenEntries(
-  path: readonly SessionEntry[],
+  branch: readonly SessionEntry[],
   { query = "", tool, path: file, limit = DEFAULT_LIMIT }: RecallQuery,
 ): RecallMatches {
+  const path = withoutUndone(branch);
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const matches: RecalledEntry[] = [];
   for (const index of hiddenPositions(path)) {

@@ -4,6 +4,7 @@ import type { SessionEntry } from "./types.ts";
 const CONTINUABLE: ReadonlySet<unknown> = new Set([
   "message",
   "compaction",
+  "compaction_undo",
   "model_change",
   "branch_summary",
   "prune",

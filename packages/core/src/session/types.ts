@@ -99,6 +99,20 @@ export interface CompactionEntry extends EntryBase {
   pinnedTokens?: number;
 }
 
+/** From here on, the conversation is as if the compaction with this id had not been made. */
+export interface CompactionUndoEntry extends EntryBase {
+  type: "compaction_undo";
+  targetId: string;
+}
+
+/** The outcome of undoing the last compaction; counts are tokens of the next request without its new prompt. */
+export type CompactionUndoOutcome =
+  | { kind: "undone"; tokensBefore: number; tokensAfter: number }
+  /** No compaction of this conversation is in effect. */
+  | { kind: "nothing" }
+  /** The previous context does not fit; nothing was changed. */
+  | { kind: "too_long"; tokens: number; maxTokens: number };
+
 /** The outcome of a compaction. */
 export type CompactionOutcome =
   | { kind: "compacted"; entry: CompactionEntry; systemPrompt: string }
@@ -140,6 +154,7 @@ export type SessionEntry =
   | SessionInfoEntry
   | LabelEntry
   | CompactionEntry
+  | CompactionUndoEntry
   | PruneEntry
   | BranchSummaryEntry
   | SettingsEntry

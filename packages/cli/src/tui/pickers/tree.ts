@@ -241,6 +241,8 @@ function textOf(entry: SessionEntry): string {
       return `↩ summary of an abandoned branch: ${toSingleLine(withoutHeading(entry.summary), MAX_TEXT_COLUMNS)}`;
     case "model_change":
       return `model: ${entry.modelId}`;
+    case "compaction_undo":
+      return "⟲ summary undone";
     case "prune":
       return "… old tool results shortened for the model";
     case "session_info":

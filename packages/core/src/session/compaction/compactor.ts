@@ -39,6 +39,14 @@ import {
 const PLAN_RATIO = 1 / 4;
 const SHOWN_SUMMARY_CHARACTERS = 200;
 
+// Every compaction renews the system prompt, and the file does not contain it.
+const promptsBefore = new WeakMap<CompactionEntry, string>();
+
+/** The system prompt before a compaction; undefined if another process has made it. */
+export function findPromptBefore(entry: CompactionEntry): string | undefined {
+  return promptsBefore.get(entry);
+}
+
 /** The dependencies that all compactions of a session share. */
 export interface CompactorDeps extends SummarizerChoice {
   log: SessionLog;
@@ -82,7 +90,7 @@ export class Compactor {
 
   /** A failing summary never fails the compaction: without a usable one the fallback is used. */
   async compact(request: CompactionRequest): Promise<CompactionOutcome> {
-    const path = this.parts.log.path();
+    const path = this.parts.log.conversation();
     const shares = this.share(path, request);
     const cut = this.chooseCut(path, shares);
     const firstKept = cut.entriesToKeep[0];
@@ -185,11 +193,13 @@ export class Compactor {
     const tokensAfter = estimateRequest(
       {
         fixedCharacters: countFixedCharacters({ ...request.fixed, systemPrompt }),
-        messages: contextMessages([...log.path(), draft]).map(({ message }) => message),
+        messages: contextMessages([...log.conversation(), draft]).map(({ message }) => message),
       },
       estimator,
     );
-    return log.append((place) => ({ ...content, ...place, tokensAfter }));
+    const entry = log.append((place) => ({ ...content, ...place, tokensAfter }));
+    promptsBefore.set(entry, request.fixed.systemPrompt);
+    return entry;
   }
 
   private toPlanTokens(tokens: number): number {

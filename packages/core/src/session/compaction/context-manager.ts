@@ -3,7 +3,7 @@ import type { AgentLoopConfig, PreparedContext, UpcomingRequest } from "../../ag
 import type { Model, ModelFacts } from "../../provider/types.ts";
 import { buildPathContext } from "../context-builder.ts";
 import type { SessionLog } from "../log.ts";
-import type { CompactionOutcome } from "../types.ts";
+import type { CompactionOutcome, CompactionUndoOutcome } from "../types.ts";
 import type { ContextSnapshot, ContextUsage } from "./context-status.ts";
 import type { CompactOptions, ContextManagerOptions, ContextWindow } from "./context-window.ts";
 import type { FileBase } from "./cut-point.ts";
@@ -53,12 +53,26 @@ export class ContextManager {
       focus: options.focus,
       signal,
       emit,
-      context: { ...this.fixed, messages: buildPathContext(this.log.path()).messages },
+      context: { ...this.fixed, messages: buildPathContext(this.log.conversation()).messages },
       countUsage: (usage, model, purpose) =>
         emit({ type: "usage", usage, cost: computeCost(usage, model), purpose }),
     });
     if (outcome.kind === "compacted") this.systemPrompt = outcome.systemPrompt;
     return outcome;
+  }
+
+  /**
+   * Restores the context from before the last compaction, unless it does not fit.
+   * @param assertPossible called just before anything is changed; an error that it throws changes nothing.
+   */
+  async undoCompaction(assertPossible: () => void): Promise<CompactionUndoOutcome> {
+    const window = await this.open();
+    assertPossible();
+    const outcome = window.undoCompaction(this.fixed);
+    if (outcome.kind !== "undone") return outcome;
+    const { systemPrompt, ...undone } = outcome;
+    this.systemPrompt = systemPrompt;
+    return undone;
   }
 
   /** The current contents of the window. */
@@ -74,7 +88,7 @@ export class ContextManager {
   /** How full the window is, without loading the code for details. */
   snapshot(): ContextSnapshot {
     const { snapshotContext }: typeof import("./context-status.ts") = require("./context-status.ts");
-    return snapshotContext(this.log.path(), { fixed: this.fixed, limits: this.limits });
+    return snapshotContext(this.log.conversation(), { fixed: this.fixed, limits: this.limits });
   }
 
   /** The models that write summaries. */

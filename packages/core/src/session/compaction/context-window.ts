@@ -5,7 +5,8 @@ import type { CompactionSettings } from "../../types.ts";
 import type { CompactionLock } from "../compaction-lock.ts";
 import { buildPathContext } from "../context-builder.ts";
 import type { SessionLog } from "../log.ts";
-import type { CompactionOutcome, SessionEntry } from "../types.ts";
+import type { CompactionOutcome, CompactionUndoOutcome, SessionEntry } from "../types.ts";
+import { findUndoable, withoutUndone } from "../undone-compactions.ts";
 import {
   type CalibrationStore,
   Calibrator,
@@ -13,7 +14,13 @@ import {
   readCalibration,
   saveCalibration,
 } from "./calibration.ts";
-import { Compactor, type CompactorDeps, ExclusiveCompactor, flushKnowledge } from "./compactor.ts";
+import {
+  Compactor,
+  type CompactorDeps,
+  ExclusiveCompactor,
+  findPromptBefore,
+  flushKnowledge,
+} from "./compactor.ts";
 import { type ContextUsage, describeContext } from "./context-status.ts";
 import type { FileBase } from "./cut-point.ts";
 import type { ContextLimits } from "./limits.ts";
@@ -42,6 +49,11 @@ interface ContextWindowDeps {
   flush?: ((request: FlushRequest) => Promise<void>) | undefined;
 }
 
+/** The outcome, with the system prompt of the restored context. */
+type WindowUndoOutcome =
+  | Exclude<CompactionUndoOutcome, { kind: "undone" }>
+  | (Extract<CompactionUndoOutcome, { kind: "undone" }> & { systemPrompt: string });
+
 type FlushRequest = Omit<UpcomingRequest, "overflow">;
 
 /** A compaction on request, in the session's form. */
@@ -68,11 +80,11 @@ export class ContextWindow {
   async prepare(request: UpcomingRequest): Promise<PreparedContext | undefined> {
     const { calibrator, log } = this.parts;
     const { attempts, meter } = this;
-    calibrator.learn(request.context, findCountedReply(log.path())?.message);
+    calibrator.learn(request.context, findCountedReply(log.conversation())?.message);
     if (!meter.limits.enabled) return this.onlyPrune(request);
     this.assertFixedPartFits(request.context);
     if (request.overflow) return this.shorten(request);
-    const answered = findAnsweredTokens(log.path());
+    const answered = findAnsweredTokens(log.conversation());
     if (answered !== undefined && !meter.exceedsLimit(answered)) attempts.endRow();
     const isPruned = this.prune(request);
     if (meter.isTooLong(request.context)) return this.shorten(request);
@@ -105,11 +117,34 @@ export class ContextWindow {
     return { kind: "nothing" };
   }
 
+  /** Restores the context from before the last compaction, if it fits; messages since then follow it. */
+  undoCompaction(fixed: FixedPart): WindowUndoOutcome {
+    const { log } = this.parts;
+    const { contextWindow, enabled, reserveTokens } = this.meter.limits;
+    const compaction = findUndoable(log.path());
+    if (!compaction) return { kind: "nothing" };
+    const systemPrompt = findPromptBefore(compaction) ?? fixed.systemPrompt;
+    const content = { type: "compaction_undo" as const, targetId: compaction.id };
+    const draft = { ...content, id: "", parentId: log.leafId, timestamp: "" };
+    const restored = withoutUndone([...log.path(), draft]);
+    const tokens = this.meter.countTokens({ ...fixed, systemPrompt }, restored);
+    const maxTokens = enabled ? contextWindow - reserveTokens : contextWindow;
+    if (tokens > maxTokens) return { kind: "too_long", tokens, maxTokens };
+    const tokensBefore = this.meter.countTokens(fixed);
+    log.append((place) => ({ ...content, ...place }));
+    return { kind: "undone", tokensBefore, tokensAfter: tokens, systemPrompt };
+  }
+
   /** The current context usage. */
   describe(fixed: FixedPart): ContextUsage {
     const { calibrator, log } = this.parts;
     const { modelContextWindow } = this.parts;
-    return describeContext(log.path(), { fixed, limits: this.meter.limits, calibrator, modelContextWindow });
+    return describeContext(log.conversation(), {
+      fixed,
+      limits: this.meter.limits,
+      calibrator,
+      modelContextWindow,
+    });
   }
 
   /** Resets attempts at the start of a run: a step that failed in an earlier one may be tried again. */
@@ -180,7 +215,7 @@ export class ContextWindow {
 
   /** Lets the model record knowledge, unless it was asked before and no entry has been added since. */
   private async flush(request: FlushRequest): Promise<void> {
-    const path = this.parts.log.path();
+    const path = this.parts.log.conversation();
     const seen = path.findLastIndex((entry) => entry === this.flushedUntil || entry.type === "compaction");
     const hasNews = path.slice(seen + 1).some(({ type }) => type === "message");
     if (!hasNews) return;
@@ -189,7 +224,7 @@ export class ContextWindow {
   }
 
   private prepared(fixed?: FixedPart): PreparedContext {
-    const { messages } = buildPathContext(this.parts.log.path());
+    const { messages } = buildPathContext(this.parts.log.conversation());
     return { messages, systemPrompt: fixed?.systemPrompt };
   }
 

@@ -9,12 +9,13 @@ import type {
 } from "../../types.ts";
 import { contextEntries } from "../context-builder.ts";
 import type { CompactionDetails, SessionEntry } from "../types.ts";
+import { withoutUndone } from "../undone-compactions.ts";
 import { cutMiddle, MARKER_CHARACTERS } from "./summary-request.ts";
 import { CHARACTERS_PER_TOKEN, countCharacters } from "./tokens.ts";
 
 /**
  * Splits a path of entries into the part that a summary replaces and the part that stays. Indices are those of the
- * path.
+ * path, without what `withoutUndone` leaves out.
  */
 export interface CutPointResult {
   /** The first entry to keep: a user message, or an assistant message where a turn is split. */
@@ -39,9 +40,10 @@ export interface CutPointResult {
  * or after the entry that exceeds them. If there is none, because the last turn alone is larger, it is the nearest
  * assistant message, otherwise the last possible cut before that; so the last assistant message is always kept, with
  * its results. A call is never separated from its result, whatever is between them. A conversation that fits is kept
- * completely. @param pathEntries the entries of one branch from its root on.
+ * completely. @param branch the entries of one branch from its root on.
  */
-export function findCutPoint(pathEntries: readonly SessionEntry[], keepRecentTokens: number): CutPointResult {
+export function findCutPoint(branch: readonly SessionEntry[], keepRecentTokens: number): CutPointResult {
+  const pathEntries = withoutUndone(branch);
   const start = contextEntries(pathEntries).summarized.length;
   const limit = findLimit(pathEntries, { start, keepRecentTokens });
   const cut = limit === undefined ? undefined : chooseCut(pathEntries, { start, limit });

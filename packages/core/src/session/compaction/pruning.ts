@@ -67,14 +67,14 @@ export class Pruner {
 
   /** The ids of the shortened results. */
   private prune(limits: BatchLimits): string[] {
-    const plan = planPruning(this.log.path(), limits);
+    const plan = planPruning(this.log.conversation(), limits);
     if (!plan) return [];
     this.log.append((place) => ({ type: "prune", ...place, ...plan }));
     return [...plan.cleared, ...plan.trimmed];
   }
 
   private newestLength(): number {
-    return prunableResults(this.log.path()).at(-1)?.shown.output.length ?? 0;
+    return prunableResults(this.log.conversation()).at(-1)?.shown.output.length ?? 0;
   }
 }
 

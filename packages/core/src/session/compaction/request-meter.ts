@@ -2,6 +2,7 @@ import type { ProviderError } from "../../provider/errors.ts";
 import type { Message } from "../../types.ts";
 import { contextMessages } from "../context-builder.ts";
 import type { SessionLog } from "../log.ts";
+import type { SessionEntry } from "../types.ts";
 import { findCutPoint } from "./cut-point.ts";
 import { type ContextLimits, limitsAfterRefusal, narrowLimits } from "./limits.ts";
 import {
@@ -46,10 +47,14 @@ export class RequestMeter {
     return this.knownLimits;
   }
 
-  /** Tokens of the next request without its new prompt. */
-  countTokens(fixed: FixedPart): number {
-    const size = { fixedCharacters: countFixedCharacters(fixed), messages: this.messages() };
-    return countContextTokens(this.log.path(), size, this.estimator);
+  /**
+   * Tokens of the next request without its new prompt.
+   * @param path the conversation; by default the session's.
+   */
+  countTokens(fixed: FixedPart, path: readonly SessionEntry[] = this.log.conversation()): number {
+    const messages = contextMessages(path).map(({ message }) => message);
+    const size = { fixedCharacters: countFixedCharacters(fixed), messages };
+    return countContextTokens(path, size, this.estimator);
   }
 
   /** Characters of its messages. */
@@ -89,7 +94,7 @@ export class RequestMeter {
 
   /** The characters that would remain too long if everything but the `kept` entries were summarized. */
   countExcessBesides(kept: ReadonlySet<string>, fixed: FixedPart): number {
-    const messages = contextMessages(this.log.path()).filter(({ entry }) => kept.has(entry.id));
+    const messages = contextMessages(this.log.conversation()).filter(({ entry }) => kept.has(entry.id));
     const keptTokens = this.estimator.estimate(sumCharacters(messages.map(({ message }) => message)));
     const { contextWindow, reserveTokens } = this.limits;
     const tokens = estimateFixedTokens(fixed) + keptTokens - (contextWindow - reserveTokens);
@@ -98,7 +103,7 @@ export class RequestMeter {
 
   /** The entries that no summary can replace, because they belong to the newest exchange. */
   findAlwaysKept(): ReadonlySet<string> {
-    return new Set(findCutPoint(this.log.path(), 0).entriesToKeep.map(({ id }) => id));
+    return new Set(findCutPoint(this.log.conversation(), 0).entriesToKeep.map(({ id }) => id));
   }
 
   /**
@@ -113,7 +118,7 @@ export class RequestMeter {
     const characters = countFixedCharacters(fixed) + this.countConversation();
     const least = Math.max(estimated, contextWindow ?? 0) * UNSTATED_MARGIN;
     this.refusedRatio = (requestTokens ?? least) / Math.max(1, characters);
-    const answered = findAnsweredTokens(this.log.path());
+    const answered = findAnsweredTokens(this.log.conversation());
     const limits =
       contextWindow === undefined
         ? limitsAfterRefusal(this.limits, { refused, answered })
@@ -124,6 +129,6 @@ export class RequestMeter {
 
   /** As accurate as a request with ids if only lengths matter, and cheaper. */
   private messages(): Message[] {
-    return contextMessages(this.log.path()).map(({ message }) => message);
+    return contextMessages(this.log.conversation()).map(({ message }) => message);
   }
 }

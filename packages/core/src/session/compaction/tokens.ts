@@ -7,6 +7,7 @@ import {
   type Message,
   type Usage,
 } from "../../types.ts";
+import { changesRequests } from "../context-builder.ts";
 import type { SessionEntry } from "../types.ts";
 import type { ContextLimits } from "./limits.ts";
 
@@ -64,8 +65,7 @@ export function findCountedReply(
 ): { message: AssistantMessage; position: number } | undefined {
   for (let position = path.length - 1; position >= 0; position--) {
     const entry = path[position];
-    if (entry?.type === "compaction" || entry?.type === "prune" || entry?.type === "model_change")
-      return undefined;
+    if (entry && changesRequests(entry)) return undefined;
     if (entry?.type !== "message" || entry.message.role !== "assistant") continue;
     const { message } = entry;
     // Usage of an interrupted reply is incomplete.
@@ -79,7 +79,9 @@ export function findCountedReply(
 export function findAnsweredTokens(path: readonly SessionEntry[]): number | undefined {
   const last = path.findLast(
     (entry) =>
-      entry.type === "compaction" || (entry.type === "message" && entry.message.role === "assistant"),
+      entry.type === "compaction" ||
+      entry.type === "compaction_undo" ||
+      (entry.type === "message" && entry.message.role === "assistant"),
   );
   if (last?.type !== "message" || last.message.role !== "assistant") return undefined;
   return usageTokens(last.message.usage) - last.message.usage.outputTokens;
