@@ -114,6 +114,7 @@ export type { LeaveOptions, SessionBranches } from "./session/branches.ts";
 export type { ContextSnapshot, ContextUsage } from "./session/compaction/context-status.ts";
 export type { CompactOptions, ContextOptions } from "./session/compaction/context-window.ts";
 export type { CutPointResult, FileBase } from "./session/compaction/cut-point.ts";
+export type { CompactionPreview, PreviewPart } from "./session/compaction/preview.ts";
 export type { GenerateSummaryOptions, Summarizer } from "./session/compaction/summarize.ts";
 export {
   estimateTokens,

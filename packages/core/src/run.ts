@@ -41,6 +41,7 @@ export type { Effort, Model, ProviderEvent, StreamFunction } from "./provider/ty
 export { SessionSandbox } from "./sandbox/session-sandbox.ts";
 export type { SessionBranches } from "./session/branches.ts";
 export type { ContextUsage } from "./session/compaction/context-status.ts";
+export type { CompactionPreview } from "./session/compaction/preview.ts";
 export { buildSessionContext } from "./session/context-builder.ts";
 export { SessionManager } from "./session/manager.ts";
 export { readConversation } from "./session/open.ts";

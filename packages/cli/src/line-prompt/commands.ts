@@ -32,6 +32,8 @@ export interface PlainContextDeps {
   send(text: string): void;
   /** Asks for a line without echoing it. */
   readSecret(question: string): Promise<string>;
+  /** Asks a question that is answered with yes or no. */
+  confirm(question: string): Promise<boolean>;
   open: CommandContext["open"];
   quit(): void;
 }
@@ -51,6 +53,7 @@ function createPlainContext(deps: PlainContextDeps): CommandContext {
     setPrompt: (text) => line(`Type this, or a changed version:\n${text}`),
     send: deps.send,
     readSecret: deps.readSecret,
+    confirm: deps.confirm,
     compact: (focus) => compactConversation(opened().session, focus, toControl(deps)),
     moveFiles: (move, work) => work({ signal: deps.signal(), onProgress: createProgressLines(move, line) }),
     whenIdle: deps.whenIdle,

@@ -2,11 +2,14 @@ import { describeError } from "../errors.ts";
 import type { CliOutput } from "../io/io.ts";
 import { ActiveTask, runPrompt } from "../session/conversation.ts";
 import { runShellLine, type ShellLine, shareShellLine } from "../shell-line.ts";
+import { sanitizeTerminalText } from "../text/terminal-text.ts";
 import type { PlainCommands, PlainContextDeps } from "./commands.ts";
 import { PlainApprovals } from "./questions.ts";
 import { Transcript } from "./transcript.ts";
 
 const PROMPT = "diligent> ";
+const YES = /^\s*y(es)?\s*$/i;
+const NO = /^\s*(no?)?\s*$/i;
 
 /** The current session, how it is replaced, and how the program quits. */
 export type LineConversationDeps = Pick<
@@ -19,6 +22,8 @@ export type LineConversationDeps = Pick<
   hideInput(): () => void;
   /** Called when a secret is asked for: lines typed before answer it and are not prompts. */
   askedSecret(): void;
+  /** Called when a question is asked that `isAnswer` lines answer: one typed before answers it. */
+  askedQuestion(isAnswer: (line: string) => boolean): void;
   /** Called when no task is running any more, once the prompt is shown. */
   ended(): void;
 };
@@ -35,6 +40,8 @@ export class LineConversation {
   private commands: PlainCommands | undefined;
   /** Gets the next line, which is not echoed. */
   private secret: ((line: string) => void) | undefined;
+  /** Gets the next line, which answers a question; undefined if the task was stopped. */
+  private answer: ((line: string | undefined) => void) | undefined;
   /** Notices to show once no task is running. */
   private readonly held: string[] = [];
 
@@ -62,6 +69,16 @@ export class LineConversation {
   /** Answers the open question for a secret; empty: cancelled. */
   giveSecret(line: string): void {
     this.secret?.(line);
+  }
+
+  /** The next line answers a question of a command. */
+  get isAskingQuestion(): boolean {
+    return this.answer !== undefined;
+  }
+
+  /** Answers the open question. */
+  giveAnswer(line: string | undefined): void {
+    this.answer?.(line);
   }
 
   /** Undefined while no task is running. */
@@ -116,6 +133,7 @@ export class LineConversation {
       columns: () => this.output.columns ?? Number.POSITIVE_INFINITY,
       line: (text) => this.line(text),
       readSecret: (question) => this.readSecret(question),
+      confirm: (question) => this.confirm(question),
       show: (event) => this.transcript.show(event),
     });
     return this.commands;
@@ -132,6 +150,7 @@ export class LineConversation {
     const stopped = this.work.stop();
     this.approvals.give(undefined);
     this.giveSecret("");
+    this.giveAnswer(undefined);
     await stopped;
   }
 
@@ -147,6 +166,25 @@ export class LineConversation {
         resolve(line);
       };
       this.deps.askedSecret();
+    });
+  }
+
+  private async confirm(question: string): Promise<boolean> {
+    for (let hint = ""; ; hint = "Please answer y or n. ") {
+      this.output.write(sanitizeTerminalText(`${hint}${question} [y/N] `));
+      const line = await this.nextAnswer();
+      if (line === undefined || NO.test(line)) return false;
+      if (YES.test(line)) return true;
+    }
+  }
+
+  private nextAnswer(): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      this.answer = (line) => {
+        this.answer = undefined;
+        resolve(line);
+      };
+      this.deps.askedQuestion((line) => YES.test(line) || NO.test(line));
     });
   }
 

@@ -24,7 +24,7 @@ export class InputLines {
 
   constructor(
     private readonly output: CliOutput,
-    private readonly deps: Omit<LineConversationDeps, "send" | "ended" | "askedSecret">,
+    private readonly deps: Omit<LineConversationDeps, "send" | "ended" | "askedSecret" | "askedQuestion">,
   ) {
     this.conversation = new LineConversation(output, {
       ...deps,
@@ -36,6 +36,12 @@ export class InputLines {
         this.following = undefined;
         if (line !== undefined) this.conversation.giveSecret(line);
         if (isBesideRun) for (const next of rest) this.take(next);
+      },
+      askedQuestion: (isAnswer) => {
+        const [line] = this.waiting;
+        if (line === undefined || !isAnswer(line)) return;
+        this.waiting.shift();
+        this.conversation.giveAnswer(line);
       },
       ended: () => {
         for (const line of this.waiting.splice(0)) this.takeWaiting(line);
@@ -76,6 +82,10 @@ export class InputLines {
     }
     if (this.conversation.isAskingSecret) {
       this.conversation.giveSecret(line);
+      return;
+    }
+    if (this.conversation.isAskingQuestion) {
+      this.conversation.giveAnswer(line);
       return;
     }
     if (approvals.isAsking) {

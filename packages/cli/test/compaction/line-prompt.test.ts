@@ -86,6 +86,40 @@ describe("/compact", () => {
     expect([server.summaries.length, server.problems]).toEqual([1, []]);
   });
 
+  test("--preview shows what would be summarized, kept and pinned, and summarizes only after a yes", async () => {
+    await using server = await serve();
+    const program = await start("-c");
+    program.type("/compact --preview the lexer\r");
+    await program.shown("What a summary would change");
+    for (const part of ["summarized", "kept", "pinned", "files"])
+      expect(program.screen).toContain(`  ${part} `);
+    await program.shown("Summarize now? [y/N] ");
+    program.type("perhaps\r");
+    await program.shown("Please answer y or n. Summarize now? [y/N] ");
+    program.type("\r");
+    await program.shown("Not summarized; the conversation is unchanged.");
+    expect(server.asked).toEqual([]);
+    await program.shown("diligent> ");
+    program.type("/compact --preview the lexer\r");
+    await program.shown("Summarize now? [y/N] ");
+    program.type("y\r");
+    await program.shown("Context compacted: 6k → ");
+    expect(inTag("focus", server.summaries[0]?.messages[0])).toBe("the lexer");
+    expect(entryTypes(place).slice(9)).toEqual(["compaction"]);
+  });
+
+  test("--preview at Ctrl+C leaves the conversation as it is", async () => {
+    await using server = await serve();
+    const program = await start("-c");
+    program.type("/compact --preview\r");
+    await program.shown("Summarize now? [y/N] ");
+    program.type("\x03");
+    await program.shown("Not summarized; the conversation is unchanged.");
+    program.type("go on\r");
+    await program.shown("Answer to go on");
+    expect(server.summaries).toEqual([]);
+  });
+
   test("queues prompts that are sent meanwhile", async () => {
     const summary = Promise.withResolvers<string>();
     await using server = await serve({ summarize: () => summary.promise });

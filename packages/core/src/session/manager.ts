@@ -7,6 +7,7 @@ import { OpenBranches, type SessionBranches } from "./branches.ts";
 import { ContextManager } from "./compaction/context-manager.ts";
 import type { ContextUsage } from "./compaction/context-status.ts";
 import type { CompactOptions, ContextOptions } from "./compaction/context-window.ts";
+import type { CompactionPreview } from "./compaction/preview.ts";
 import { buildPathContext, hidesEntries, type SessionContext } from "./context-builder.ts";
 import { appendCustomEntry, customEntriesOn, nameSession, readCustomEntries, saveEffort } from "./log.ts";
 import {
@@ -167,6 +168,11 @@ export class SessionManager {
       if (options.emit) for (const notice of this.pendingNotices.splice(0)) options.emit(notice);
     });
     return this.compacting;
+  }
+
+  /** What `compact` would summarize and keep now; undefined if there is nothing to summarize. Nothing is changed. */
+  previewCompaction(): Promise<CompactionPreview | undefined> {
+    return this.guard.preview();
   }
 
   /**

@@ -1,7 +1,8 @@
 import { nearestName } from "@diligent/core/light";
+import { COMPACT } from "./compact-commands.ts";
 import { CONFIG, CONTEXT, COST, HELP, KEYS, KNOWLEDGE, PERMISSIONS, STATUS, TRUST } from "./info-commands.ts";
 import { COPY, DIFF, EDITOR, EXPAND, EXPORT, RESULT } from "./output-commands.ts";
-import { COMPACT, FORK, HISTORY, INIT, NAME, NEW, QUIT, RELOAD, RESUME, TREE } from "./session-commands.ts";
+import { FORK, HISTORY, INIT, NAME, NEW, QUIT, RELOAD, RESUME, TREE } from "./session-commands.ts";
 import { LOGIN, LOGOUT, MODEL, SETTINGS, THINKING } from "./settings-commands.ts";
 import type { SlashCommand } from "./types.ts";
 import { REDO, UNDO } from "./undo-commands.ts";

@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { assertNever } from "@diligent/core/run";
 import { toSingleLine } from "../../text/terminal-text.ts";
-import { toContextStatus } from "../session-status.ts";
 import { notice } from "../view.ts";
-import { type CommandContext, formatNumber, note, type SlashCommand } from "./types.ts";
+import { note, type SlashCommand } from "./types.ts";
 
 /** `/fork`: the following messages go to a new session file. */
 export const FORK: SlashCommand = {
@@ -101,54 +99,6 @@ export const TREE: SlashCommand = {
     else note(context, "No messages yet.");
   },
 };
-
-/**
- * `/compact`: summarizes before the window is full; the argument says what the summary should focus on. `--undo`
- * restores the context from before the last summary.
- */
-export const COMPACT: SlashCommand = {
-  name: "compact",
-  aliases: ["compress", "summarize"],
-  description: "Summarize the older part of the conversation now",
-  argumentHint: "[--undo | focus]",
-  run(argument, context) {
-    const [, option, rest = ""] = /^(--\S*)\s*([\s\S]*)$/.exec(argument) ?? [];
-    switch (option) {
-      case undefined:
-        return context.compact(argument || undefined);
-      case "--undo":
-        if (rest !== "") throw new Error(`/compact --undo takes no text, not ${toSingleLine(rest, 60)}.`);
-        return undoCompaction(context);
-      default:
-        throw new Error(`/compact has no option ${toSingleLine(option, 60)}; it has --undo.`);
-    }
-  },
-  complete: (prefix) => ["--undo"].filter((option) => option.startsWith(prefix)),
-};
-
-async function undoCompaction(context: CommandContext): Promise<void> {
-  const opened = await context.session();
-  const outcome = await opened.session.undoCompaction();
-  switch (outcome.kind) {
-    case "nothing":
-      return note(context, "No summary to undo in this conversation.");
-    case "too_long":
-      return note(
-        context,
-        `Cannot undo the summary: the previous context takes about ${formatNumber(outcome.tokens)} tokens, and ` +
-          `${formatNumber(outcome.maxTokens)} fit. Nothing was changed.`,
-      );
-    case "undone":
-      context.change((view) => ({ ...view, status: { ...view.status, ...toContextStatus(opened) } }));
-      return note(
-        context,
-        `Summary undone: ${formatNumber(outcome.tokensBefore)} → ${formatNumber(outcome.tokensAfter)} tokens. ` +
-          "The model sees the messages again; later ones follow them.",
-      );
-    default:
-      assertNever(outcome);
-  }
-}
 
 /** `/reload`: opens the same conversation again. @throws UsageError on failure; nothing changes then. */
 export const RELOAD: SlashCommand = {

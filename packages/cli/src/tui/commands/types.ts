@@ -65,6 +65,8 @@ export interface CommandContext {
   columns(): number;
   /** Asks for a line that is not shown; omitted if a list has such a line. Empty if the user cancelled. */
   readSecret?(question: string): Promise<string>;
+  /** Asks a question that is answered with yes or no; omitted if a list can ask it. False if the user cancelled. */
+  confirm?(question: string): Promise<boolean>;
   quit(): void;
   readonly keymap: Keymap;
   /** The editor keys that the user has changed. */

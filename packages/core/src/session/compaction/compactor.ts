@@ -25,6 +25,7 @@ import {
 } from "./cut-point.ts";
 import FLUSH_INSTRUCTION from "./flush-knowledge.md" with { type: "text" };
 import { type ContextLimits, type RoomShares, shareRoom } from "./limits.ts";
+import { type CompactionPreview, describePart } from "./preview.ts";
 import { assessSummary, type SummarizerChoice, summarizeByLadder, summaryWarnings } from "./summarize.ts";
 import {
   countFixedCharacters,
@@ -60,16 +61,20 @@ export interface CompactorDeps extends SummarizerChoice {
   renewSystemPrompt(before: string): Promise<string>;
 }
 
-/** The input of one compaction; `focus` is the subject that its summary should emphasize. */
-interface CompactionRequest {
+/** The input that decides what a compaction summarizes and keeps. */
+interface PlannedCompaction {
   fixed: FixedPart;
-  trigger: CompactionTrigger;
-  /** The estimated size of the next request. */
-  tokens: number;
   /** At most this many tokens of the newest conversation stay verbatim. */
   keepRecentTokens: number;
   /** Limits other than the model's own. */
   limits?: ContextLimits | undefined;
+}
+
+/** The input of one compaction; `focus` is the subject that its summary should emphasize. */
+interface CompactionRequest extends PlannedCompaction {
+  trigger: CompactionTrigger;
+  /** The estimated size of the next request. */
+  tokens: number;
   focus?: string | undefined;
   /** Called once the replaced part is determined, before any of it leaves the context. */
   flush?: (() => Promise<void>) | undefined;
@@ -132,6 +137,27 @@ export class Compactor {
     return { kind: "compacted", entry, systemPrompt };
   }
 
+  /** What a compaction would do, without doing it; undefined if there is nothing to summarize. */
+  preview(request: PlannedCompaction): CompactionPreview | undefined {
+    const path = this.parts.log.conversation();
+    const shares = this.share(path, request);
+    const cut = this.chooseCut(path, shares);
+    const messages = messagesOf(cut.entriesToSummarize);
+    if (!cut.entriesToKeep[0] || messages.length === 0) return undefined;
+    const { estimator, fileBase } = this.parts;
+    const previous = path.findLast((entry) => entry.type === "compaction");
+    const replaced = messagesOf(path.slice(0, cut.firstKeptIndex));
+    const fromUser = replaced.filter(isUserMessage);
+    const userTokens = estimator.estimate(countPinnedCharacters(fromUser));
+    return {
+      summarized: describePart(messages, estimator),
+      kept: describePart(messagesOf(cut.entriesToKeep), estimator),
+      pinned: { ...describePart(fromUser, estimator), tokens: Math.min(userTokens, shares.pinnedTokens) },
+      arePinnedShortened: userTokens > shares.pinnedTokens,
+      files: extractFileOperations(messages, previous?.details, fileBase),
+    };
+  }
+
   /** A cut keeps whole turns, so it may keep far more than it should: a later cut is used then. */
   private chooseCut(
     path: readonly SessionEntry[],
@@ -145,7 +171,7 @@ export class Compactor {
     }
   }
 
-  private share(path: readonly SessionEntry[], request: CompactionRequest): RoomShares {
+  private share(path: readonly SessionEntry[], request: PlannedCompaction): RoomShares {
     const { fixed, keepRecentTokens, limits = this.parts.limits } = request;
     const { estimator } = this.parts;
     const fixedTokens = estimateFixedTokens(fixed);

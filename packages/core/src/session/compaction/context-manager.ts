@@ -8,6 +8,7 @@ import type { ContextSnapshot, ContextUsage } from "./context-status.ts";
 import type { CompactOptions, ContextManagerOptions, ContextWindow } from "./context-window.ts";
 import type { FileBase } from "./cut-point.ts";
 import { type ContextLimits, toContextLimits } from "./limits.ts";
+import type { CompactionPreview } from "./preview.ts";
 import type { SummarizerChoice } from "./summarize.ts";
 import { hasRoom } from "./tokens.ts";
 
@@ -59,6 +60,11 @@ export class ContextManager {
     });
     if (outcome.kind === "compacted") this.systemPrompt = outcome.systemPrompt;
     return outcome;
+  }
+
+  /** What `compact` would do now; undefined if there is nothing to summarize. */
+  async preview(): Promise<CompactionPreview | undefined> {
+    return (await this.open()).preview(this.fixed);
   }
 
   /**

@@ -24,6 +24,7 @@ import {
 import { type ContextUsage, describeContext } from "./context-status.ts";
 import type { FileBase } from "./cut-point.ts";
 import type { ContextLimits } from "./limits.ts";
+import type { CompactionPreview } from "./preview.ts";
 import { Pruner } from "./pruning.ts";
 import { RequestMeter } from "./request-meter.ts";
 import type { Summarizer } from "./summarize.ts";
@@ -97,12 +98,8 @@ export class ContextWindow {
     const { meter } = this;
     const fixed: FixedPart = context;
     const { limits } = meter;
-    if (meter.countConversation() < MIN_CONVERSATION_CHARACTERS) return { kind: "nothing" };
     const tokens = meter.countTokens(fixed);
-    // At least half of a short conversation is summarized, because the user asked for it.
-    const most = Math.floor(Math.max(0, tokens - estimateFixedTokens(fixed)) / 2);
-    for (let halvings = 0; halvings <= MAX_HALVINGS; halvings++) {
-      const keepRecentTokens = halve(Math.min(most, limits.keepRecentTokens), halvings);
+    for (const keepRecentTokens of this.listKeptSizes(fixed)) {
       const outcome = await this.parts.compactor.compact({
         ...options,
         trigger: "manual",
@@ -115,6 +112,26 @@ export class ContextWindow {
       if (outcome.kind !== "nothing") return outcome;
     }
     return { kind: "nothing" };
+  }
+
+  /** What `compact` would do now; undefined if there is nothing to summarize. */
+  preview(fixed: FixedPart): CompactionPreview | undefined {
+    const { limits } = this.meter;
+    for (const keepRecentTokens of this.listKeptSizes(fixed)) {
+      const preview = this.parts.compactor.preview({ fixed, limits, keepRecentTokens });
+      if (preview) return preview;
+    }
+    return undefined;
+  }
+
+  /** How much a compaction on request keeps, in the order of the attempts; none if nothing would be gained. */
+  private listKeptSizes(fixed: FixedPart): number[] {
+    const { meter } = this;
+    if (meter.countConversation() < MIN_CONVERSATION_CHARACTERS) return [];
+    // At least half of a short conversation is summarized, because the user asked for it.
+    const most = Math.floor(Math.max(0, meter.countTokens(fixed) - estimateFixedTokens(fixed)) / 2);
+    const largest = Math.min(most, meter.limits.keepRecentTokens);
+    return Array.from({ length: MAX_HALVINGS + 1 }, (_, halvings) => halve(largest, halvings));
   }
 
   /** Restores the context from before the last compaction, if it fits; messages since then follow it. */
