@@ -131,7 +131,7 @@ describe("diligent login NAME with a piped key", () => {
     const environment = { ANTHROPIC_BASE_URL: "http://127.0.0.1:1" };
     const { stderr, exitCode } = await pipe(["anthropic"], KEY, environment);
     expect([exitCode, existsSync(configPath())]).toEqual([1, false]);
-    expect(stderr).toContain("The request to 127.0.0.1:1 failed: nothing answers there (ECONNREFUSED).");
+    expect(stderr).toContain("The request to 127.0.0.1:1 failed: the connection was refused (ECONNREFUSED).");
     expect(stderr).toContain("The key was not stored");
     expect(stderr).toContain("diligent login anthropic --no-check");
     expect((await pipe(["anthropic", "--no-check"], KEY, environment)).exitCode).toBe(0);

@@ -205,7 +205,7 @@ describe("--record", () => {
     running.process.kill("SIGKILL");
     await running.ended;
     const { stderr, exitCode } = await runDiligent(place, ["-p", "--replay", "run.json", "hi"]);
-    const anotherWay = "script ended at turn 1: the run asks for more than was recorded";
+    const anotherWay = "script ended at turn 1: the run requests more replies than were recorded";
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(anotherWay)]);
   }, 60_000);
 

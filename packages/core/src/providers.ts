@@ -1,5 +1,5 @@
 /**
- * Models, the providers that serve them, and what a provider of one's own is made of. The SDK of a vendor is loaded with
+ * Models, the providers that serve them, and the building blocks of a custom provider. A vendor's SDK is loaded with
  * its first request.
  */
 export { computeCost } from "./agent/run.ts";

@@ -9,14 +9,15 @@ import { checkEndpoint, fetchOptionsFor, type ProviderEndpoint, toEndpoint } fro
 import { type Exchange, HEADERS_TIMEOUT_MS, streamAnswer, toEvents } from "./transport.ts";
 import type { Model, StreamContext, StreamFunction, StreamOptions } from "./types.ts";
 
-/** Loads the SDK ahead of the first request, so that the request does not wait for it. */
+/** Loads the SDK before the first request, so that the request does not wait for it. */
 export async function preloadAnthropic(): Promise<void> {
   await loadAnthropicSdk();
 }
 
 /**
- * Answers of Anthropic's Messages API. `baseUrl` is without `/v1`; left out, it is Anthropic's own. Nothing is retried
- * here, and no key is looked for elsewhere. An abort takes effect at once, even when the server is silent.
+ * Answers from Anthropic's Messages API. `baseUrl` is without `/v1`; the default is Anthropic's own. This function
+ * does not retry, and it reads no key from the environment. An abort takes effect immediately, even if the server is
+ * silent.
  */
 export function createAnthropicStream(apiKey: string, baseUrl?: string): StreamFunction {
   const endpoint = toAnthropicEndpoint(apiKey, baseUrl);
@@ -38,20 +39,21 @@ function createExchange(request: AnthropicRequest): Exchange {
   };
 }
 
-/** What is asked, and what earlier refusals have taught. */
+/** The request, and what was learned from earlier rejections. */
 interface AnthropicRequest {
   endpoint: ProviderEndpoint;
   model: Model;
   context: StreamContext;
   options: StreamOptions;
-  /** Thinking that the API refused to take back, added to here; shared by the requests of one stream function. */
+  /** Thinking that the API has rejected; new ids are added. The requests of one stream function share the set. */
   rejectedThinking: Set<string>;
 }
 
 /**
- * Asks for an answer and returns its events. Newer models bind thinking to everything before it and refuse the request
- * when that has changed, as after a compaction or a resumed session with other tools (platform.claude.com, "Preserved
- * thinking"). Such a conversation is asked again without the thinking it holds, or it could never go on.
+ * Requests an answer and returns its events. Newer models bind thinking to everything before it and reject the
+ * request if that has changed, as after a compaction or in a resumed session with other tools (platform.claude.com,
+ * "Preserved thinking"). The request is then repeated without its thinking; otherwise the conversation could never
+ * continue.
  */
 async function openAnthropicAnswer(
   request: AnthropicRequest,
@@ -77,21 +79,21 @@ const DEFAULT_BASE_URL = "https://api.anthropic.com";
 
 let sdk: Promise<typeof AnthropicSdk> | undefined;
 
-/** Making one takes as long as the rest of a request. */
+/** Kept because creating a client takes as long as the rest of a request. */
 const clients = new WeakMap<ProviderEndpoint, AnthropicSdk.Anthropic>();
 
-/** The SDK, loaded when it is first needed: it takes longer to load than everything else together. */
+/** The SDK, loaded on first use: loading it takes longer than loading everything else together. */
 function loadAnthropicSdk(): Promise<typeof AnthropicSdk> {
   sdk ??= import("@anthropic-ai/sdk");
   return sdk;
 }
 
-/** `baseUrl` is without `/v1`; one that ends in it is taken as meant. */
+/** `baseUrl` is without `/v1`; a trailing `/v1` is removed. */
 function toAnthropicEndpoint(apiKey: string, baseUrl: string | undefined): ProviderEndpoint {
   return toEndpoint(apiKey, (baseUrl || DEFAULT_BASE_URL).trim().replace(/\/v1\/*$/, ""));
 }
 
-/** Sends one request; the events of its answer follow. Throws what the SDK throws, or a ProviderError. */
+/** Sends one request and yields the events of its answer. Throws what the SDK throws, or a ProviderError. */
 async function sendAnthropicRequest(
   endpoint: ProviderEndpoint,
   body: MessageCreateParamsStreaming,
@@ -100,12 +102,12 @@ async function sendAnthropicRequest(
   checkEndpoint(endpoint, ANTHROPIC_VENDOR);
   const client = clients.get(endpoint) ?? (await createClient(endpoint));
   clients.set(endpoint, client);
-  // Not `messages.create`, which prints to the console about models that are to be retired.
+  // Not `messages.create`, which prints deprecation warnings to the console.
   const request = client.post<Stream<unknown>>("/v1/messages", {
     body,
     stream: true,
     signal,
-    // The SDK takes headers from the environment as well: none of them may replace the key that was given.
+    // The SDK also reads headers from the environment; none of them may replace the given key.
     headers: { Authorization: `Bearer ${endpoint.apiKey}`, "X-Api-Key": null },
   });
   return toEvents(await request.withResponse(), endpoint, ANTHROPIC_VENDOR);

@@ -5,7 +5,7 @@ import { asRecord, asString, isRecord, parseJson } from "./wire-format.ts";
 
 /** The fields of a failed response; missing ones are empty strings. */
 interface ErrorFacts {
-  /** The HTTP status, or what an error inside a stream gives in its place. */
+  /** The HTTP status, or the value that an error inside a stream has in its place. */
   status: number | undefined;
   type: string;
   code: string;
@@ -16,7 +16,7 @@ const QUOTA =
   /credit balance is too low|insufficient[_ ](quota|credits?|balance|funds)|exceeded your current quota|payment required|billing hard limit|check your billing details/i;
 const QUOTA_CODES = /spend_limit|billing|insufficient_(quota|balance|funds)|usage_limit_reached/;
 
-/** Types and codes of Anthropic, OpenAI and Azure. Gateways serve either vendor, so one table is for both. */
+/** Types and codes of Anthropic, OpenAI and Azure. Gateways forward those of any vendor, so all share one table. */
 const KIND_OF_WORD: Readonly<Record<string, ProviderErrorType>> = {
   rate_limit_error: "rate_limit",
   rate_limit_exceeded: "rate_limit",
@@ -52,14 +52,14 @@ const KIND_OF_STATUS: Readonly<Record<number, ProviderErrorType>> = {
   402: "quota",
   403: "auth",
   408: "timeout",
-  // A lock that was not had in time: the vendors' own libraries try again.
+  // A lock timeout: the vendors' own libraries retry it.
   409: "server_error",
   413: "context_overflow",
   429: "rate_limit",
   529: "overloaded",
 };
 
-// A status that determines the kind by itself, whatever the message says.
+// A status that determines the kind by itself, regardless of the message.
 const SPEAKS_FOR_ITSELF: ReadonlySet<number | undefined> = new Set([401, 403, 404, 429]);
 
 const PASSING: ReadonlySet<ProviderErrorType> = new Set([
@@ -91,14 +91,14 @@ function kindOfStatus(status: number, known: ProviderErrorType | undefined): Pro
   if (byStatus) return byStatus;
   if (status >= 500) return known === "overloaded" || known === "rate_limit" ? known : "server_error";
   if (status < 400) return "invalid_response";
-  // The request itself is refused: a retry would be refused too, whatever else the message says.
+  // The request itself is rejected: a retry would be rejected too, regardless of the rest of the message.
   return known === undefined || PASSING.has(known) ? "invalid_request" : known;
 }
 
 /**
- * How servers say that a request does not fit the model, as seen in their errors, sources and issue trackers. Vendors
- * and gateways pass each other's words on, so every adapter reads all of them. Each pattern is narrow enough
- * for its own kind of complaint: a limit on `max_tokens` alone or on a rate is none.
+ * The messages with which servers report that a request does not fit the model, collected from their errors, sources
+ * and issue trackers. Vendors and gateways forward each other's messages, so every adapter checks all patterns. Each
+ * pattern is narrow enough to match only this error, and not a limit on `max_tokens` alone or a rate limit.
  */
 const WORDINGS: readonly RegExp[] = [
   // Anthropic, Fireworks; Amazon Bedrock says "Input is too long for requested model".
@@ -106,13 +106,14 @@ const WORDINGS: readonly RegExp[] = [
   // Anthropic, for input and answer together, and for the bytes of a request.
   /exceed context limit/i,
   /request_too_large|request exceeds the maximum size/i,
-  // OpenAI Responses; LiteLLM wraps it in an exception's name.
+  // OpenAI Responses; LiteLLM prefixes it with the name of an exception.
   /exceeds? the (model's )?context (window|length)/i,
   /exceeds? the (model's )?maximum (number of )?input tokens/i,
   /ContextWindowExceeded|context[_ ](length|window)[_ ]exceeded/i,
   // OpenAI Chat, Azure, vLLM, DeepSeek, OpenRouter, LiteLLM, SGLang.
   /maximum context length/i,
-  // OpenAI and Azure, for a limit on the input alone; then for whole strings and lists, not for an id that is too long.
+  // OpenAI and Azure, for a limit on the input alone; then for whole strings and lists, not for an id that is too
+  // long.
   /input tokens exceed the configured limit/i,
   /string too long\. expected a string with maximum length \d{6,}|'input': array too long/i,
   // vLLM; "Prompt length (N) exceeds max length" and "longer than the maximum model length".
@@ -123,7 +124,7 @@ const WORDINGS: readonly RegExp[] = [
   /longer than the model'?s context length/i,
   // llama.cpp and llamafile.
   /exceed_context_size|available context size|context size has been exceeded|request \([\d,]+ tokens\) exceeds/i,
-  // LM Studio; what it says of a limit met in the middle of an answer, and of a system prompt too long to keep.
+  // LM Studio; for a limit reached inside an answer, and for a system prompt that is too long to keep.
   /greater than the context length|when context the overflows|not enough.*larger context length/i,
   /reached context length of|mid-generation context overflow|n_keep \(?\d+\)? ?>=? ?n_ctx/i,
   // Ollama.
@@ -159,27 +160,27 @@ const CODES: ReadonlySet<string> = new Set([
   "request_too_large",
 ]);
 
-/** True for a code or a type of error that only means that a request is too long. */
+/** True for an error code or type that only means that a request is too long. */
 export function isOverflowCode(code: string): boolean {
   return CODES.has(code);
 }
 
-/** True for a message that says so in one of the known wordings. */
+/** True if the message matches a known overflow pattern. */
 export function matchesOverflow(message: string): boolean {
   return WORDINGS.some((wording) => wording.test(message));
 }
 
-/** Where those wordings name the limit. */
+/** Where the overflow messages state the limit. */
 const STATED_LIMITS: readonly RegExp[] = [
   />=?\s*(?:n_ctx \()?([\d,]+)\)?(?:\s*(?:tokens\s*)?maximum|$)/i,
   /(?:maximum context length|maximum prompt length|context length|context size)(?: is| of)?(?: only)? \(?([\d,]+)/i,
   /(?:exceeds (?:the )?limit of|only supports up to|must be <=) ([\d,]+)/i,
 ];
 
-// No model is that small: such a number is something else.
+// No model has so small a window: the number means something else.
 const LEAST_LIMIT = 1_000;
 
-/** The window in tokens as the message states it; undefined where it names none. */
+/** The window in tokens that the message states; undefined if it states none. */
 export function readStatedWindow(message: string): number | undefined {
   const stated = STATED_LIMITS.map((limit) => Number(limit.exec(message)?.[1]?.replaceAll(",", "")));
   return stated.find((tokens) => tokens >= LEAST_LIMIT);
@@ -187,10 +188,11 @@ export function readStatedWindow(message: string): number | undefined {
 
 /** Where the known messages state the size of the request. */
 const STATED_REQUESTS: readonly RegExp[] = [
-  // Anthropic: "prompt is too long: 215000 tokens > 200000 maximum"; "190000 + 20000 > 200000" with the answer's limit.
+  // Anthropic: "prompt is too long: 215000 tokens > 200000 maximum"; "190000 + 20000 > 200000" includes the answer's
+  // limit.
   /too long: ([\d,]+) tokens/i,
   /context limit: ([\d,]+) \+ ([\d,]+)/i,
-  // OpenAI, Azure, vLLM, OpenRouter; the total of input and answer where only that is stated.
+  // OpenAI, Azure, vLLM, OpenRouter; the total of input and answer if only that is stated.
   /(?:messages|prompt|input) (?:resulted in|contains?|has) (?:at least )?([\d,]+) (?:input )?tokens/i,
   /requested (?:about )?([\d,]+) tokens/i,
   // Google, GitHub Copilot.
@@ -201,7 +203,7 @@ const STATED_REQUESTS: readonly RegExp[] = [
   /request \(([\d,]+) tokens\)/i,
 ];
 
-/** The tokens of the refused request as the message states them; undefined where it does not. */
+/** The tokens of the rejected request that the message states; undefined if it states none. */
 export function readStatedRequest(message: string): number | undefined {
   const stated = STATED_REQUESTS.map((size) => {
     const [, input = "", answer = "0"] = size.exec(message) ?? [];
@@ -211,8 +213,8 @@ export function readStatedRequest(message: string): number | undefined {
 }
 
 /**
- * True for a rate limit that a single request is too large for (OpenAI, Groq): waiting never helps, a shorter request
- * does.
+ * True for a rate limit that is smaller than a single request (OpenAI, Groq): waiting never helps, but a shorter
+ * request does.
  */
 export function isTooLargeForRate(message: string): boolean {
   return /request too large.*tokens per min/i.test(message);
@@ -223,9 +225,9 @@ interface HeaderReader {
 }
 
 /**
- * How many milliseconds a response asks to wait, from `retry-after-ms` or `retry-after` (seconds or an HTTP date, RFC
- * 9110). Undefined without either and for anything that is not a future time, such as a negative number; a date
- * in the past is zero.
+ * The wait that a response asks for, in milliseconds, from `retry-after-ms` or `retry-after` (seconds or an HTTP
+ * date, RFC 9110). Undefined if neither has a valid value, for instance a negative number; zero for a date in the
+ * past.
  *
  * @param nowMs milliseconds since the epoch.
  */
@@ -246,7 +248,7 @@ function parseNumber(value: string | null | undefined): number | undefined {
 }
 
 function parseDate(value: string, nowMs: number): number | undefined {
-  // Date.parse takes nearly anything, "-5" included: an HTTP date names a month and a time.
+  // Date.parse accepts nearly anything, including "-5": an HTTP date contains a month and a time.
   if (!/[A-Za-z]{3}.*\d\d:\d\d:\d\d/.test(value)) return undefined;
   const atMs = Date.parse(value);
   return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
@@ -255,8 +257,8 @@ function parseDate(value: string, nowMs: number): number | undefined {
 const HINT_UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /**
- * How many milliseconds an error's text asks to wait, as OpenAI and its like word it: "Please try again in 1m2.5s".
- * Undefined when it does not say.
+ * The wait that an error's text asks for, in milliseconds, in the phrasing of OpenAI and similar servers: "Please try
+ * again in 1m2.5s". Undefined if it states none.
  */
 export function parseRetryHint(text: string): number | undefined {
   const hint = /try again in ((?:\d+(?:\.\d+)?(?:ms|s|m|h) ?)+)/i.exec(text)?.[1];
@@ -269,14 +271,14 @@ export function parseRetryHint(text: string): number | undefined {
   return Math.ceil(waitMs);
 }
 
-/** A response that is no answer: `body` is its text or its parsed JSON; an error inside a stream has no status. */
+/** A failed response: `body` is its text or its parsed JSON; an error inside a stream has no status. */
 export interface FailedResponse {
   status: number | undefined;
   headers: Headers | undefined;
   body: unknown;
 }
 
-/** The error that a response with this status and body means; its message names the host and never the key. */
+/** The error for a response with this status and body. Its message names the host and never the key. */
 export function classifyResponse(
   response: FailedResponse,
   endpoint: Endpoint,
@@ -297,14 +299,14 @@ export function classifyResponse(
   });
 }
 
-/** Vendors, compatible servers and gateways differ in where they put the error and in what they call its parts. */
+/** Reads the facts of an error. Vendors, compatible servers and gateways put them in different places and fields. */
 function readFacts({ status, body }: FailedResponse, endpoint: Endpoint, vendor: Vendor): ErrorFacts {
   const parsed = typeof body === "string" ? parseJson(body) : body;
   const outer = asRecord(Array.isArray(parsed) ? parsed[0] : parsed);
   const error = isRecord(outer.error) ? outer.error : outer;
   const plain = typeof body === "string" ? body : JSON.stringify(body);
   const message = [error.message, outer.error, outer.detail].map(asString).find((text) => text !== "");
-  // OpenRouter keeps what the server behind it said in here.
+  // OpenRouter puts the message of the server behind it here.
   const upstream = asString(asRecord(error.metadata).raw);
   const numericCode = Number(error.code);
   return {
@@ -317,7 +319,7 @@ function readFacts({ status, body }: FailedResponse, endpoint: Endpoint, vendor:
 
 function describe({ type, code, text }: ErrorFacts, status: number | undefined, host: string): string {
   const cause = [code || type, toOneLine(text)].filter((part) => part !== "").join(": ");
-  if (status === undefined) return `${host} broke off the answer: ${cause}`;
+  if (status === undefined) return `${host} interrupted the answer: ${cause}`;
   return `${host} answered ${status}: ${cause || "(empty)"}`;
 }
 
@@ -326,7 +328,7 @@ function redirectMessage({ status, headers }: FailedResponse, endpoint: Endpoint
   const target = location
     ? ` to ${toOneLine(hideKey(URL.parse(location)?.host ?? location, endpoint, vendor), 100)}`
     : "";
-  return `${endpoint.host} answered ${status}, a redirect${target}. The key is not sent there: if it is right, set ${vendor.urlVariable} to it.`;
+  return `${endpoint.host} answered ${status}, a redirect${target}. The key was not sent there. If the target is right, set ${vendor.urlVariable} to it.`;
 }
 
 function hintFor(
@@ -349,18 +351,18 @@ function waitOf(
   return stated ?? (kind === "rate_limit" || kind === "overloaded" ? parseRetryHint(text) : undefined);
 }
 
-/** A way in which a request can fail before there is a whole answer. */
+/** A way in which a request can fail before its answer is complete. */
 interface ConnectionFailure {
-  /** The codes of Bun, of the operating system and of OpenSSL that mean it. */
+  /** The codes of Bun, the operating system and OpenSSL with this meaning. */
   codes: RegExp;
   errorType: ProviderErrorType;
-  /** Fits behind "failed:". */
+  /** Completes "failed: …". */
   reason: string;
-  /** The advice for the user, a sentence. @param urlVariable the setting with the address. */
+  /** One sentence of advice for the user. @param urlVariable the setting with the address. */
   advice(urlVariable: string): string;
 }
 
-// Bun does not tell a proxy that cannot be reached from the host behind it.
+// Bun does not distinguish an unreachable proxy from an unreachable host behind it.
 const checkTheWay = (urlVariable: string) => `Check the network, HTTPS_PROXY and ${urlVariable}.`;
 const checkAndRepeat = (urlVariable: string) =>
   `Check the network, HTTPS_PROXY and ${urlVariable}, then try again.`;
@@ -369,19 +371,19 @@ const FAILURES: readonly ConnectionFailure[] = [
   {
     codes: /^ECONNREFUSED$/,
     errorType: "network",
-    reason: "nothing answers there",
+    reason: "the connection was refused",
     advice: checkTheWay,
   },
   {
     codes: /^(ENOTFOUND|EAI_\w+)$/,
     errorType: "network",
-    reason: "no address was found for this name",
+    reason: "the host name was not found",
     advice: checkTheWay,
   },
   {
     codes: /^(EHOSTUNREACH|ENETUNREACH)$/,
     errorType: "network",
-    reason: "the network has no way there",
+    reason: "the network is unreachable",
     advice: checkTheWay,
   },
   {
@@ -399,19 +401,19 @@ const FAILURES: readonly ConnectionFailure[] = [
   {
     codes: /^ERR_PROXY_TUNNEL$/,
     errorType: "network",
-    reason: "the proxy refuses the connection",
+    reason: "the proxy refused the connection",
     advice: () => "Check HTTPS_PROXY and NO_PROXY.",
   },
   {
     codes: /^Malformed_HTTP_Response$/,
     errorType: "invalid_response",
-    reason: "the answer is not HTTP",
+    reason: "the response is not valid HTTP",
     advice: (urlVariable) => `Check HTTPS_PROXY and ${urlVariable}.`,
   },
   {
     codes: /^(Zlib|Brotli|Zstd|Decompression)\w*$/,
     errorType: "stream_cut",
-    reason: "the answer was damaged on the way",
+    reason: "the response was damaged in transit",
     advice: () => "Try again.",
   },
   {
@@ -427,7 +429,7 @@ const FAILURES: readonly ConnectionFailure[] = [
     advice: () => "Check the date of this machine, or ask the operator of the server.",
   },
   {
-    // Trying again does not help.
+    // A retry does not help.
     codes: /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/,
     errorType: "unknown",
     reason: "its certificate is not trusted",
@@ -437,18 +439,18 @@ const FAILURES: readonly ConnectionFailure[] = [
 
 const TIMEOUT: Omit<ConnectionFailure, "codes"> = {
   errorType: "timeout",
-  reason: "there was no answer in time",
+  reason: "the server did not answer in time",
   advice: () => "Check the network and HTTPS_PROXY, then try again.",
 };
 
 /**
- * What was thrown instead of a response or in the middle of one: by `fetch`, by reading its body, or by a parser that
- * got a damaged event.
+ * Converts an error thrown instead of a response or inside one: by `fetch`, by reading the body, or by the parser of
+ * a damaged event.
  */
 export function toConnectionError(error: unknown, endpoint: Endpoint, vendor: Vendor): ProviderError {
   const reason = hideKey(describeConnectionFailure(error), endpoint, vendor);
   if (error instanceof SyntaxError)
-    return new ProviderError(`The answer of ${endpoint.host} was damaged: ${reason}`, "stream_cut");
+    return new ProviderError(`The response from ${endpoint.host} was damaged: ${reason}`, "stream_cut");
   const known = findFailure(error);
   const errorType = known?.errorType ?? (codeOf(error) === "" ? "unknown" : "network");
   const advice = known?.advice ?? (errorType === "network" ? checkAndRepeat : undefined);
@@ -463,7 +465,7 @@ export function toTimeoutError({ host }: Pick<Endpoint, "host">): ProviderError 
   return new ProviderError(`The request to ${host} failed: ${reason}. ${TIMEOUT.advice("")}`, errorType);
 }
 
-/** Why a request got no answer, in words that fit behind a colon, with the code to look it up by; on one line. */
+/** The reason of a connection failure, in words that complete "failed: …", with the error code; one line. */
 export function describeConnectionFailure(error: unknown): string {
   const code = codeOf(error);
   const known = findFailure(error);
@@ -474,7 +476,7 @@ export function describeConnectionFailure(error: unknown): string {
   return code === "" || text.includes(code) ? text : `${text} (${code})`;
 }
 
-/** True if nothing listens at the address, or at that of the proxy before it. */
+/** True if nothing listens at the address, or at the address of its proxy. */
 export function isRefusedConnection(error: unknown): boolean {
   return (
     codeOf(error) === "ECONNREFUSED" || (error instanceof Error && codeOf(error.cause) === "ECONNREFUSED")
@@ -487,7 +489,7 @@ function findFailure(error: unknown): Omit<ConnectionFailure, "codes"> | undefin
   return code === "" ? undefined : FAILURES.find(({ codes }) => codes.test(code));
 }
 
-/** Bun ends its messages with hints for those who call `fetch` themselves, and repeats the address, which may hold a key. */
+/** Bun's messages end with hints for callers of `fetch`, and repeat the address, which may contain a key. */
 function withoutDeveloperText(message: string): string {
   return message
     .replace(/ fetching "[^"]*"/g, "")

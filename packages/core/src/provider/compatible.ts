@@ -16,10 +16,10 @@ import { type Exchange, streamAnswer } from "./transport.ts";
 import type { StreamFunction } from "./types.ts";
 
 /**
- * Answers of any server that speaks OpenAI's Chat Completions, such as Ollama, llama.cpp, vLLM, LM Studio or a gateway.
- * `name` is what the configuration calls it: models are `NAME/MODEL`, of which MODEL is sent. `baseUrl` ends in `/v1` as a
- * rule. Nothing is retried here, and no key is looked for elsewhere. An abort takes effect at once, even when the server
- * is silent.
+ * Answers from any server with OpenAI's Chat Completions API, such as Ollama, llama.cpp, vLLM, LM Studio or a
+ * gateway. `name` is the configured name: models are `NAME/MODEL`, and MODEL is sent. `baseUrl` usually ends in
+ * `/v1`. This function does not retry, and it reads no key from the environment. An abort takes effect immediately,
+ * even if the server is silent.
  */
 export function createCompatibleStream(
   name: string,

@@ -5,30 +5,30 @@ import { ProviderError } from "./errors.ts";
 export interface Vendor {
   name: string;
   keyVariable: string;
-  /** What stands in messages where the key was, such as `[key of anthropic]`. */
+  /** The placeholder for the key in messages, such as `[key of anthropic]`. */
   keyPlaceholder: string;
   urlVariable: string;
 }
 
-/** Where a provider's requests go: `baseUrl` ends without a slash. */
+/** The address of a provider; `baseUrl` ends without a slash. */
 export interface ProviderEndpoint extends Endpoint {
   baseUrl: string;
 }
 
-/** The endpoint for an address as configured. It may be invalid: see `checkEndpoint`. */
+/** The endpoint for a configured address. It may be invalid: see `checkEndpoint`. */
 export function toEndpoint(apiKey: string, baseUrl: string): ProviderEndpoint {
   const url = baseUrl.trim().replace(/\/+$/, "");
   return { apiKey, baseUrl: url, host: URL.parse(url)?.host || url };
 }
 
-/** Throws when no request can go there: the key is missing or invalid, or the address is invalid. */
+/** Throws if no request can be sent: the key is missing or invalid, or the address is invalid. */
 export function checkEndpoint({ apiKey, baseUrl }: ProviderEndpoint, vendor: Vendor): void {
   const { name, keyVariable, urlVariable } = vendor;
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
     const problem =
       apiKey === ""
         ? `There is no ${name} key: set ${keyVariable}.`
-        : `The ${name} key holds characters that no key has: check ${keyVariable}.`;
+        : `The ${name} key contains invalid characters: check ${keyVariable}.`;
     throw new ProviderError(problem, "auth");
   }
   if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? "")) {
@@ -40,8 +40,9 @@ export function checkEndpoint({ apiKey, baseUrl }: ProviderEndpoint, vendor: Ven
 }
 
 /**
- * What the request of any SDK adds to its own settings. Followed, a redirect would carry the conversation, and perhaps
- * the key, to an address nobody chose. A proxy, which Bun takes from the environment, cannot reach our own loopback.
+ * The request options that are added to those of any SDK. Redirects are not followed: they would send the
+ * conversation, and perhaps the key, to an address that nobody chose. The proxy, which Bun reads from the
+ * environment, is not used for loopback addresses, which it cannot reach.
  */
 export function fetchOptionsFor({ baseUrl }: ProviderEndpoint): { redirect: "manual"; proxy?: false } {
   return { redirect: "manual", ...(isLoopbackUrl(baseUrl) && { proxy: false }) };
@@ -49,7 +50,7 @@ export function fetchOptionsFor({ baseUrl }: ProviderEndpoint): { redirect: "man
 
 const DEFAULT_MAX_CHARS = 200;
 
-/** Where requests go, as messages need to know it. */
+/** The address of requests, for messages. */
 export interface Endpoint {
   /** Name and port, such as `api.anthropic.com`. */
   host: string;
@@ -66,11 +67,11 @@ export function hideKey(
 }
 
 /**
- * External text as part of a one-line message: control characters, escape sequences and characters that turn
- * the writing direction are gone, white space is single, and what is longer than `maxChars` ends in `…`.
+ * External text for a one-line message: without control characters, escape sequences and characters that change the
+ * writing direction, with single spaces, and truncated to `maxChars` with `…`.
  */
 export function toOneLine(text: string, maxChars = DEFAULT_MAX_CHARS): string {
-  // A body may have megabytes, of which nearly all would be cut off again.
+  // A body may have megabytes, nearly all of which would be cut off again.
   const line = text
     .slice(0, maxChars * 50)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal sequences begin with one.

@@ -1,10 +1,9 @@
 /**
- * What went wrong with a model request, classified once by the adapter; all other code uses this instead of the
- * message text. Repeated as it is, the request may succeed after `rate_limit`, `overloaded` and `server_error`,
- * which the provider says, `network` (no connection), `stream_cut` (the answer broke off) and `timeout` (nothing
- * came). It will not after `quota` (paid up or used up), `auth` (no key or a wrong one), `context_overflow` (longer
- * than the window), `invalid_request` (the provider refuses it), `invalid_response` (it answers what cannot be
- * read) and `unknown`.
+ * The kind of a failed model request, classified once by the adapter; all other code uses it instead of the message
+ * text. A retry may succeed after `rate_limit`, `overloaded`, `server_error` (all reported by the provider),
+ * `network` (no connection), `stream_cut` (the answer was interrupted) and `timeout` (nothing arrived). It will not
+ * after `quota` (no credit left), `auth` (no key or an invalid one), `context_overflow` (longer than the window),
+ * `invalid_request` (rejected by the provider), `invalid_response` (unreadable) and `unknown`.
  */
 export type ProviderErrorType =
   | "rate_limit"
@@ -20,7 +19,7 @@ export type ProviderErrorType =
   | "invalid_response"
   | "unknown";
 
-/** Every `ProviderErrorType`, for a schema to check by. */
+/** Every `ProviderErrorType`, for schemas. */
 export const PROVIDER_ERROR_TYPES = [
   "rate_limit",
   "overloaded",
@@ -49,11 +48,11 @@ const RETRYABLE: ReadonlySet<ProviderErrorType> = new Set([
 export interface ProviderErrorOptions {
   /** How long the provider asks to wait, in milliseconds. */
   retryAfterMs?: number | undefined;
-  /** The HTTP status, where there was one. */
+  /** The HTTP status, if there was one. */
   statusCode?: number | undefined;
-  /** Of `context_overflow`: the window in tokens, where the provider states it. */
+  /** For `context_overflow`: the window in tokens, if the provider states it. */
   contextWindow?: number | undefined;
-  /** Of `context_overflow`: the tokens of the refused request, where the provider states them. */
+  /** For `context_overflow`: the tokens of the rejected request, if the provider states them. */
   requestTokens?: number | undefined;
   cause?: unknown;
 }
@@ -82,7 +81,7 @@ export class ProviderError extends Error {
     this.requestTokens = options.requestTokens;
   }
 
-  /** True when the same request may succeed a little later. */
+  /** True if the same request may succeed a little later. */
   get isRetryable(): boolean {
     return RETRYABLE.has(this.errorType);
   }

@@ -4,12 +4,12 @@ import { createProviderStream, type ProviderEvent, type StreamFunction } from ".
 
 /** After this much silence the user is notified. */
 const STALL_NOTICE_MS = 45_000;
-/** After this much silence the request is given up. */
+/** After this much silence the request is ended. */
 export const IDLE_TIMEOUT_MS = 90_000;
-/** A model on one's own machine may take minutes to read a long prompt. */
+/** A local model may take minutes to process a long prompt. */
 export const LOCAL_IDLE_TIMEOUT_MS = 600_000;
 
-/** How long silence is borne. */
+/** Time limits for silence. */
 export interface IdleWatchdogOptions {
   /** Silence after which the request fails, in milliseconds; `IDLE_TIMEOUT_MS` when left out. */
   idleTimeoutMs?: number | undefined;
@@ -18,9 +18,9 @@ export interface IdleWatchdogOptions {
 }
 
 /**
- * Ends a request that has gone silent, before the first event or between two: the connection may be dead, and this
- * would never be noticed. The user is notified at half time at the latest. The failure is a `timeout`, which is
- * retried.
+ * Ends a request that has gone silent before the first event or between two: the connection may be dead, and nothing
+ * else would notice. The user is notified after half of the limit at the latest. The error has the kind `timeout` and
+ * is retried.
  */
 export function withIdleWatchdog(
   streamFunction: StreamFunction,
@@ -63,7 +63,7 @@ interface SilenceCallbacks {
 }
 
 /**
- * Measures silence with one timer that is restarted only when it expires: a chunk costs no more than a clock
+ * Measures silence with one timer that is restarted only when it expires: a chunk then costs no more than a clock
  * reading.
  */
 class SilenceWatch {
@@ -104,7 +104,7 @@ class SilenceWatch {
   }
 }
 
-/** @param name of the host, or of the model where the host is not known. */
+/** @param name of the host, or of the model if the host is not known. */
 function silenceError(name: string, timeoutMs: number): ProviderError {
   const seconds = timeoutMs < 10_000 ? timeoutMs / 1000 : Math.round(timeoutMs / 1000);
   const message = `${name} has sent nothing for ${seconds} s, so the request was ended. Check the network; "idleTimeoutMs" of the provider sets this limit.`;

@@ -1,25 +1,26 @@
 import { inspectImage } from "../infrastructure/text/images.ts";
 import type { ContentBlock, ImageBlock, Message, ToolResultMessage, UserMessage } from "../types.ts";
 
-// Anthropic's limits (platform.claude.com, "Vision"): 8000 pixels a side, 2000 when a request holds more than 20
-// images, 5 MB of base64 an image, 32 MB a request. One image beyond them would fail every later request of a session.
+// Anthropic's limits (platform.claude.com, "Vision"): 8000 pixels a side, 2000 if a request contains more than 20
+// images, 5 MB of base64 an image, 32 MB a request. One image beyond them would make every later request of a session
+// fail.
 const MAX_SIDE_PIXELS = 8000;
 const MAX_IMAGE_CHARS = 5 * 1024 * 1024;
 const MAX_IMAGES = 20;
 const MAX_TOTAL_CHARS = 20 * 1024 * 1024;
-// Dropping several at once leaves the beginning of the request alone, and so the cache, until there are six more.
+// Dropping several at once leaves the beginning of the request, and so the cache, unchanged until there are six more.
 const IMAGES_AFTER_DROP = 15;
 const TOTAL_CHARS_AFTER_DROP = 12 * 1024 * 1024;
 
 const DROPPED_NOTE = "[An older image was here; it was left out to keep the request small.]";
 
-/** An image that can be sent, or the text that stands in its place. */
+/** An image that can be sent, or the text that replaces it. */
 type Fate = ImageBlock | string;
 
 /**
- * The messages with images that every request may hold: a wrong media type is corrected from the bytes; an
- * incomplete or too large image becomes a note; and when there are too many, the oldest become notes. Which ones
- * depends on the messages up to the newest image only.
+ * The messages with valid images only: a wrong media type is corrected from the bytes, an incomplete or too large
+ * image becomes a note, and if there are too many images, the oldest become notes. Which ones depends only on the
+ * messages up to the newest image.
  */
 export function limitImages(messages: readonly Message[]): Message[] {
   const images = messages.flatMap(imagesOf);
@@ -38,7 +39,7 @@ function imagesOf(message: Message): ImageBlock[] {
   return message.content.filter((block) => block.type === "image");
 }
 
-// Every request of a session judges the same images again, and each has to be decoded for it.
+// Every request of a session evaluates the same images again, and each would have to be decoded again.
 const evaluated = new WeakMap<ImageBlock["source"], Fate>();
 
 function evaluateImage({ source }: ImageBlock): Fate {
@@ -76,7 +77,7 @@ function dropOldest(fates: Fate[]): Fate[] {
   return fates.map((fate, index) => (index < firstKept && typeof fate !== "string" ? DROPPED_NOTE : fate));
 }
 
-/** Goes through the images as they came, so that an earlier decision stands until the limits are reached again. */
+/** Processes the images in order, so that an earlier decision stands until the limits are reached again. */
 function findFirstKept(sizes: ReadonlyArray<number | undefined>): number {
   let first = 0;
   let count = 0;
@@ -114,7 +115,7 @@ function limitResultImages(message: ToolResultMessage, nextFate: () => Fate): To
   return { ...message, output, images };
 }
 
-/** The image as a `data:` address, which is how OpenAI's APIs take it; undefined for a type that they do not take. */
+/** The image as a `data:` URL, the form of OpenAI's APIs; undefined for a type that they do not accept. */
 export function toImageUrl({ source: { mediaType, data } }: ImageBlock): string | undefined {
   return /^image\/(png|jpeg|gif|webp)$/.test(mediaType) ? `data:${mediaType};base64,${data}` : undefined;
 }

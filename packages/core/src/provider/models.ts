@@ -14,13 +14,14 @@ const PROVIDER_PREFIXES: readonly { provider: string; pattern: RegExp }[] = [
   { provider: "openai", pattern: /^(gpt-|o\d)/ },
 ];
 
-/** What a configuration says of a model cannot be meant. */
+/** Thrown for an invalid model setting. */
 export class ModelSettingError extends Error {
   override name = "ModelSettingError";
 
   /**
    * @param key such as `models[0].aliases[1]`.
-   * @param problem what is wrong with it, and what to do.
+   *
+   * @param problem what is wrong, and what to do.
    */
   constructor(
     readonly key: string,
@@ -30,29 +31,30 @@ export class ModelSettingError extends Error {
   }
 }
 
-/** The parts of a configuration that speak of models. */
+/** The parts of a configuration that concern models. */
 export interface CatalogSettings {
-  /** Models that are added to the known ones or corrected; `provider` as in `ModelDefinition`, by default what the id says. */
+  /** Models that are added or corrected; `provider` as in `ModelDefinition`, by default derived from the id. */
   models?: readonly (ModelFigures & { provider?: string | undefined })[] | undefined;
-  /** Compatible servers by name, with the models they list: an id alone, or what is known of the model. */
+  /** Compatible servers by name, with the models they list: an id alone, or a model with its properties. */
   compatible?:
     | Readonly<Record<string, { models?: readonly (string | ModelFigures)[] | undefined }>>
     | undefined;
 }
 
-/** The models there are: the known ones, and what a configuration says of them and of further ones. */
+/** All models: the known ones, corrected and extended by the configuration. */
 export interface ModelCatalog {
-  /** The model with this id or alias; also any `NAME/MODEL` of a server that is configured. */
+  /** The model with this id or alias, or any `NAME/MODEL` of a configured server. */
   find(idOrAlias: string): ModelDefinition | undefined;
-  /** The same, and for everything else what `resolveModel` makes of it. */
+  /** The same; for any other id, the result of `resolveModel`. */
   resolve(idOrAlias: string): Model;
-  /** All models that are known or listed, those of one provider next to each other. */
+  /** All known or listed models, grouped by provider. */
   list(): readonly ModelDefinition[];
 }
 
 /**
- * The models that hold for a configuration. What reads one is loaded only where it says something about models.
- * @throws ModelSettingError for a setting that cannot be meant.
+ * The models for a configuration. The code that reads model settings is loaded only if there are any.
+ *
+ * @throws ModelSettingError for an invalid setting.
  */
 export async function loadModelCatalog(settings: CatalogSettings = {}): Promise<ModelCatalog> {
   if (settings.models === undefined && settings.compatible === undefined) return KNOWN_CATALOGUE;
@@ -65,7 +67,7 @@ const KNOWN_CATALOGUE: ModelCatalog = {
   list: () => KNOWN_MODELS,
 };
 
-/** The model with this id or alias among the known ones; `anthropic/ID` and `openai/ID` are accepted too. */
+/** The known model with this id or alias; also accepts `anthropic/ID` and `openai/ID`. */
 export function findKnownModel(idOrAlias: string): ModelDefinition | undefined {
   const { provider, id } = splitProvider(idOrAlias);
   return KNOWN_MODELS.find(
@@ -75,41 +77,41 @@ export function findKnownModel(idOrAlias: string): ModelDefinition | undefined {
   );
 }
 
-/** The provider that an id belongs to by its own prefix or by `PROVIDER/`, whether the model is known or not. */
+/** The provider of an id, from its own prefix or from `PROVIDER/`, whether or not the model is known. */
 export function inferProvider(modelId: string): string | undefined {
   const { provider, id } = splitProvider(modelId);
   return provider ?? PROVIDER_PREFIXES.find(({ pattern }) => pattern.test(id))?.provider;
 }
 
 /**
- * A model for an id or alias. An unknown id gets its provider from its prefix, else Anthropic, and cautious limits;
- * what it costs is unknown then.
+ * The model for an id or alias. An unknown id gets its provider from its prefix, by default Anthropic, conservative
+ * limits, and an unknown price.
  */
 export function resolveModel(modelId: string): Model {
   const known = findKnownModel(modelId);
   return known ? toModel(known) : assumeModel(modelId);
 }
 
-/** A model without what only a list of models needs to know. */
+/** The model without the fields that only a list of models needs. */
 export function toModel({ aliases: _, assumed: __, ...model }: ModelDefinition): Model {
   return model;
 }
 
-/** What is taken for granted of a model whose id tells no more than, perhaps, its provider. */
+/** The model for an id that reveals at most its provider. */
 export function assumeModel(modelId: string): Model {
   const { id } = splitProvider(modelId);
   const provider = inferProvider(modelId) ?? "anthropic";
   return { id, provider, contextWindow: provider === "openai" ? 128_000 : 200_000, maxOutputTokens: 16_384 };
 }
 
-/** Takes `anthropic/ID` and `openai/ID` apart; any other id stays whole. */
+/** Splits `anthropic/ID` and `openai/ID`; any other id stays whole. */
 export function splitProvider(modelId: string): { provider?: string; id: string } {
   const match = /^(anthropic|openai)\/(.+)$/.exec(modelId);
   const [, provider, id] = match ?? [];
   return provider !== undefined && id !== undefined ? { provider, id } : { id: modelId };
 }
 
-/** What a configuration says of a model; units as in `Model`. What is left out stays as it is known or assumed. */
+/** A model as configured; units as in `Model`. Missing fields keep their known or assumed values. */
 export interface ModelFigures {
   id: string;
   aliases?: readonly string[] | undefined;

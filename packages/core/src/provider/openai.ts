@@ -15,15 +15,15 @@ import { applyOpenAIEvent, createOpenAIAnswer } from "./openai/response.ts";
 import { type Exchange, streamAnswer } from "./transport.ts";
 import type { Model, StreamContext, StreamFunction, StreamOptions } from "./types.ts";
 
-/** Loads the SDK ahead of the first request, so that the request does not wait for it. */
+/** Loads the SDK before the first request, so that the request does not wait for it. */
 export async function preloadOpenAI(): Promise<void> {
   await loadOpenAISdk();
 }
 
 /**
- * Answers of OpenAI's Responses API, of which nothing is stored there. `baseUrl` ends in `/v1` as a rule; left out, it is
- * OpenAI's own. Nothing is retried here, and no key is looked for elsewhere. An abort takes effect at once, even when
- * the server is silent.
+ * Answers from OpenAI's Responses API; nothing is stored at OpenAI. `baseUrl` usually ends in `/v1`; the default is
+ * OpenAI's own. This function does not retry, and it reads no key from the environment. An abort takes effect
+ * immediately, even if the server is silent.
  */
 export function createOpenAIStream(apiKey: string, baseUrl?: string): StreamFunction {
   const endpoint = toOpenAIEndpoint(apiKey, baseUrl);
@@ -50,20 +50,23 @@ function createExchange(request: OpenAIRequest): Exchange {
   };
 }
 
-/** What is asked, and what earlier refusals have taught. */
+/** The request, and what was learned from earlier rejections. */
 interface OpenAIRequest {
   endpoint: ProviderEndpoint;
   model: Model;
   context: StreamContext;
   options: StreamOptions;
-  /** What the API refused to take (see `refusalKeysOf`), added to here; shared by the requests of one stream function. */
+  /**
+   * The parts that the API rejected (see `refusalKeysOf`); new ones are added. The requests of one stream function
+   * share the set.
+   */
   refused: Set<string>;
 }
 
 /**
- * Asks for an answer and returns its events. Encrypted reasoning is bound to an organisation, a server and perhaps a
- * model, and some models and accounts have no summaries or no effort: what the API refuses of these is left out, and
- * the conversation asked again without it, or it could never go on.
+ * Requests an answer and returns its events. Encrypted reasoning is bound to an organization, a server and perhaps a
+ * model, and some models and accounts support no summaries or no effort. If the API rejects one of these, the request
+ * is repeated without it; otherwise the conversation could never continue.
  */
 async function openOpenAIAnswer(
   request: OpenAIRequest,

@@ -3,8 +3,9 @@ import { ProviderError, toProviderError } from "./errors.ts";
 import { createProviderStream, type ProviderEvent, type StreamFunction } from "./types.ts";
 
 /**
- * Keeps secrets out of requests and out of what comes back, errors included. It belongs right around the adapter, inside
- * of everything that notes or repeats. A secret that is split across deltas is held back until it is whole.
+ * Removes secrets from requests and from everything that comes back, errors included. It must wrap the adapter
+ * directly, inside every wrapper that logs or retries. A secret that is split across deltas is held back until it is
+ * complete.
  */
 export function withRedaction(streamFunction: StreamFunction, redactor: SecretRedactor): StreamFunction {
   return (model, context, options) => {
@@ -30,7 +31,7 @@ export function withRedaction(streamFunction: StreamFunction, redactor: SecretRe
   };
 }
 
-/** The events of one request without secrets. */
+/** The events of one request, without secrets. */
 class RedactedReply {
   private text: RedactedPieces;
   private thinking: RedactedPieces;
@@ -126,7 +127,7 @@ class RedactedReply {
   }
 }
 
-/** The error without secrets; its cause, which may name them, is left out then. */
+/** The error without secrets. Its cause is dropped, because it may contain them. */
 function redactError(error: ProviderError, redactor: SecretRedactor): ProviderError {
   const message = redactor.redact(error.message);
   if (message === error.message) return error;

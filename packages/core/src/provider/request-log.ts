@@ -2,11 +2,11 @@ import { monotonicMs, now } from "../infrastructure/runtime.ts";
 import type { AssistantMessage, Message, ToolDefinition } from "../types.ts";
 import type { Effort, StreamFunction } from "./types.ts";
 
-/** What is noted of one request, repetitions included: what it held, and then what came of it. It holds no key. */
+/** A log record of one request, retries included: first its size, then its result. It contains no key. */
 export type RequestLogEntry =
   | {
       type: "request";
-      /** Counts from 1; the answer has the same. */
+      /** Counts from 1; the result has the same number. */
       number: number;
       /** ISO 8601. */
       time: string;
@@ -27,7 +27,7 @@ export type RequestLogEntry =
       error: { errorType: string; message: string; statusCode?: number; retryAfterMs?: number };
     };
 
-/** Notes every request and what came of it. `write` may not throw. */
+/** Logs every request and its result. `write` may not throw. */
 export function withRequestLog(
   streamFunction: StreamFunction,
   write: (entry: RequestLogEntry) => void,

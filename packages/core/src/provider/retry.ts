@@ -9,11 +9,11 @@ import {
   type StreamOptions,
 } from "./types.ts";
 
-/** Requests for one answer, the first included. `maxRetries` may lower it, never raise it. */
+/** The most requests for one answer, including the first. `maxRetries` can lower it but not raise it. */
 export const MAX_ATTEMPTS = 5;
 const BASE_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
-// A longer wait requested by a provider is reported to the user instead: a silent minute looks like a hang.
+// A longer wait is reported to the user as an error instead: a silent minute looks like a hang.
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /** The dependencies of retries; tests pass their own. */
@@ -24,10 +24,10 @@ export interface RetryOptions {
 }
 
 /**
- * Retries requests that failed temporarily: rate limits, overload, server and network faults, cut streams. The
- * delay doubles from one second on, up to thirty, with jitter; a `retry-after` of up to a minute is honoured.
- * Nothing has happened yet when a stream fails, since tool calls are run after it, so a partial answer is simply
- * requested again: a second `start` means that the earlier content is void.
+ * Retries requests that failed temporarily: rate limits, overload, server and network errors, cut streams. The delay
+ * doubles from one second to at most thirty, with jitter; a `retry-after` of up to a minute is honored. A failed
+ * stream has had no effects, since tool calls run after it, so the whole answer is requested again: a second `start`
+ * means that the earlier content is void.
  */
 export function withRetry(streamFunction: StreamFunction, options: RetryOptions = {}): StreamFunction {
   return (model, context, streamOptions) => {
@@ -70,7 +70,7 @@ async function repeat(
   }
 }
 
-/** Streams one attempt through; returns its error instead of passing it on. */
+/** Forwards one attempt to the stream; returns its error instead of emitting it. */
 async function attemptOnce({
   streamFunction,
   model,
@@ -91,11 +91,11 @@ async function attemptOnce({
   return failure;
 }
 
-/** The error with the time from which on it makes sense to try again. */
+/** The error with the time at which a retry can succeed. */
 function withWaitingTime(error: ProviderError): ProviderError {
   const { message, errorType, retryAfterMs = 0, statusCode } = error;
   const from = localTime(now() + retryAfterMs);
-  const text = `${message} The provider asks to wait ${formatWait(retryAfterMs)}: try again from ${from} on.`;
+  const text = `${message} The provider asks to wait ${formatWait(retryAfterMs)}: try again after ${from}.`;
   return new ProviderError(text, errorType, { retryAfterMs, statusCode, cause: error });
 }
 
@@ -105,7 +105,7 @@ function formatWait(durationMs: number): string {
   return minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
 }
 
-/** How long to wait before the next attempt, or undefined when the provider asks for more than we wait. */
+/** The delay before the next attempt, or undefined if the provider asks for a longer wait than the limit. */
 function retryDelayMs(error: ProviderError, attempt: number, random: () => number): number | undefined {
   const { retryAfterMs } = error;
   if (retryAfterMs !== undefined && retryAfterMs > MAX_RETRY_AFTER_MS) return undefined;

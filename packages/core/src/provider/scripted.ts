@@ -34,7 +34,10 @@ export { findStart, type ScriptStart } from "./scripted/turns.ts";
 const DEFAULT_CONTEXT_WINDOW = 200_000;
 const MAX_OUTPUT_TOKENS = 16_384;
 
-/** The model a script stands for; `path` as the user wrote it after `scripted/`. Its price is unknown unless it says one. */
+/**
+ * The model of a script; `path` as the user wrote it after `scripted/`. Its price is unknown unless the script states
+ * one.
+ */
 export function scriptedModel(path: string, script: Script): Model {
   const { contextWindow = DEFAULT_CONTEXT_WINDOW, maxInputTokens, conditions } = script;
   return {
@@ -49,9 +52,9 @@ export function scriptedModel(path: string, script: Script): Model {
   };
 }
 
-/** Where playing begins, and what time it is then. */
+/** Where playing begins, and the clock. */
 export interface ScriptedOptions {
-  /** Index of the first turn to play. Left out, it is the one behind as many replies as the first request holds. */
+  /** The index of the first turn to play. By default, the number of replies in the first request's messages. */
   startAtTurn?: number | undefined;
   /** Index of the first summary to play. */
   startAtSummary?: number | undefined;
@@ -60,8 +63,9 @@ export interface ScriptedOptions {
 }
 
 /**
- * A provider that needs no network: each request, repetitions included, is answered by the next turn of the script. A
- * request that a real API would refuse is refused, saying where, and takes no turn; nor does one aborted beforehand.
+ * A provider that needs no network: the next turn of the script answers each request, retries included. A request
+ * that a real API would reject is rejected with the reason and takes no turn; nor does a request that is aborted
+ * beforehand.
  */
 export function createScriptedStream(script: Script, options: ScriptedOptions = {}): StreamFunction {
   const takeTurn = createTurnSource(numberToolCalls(script), options);
@@ -98,14 +102,14 @@ function answer(request: PlayedRequest, { context, takeTurn, purpose }: Asked): 
 }
 
 function refusal(fault: string): ProviderError {
-  const message = `The scripted provider refuses this request, as a real API would: ${fault}.`;
+  const message = `The scripted provider rejects this request, as a real API would: ${fault}.`;
   return new ProviderError(message, "invalid_request");
 }
 
-// Between so many chunks without a delay everything else in the process gets its turn, a Ctrl+C above all.
+// After this many chunks without a delay, the rest of the process gets a turn, so that Ctrl+C works.
 const CHUNKS_AT_ONCE = 256;
 
-/** What a reply needs to know of its request. */
+/** The properties of the request that its reply needs. */
 interface PlayedRequest {
   stream: EventStream<ProviderEvent, ProviderResult>;
   /** The id of the model. */
@@ -116,7 +120,10 @@ interface PlayedRequest {
   signal: AbortSignal | undefined;
 }
 
-/** Streams a turn as a provider would; it never rejects. Aborted, it ends at once in `done` with what was streamed. */
+/**
+ * Streams a turn as a provider would; never rejects. If aborted, it ends immediately with `done` and the streamed
+ * part.
+ */
 async function playTurn(request: PlayedRequest, numbered: NumberedTurn): Promise<void> {
   const { turn } = numbered;
   try {
@@ -140,7 +147,7 @@ function finishAborted(request: PlayedRequest, content: ContentBlock[]): void {
   finish(request, { content, stopReason: "aborted" });
 }
 
-/** Returns the blocks of the reply; of one that was aborted, those that were streamed and what there is of the next. */
+/** Returns the blocks of the reply; after an abort, those that were streamed and the beginning of the next. */
 async function streamSteps(request: PlayedRequest, numbered: NumberedTurn): Promise<ContentBlock[]> {
   const { stream, signal, requestTokens } = request;
   const pause = createPause(numbered.turn.chunkDelayMs ?? 0, signal);
@@ -158,7 +165,7 @@ function isChunk(step: PlayedStep): boolean {
   return "event" in step && "delta" in step.event;
 }
 
-/** What was streamed of a reply. */
+/** The streamed part of a reply. */
 class StreamedBlocks {
   readonly whole: ContentBlock[] = [];
   private open: { type: "text" | "thinking"; words: string } | undefined;
@@ -171,7 +178,7 @@ class StreamedBlocks {
     else if (step.event.type === "thinking_delta") this.grow("thinking", step.event.delta);
   }
 
-  /** What there is of a block that did not finish. Half of a tool call must never look like a whole one. */
+  /** The streamed part of an unfinished block. A partial tool call must never look like a complete one. */
   brokenOff(): ContentBlock[] {
     if (!this.open) return [];
     const { type, words } = this.open;
@@ -197,7 +204,7 @@ function createPause(chunkDelayMs: number, signal: AbortSignal | undefined): () 
 
 type FailingTurn = NumberedTurn["turn"] & { error: NonNullable<NumberedTurn["turn"]["error"]> };
 
-/** A turn that names its usage has it charged although it fails, as providers do for what they have streamed. */
+/** A failed turn that states its usage reports it, as providers charge for what they have streamed. */
 function fail({ stream, requestTokens }: PlayedRequest, turn: FailingTurn, content: ContentBlock[]): void {
   const { message, errorType, ...details } = turn.error;
   if (turn.usage) stream.push({ type: "usage", usage: scriptedUsage(turn.usage, requestTokens, content) });
@@ -224,7 +231,7 @@ function push(
   { stream, model, timestamp }: PlayedRequest,
   { content, usage, ...stop }: FinishedReply & Pick<AssistantMessage, "usage">,
 ): void {
-  // The fields in the order in which other adapters have them, so that even the lines of two runs are the same.
+  // The fields have the same order as in other adapters, so that the lines of two runs are identical.
   const message: AssistantMessage = { role: "assistant", content, model, usage, ...stop, timestamp };
   stream.push({ type: "done", stopReason: stop.stopReason, message });
 }

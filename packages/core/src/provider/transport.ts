@@ -7,24 +7,25 @@ import { ProviderError, toProviderError } from "./errors.ts";
 import { createProviderStream, type ProviderEvent, type ProviderResult } from "./types.ts";
 import { asRecord } from "./wire-format.ts";
 
-// A connection whose body ends by itself can be used again; one that stays open after the last event is closed.
+// A connection can be reused only if its body ends by itself; a connection that stays open after the last event is
+// closed.
 const CLOSE_AFTER_MS = 1_000;
 
-/** One request to a provider and what has arrived of its answer. */
+/** One request to a provider and the part of its answer that has arrived. */
 export interface Exchange {
   host: string;
-  /** Sends the request; the provider's own events follow. */
+  /** Sends the request and yields the provider's own events. */
   open(signal: AbortSignal): Promise<AsyncIterable<unknown>>;
-  /** Takes in one of them and returns what it means to us. May throw what the answer failed with. */
+  /** Applies one of them and returns the resulting provider events. May throw the error of the answer. */
   apply(event: unknown): ProviderEvent[];
-  /** True after the last event: an answer that ends without it was cut. */
+  /** True after the last event. An answer that ends before it was cut. */
   isFinished(): boolean;
-  /** The answer as far as it came. */
+  /** The answer so far. */
   toMessage(): AssistantMessage;
   toError(error: unknown): Promise<ProviderError>;
 }
 
-/** Runs an exchange. An abort takes effect at once, even when the server is silent. */
+/** Runs an exchange. An abort takes effect immediately, even if the server is silent. */
 export function streamAnswer(
   exchange: Exchange,
   signal: AbortSignal | undefined,
@@ -46,7 +47,7 @@ async function run(
   if (signal?.aborted) return finish();
   const connection = new AbortController();
   const abort = () => {
-    // The stream drops whatever comes after its end, so it does not matter how long the connection takes to close.
+    // The stream drops everything after its end, so the time that closing the connection takes does not matter.
     finish();
     connection.abort();
   };
@@ -55,7 +56,7 @@ async function run(
     for await (const event of await exchange.open(connection.signal)) {
       const events = exchange.apply(event);
       for (const ours of events) stream.push(ours);
-      // A model that thinks without showing it is no silent connection; a server that only says that it is there is.
+      // A model that thinks without showing it sends events and counts as active. Keep-alives alone do not count.
       if (events.length === 0 && asRecord(event).type !== "ping") stream.push({ type: "alive" });
       if (!exchange.isFinished()) continue;
       finish();
@@ -63,7 +64,7 @@ async function run(
     }
     stream.push({ type: "error", error: cutError(exchange) });
   } catch (error) {
-    // Telling what an error is takes the SDK, which may be what could not be loaded.
+    // Classifying an error needs the SDK, which may be the module that failed to load.
     const told = await exchange.toError(error).catch(() => toProviderError(error));
     stream.push({ type: "error", error: told });
   } finally {
@@ -72,27 +73,30 @@ async function run(
   }
 }
 
-/** Dropped when the answer was finished or aborted before. */
+/** Has no effect if the answer was already finished or aborted. */
 function cutError({ host }: Exchange): ProviderError {
   return new ProviderError(`${host} cut the answer off before its end.`, "stream_cut");
 }
 
-// More than enough for the first 200 characters of a page that is no answer.
+// More than the first 200 characters of an error page, which is all that a message shows.
 const MAX_ERROR_BYTES = 4096;
 
-/** Until the headers, in milliseconds; a large prompt may be read for minutes before the first byte. */
+/**
+ * The time limit for the headers, in milliseconds. A server may process a large prompt for minutes before its first
+ * byte.
+ */
 export const HEADERS_TIMEOUT_MS = 600_000;
 
 type ClassOf<T> = abstract new (...args: never[]) => T;
 
-/** The errors that both SDKs throw, under the same names. */
+/** The error classes of both SDKs, which have the same names. */
 interface SdkErrors {
   APIConnectionTimeoutError: ClassOf<Error>;
   APIConnectionError: ClassOf<Error>;
   APIError: ClassOf<Error & { status: number | undefined; headers: Headers | undefined; error: unknown }>;
 }
 
-/** The events of a response, if it is a stream of them; throws the error that anything else means. */
+/** The events of a response if it is an event stream; otherwise throws the matching error. */
 export async function toEvents(
   { data, response }: { data: AsyncIterable<unknown>; response: Response },
   endpoint: Endpoint,
@@ -103,7 +107,7 @@ export async function toEvents(
   throw classifyResponse({ status, headers, body: await readBeginning(response) }, endpoint, vendor);
 }
 
-/** Converts anything an SDK threw into a ProviderError. */
+/** Converts any error of an SDK to a ProviderError. */
 export function toSdkError(
   error: unknown,
   sdk: SdkErrors,
@@ -121,12 +125,15 @@ export function toSdkError(
   return classifyResponse({ status, headers, body }, endpoint, vendor);
 }
 
-/** Without a JSON body an SDK keeps the text in its message only, after the status, or a phrase where there is none. */
+/**
+ * For a body that is not JSON, the SDK keeps the text only in its message, after the status (or a phrase if there is
+ * none).
+ */
 export function textOfSdkMessage(message: string): string {
   return message.replace(/^\d{3} (status code \(no body\)$)?/, "");
 }
 
-/** As much of a body as an error message may show. */
+/** The part of a body that an error message may show. */
 export async function readBeginning(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -12,7 +12,7 @@ import type { ProviderError } from "./errors.ts";
 export type { PruningConditions, ToolDefinition } from "../types.ts";
 export { ProviderError, toProviderError } from "./errors.ts";
 
-/** How hard a model thinks before it answers. `off` asks it not to, where it can be asked. */
+/** How much a model thinks before it answers. `off` disables thinking, where the model supports that. */
 export type Effort = "off" | "low" | "medium" | "high" | "xhigh" | "max";
 
 const LEVELS = {
@@ -30,12 +30,12 @@ export function isEffort(value: unknown): value is Effort {
 }
 
 /**
- * How a model takes thinking. `adaptive`: it decides itself, steered by effort; `always`: the same, and it cannot be
- * asked not to; `budget`: it wants a token budget; `none`: it has no thinking that could be asked for.
+ * How a model's thinking is controlled. `adaptive`: the model decides, steered by effort. `always`: the same, but
+ * thinking cannot be disabled. `budget`: the request states a token budget. `none`: the model does not think.
  */
 export type ThinkingSupport = "adaptive" | "always" | "budget" | "none";
 
-/** US dollars for a million tokens. What is missing is unknown, not free. */
+/** US dollars per million tokens. Missing prices are unknown, not zero. */
 export interface ModelPrice {
   inputCostPer1M?: number;
   outputCostPer1M?: number;
@@ -43,36 +43,36 @@ export interface ModelPrice {
   cacheWriteCostPer1M?: number;
 }
 
-/** The numbers of a model that decisions and costs hang on. */
+/** The limits and prices of a model. */
 export type ModelFacts = ModelPrice &
   Partial<Pick<Model, "contextWindow" | "maxOutputTokens" | "maxInputTokens" | "longContext">>;
 
 /**
- * What decides how a run goes beside the model's replies. A run that is recorded is held under it, and so is every replay:
- * whatever is left out is as nobody has configured and nobody has learned it.
+ * The settings that determine a run besides the model's replies. A recording contains them, and its replays use them instead
+ * of the configuration: a missing setting has its default, and a missing measurement was not taken.
  */
 export interface RunConditions {
   /** Settings of sessions for staying within the window. */
   compaction?: CompactionSettings | undefined;
-  /** True: before an automatic compaction the model is asked what is worth knowing. */
+  /** True: before an automatic compaction the model is asked which knowledge to keep. */
   flushKnowledge?: boolean | undefined;
-  /** Model replies without `add_knowledge` after which the model is reminded of it. */
+  /** The number of model replies without `add_knowledge` after which the model is reminded of it. */
   nudgeInterval?: number | undefined;
   /** Attempts of a request after the first. */
   maxRetries?: number | undefined;
-  /** Model replies after which a run stops. */
+  /** The number of model replies after which a run stops. */
   maxTurns?: number | undefined;
-  /** US dollars at which a run stops. */
+  /** The cost in US dollars at which a run stops. */
   maxCost?: number | undefined;
-  /** What was known of the model's tokenizer at the beginning: tokens of one character, from so many requests. */
+  /** The initial measurements of the tokenizer: tokens per character, and the number of requests they are based on. */
   calibration?: { ratio: number; samples: number } | undefined;
-  /** Of the model that writes summaries, where it is another one. */
+  /** The model that writes summaries, if it is another one. */
   summarizer?: ModelFacts | undefined;
 }
 
-/** A model as requests, limits and costs need to know it. */
+/** The properties of a model that requests, limits and costs depend on. */
 export interface Model extends ModelPrice {
-  /** As the provider calls it, such as `claude-sonnet-5-5`. */
+  /** The provider's name for it, such as `claude-sonnet-5-5`. */
   id: string;
   /** `anthropic`, `openai`, `scripted`, or the name of a compatible server. */
   provider: string;
@@ -80,45 +80,45 @@ export interface Model extends ModelPrice {
   contextWindow: number;
   /** Tokens of one answer. */
   maxOutputTokens: number;
-  /** Tokens of a request without its answer, where the provider takes fewer than fit into the window. */
+  /** Tokens of a request without its answer, if the provider accepts fewer than fit into the window. */
   maxInputTokens?: number;
   /** The price of a request whose input, cached tokens included, is longer than `aboveInputTokens`. */
   longContext?: ModelPrice & { aboveInputTokens: number };
-  /** Left out: what the adapter makes of the id. */
+  /** By default, the adapter derives it from the id. */
   thinking?: ThinkingSupport;
   /** What counts in place of what is configured and was learned: of a run that is recorded, and of its replays. */
   conditions?: RunConditions;
 }
 
-/** The input of a model: everything it knows of the conversation. */
+/** The input of a model: the whole conversation. */
 export interface StreamContext {
   systemPrompt: string;
   messages: readonly Message[];
   tools: readonly ToolDefinition[];
 }
 
-/** What a request beside the conversation is for. */
+/** The purpose of a request outside the conversation. */
 export type RequestPurpose = "summary" | "knowledge";
 
-/** How it is asked. */
+/** The options of a request. */
 export interface StreamOptions {
-  /** Aborted, the stream ends in `done` with what had arrived. */
+  /** If it aborts, the stream ends with `done` and the part that had arrived. */
   signal?: AbortSignal | undefined;
-  /** Cap for the answer, in tokens; the model's own limit when left out. */
+  /** The most tokens of the answer; by default the model's own limit. */
   maxTokens?: number | undefined;
-  /** As the provider has it when left out. */
+  /** By default, the provider's own default. */
   effort?: Effort | undefined;
   /** Attempts after the first; read by the retry wrapper only. */
   maxRetries?: number | undefined;
-  /** Marks a request beside the conversation: one that summarises it, or one for what is worth knowing in it. */
+  /** Marks a request outside the conversation: for a summary of it, or for knowledge to keep. */
   purpose?: RequestPurpose | undefined;
   /** Names the session, so that a provider can route its requests to one cache. */
   sessionId?: string | undefined;
 }
 
 /**
- * What happens while a model answers. A second `start` means that the request was retried: earlier content is void.
- * The last event is always `done` or `error`; an aborted request ends in `done` with what had arrived.
+ * The events of one answer. A second `start` means that the request was retried: earlier content is void. The last
+ * event is always `done` or `error`; an aborted request ends with `done` and the part that had arrived.
  */
 export type ProviderEvent =
   | { type: "start" }
@@ -129,30 +129,32 @@ export type ProviderEvent =
   | { type: "tool_call_start"; id: string; name: string }
   | { type: "tool_call_delta"; id: string; delta: string }
   | { type: "tool_call_end"; id: string; name: string; input: Record<string, unknown> }
-  /** The usage so far: the newest replaces what came before it. */
+  /** The usage so far; it replaces the previous value. */
   | { type: "usage"; usage: Usage }
-  /** From the retry wrapper: attempt number `attempt` (2 is the first repetition) begins after `delayMs`. */
+  /** From the retry wrapper: attempt number `attempt` (2 is the first retry) begins after `delayMs`. */
   | { type: "retry"; attempt: number; delayMs: number; error: ProviderError }
-  /** Something came that there is nothing to say about. */
+  /** Something arrived that has no event of its own, such as a keep-alive. */
   | { type: "alive" }
-  /** From the watchdog: nothing has come for so long. */
+  /** From the watchdog: nothing has arrived for this long. */
   | { type: "stall"; silentMs: number }
   | { type: "done"; stopReason: StopReason; message: AssistantMessage }
   | { type: "error"; error: ProviderError };
 
-/** What a stream of a provider ends in. */
+/** The last event of a provider's stream. */
 export interface ProviderResult {
   message: AssistantMessage;
 }
 
-/** Never throws and never rejects outside `result()`: a failure is the last event. */
+/** Never throws and never rejects except in `result()`: a failure is the last event. */
 export type StreamFunction = (
   model: Model,
   context: StreamContext,
   options: StreamOptions,
 ) => EventStream<ProviderEvent, ProviderResult>;
 
-/** A stream that ends with `done` or `error`, as every provider returns it; `result()` rejects with the ProviderError. */
+/**
+ * A stream that ends with `done` or `error`, as every provider returns it; `result()` rejects with the ProviderError.
+ */
 export function createProviderStream(): EventStream<ProviderEvent, ProviderResult> {
   return new EventStream(
     (event) => event.type === "done" || event.type === "error",

@@ -1,10 +1,10 @@
 import type { ContentBlock, Message, ToolCallBlock, ToolResultMessage, UserMessage } from "../types.ts";
 
 /**
- * The arguments of a tool call from their JSON. What is no object, or was cut off before it began, is kept word for
- * word as `invalidInput`.
+ * Parses the arguments of a tool call from their JSON. Text that is not an object, or that ended before it began, is
+ * kept verbatim as `invalidInput`.
  *
- * @param startInput the arguments where the call began with them, as some servers send it.
+ * @param startInput the arguments that some servers send with the start of the call.
  */
 export function toCallInput(
   json: string,
@@ -16,18 +16,18 @@ export function toCallInput(
     return isRecord(input) ? { input } : { input: {}, invalidInput: json };
   }
   const input = asRecord(startInput);
-  // No arguments at all are an empty object, unless the end came before they did.
+  // Missing arguments mean an empty object, unless the answer was cut before they arrived.
   return isCut && Object.keys(input).length === 0 ? { input, invalidInput: "" } : { input };
 }
 
-/** Names and ids of tool calls as APIs take them: letters, digits, `_` and `-`. */
+/** Names and ids of tool calls as APIs accept them: letters, digits, `_` and `-`. */
 const OUT_OF_PATTERN = /[^a-zA-Z0-9_-]/g;
 
 /**
- * Makes ids that a provider accepts from those of any other. What is changed stays unique, and the same id
- * always becomes the same one.
+ * Converts the ids of any provider to ids that this provider accepts. Converted ids are unique, and the same id is
+ * always converted to the same result.
  *
- * @param own ids that came from the provider itself, which takes them as they are.
+ * @param own ids that came from the provider itself; they are not converted.
  */
 export function createWireIds(
   maxChars = Number.POSITIVE_INFINITY,
@@ -51,14 +51,14 @@ export function createWireIds(
   };
 }
 
-/** A model can call a tool that does not exist by a name that no tool may have. */
+/** A model can call a tool that does not exist by a name that APIs reject. */
 export function toWireName(name: string, maxChars: number): string {
   return name.replace(OUT_OF_PATTERN, "_").slice(0, maxChars) || "unknown";
 }
 
 /**
- * The messages with tool calls and results as text, for a request that offers no tools: providers refuse the blocks
- * then, yet what was done has to stay readable.
+ * Writes tool calls and results as text, for a request that offers no tools: providers reject the blocks in that
+ * case, but the model must still be able to read what was done.
  */
 export function withToolsAsText(messages: readonly Message[]): Message[] {
   return messages.map((message) => {
@@ -84,7 +84,7 @@ function toTextBlock(block: ContentBlock): ContentBlock {
   return { type: "text", text: `[Called ${block.name} with ${input}]` };
 }
 
-/** Reading JSON that somebody else wrote, without trusting its shape. */
+/** Readers of untrusted JSON, whose shape is not known. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -99,22 +99,23 @@ export function asString(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** A count as a whole number from zero on, rounded down; zero for what is missing, negative or no number. */
+/** A count as a whole number of at least zero, rounded down; zero if it is missing, negative or not a number. */
 export function countOf(value: unknown): number {
   if (typeof value !== "number" || !Number.isFinite(value)) return 0;
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.floor(value)));
 }
 
-// Deeper values overflow the stack of whoever walks them, JSON.stringify included; nothing real comes near.
+// Deeper values overflow the stack of every function that walks them, JSON.stringify included. Real data is never
+// this deep.
 const MAX_DEPTH = 1_000;
 
-/** The parsed text, or undefined when it is no JSON or nests deeper than a thousand levels. */
+/** The parsed text, or undefined if it is not JSON or is nested more than a thousand levels deep. */
 export function parseJson(text: string): unknown {
   if (isTooDeep(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
-    // Whoever asks decides what text that is no JSON means.
+    // The caller decides what invalid JSON means.
     return undefined;
   }
 }
@@ -135,14 +136,17 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** The value with every lone surrogate in its strings and keys replaced: providers refuse text that is no Unicode. */
+/**
+ * The value with every lone surrogate in its strings and keys replaced: providers reject text that is not valid
+ * Unicode.
+ */
 export function toWellFormedJson(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (Array.isArray(value)) return value.every(isWellFormedJson) ? value : value.map(toWellFormedJson);
   return isRecord(value) ? toWellFormedRecord(value) : value;
 }
 
-/** The same for an object; itself where there is nothing to replace, as nearly always. */
+/** The same for an object. Returns the object itself if nothing has to be replaced, which is nearly always the case. */
 export function toWellFormedRecord(record: Record<string, unknown>): Record<string, unknown> {
   if (isWellFormedJson(record)) return record;
   return Object.fromEntries(

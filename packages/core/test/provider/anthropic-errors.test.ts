@@ -137,7 +137,7 @@ test("a redirect is not followed: the key and the conversation stay with the hos
     const failure = await failureFor({ status, headers: { location }, body: "" });
     expect([failure.errorType, withoutHost(failure)]).toEqual([
       "invalid_response",
-      `HOST answered ${status}, a redirect to ${new URL(other.url).host}. The key is not sent there: if it is right, set ANTHROPIC_BASE_URL to it.`,
+      `HOST answered ${status}, a redirect to ${new URL(other.url).host}. The key was not sent there. If the target is right, set ANTHROPIC_BASE_URL to it.`,
     ]);
   }
   expect(other.requests).toEqual([]);

@@ -86,7 +86,7 @@ describe("a request", () => {
     expect(await failure("")).toEqual(["auth", "There is no Anthropic key: set ANTHROPIC_API_KEY."]);
     expect(await failure("sk\n")).toEqual([
       "auth",
-      "The Anthropic key holds characters that no key has: check ANTHROPIC_API_KEY.",
+      "The Anthropic key contains invalid characters: check ANTHROPIC_API_KEY.",
     ]);
     expect(await failure(KEY, "localhost:1")).toEqual([
       "invalid_request",
@@ -166,7 +166,7 @@ describe("an answer that breaks off", () => {
       const failure = await failureFor({ events });
       expect([failure.errorType, failure.message]).toEqual([
         errorType,
-        expect.stringMatching(new RegExp(`^127.0.0.1:\\d+ broke off the answer: ${type}: because$`)),
+        expect.stringMatching(new RegExp(`^127.0.0.1:\\d+ interrupted the answer: ${type}: because$`)),
       ]);
     }
   });

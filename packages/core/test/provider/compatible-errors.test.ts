@@ -146,19 +146,19 @@ describe("an error in the place of an answer", () => {
       "a data line",
       { body: toBody([{ error: { message: "slow down", code: 429 } }]) },
       "rate_limit",
-      "HOST broke off the answer: slow down",
+      "HOST interrupted the answer: slow down",
     ],
     [
       "a data line that is a text",
       { body: toBody([textChunk("half"), { error: "model runner has unexpectedly stopped" }]) },
       "unknown",
-      "HOST broke off the answer: model runner has unexpectedly stopped",
+      "HOST interrupted the answer: model runner has unexpectedly stopped",
     ],
     [
       "an event of its own",
       { body: "event: error\ndata: slot unavailable\n\n" },
       "unknown",
-      "HOST broke off the answer: slot unavailable",
+      "HOST interrupted the answer: slot unavailable",
     ],
     [
       "a field of its own, as older llama.cpp has it",
@@ -166,19 +166,19 @@ describe("an error in the place of an answer", () => {
         body: `${toBody([textChunk("half")], "")}error: {"code":500,"message":"boom","type":"server_error"}\n\n`,
       },
       "server_error",
-      "HOST broke off the answer: server_error: boom",
+      "HOST interrupted the answer: server_error: boom",
     ],
     [
       "an object that says it is an error",
       { body: toBody([{ object: "error", message: "engine died", type: "InternalServerError", code: 500 }]) },
       "server_error",
-      "HOST broke off the answer: InternalServerError: engine died",
+      "HOST interrupted the answer: InternalServerError: engine died",
     ],
     [
       "the detail of a failure",
       { body: toBody([{ detail: "not now" }]) },
       "unknown",
-      "HOST broke off the answer: not now",
+      "HOST interrupted the answer: not now",
     ],
     [
       "a choice",
@@ -189,13 +189,13 @@ describe("an error in the place of an answer", () => {
         ]),
       },
       "server_error",
-      "HOST broke off the answer: upstream died",
+      "HOST interrupted the answer: upstream died",
     ],
     [
       "a stop reason",
       { body: toBody([chunk({}, { finish_reason: "error" })]) },
       "server_error",
-      "HOST broke off the answer: server_error: no reason was given",
+      "HOST interrupted the answer: server_error: no reason was given",
     ],
   ])("as %s", async (_, reply, errorType, message) => {
     const failure = await failureFor(reply);

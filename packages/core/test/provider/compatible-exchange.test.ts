@@ -60,7 +60,7 @@ describe("a server or a model without tool support is told so", () => {
     const failure = await failureFor(reply);
     expect([failure.errorType, failure.isRetryable]).toEqual(["invalid_request", false]);
     expect(failure.message).toStartWith(
-      'qwen:7b cannot use tools on the server "local", and diligent works through tools: choose another model, or start the server with tool calls enabled. 127.0.0.1:',
+      'qwen:7b cannot use tools on the server "local", and diligent requires tools: choose another model, or start the server with tool calls enabled. 127.0.0.1:',
     );
     expect(failure.message.match(/cannot use tools/g)).toHaveLength(1);
   });
@@ -72,7 +72,7 @@ describe("a server or a model without tool support is told so", () => {
   ] as const)("but not for %d %s", async (status, message, errorType) => {
     const failure = await failureFor(jsonReply(status, { error: { message } }));
     expect(failure.errorType).toBe(errorType);
-    expect(failure.message).not.toContain("diligent works through tools");
+    expect(failure.message).not.toContain("diligent requires tools");
   });
 });
 

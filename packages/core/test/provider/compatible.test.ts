@@ -99,7 +99,7 @@ describe("a request", () => {
         .catch(({ errorType, message }) => [errorType, message]);
     expect(await failure({ baseUrl: "http://127.0.0.1:1", apiKey: "sk\n" })).toEqual([
       "auth",
-      "The local key holds characters that no key has: check provider.compatible.local.apiKey.",
+      "The local key contains invalid characters: check provider.compatible.local.apiKey.",
     ]);
     expect(await failure({ baseUrl: "localhost:11434" })).toEqual([
       "invalid_request",

@@ -76,11 +76,11 @@ describe.each(PROVIDERS)("a request that fails on the way, with %s", (setting, c
     expect(message).toStartWith(`The request to ${tcp.host} failed: the connection was closed before`);
   });
 
-  test("says so when the answer is not HTTP, and is not repeated", async () => {
+  test("a response that is not HTTP is reported and not retried", async () => {
     await using tcp = await startTcp((socket) => socket.end("220 mail.example ESMTP\r\n"));
     expect(await failureOf(create(`http://${tcp.host}`))).toMatchObject({
       errorType: "invalid_response",
-      message: `The request to ${tcp.host} failed: the answer is not HTTP (Malformed_HTTP_Response). Check HTTPS_PROXY and ${setting}.`,
+      message: `The request to ${tcp.host} failed: the response is not valid HTTP (Malformed_HTTP_Response). Check HTTPS_PROXY and ${setting}.`,
     });
   });
 
@@ -90,7 +90,7 @@ describe.each(PROVIDERS)("a request that fails on the way, with %s", (setting, c
     });
     expect(await failureOf(create(`http://${tcp.host}`))).toMatchObject({
       errorType: "stream_cut",
-      message: `The request to ${tcp.host} failed: the answer was damaged on the way (ZlibError). Try again.`,
+      message: `The request to ${tcp.host} failed: the response was damaged in transit (ZlibError). Try again.`,
     });
   });
 
@@ -105,7 +105,7 @@ describe.each(PROVIDERS)("a request that fails on the way, with %s", (setting, c
   test("says so when the host has no address", async () => {
     expect(await failureOf(create("http://nobody.invalid"))).toMatchObject({
       errorType: "network",
-      message: `The request to nobody.invalid failed: no address was found for this name (ENOTFOUND). Check the network, HTTPS_PROXY and ${setting}.`,
+      message: `The request to nobody.invalid failed: the host name was not found (ENOTFOUND). Check the network, HTTPS_PROXY and ${setting}.`,
     });
   });
 });
@@ -117,7 +117,7 @@ test.each(PROVIDERS.slice(0, 2))(
     await tcp[Symbol.asyncDispose]();
     expect(await failureOf(create(`http://${tcp.host}`))).toMatchObject({
       errorType: "network",
-      message: `The request to ${tcp.host} failed: nothing answers there (ECONNREFUSED). Check the network, HTTPS_PROXY and ${setting}.`,
+      message: `The request to ${tcp.host} failed: the connection was refused (ECONNREFUSED). Check the network, HTTPS_PROXY and ${setting}.`,
     });
   },
 );
@@ -191,6 +191,6 @@ test("a request that takes too long names the host and what to do", () => {
   expect(toConnectionError(error, endpoint, vendor)).toMatchObject({
     errorType: "timeout",
     message:
-      "The request to api.example failed: there was no answer in time. Check the network and HTTPS_PROXY, then try again.",
+      "The request to api.example failed: the server did not answer in time. Check the network and HTTPS_PROXY, then try again.",
   });
 });

@@ -216,7 +216,7 @@ describe("a setting that cannot be meant names its key and what to do", () => {
     [
       "a server that is not configured",
       { models: [{ id: "local/q" }] },
-      'key "models[0].id": no server called "local" is configured (there is none); add provider.compatible.local to your configuration, or correct the name',
+      'key "models[0].id": no server called "local" is configured (there are none); add provider.compatible.local to your configuration, or correct the name',
     ],
     [
       "a model that could be anybody's",
@@ -236,7 +236,7 @@ describe("a setting that cannot be meant names its key and what to do", () => {
     [
       "an answer longer than a window that nobody said",
       { compatible: { local: { models: [{ id: "q", maxOutputTokens: 40_000 }] } } },
-      'key "provider.compatible.local.models[0].maxOutputTokens": 40000 tokens are more than its window of 32768; say its contextWindow too',
+      'key "provider.compatible.local.models[0].maxOutputTokens": 40000 tokens are more than its window of 32768; set its contextWindow too',
     ],
   ];
 

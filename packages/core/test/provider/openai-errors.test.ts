@@ -173,7 +173,7 @@ describe("errors of compatible servers and gateways", () => {
     const failure = await failureFor({ events: [{ error }] });
     expect([failure.errorType, withoutHost(failure)]).toEqual([
       "server_error",
-      "HOST broke off the answer: Upstream error",
+      "HOST interrupted the answer: Upstream error",
     ]);
   });
 });
@@ -226,7 +226,7 @@ test("a redirect is not followed: the key and the conversation stay with the hos
     const failure = await failureFor({ status, headers: { location }, body: "" });
     expect([failure.errorType, withoutHost(failure)]).toEqual([
       "invalid_response",
-      `HOST answered ${status}, a redirect to ${new URL(other.url).host}. The key is not sent there: if it is right, set OPENAI_BASE_URL to it.`,
+      `HOST answered ${status}, a redirect to ${new URL(other.url).host}. The key was not sent there. If the target is right, set OPENAI_BASE_URL to it.`,
     ]);
   }
   expect(other.requests).toEqual([]);

@@ -108,7 +108,7 @@ describe("a request", () => {
     expect(await failure("")).toEqual(["auth", "There is no OpenAI key: set OPENAI_API_KEY."]);
     expect(await failure("sk\n")).toEqual([
       "auth",
-      "The OpenAI key holds characters that no key has: check OPENAI_API_KEY.",
+      "The OpenAI key contains invalid characters: check OPENAI_API_KEY.",
     ]);
     expect(await failure(KEY, "localhost:1")).toEqual([
       "invalid_request",
@@ -184,7 +184,7 @@ describe("an answer that breaks off", () => {
         expect([failure.errorType, failure.isRetryable, failure.message]).toEqual([
           errorType,
           isRetryable,
-          expect.stringMatching(new RegExp(`^127.0.0.1:\\d+ broke off the answer: ${code}: because`)),
+          expect.stringMatching(new RegExp(`^127.0.0.1:\\d+ interrupted the answer: ${code}: because`)),
         ]);
       }
     }

@@ -77,7 +77,7 @@ describe("withRetry", () => {
       { text: "Never asked." },
     ]);
     expect([waits, result]).toMatchObject([[], { errorType: "rate_limit", retryAfterMs: 61_000 }]);
-    expect(String(result)).toMatch(/asks to wait 61 seconds: try again from .*\d\d:\d\d on\.$/);
+    expect(String(result)).toMatch(/asks to wait 61 seconds: try again after .*\d\d:\d\d\.$/);
   });
 
   test("maxRetries caps the attempts", async () => {

@@ -41,7 +41,7 @@ describe("a request that a real API takes", () => {
 
 describe("a request that a real API refuses", () => {
   test.each<[string, Message[]]>([
-    ["messages: there is none", []],
+    ["messages: there are no messages", []],
     ["messages[0]: the first message is not the user's", [assistant([text("hello")]), user("hello")]],
     ["messages[0].content: empty text", [user(" \n")]],
     ["messages[0].content: an empty user message", [user([])]],

@@ -93,7 +93,7 @@ test("every field there is may be used", () => {
 describe("a file that cannot be read is refused by name:", () => {
   test("one that is not there", async () => {
     await expect(readScript("/nowhere/s.json")).rejects.toThrow(
-      "The script does not open. Cannot read /nowhere/s.json: it does not exist (ENOENT).",
+      "Cannot open the script: Cannot read /nowhere/s.json: it does not exist (ENOENT).",
     );
   });
 
@@ -101,14 +101,14 @@ describe("a file that cannot be read is refused by name:", () => {
     const path = join(makeTempDir(), "s.json");
     writeFileSync(path, new Uint8Array([127, 69, 76, 70, 2, 1, 1, 0, 0, 0]));
     await expect(readScript(path)).rejects.toThrow(
-      `The script does not open. ${path} is not valid JSON: binary data.`,
+      `Cannot open the script: ${path} is not valid JSON: binary data.`,
     );
   });
 
   test("a directory, a device", async () => {
-    await expect(readScript("/tmp")).rejects.toThrow(/^The script does not open\. .*\/tmp.* a directory/);
+    await expect(readScript("/tmp")).rejects.toThrow(/^Cannot open the script: .*\/tmp.* a directory/);
     await expect(readScript("/dev/zero")).rejects.toThrow(
-      /^The script does not open\. .*\/dev\/zero.* a device/,
+      /^Cannot open the script: .*\/dev\/zero.* a device/,
     );
   });
 });

@@ -173,7 +173,7 @@ describe("a scripted failure", () => {
     expect(errorOf(await ask(stream, refused))).toEqual({
       errorType: "invalid_request",
       message:
-        "The scripted provider refuses this request, as a real API would: messages[2].content: empty text.",
+        "The scripted provider rejects this request, as a real API would: messages[2].content: empty text.",
     });
     expect(messageOf(await ask(stream)).content).toEqual([{ type: "text", text: "first" }]);
   });

@@ -21,12 +21,12 @@ export function toAnthropicError(
   return toSdkError(error, sdk, { endpoint, vendor: ANTHROPIC_VENDOR });
 }
 
-/** The error that a response with this status and body means. */
+/** The error for a response with this status and body. */
 export function toResponseError(response: FailedResponse, endpoint: Endpoint): ProviderError {
   return classifyResponse(response, endpoint, ANTHROPIC_VENDOR);
 }
 
-/** True when the API refused thinking blocks of earlier answers: it accepts the same conversation without them. */
+/** True if the API rejected thinking blocks of earlier answers: it accepts the conversation without them. */
 export function isThinkingRejection({ errorType, statusCode, message }: ProviderError): boolean {
   const isAboutBlocks = /thinking/.test(message) && !/thinking\.(type|budget)|budget_tokens/.test(message);
   return errorType === "invalid_request" && statusCode === 400 && isAboutBlocks;

@@ -34,15 +34,15 @@ import {
   withToolsAsText,
 } from "../wire-format.ts";
 
-/** Without `maxTokens` the model's own limit holds, above which it cannot be raised. */
+/** Without `maxTokens` the model's own limit applies; a request cannot raise it. */
 interface RequestOptions extends Pick<StreamOptions, "maxTokens" | "effort"> {
-  /** Signatures and redacted data of thinking that the API has refused: such blocks are left out. */
+  /** Signatures and redacted data of thinking that the API has rejected: such blocks are left out. */
   rejectedThinking?: ReadonlySet<string>;
 }
 
 /**
- * The body of a request. Compared without `cache_control`, it repeats system, tools and messages of the previous
- * request verbatim: caches and the signatures of thinking depend on that.
+ * The body of a request. Apart from `cache_control`, it repeats system, tools and messages of the previous request
+ * verbatim: caches and the signatures of thinking depend on that.
  */
 export function toAnthropicRequest(
   model: Model,
@@ -66,7 +66,7 @@ export function toAnthropicRequest(
   };
 }
 
-/** What identifies each thinking block of a request: its signature, or its data when it is redacted. */
+/** The id of each thinking block in a request: its signature, or its data if it is redacted. */
 export function thinkingOf(request: MessageCreateParamsStreaming): string[] {
   return request.messages.flatMap(({ content }) =>
     typeof content === "string"
@@ -91,14 +91,14 @@ function toTools(tools: readonly ToolDefinition[]): Tool[] {
   }));
 }
 
-/** Ends a stretch of the request that the API caches. One request may have four of them. */
+/** Ends a part of the request that the API caches. One request may have four of them. */
 const CACHE_MARKER = { cache_control: { type: "ephemeral" } } as const;
 
 const MARKED_TURNS = 2;
 
 /**
- * Marks the ends of the last two user turns as cached: the newer one is written, the older one was written by the request
- * before and is read. With system and tools that makes the four markers a request may have.
+ * Marks the ends of the last two user turns as cached: the newer one is written; the older one was written by the
+ * previous request and is read. With system and tools, these are the four markers that a request may have.
  */
 function markLastUserTurns(messages: readonly MessageParam[]): MessageParam[] {
   const marked = [...messages];
@@ -137,7 +137,8 @@ type ThinkingFields = Pick<MessageCreateParamsStreaming, "thinking" | "output_co
 const MIN_BUDGET_TOKENS = 1024;
 
 /**
- * Tokens of thinking for the models that require a number; each step about doubles, up to what they were made for.
+ * Thinking tokens for the models that require a number. Each step roughly doubles, up to the most that these models
+ * were made for.
  */
 const BUDGET_TOKENS: Readonly<Record<Exclude<Effort, "off">, number>> = {
   low: 4_096,
@@ -148,15 +149,15 @@ const BUDGET_TOKENS: Readonly<Record<Exclude<Effort, "off">, number>> = {
 };
 
 /**
- * Without `effort` an adaptive model chooses for itself, and one with a budget does not think. `maxTokens` is
- * for the whole answer; a budget takes half of it at most.
+ * Without `effort`, an adaptive model chooses for itself, and a model with a budget does not think. `maxTokens`
+ * limits the whole answer; a budget takes at most half of it.
  */
 interface ThinkingOptions {
   effort: Effort | undefined;
   maxTokens: number;
 }
 
-/** The fields of a request that ask for thinking, empty if the model does not think or thinking was not requested. */
+/** The fields of a request that enable thinking; empty if the model cannot think or thinking was not requested. */
 function toThinkingFields(
   model: Model,
   messages: readonly MessageParam[],
@@ -175,7 +176,7 @@ function toThinkingFields(
   }
 }
 
-// Several models leave the text of their thinking out unless a summary is asked for.
+// Several models omit the text of their thinking unless a summary is requested.
 function adaptive(effort: Exclude<Effort, "off"> | undefined): ThinkingFields {
   return {
     thinking: { type: "adaptive", display: "summarized" },
@@ -183,7 +184,10 @@ function adaptive(effort: Exclude<Effort, "off"> | undefined): ThinkingFields {
   };
 }
 
-/** Sonnet 5.5 refuses `disabled` and has its own word for it (platform.claude.com, "What's new in Claude Sonnet 5.5"). */
+/**
+ * Sonnet 5.5 rejects `disabled` and has another value for it (platform.claude.com, "What's new in Claude Sonnet
+ * 5.5").
+ */
 function thinkingOff(model: Model): ThinkingFields {
   return { thinking: { type: /sonnet-5-5/.test(model.id) ? "between_tools" : "disabled" } };
 }
@@ -193,8 +197,8 @@ function budget(tokens: number): ThinkingFields {
 }
 
 /**
- * With a budget, a turn that continues after tool results must have begun with thinking. A turn that did not, such
- * as after a change of model or effort, is finished without it.
+ * With a budget, a turn that continues after tool results must have begun with thinking. A turn that did not, for
+ * instance after a change of model or effort, is finished without it.
  */
 function isMidTurnWithoutThinking(messages: readonly MessageParam[]): boolean {
   const last = messages.at(-1);
@@ -208,12 +212,12 @@ function firstBlockType(message: MessageParam): string | undefined {
 }
 
 /**
- * A placeholder where the API requires a user message and there is none: before an assistant message that opens the
- * conversation, and after one without an answer.
+ * A placeholder for a required user message: before an assistant message that opens the conversation, and after one
+ * that needs no answer.
  */
 const CONTINUE = "Continue.";
 
-/** What of a history cannot be sent; `rejectedThinking` as in `BlockContext`. */
+/** The parts of a history that cannot be sent; `rejectedThinking` as in `BlockContext`. */
 interface MessageOptions {
   /** Without tools, calls and results are sent as text. */
   hasTools: boolean;
@@ -221,8 +225,8 @@ interface MessageOptions {
 }
 
 /**
- * The conversation in the form the API accepts, whatever the history looks like: it begins and ends with the user
- * (or with a turn the provider paused), every call is answered at once and first, and no content is empty.
+ * The conversation in the form that the API accepts, for any history: it begins and ends with the user (or with a
+ * turn that the provider paused), every call is followed directly by its result, and no content is empty.
  */
 export function toAnthropicMessages(messages: readonly Message[], options: MessageOptions): MessageParam[] {
   const history = limitImages(toSendableHistory(messages));
@@ -250,7 +254,7 @@ function endsWithUser(turns: readonly MessageParam[]): boolean {
   return turns.at(-1)?.role === "user";
 }
 
-/** Consecutive user messages are one turn: all results of a message must come in the turn that follows it. */
+/** Merges consecutive user messages into one turn: all results of a message must be in the turn that follows it. */
 function addUserBlocks(turns: MessageParam[], blocks: ContentBlockParam[]): void {
   if (blocks.length === 0) return;
   const last = turns.at(-1);
@@ -276,14 +280,14 @@ function toTurnContent(
     message.content.filter((block) => !unpaired.has(block)),
     context,
   );
-  // The API refuses a turn that ends in thinking, which is what an interruption leaves.
+  // The API rejects a turn that ends in thinking, as an interrupted turn does.
   const content = blocks.slice(0, blocks.findLastIndex(({ type }) => !/thinking$/.test(type)) + 1);
   return isPaused(message) ? withoutTrailingSpace(content) : content;
 }
 
 /**
- * The API refuses a request that ends with an assistant message whose text ends in white space. A paused turn is trimmed
- * in every request, also once something follows it, so that the provider's cache still finds it.
+ * The API rejects a request that ends with an assistant message whose text ends in white space. A paused turn is
+ * trimmed in every request, also once something follows it, so that the provider's cache still matches.
  */
 function withoutTrailingSpace(content: ContentBlockParam[]): ContentBlockParam[] {
   const last = content.at(-1);
@@ -294,16 +298,16 @@ function toBlockParams(blocks: readonly ContentBlock[], context: BlockContext): 
   return blocks.map((block) => toBlockParam(block, context)).filter((block) => block !== undefined);
 }
 
-/** The `provider` of replay data and opaque blocks that came from here and go back here. */
+/** The `provider` of replay data and opaque blocks that came from this API and are sent back to it. */
 export const ANTHROPIC = "anthropic";
 
 const MAX_NAME_CHARS = 128;
 
 /** The shared inputs for the blocks of one request. */
 interface BlockContext {
-  /** An id as the API takes it: letters, digits, `_` and `-`, and no two alike. */
+  /** Converts an id to a unique one of letters, digits, `_` and `-`. */
   toWireId(toolCallId: string): string;
-  /** Signatures and redacted data that the API has refused. */
+  /** Signatures and redacted data that the API has rejected. */
   rejectedThinking: ReadonlySet<string>;
 }
 
@@ -312,7 +316,7 @@ function toTextParam(text: string): TextBlockParam {
   return { type: "text", text: text.toWellFormed() };
 }
 
-/** One block of a user or assistant message; undefined for what only another provider understands. */
+/** One block of a user or assistant message; undefined for a block that only another provider understands. */
 function toBlockParam(block: ContentBlock, context: BlockContext): ContentBlockParam | undefined {
   switch (block.type) {
     case "text":
@@ -330,7 +334,7 @@ function toBlockParam(block: ContentBlock, context: BlockContext): ContentBlockP
   }
 }
 
-/** The text before the images, and left out beside them when it is blank: providers refuse that. */
+/** The text precedes the images; blank text beside images is left out, since providers reject it. */
 function toToolResultParam(message: ToolResultMessage, context: BlockContext): ToolResultBlockParam {
   const images = (message.images ?? []).map(toImageParam);
   const text = isBlank(message.output) ? [] : [toTextParam(message.output)];
@@ -342,7 +346,7 @@ function toToolResultParam(message: ToolResultMessage, context: BlockContext): T
   };
 }
 
-/** Fields of the original block beyond those we model, such as citations or who called a tool. */
+/** Fields of the original block that our types do not have, such as citations or the caller of a tool. */
 function replayFields(block: { replay?: { provider: string; data: unknown } }): Record<string, unknown> {
   return block.replay?.provider === ANTHROPIC ? toWellFormedRecord(asRecord(block.replay.data)) : {};
 }
@@ -357,7 +361,7 @@ function isImageMediaType(mediaType: string): mediaType is Base64ImageSource["me
   return ["image/png", "image/jpeg", "image/gif", "image/webp"].includes(mediaType);
 }
 
-/** Thinking goes back exactly as it came or not at all: the signature covers every character. */
+/** Thinking is sent back exactly as it came or not at all: the signature covers every character. */
 function toThinkingParam(block: ThinkingBlock, rejected: ReadonlySet<string>): ContentBlockParam | undefined {
   const { thinking, signature, replay } = block;
   if (replay) {
@@ -383,15 +387,15 @@ function toOpaqueParam(raw: unknown): ContentBlockParam | undefined {
   return isOpaqueBlockParam(block) ? block : undefined;
 }
 
-/** The API wrote the block itself, so having a type is all that is asked of it. */
+/** The API wrote the block itself, so it only has to have a type. */
 function isOpaqueBlockParam(value: unknown): value is ContentBlockParam {
   return isRecord(value) && typeof value.type === "string";
 }
 
 /**
- * The opaque blocks that cannot go back: a call of a tool that the provider runs without its result, as a cut leaves
- * it, or such a result without its call. A call that the provider has not answered yet, because it paused or waits
- * for our results, stays.
+ * The opaque blocks that cannot be sent back: a call of a provider's own tool without its result, as after a cut, or
+ * such a result without its call. A call that the provider has not answered yet, because it paused or waits for our
+ * results, is kept.
  */
 function findUnpairedServerBlocks(messages: readonly Message[]): ReadonlySet<OpaqueBlock> {
   const blocks = messages.flatMap((message) => (message.role === "assistant" ? opaqueBlocksOf(message) : []));
@@ -407,7 +411,7 @@ function findUnpairedServerBlocks(messages: readonly Message[]): ReadonlySet<Opa
   return new Set(unpaired);
 }
 
-/** True when the provider stopped in the middle of its own tools and expects the same content again. */
+/** True if the provider paused in the middle of its own tools and expects the same content again. */
 function isPaused({ stopReason, rawStopReason }: AssistantMessage): boolean {
   return stopReason === "tool_use" && rawStopReason === "pause_turn";
 }
@@ -416,12 +420,12 @@ function isPending(reply: AssistantMessage): boolean {
   return isPaused(reply) || (reply.stopReason === "tool_use" && toolCallsOf(reply).length > 0);
 }
 
-/** True when a call of the message is among those that cannot go back, so that the provider has nothing to go on with. */
+/** True if the message contains a call that cannot be sent back, so that the provider has nothing to continue. */
 function leavesOutServerCall(message: AssistantMessage, unpaired: ReadonlySet<OpaqueBlock>): boolean {
   return opaqueBlocksOf(message).some((block) => unpaired.has(block) && serverCallId(block) !== undefined);
 }
 
-/** The opaque blocks of the continuing turn, in which the provider may still answer its own calls. */
+/** The opaque blocks of the current turn, in which the provider may still answer its own calls. */
 function openTurnBlocks(messages: readonly Message[]): OpaqueBlock[] {
   const turn = messages.slice(messages.findLastIndex((message) => message.role === "user") + 1);
   const replies = turn.filter((message) => message.role === "assistant");

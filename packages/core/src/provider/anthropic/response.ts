@@ -16,11 +16,11 @@ interface AnthropicAnswer {
   usage: Usage;
   rawStopReason: string | undefined;
   isStarted: boolean;
-  /** True after `message_stop`: an answer that ends without it was cut. */
+  /** True after `message_stop`. An answer that ends before it was cut. */
   isFinished: boolean;
 }
 
-/** To be handed to `applyAnthropicEvent` with each event of one response; it is changed by them. */
+/** Creates the state of one answer, which `applyAnthropicEvent` updates with each event. */
 export function createAnthropicAnswer(): AnthropicAnswer {
   return {
     drafts: [],
@@ -32,8 +32,8 @@ export function createAnthropicAnswer(): AnthropicAnswer {
 }
 
 /**
- * Applies one event of the API to the answer and returns the resulting provider events. Usage events are
- * cumulative. Unknown events and fields are skipped; a block's events may come between those of another.
+ * Applies one event of the API to the answer and returns the resulting provider events. Usage events are cumulative.
+ * Unknown events and fields are skipped; the events of several blocks may alternate.
  */
 export function applyAnthropicEvent(answer: AnthropicAnswer, event: unknown): ProviderEvent[] {
   const fields = asRecord(event);
@@ -58,15 +58,15 @@ export function applyAnthropicEvent(answer: AnthropicAnswer, event: unknown): Pr
 
 /** Message metadata that the API does not provide. */
 interface MessageFrame {
-  /** The id of the model that was asked. */
+  /** The id of the requested model. */
   model: string;
   /** Milliseconds since the epoch. */
   timestamp: number;
 }
 
 /**
- * The answer as a message. One that is not finished was aborted: it holds what had arrived, without calls, signatures
- * and foreign blocks that were not complete.
+ * The answer as a message. An unfinished answer was aborted: the message holds what had arrived, without incomplete
+ * calls, signatures and opaque blocks.
  */
 export function toAnthropicMessage(answer: AnthropicAnswer, frame: MessageFrame): AssistantMessage {
   const content = answer.drafts
@@ -84,7 +84,7 @@ export function toAnthropicMessage(answer: AnthropicAnswer, frame: MessageFrame)
   };
 }
 
-/** A message may begin with blocks that are complete already, as when the provider's own code called our tools. */
+/** A message may begin with complete blocks, for instance if the provider's own code called our tools. */
 function startMessage(answer: AnthropicAnswer, message: Record<string, unknown>): ProviderEvent[] {
   if (answer.isStarted) return [];
   answer.isStarted = true;
@@ -153,7 +153,7 @@ function applyMessageDelta(answer: AnthropicAnswer, fields: Record<string, unkno
   return [{ type: "usage", usage: answer.usage }];
 }
 
-/** The newest figures win; they are cumulative, and a field that is missing or null says nothing. */
+/** The newest values replace earlier ones: they are cumulative. A missing field or null changes nothing. */
 function mergeUsage(usage: Usage, raw: Record<string, unknown>): Usage {
   const figure = (value: unknown, before: number) => (typeof value === "number" ? countOf(value) : before);
   return {
@@ -182,28 +182,30 @@ function toStopReason(raw: string | undefined, content: readonly ContentBlock[])
     case "pause_turn":
       return "tool_use";
     default:
-      // `tool_use` without a call would read as a pause, and calls without `tool_use` would never be answered.
+      // `tool_use` without a call would be read as a pause, and calls without `tool_use` would never be answered.
       return content.some((block) => block.type === "tool_call") ? "tool_use" : "end_turn";
   }
 }
 
 /** A content block while it arrives. */
 interface PartialBlock {
-  /** What the API calls it by; a block without one is found by that. */
+  /** The API's index of the block, by which its events find it. */
   index: unknown;
-  /** The block as it began, grown by its deltas. */
+  /** The block as it began, extended by its deltas. */
   raw: Record<string, unknown>;
   /** The text of its `input_json_delta`s. */
   json: string;
   isStopped: boolean;
 }
 
-/** Both arguments as the API sent them; a block that is no object counts as empty. */
+/** Both arguments as the API sent them; a block that is not an object is treated as empty. */
 function createPartialBlock(index: unknown, contentBlock: unknown): PartialBlock {
   return { index, raw: { ...asRecord(contentBlock) }, json: "", isStopped: false };
 }
 
-/** What deltas add to, by the type of the block. For unknown blocks any field named by a delta grows. */
+/**
+ * The fields that deltas extend, by the type of the block. In unknown blocks, any field named by a delta is extended.
+ */
 const GROWING_FIELDS: Readonly<Record<string, readonly string[]>> = {
   text: ["text"],
   thinking: ["thinking", "signature"],
@@ -211,9 +213,7 @@ const GROWING_FIELDS: Readonly<Record<string, readonly string[]>> = {
   tool_use: [],
 };
 
-/**
- * Adds a delta to its block. Fields that do not belong to the block are skipped: sent back, they would be refused.
- */
+/** Adds a delta to its block. Fields that do not belong to the block are skipped: the API would reject them later. */
 function growBlock(draft: PartialBlock, delta: Record<string, unknown>): void {
   const { raw } = draft;
   if (delta.type === "input_json_delta") {
@@ -236,8 +236,8 @@ function joinValues(before: unknown, added: unknown): unknown {
 }
 
 /**
- * The block as our own; undefined when nothing is in it. A tool call that was cut off, or whose arguments are no JSON
- * object, keeps them as `invalidInput`.
+ * The block in our own types; undefined if it is empty. A tool call that was cut off, or whose arguments are not a
+ * JSON object, keeps its text as `invalidInput`.
  */
 function toContentBlock(draft: PartialBlock, isCut: boolean): ContentBlock | undefined {
   const { raw } = draft;
@@ -257,10 +257,10 @@ function toContentBlock(draft: PartialBlock, isCut: boolean): ContentBlock | und
   }
 }
 
-/** `isCut` tells that the arguments may have broken off. Fields we do not know are kept to be sent back. */
+/** `isCut`: the arguments may be incomplete. Unknown fields are kept and sent back. */
 function toToolCall({ raw, json }: PartialBlock, isCut: boolean): ToolCallBlock {
   const { type: _, id, name, input, caller, ...extra } = raw;
-  // A direct call is the default, so it need not be kept to be sent back.
+  // A direct call is the default and need not be sent back.
   const fields = asRecord(caller).type === "direct" || caller == null ? extra : { ...extra, caller };
   return {
     type: "tool_call",
@@ -283,7 +283,7 @@ function toTextBlock({ text, citations }: Record<string, unknown>): ContentBlock
 
 function toThinkingBlock({ raw, isStopped }: PartialBlock): ContentBlock | undefined {
   const thinking = asString(raw.thinking);
-  // A signature counts only when it has come whole; without one the text is for the reader and is not sent back.
+  // Only a complete signature is valid. Without one, the text is shown to the user and not sent back.
   const signature = isStopped ? asString(raw.signature) : "";
   if (thinking === "" && signature === "") return undefined;
   return { type: "thinking", thinking, ...(signature !== "" && { signature }) };

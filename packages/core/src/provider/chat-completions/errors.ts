@@ -7,7 +7,7 @@ import { asRecord, asString } from "../wire-format.ts";
 import { addressOf, type CompatibleDispensable, type CompatibleServer } from "./request.ts";
 import { firstChoice } from "./response.ts";
 
-/** The error a body means: of a response that is no answer, or, without a status, of an event inside an answer. */
+/** The error in a body: of a failed response or, without a status, of an event inside an answer. */
 export function toBodyError(
   body: unknown,
   server: CompatibleServer,
@@ -16,7 +16,7 @@ export function toBodyError(
   return classifyResponse({ status, headers, body }, server.shown, server.vendor);
 }
 
-/** The error that an event reports in place of an answer, if any. */
+/** The error that an event reports instead of an answer, if any. */
 export function failureOf(data: unknown): unknown {
   const event = asRecord(data);
   const choice = firstChoice(event);
@@ -32,9 +32,9 @@ function isTold(error: unknown): boolean {
 }
 
 /**
- * Whatever broke a request, as the error that everybody else reads. Its message names the host and never the key.
+ * Converts any failure of a request. The message names the host and never the key.
  *
- * @param modelId as the server knows it.
+ * @param modelId the model's id on the server.
  */
 export function toCompatibleError(
   error: unknown,
@@ -49,7 +49,7 @@ export function toCompatibleError(
   return isWrongPath(told, server) ? wrongPathError(told) : told;
 }
 
-/** True when the address may be that of the server instead of that of its API. */
+/** True if the address may be that of the server instead of that of its API. */
 function isWrongPath({ errorType, statusCode }: ProviderError, { endpoint }: CompatibleServer): boolean {
   const isMissing = statusCode === 404 || (statusCode === 200 && errorType === "invalid_response");
   return isMissing && !/\/v\d\w*$/.test(endpoint.baseUrl);
@@ -62,13 +62,13 @@ function wrongPathError({ message, errorType, statusCode }: ProviderError): Prov
 
 function notRunningError({ errorType }: ProviderError, server: CompatibleServer): ProviderError {
   const { name, vendor, endpoint } = server;
-  // Bun does not tell a proxy that cannot be reached from the host behind it.
-  const proxy = isLoopbackUrl(endpoint.baseUrl) ? "" : "; a proxy (HTTPS_PROXY) may be what does not answer";
+  // Bun does not distinguish an unreachable proxy from an unreachable host behind it.
+  const proxy = isLoopbackUrl(endpoint.baseUrl) ? "" : "; the proxy (HTTPS_PROXY) may be unreachable";
   const message = `Nothing answers at ${addressOf(server)} (ECONNREFUSED). Is the server "${name}" running? Its address is ${vendor.urlVariable}${proxy}.`;
   return new ProviderError(message, errorType);
 }
 
-// llama.cpp's server answers it with a 500.
+// llama.cpp's server sends this error with status 500.
 const CAN_BE_ABOUT_TOOLS = new Set<ProviderError["errorType"]>([
   "invalid_request",
   "server_error",
@@ -82,11 +82,11 @@ function noToolsError(
   modelId: string,
 ): ProviderError {
   const advice = "choose another model, or start the server with tool calls enabled";
-  const text = `${modelId} cannot use tools on the server "${server.name}", and diligent works through tools: ${advice}. ${message}`;
+  const text = `${modelId} cannot use tools on the server "${server.name}", and diligent requires tools: ${advice}. ${message}`;
   return new ProviderError(text, "invalid_request", { statusCode });
 }
 
-/** The part of a request that the server refused, if it may accept the same conversation without it. */
+/** The part of the request that the server rejected, if it may accept the conversation without it. */
 export function refusedCompatiblePart({
   errorType,
   statusCode,
@@ -97,7 +97,7 @@ export function refusedCompatiblePart({
   return findRefusedPart(message);
 }
 
-/** How servers say that they, or the model, cannot use tools. */
+/** The messages with which servers reject tools. */
 const NO_TOOLS: readonly RegExp[] = [
   // Ollama: "registry.ollama.ai/library/gemma:latest does not support tools"; many gateways.
   /(does not|doesn't|do not|not) support (the )?['"`]?(tools?|function)\b/i,
@@ -111,7 +111,7 @@ const NO_TOOLS: readonly RegExp[] = [
   /\b(tools?|tool_choice|tool[ _](use|calls?|calling)|function[ _]calling)['"`]? (param(eter)? )?(is|are) (not supported|unsupported|not enabled)/i,
 ];
 
-/** What a server names when it refuses a part of a request that the conversation can do without. */
+/** The optional request parts that a server may name when it rejects a request. */
 const REFUSALS: ReadonlyArray<{ part: CompatibleDispensable; wordings: readonly RegExp[] }> = [
   { part: "stream_options", wordings: [/stream_options|include_usage/] },
   { part: "reasoning_effort", wordings: [/reasoning[_. ]effort/i] },
@@ -132,12 +132,12 @@ const REFUSALS: ReadonlyArray<{ part: CompatibleDispensable; wordings: readonly 
   },
 ];
 
-/** True for a message that says so in one of the known wordings. */
+/** True if the message matches a known pattern. */
 function matchesNoTools(message: string): boolean {
   return NO_TOOLS.some((wording) => wording.test(message));
 }
 
-/** The part of a request that a message names. */
+/** The request part that a message names. */
 function findRefusedPart(message: string): CompatibleDispensable | undefined {
   return REFUSALS.find(({ wordings }) => wordings.some((wording) => wording.test(message)))?.part;
 }

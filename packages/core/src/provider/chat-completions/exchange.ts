@@ -16,19 +16,22 @@ import {
 } from "./request.ts";
 import { ANSWER_END, type CompatibleAnswer } from "./response.ts";
 
-/** The request, and what earlier refusals have taught. */
+/** The request, and what was learned from earlier rejections. */
 export interface CompatibleRequest {
   server: CompatibleServer;
   model: Model;
   context: StreamContext;
   options: StreamOptions;
-  /** What the server refused to take (see `refusalKeyOf`), added to here; shared by the requests of one stream function. */
+  /**
+   * The parts that the server rejected (see `refusalKeyOf`); new ones are added. The requests of one stream function
+   * share the set.
+   */
   refused: Set<string>;
 }
 
 /**
- * Requests an answer. Servers differ in what they support: `stream_options`, an effort, thinking or images that a
- * server refuses are left out, and the request is repeated without them, or the conversation could never continue.
+ * Requests an answer. Not every server supports `stream_options`, an effort, thinking or images. A rejected part is
+ * left out and the request is repeated without it; otherwise the conversation could never continue.
  */
 export async function openCompatibleAnswer(
   request: CompatibleRequest,
@@ -60,11 +63,10 @@ export async function describeFailure(
   return toCompatibleError(cause, await loadOpenAISdk(), { server, modelId });
 }
 
-// What comes after the stop reason, which is the usage and the end, comes at once. A server may leave the connection open
-// instead.
+// The usage and the end follow the stop reason immediately. A server may also leave the connection open.
 const END_GRACE_MS = 10_000;
 
-/** Sends one request. Throws what the SDK throws, a ProviderError where nothing can be sent. */
+/** Sends one request. Throws what the SDK throws, or a ProviderError if nothing can be sent. */
 async function sendCompatibleRequest(
   { endpoint, vendor }: CompatibleServer,
   body: ChatCompletionCreateParamsStreaming,
@@ -72,22 +74,22 @@ async function sendCompatibleRequest(
 ): Promise<Response> {
   checkEndpoint(endpoint, vendor);
   const client = await openOpenAIClient(endpoint);
-  // The SDK's own reader does not tell whether the stream was closed by `[DONE]`, nor what came in place of a stream.
+  // The SDK's own reader does not report whether the stream ended with `[DONE]`, or what arrived instead of a stream.
   return client.chat.completions.create(body, { signal }).asResponse();
 }
 
-/** What tells when an answer is over; some servers never close the connection. */
+/** How the end of an answer is recognized; some servers never close the connection. */
 interface ReadingOptions {
   server: CompatibleServer;
-  /** What has arrived so far, which tells whether the end may come. */
+  /** The answer so far, which shows whether the end may follow. */
   answer: Readonly<CompatibleAnswer>;
-  /** How long a silence after the stop reason is borne, in milliseconds; `END_GRACE_MS` when left out. */
+  /** The longest silence after the stop reason, in milliseconds; by default `END_GRACE_MS`. */
   endGraceMs?: number;
 }
 
 /**
- * The chunks of an answer, then `ANSWER_END` if it is whole: if it gave its stop reason, or said that it is done. Throws
- * what the response means when it is no answer, and what the server reports in the middle of one.
+ * The chunks of an answer, then `ANSWER_END` if it is complete: it sent its stop reason or `[DONE]`. Throws the error
+ * that a response without an answer means, and errors that the server reports inside an answer.
  */
 export async function* readCompatibleAnswer(
   response: Response,
@@ -101,14 +103,14 @@ export async function* readCompatibleAnswer(
   try {
     for await (const event of untilSilent(events, () => hasStopped(answer), endGraceMs)) {
       for (const { name, data } of splitEvent(event)) {
-        // A connection can be used again when it is read to its end.
+        // A connection can be reused once it has been read to its end.
         if (answer.isFinished) continue;
         if (data.trim() !== "[DONE]") yield* toChunks({ name, data }, server, response);
         else if (hasStopped(answer) || answer.drafts.length > 0) yield ANSWER_END;
       }
     }
   } catch (error) {
-    // Nothing that happens to the connection after the stop reason takes anything from the answer.
+    // After the stop reason, a failure of the connection does not affect the answer.
     if (error instanceof ProviderError || !hasStopped(answer)) throw error;
   }
   if (hasStopped(answer) && !answer.isFinished) yield ANSWER_END;
@@ -118,7 +120,7 @@ function hasStopped({ rawStopReason, isFinished }: Readonly<CompatibleAnswer>): 
   return isFinished || rawStopReason !== undefined;
 }
 
-/** The items, up to a silence of `graceMs` once `isOver`. */
+/** Yields the items; once `isOver` returns true, ends at the first silence of `graceMs`. */
 async function* untilSilent<T>(
   items: AsyncGenerator<T>,
   isOver: () => boolean,
@@ -126,7 +128,7 @@ async function* untilSilent<T>(
 ): AsyncGenerator<T> {
   for (;;) {
     const next = items.next();
-    // What is still read after the silence fails when the connection is closed, and nobody waits for it then.
+    // A pending read fails when the connection is closed, and nothing awaits it then.
     next.catch(() => {});
     const result = isOver() ? await orSilence(next, graceMs) : await next;
     if (!result || result.done) return;
@@ -143,7 +145,7 @@ async function orSilence<T>(promise: Promise<T>, graceMs: number): Promise<T | u
   }
 }
 
-/** What an event holds; throws what it reports. */
+/** The chunks in an event; throws the error that it reports. */
 function toChunks(
   { name, data }: ServerSentEvent,
   server: CompatibleServer,
@@ -155,7 +157,7 @@ function toChunks(
     throw toBodyError(data, server, { status, headers });
   }
   if (name === "error") throw toBodyError(parsed ?? data, server, { headers });
-  // An event of another kind, such as a sign of life.
+  // An event of another kind, such as a keep-alive.
   if (parsed === undefined && name !== "" && name !== "message") return [];
   if (parsed === undefined) throw new SyntaxError("an event is not valid JSON.");
   const failure = failureOf(parsed);
@@ -171,22 +173,22 @@ function splitEvent(event: ServerSentEvent): ServerSentEvent[] {
   return isOne ? [event] : data.split("\n").map((line) => ({ name, data: line }));
 }
 
-/** One server-sent event: its name, empty where it has none, and its data lines, joined. */
+/** One server-sent event: its name, empty if it has none, and its joined data lines. */
 export interface ServerSentEvent {
   name: string;
   data: string;
 }
 
-/** The name of the event that a body comes out as when it is no stream of events: its data is the whole text. */
+/** The event name for a body that is not an event stream: the data is the whole text. */
 export const PLAIN_TEXT = "plain text";
 
-// An answer that was asked to be streamed and comes in one piece; no answer of a model is as long.
+// The limit for an answer that arrives as plain JSON although a stream was requested. No model answer is this long.
 const MAX_PLAIN_CHARS = 8 * 1024 * 1024;
 
 /**
- * Parses a stream of server-sent events. Comments, unused fields and events without data are skipped. An event that
- * the body ends in the middle of is given too: what is missing of it may be no more than the blank line. An `error`
- * field, as some versions of llama.cpp's server send it, comes out as an event of that name.
+ * Parses a stream of server-sent events. Skips comments, unused fields and events without data. An event that is cut
+ * off by the end of the body is emitted too, because only its blank line may be missing. An `error` field, which some
+ * versions of llama.cpp's server send, becomes an event of that name.
  */
 export async function* readServerSentEvents(
   body: AsyncIterable<Uint8Array>,
@@ -212,7 +214,7 @@ export async function* readServerSentEvents(
 
 const FIELDS = ["data", "event", "id", "retry", "error"];
 
-/** True for a line with which no stream begins: neither a field, known or not, nor one that was cut off. */
+/** True for a line that cannot begin an event stream: it is not a field, known or unknown, complete or cut off. */
 function isPlainText(line: string): boolean {
   const isField = /^[a-z_-]*:/.test(line) || FIELDS.some((field) => field.startsWith(line));
   return line.trim() !== "" && !isField;
@@ -235,7 +237,7 @@ function addField(event: ServerSentEvent | undefined, line: string): ServerSentE
   return { name: field === "error" ? field : name, data: data === "" ? value : `${data}\n${value}` };
 }
 
-/** Lines of a text, wherever its bytes are cut; they end in LF, CRLF or CR, the last one also in nothing. */
+/** The lines of a byte stream, at any chunk boundaries. Lines end in LF, CRLF or CR; the last one may have no end. */
 export async function* readStreamLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let pieces: string[] = [];
@@ -243,7 +245,7 @@ export async function* readStreamLines(body: AsyncIterable<Uint8Array>): AsyncGe
   for await (const bytes of body) {
     let text = decoder.decode(bytes, { stream: true });
     if (text === "") continue;
-    // The second half of a CRLF that was cut in two ends no line of its own.
+    // The LF of a CRLF that was split between two chunks does not end another line.
     if (endedInReturn && text.startsWith("\n")) text = text.slice(1);
     endedInReturn = text === "" ? false : text.endsWith("\r");
     const lines = text.split(/\r\n|\r|\n/);

@@ -33,22 +33,22 @@ import {
   withToolsAsText,
 } from "../wire-format.ts";
 
-/** Where servers put a model's thinking; a gateway that fills several says the same in each. */
+/** The fields in which servers put a model's thinking. A gateway that fills several repeats the same text in each. */
 const THINKING_FIELDS = ["reasoning_content", "reasoning", "thinking"] as const;
 
-/** One of `THINKING_FIELDS`; thinking goes back in the one it came in. */
+/** One of `THINKING_FIELDS`. Thinking is sent back in the field it arrived in. */
 export type ThinkingField = (typeof THINKING_FIELDS)[number];
 
 /** An element of `reasoning_details` as the gateway sent it: its fields are the gateway's own. */
 export type ReasoningDetail = Record<string, unknown>;
 
-/** What goes back with thinking besides its text: the field it came in, and what a gateway sent with it. */
+/** What is sent back with thinking besides its text: the field it arrived in, and any details from a gateway. */
 interface ThinkingReplay {
   field: ThinkingField | undefined;
   details: ReasoningDetail[];
 }
 
-/** The thinking in a delta, from the first field that holds any. */
+/** The thinking in a delta, from the first field that contains any. */
 export function readThinking(
   delta: Record<string, unknown>,
 ): { text: string; field: ThinkingField } | undefined {
@@ -57,8 +57,8 @@ export function readThinking(
 }
 
 /**
- * Adds what `reasoning_details` brings, as OpenRouter and its like send it: pieces of a text or of a summary belong
- * to the one before, what is encrypted stands by itself.
+ * Adds the `reasoning_details` that OpenRouter and similar gateways send. Pieces of a text or a summary extend the
+ * previous detail; an encrypted detail is a separate one.
  */
 export function addReasoningDetails(details: ReasoningDetail[], delta: Record<string, unknown>): void {
   const pieces = Array.isArray(delta.reasoning_details) ? delta.reasoning_details.filter(isRecord) : [];
@@ -79,7 +79,10 @@ function joinDetails(last: ReasoningDetail, piece: ReasoningDetail): ReasoningDe
   return { ...Object.fromEntries(told), ...Object.fromEntries(grown) };
 }
 
-/** Replay data goes back to `provider`, the server's name; there is none without field and details. */
+/**
+ * The thinking block. Its replay data is addressed to `provider`, the server's name; without field and details it has
+ * none.
+ */
 export function toThinkingBlock(
   thinking: string,
   { field, details }: ThinkingReplay,
@@ -90,7 +93,7 @@ export function toThinkingBlock(
   return { type: "thinking", thinking, replay: { provider, data } };
 }
 
-/** The field thinking came in and what came with it; empty when it was another server's. */
+/** The field the thinking arrived in and its details; empty if it came from another server. */
 function readThinkingReplay(replay: ProviderReplay | undefined, provider: string): ThinkingReplay {
   const data = asRecord(replay?.provider === provider ? replay.data : undefined);
   return {
@@ -99,18 +102,18 @@ function readThinkingReplay(replay: ProviderReplay | undefined, provider: string
   };
 }
 
-/** What a request can do without. */
+/** The optional parts of a request. */
 export type CompatibleDispensable = "stream_options" | "reasoning_effort" | "thinking" | "images";
 
-/** `maxTokens` and `effort` as they are asked for; what such servers refuse of them is left out. */
+/** The requested `maxTokens` and `effort`; values that such servers reject are left out. */
 interface RequestOptions extends Pick<StreamOptions, "maxTokens" | "effort"> {
-  /** What the server has refused (see `refusalKeyOf`): it is left out. */
+  /** The parts that the server has rejected (see `refusalKeyOf`); they are left out. */
   refused?: ReadonlySet<string>;
 }
 
 /**
- * The body of a request. It contains only fields that every such server knows; it repeats the messages of the
- * previous request verbatim, which caches depend on.
+ * The body of a request. It contains only fields that every compatible server knows. It repeats the messages of the
+ * previous request verbatim, because caches depend on that.
  */
 export function toCompatibleRequest(
   model: Model,
@@ -141,12 +144,15 @@ export function toCompatibleRequest(
   };
 }
 
-/** What stands for a part of requests among those that the server has refused; most depend on the model. */
+/** The key of a request part in the set of rejected parts; most keys depend on the model. */
 export function refusalKeyOf(part: CompatibleDispensable, { id }: Model): string {
   return part === "stream_options" ? part : `${part} ${id}`;
 }
 
-/** True when the request holds what the server refuses, so that it makes sense to ask without. */
+/**
+ * True if the request contains the part that the server rejects, so that repeating the request without it can
+ * succeed.
+ */
 export function hasPart(request: ChatCompletionCreateParamsStreaming, part: CompatibleDispensable): boolean {
   switch (part) {
     case "stream_options":
@@ -169,7 +175,7 @@ function toSystem(systemPrompt: string) {
   return { role: "system" as const, content: systemPrompt.toWellFormed() };
 }
 
-/** A limit as large as the window says nothing, and servers refuse it: the request needs room too. */
+/** A limit as large as the window has no meaning, and servers reject it because the request needs space too. */
 function toMaxTokens(
   { maxOutputTokens, contextWindow }: Model,
   asked: number | undefined,
@@ -179,7 +185,7 @@ function toMaxTokens(
   return limits.length > 0 ? Math.max(1, Math.floor(Math.min(...limits))) : undefined;
 }
 
-/** Only an effort that was asked for; the steps above `high` are OpenAI's own, and other servers refuse them. */
+/** The effort, if one was requested. The steps above `high` exist at OpenAI only; other servers reject them. */
 function toEffort(
   { thinking }: Model,
   effort: Effort | undefined,
@@ -195,27 +201,25 @@ function toTool({ name, description, inputSchema }: ToolDefinition): ChatComplet
 }
 
 /**
- * A placeholder where a user message is required and there is none: before an answer that opens the conversation or
- * follows one.
+ * A placeholder for a required user message: before an answer that opens the conversation or follows another answer.
  */
 const CONTINUE = "Continue.";
 
 // OpenAI's own limit for this API.
 const MAX_ID_CHARS = 40;
 
-/** Who is asked, and what of a history cannot be sent. */
+/** The target of the messages, and the parts of a history that cannot be sent to it. */
 export interface MessageOptions extends Omit<TurnContext, "toWireId"> {
   /** Without tools, calls and results are sent as text. */
   hasTools: boolean;
-  /** False when the server or the model refuses images: notes stand in their place. */
+  /** False if the server or the model rejects images: notes replace them. */
   takesImages: boolean;
 }
 
 /**
- * The conversation in the form every server accepts, whatever the history looks like: it begins with the user, user
- * and assistant take turns, as many chat templates require, every call is answered directly behind its message, and
- * there is something to answer at the end. Results can only be text, so their images follow behind the last of them
- * as the user's.
+ * The conversation in a form that every server accepts, for any history: it begins with a user message, user and
+ * assistant alternate (many chat templates require that), every call is followed directly by its result, and the last
+ * message needs an answer. Results can only be text, so their images follow the last result in a user message.
  */
 export function toCompatibleMessages(
   messages: readonly Message[],
@@ -242,7 +246,7 @@ export function toCompatibleMessages(
   return turns;
 }
 
-/** Ids that the model itself gave to its calls; some models are trained on their form. */
+/** The ids that the model itself gave to its calls. Some models are trained on the form of their ids. */
 function findOwnIds(messages: readonly Message[], model: string): Set<string> {
   const own = messages
     .filter((message) => message.role === "assistant")
@@ -288,12 +292,12 @@ function addAssistant(
   turns.push(turn);
 }
 
-/** A text, or parts where there are images: not every server takes parts. */
+/** A text, or parts if there are images: not every server accepts parts. */
 type UserContent = ChatCompletionUserMessageParam["content"];
 
 const NO_IMAGES = "[An image was here; it was left out because the model takes none.]";
 
-/** A user's words, with images as parts between them. Text alone is a string: not every server takes lists. */
+/** A user message with its images as parts. Text alone is sent as a string: not every server accepts lists. */
 function toUserContent({ content }: UserMessage, takesImages: boolean): UserContent {
   if (typeof content === "string") return content.toWellFormed();
   const parts = content.flatMap((block): ChatCompletionContentPart[] => {
@@ -303,19 +307,19 @@ function toUserContent({ content }: UserMessage, takesImages: boolean): UserCont
   return toContent(parts);
 }
 
-/** What two user messages say, as one. */
+/** The content of two user messages as one. */
 function joinContent(left: UserContent, right: UserContent): UserContent {
   return toContent([...toParts(left), ...toParts(right)]);
 }
 
-/** A result's text; it is never empty, and says where images are. */
+/** A result's text, which is never empty and mentions the images that follow. */
 function toResultText({ output, images = [] }: ToolResultMessage, takesImages: boolean): string {
   const text = isBlank(output) ? [] : [output.toWellFormed()];
   if (images.length === 0) return text.join("");
   return [...text, takesImages ? "[The image follows in the next message.]" : NO_IMAGES].join("\n");
 }
 
-/** The images of results as a user's message; undefined when there are none. */
+/** The images of results as a user message; undefined if there are none. */
 function toImageContent(
   results: ReadonlyArray<{ result: ToolResultMessage; wireId: string }>,
 ): UserContent | undefined {
@@ -347,27 +351,27 @@ function toImagePart(image: ImageBlock, takesImages: boolean): ChatCompletionCon
   return url === undefined ? toTextPart(toUnsentImageNote(image)) : { type: "image_url", image_url: { url } };
 }
 
-/** An assistant message; thinking goes back in one of several further fields. */
+/** An assistant message; its thinking is sent in one of several additional fields. */
 type AssistantParam = ChatCompletionAssistantMessageParam & Record<string, unknown>;
 
 const MAX_NAME_CHARS = 64;
 
-/** Who is asked, and what of an assistant message goes back there. */
+/** The target of an assistant message, and the parts of it that can be sent back. */
 interface TurnContext {
-  /** The server's name: what came from it under that name goes back to it. */
+  /** The server's name: replay data with this name is sent back. */
   provider: string;
-  /** The model that is asked, as it was handed in. */
+  /** The id of the requested model, as the caller gave it. */
   model: string;
-  /** False when the server refuses to take thinking back. */
+  /** False if the server rejects thinking in the history. */
   takesThinking: boolean;
-  /** An id as the server takes it. */
+  /** Converts an id to one that the server accepts. */
   toWireId(toolCallId: string): string;
 }
 
 /**
- * An assistant message as the API takes it; undefined when nothing of it can be sent. Its texts are one: lists of
- * parts are not understood everywhere. A turn with tool calls continues after its results, so the model gets its
- * thinking back, as servers that use it require; thinking of other turns is left out.
+ * An assistant message for the API; undefined if no part of it can be sent. Its texts are joined, because not every
+ * server accepts lists of parts. A turn with tool calls continues after its results, so its thinking is sent back, as
+ * some servers require; the thinking of other turns is left out.
  */
 function toAssistantParam(message: AssistantMessage, context: TurnContext): AssistantParam | undefined {
   const text = message.content
@@ -403,7 +407,10 @@ function toCallParam(
     : { ...call, ...{ extra_content: toWellFormedJson(extraContent) } };
 }
 
-/** The text goes back in the field it came in; what is signed or encrypted only to the model that it came from. */
+/**
+ * The thinking text, in the field it arrived in. Signed or encrypted details are sent only to the model that produced
+ * them.
+ */
 function toThinkingFields(
   message: AssistantMessage,
   { provider, model }: TurnContext,
@@ -424,23 +431,23 @@ function toThinkingFields(
   };
 }
 
-/** A server that speaks OpenAI's Chat Completions, under the name that a configuration gives it. */
+/** A server with OpenAI's Chat Completions API, under its configured name. */
 export interface CompatibleServer {
   name: string;
-  /** Where requests go and with which key; the key is one that a server without keys passes over when there is none. */
+  /** The address and the key; a server without keys ignores the placeholder key. */
   endpoint: ProviderEndpoint;
-  /** Where its errors are found and what they may not repeat. */
+  /** The server's name in error messages, and the text that they must not repeat. */
   shown: ProviderEndpoint;
   vendor: Vendor;
 }
 
-// What the documentation of such servers says to put where a client insists on a key. They are ordinary words, so
+// Values that the documentation of such servers suggests if a client requires a key. They are ordinary words, so
 // redacting them would hide nothing.
 const PLACEHOLDER_KEYS: ReadonlySet<string> = new Set(
   "none x dummy empty EMPTY ollama lm-studio no-key not-needed sk-no-key-required".split(" "),
 );
 
-/** `baseUrl` is taken as it is: with `/v1`, where the server has that. */
+/** `baseUrl` is used unchanged, including `/v1` if the server needs it. */
 export function toCompatibleServer(
   name: string,
   { baseUrl, apiKey }: { baseUrl: string; apiKey?: string | undefined },
@@ -460,13 +467,13 @@ export function toCompatibleServer(
   };
 }
 
-/** The server's address as messages show it: without a password or a key that somebody wrote into it. */
+/** The server's address for messages, without a password or key in it. */
 export function addressOf({ endpoint }: CompatibleServer): string {
   const url = URL.parse(endpoint.baseUrl);
   return url ? `${url.origin}${url.pathname.replace(/\/+$/, "")}` : endpoint.host;
 }
 
-/** The model's id as the server knows it: what follows the server's name, slashes and colons included. */
+/** The model's id on the server: everything after the server's name and the first slash. */
 export function toServerModelId(modelId: string): string {
   return modelId.slice(modelId.indexOf("/") + 1);
 }

@@ -16,14 +16,14 @@ import {
   toThinkingBlock,
 } from "./request.ts";
 
-/** Comes after the last chunk of an answer that is whole. */
+/** Follows the last chunk of a complete answer. */
 export const ANSWER_END = Symbol("the end of an answer");
 
-/** A stretch of text or of thinking. */
+/** A contiguous run of text or of thinking. */
 interface TextDraft {
   type: "text" | "thinking";
   text: string;
-  /** Where the thinking came in. */
+  /** The field in which the thinking arrived. */
   field: ThinkingField | undefined;
   isEnded: boolean;
 }
@@ -40,13 +40,13 @@ export interface CompatibleAnswer {
   rawStopReason: string | undefined;
   isRefused: boolean;
   isStarted: boolean;
-  /** True after the last event: an answer that ends without it was cut. */
+  /** True after the last event. An answer that ends before it was cut. */
   isFinished: boolean;
-  /** Ids of the conversation's calls, the answer's own included. */
+  /** The ids of all calls in the conversation, including those of this answer. */
   usedIds: Set<string>;
 }
 
-/** @param callIds ids of the tool calls that the conversation has already. */
+/** @param callIds the ids of the tool calls already in the conversation. */
 export function createCompatibleAnswer(callIds: Iterable<string> = []): CompatibleAnswer {
   return {
     drafts: [],
@@ -69,7 +69,7 @@ export function applyCompatibleEvent(answer: CompatibleAnswer, event: unknown): 
   return [{ type: "start" }, ...ours];
 }
 
-/** A whole answer, as some servers send it although a stream was asked for, has a message in the place of deltas. */
+/** Some servers send a complete answer although a stream was requested: it has a message instead of deltas. */
 function applyChunk(answer: CompatibleAnswer, chunk: Record<string, unknown>): ProviderEvent[] {
   const choice = firstChoice(chunk);
   const events = applyDelta(answer, asRecord(choice.delta ?? choice.message));
@@ -80,7 +80,7 @@ function applyChunk(answer: CompatibleAnswer, chunk: Record<string, unknown>): P
   return [...events, { type: "usage", usage }];
 }
 
-/** Only one answer is asked for. */
+/** The first choice: only one answer is requested. */
 export function firstChoice({ choices }: Record<string, unknown>): Record<string, unknown> {
   return asRecord(Array.isArray(choices) ? choices[0] : undefined);
 }
@@ -127,7 +127,7 @@ function growText(
   return [...openDraft(answer, { type, text, field, isEnded: false }), delta];
 }
 
-/** Begins a block; the text before it is over then. */
+/** Opens a block, which ends the text before it. */
 function openDraft(answer: CompatibleAnswer, draft: Draft): ProviderEvent[] {
   const ended = answer.drafts.flatMap(endOfText);
   answer.drafts.push(draft);
@@ -141,7 +141,7 @@ function endOfText(draft: Draft): ProviderEvent[] {
   return [type === "text" ? { type: "text_end", text } : { type: "thinking_end", thinking: text }];
 }
 
-/** Calls end here: until then, each may get more arguments. */
+/** Ends the calls. Until now, each of them could receive more arguments. */
 function endAnswer(answer: CompatibleAnswer): ProviderEvent[] {
   answer.isFinished = true;
   return answer.drafts.flatMap((draft): ProviderEvent[] => {
@@ -154,39 +154,39 @@ function endAnswer(answer: CompatibleAnswer): ProviderEvent[] {
 /** A tool call while it arrives. */
 interface PartialCall {
   type: "tool_call";
-  /** What the server tells it from others by, as far as it does. */
+  /** The index or id by which the server identifies the call, if it sends one. */
   index: unknown;
   wireId: string;
-  /** Unique over the conversation. */
+  /** Unique in the conversation. */
   id: string;
   name: string;
   json: string;
-  /** What a gateway sends with a call and wants back with it, such as a signature of Gemini's. */
+  /** Data that a gateway sends with a call and expects back with it, such as Gemini's signature. */
   extraContent: unknown;
   isAnnounced: boolean;
 }
 
-/** One entry of `tool_calls`, read: what is missing is undefined or empty. */
+/** One parsed entry of `tool_calls`; missing fields are undefined or empty. */
 interface CallPiece {
   index: unknown;
   id: string;
   name: string;
-  /** Text of the arguments. Some servers send the arguments as an object: it is whole then. */
+  /** The text of the arguments. Some servers send the complete arguments as an object. */
   json: string;
   isWhole: boolean;
   extraContent: unknown;
 }
 
-/** The answer so far, as far as it concerns calls. */
+/** The fields of the answer that calls need. */
 interface CallContext {
   calls: readonly PartialCall[];
   /** Adds a new call. */
   open(call: PartialCall): ProviderEvent[];
-  /** Ids of the conversation's calls, added to here. */
+  /** The ids of the conversation's calls; new ids are added. */
   usedIds: Set<string>;
 }
 
-/** Takes in the calls, or pieces of calls, of one chunk. */
+/** Applies the calls, or pieces of calls, in one chunk. */
 function applyCalls(delta: Record<string, unknown>, context: CallContext): ProviderEvent[] {
   const touched = new Set<PartialCall>();
   return readPieces(delta).flatMap((piece) => {
@@ -198,7 +198,7 @@ function applyCalls(delta: Record<string, unknown>, context: CallContext): Provi
   });
 }
 
-/** Tells that a call has begun, and what had come of its arguments by then. */
+/** Emits the start of a call and the arguments received so far. */
 function announce(call: PartialCall): ProviderEvent[] {
   if (call.isAnnounced) return [];
   call.isAnnounced = true;
@@ -207,7 +207,7 @@ function announce(call: PartialCall): ProviderEvent[] {
   return json === "" ? [start] : [start, { type: "tool_call_delta", id, delta: json }];
 }
 
-/** True when the arguments are complete, as far as they can tell by themselves. */
+/** True if the arguments parse as a complete object. */
 function hasWholeInput({ json }: PartialCall): boolean {
   return json.trimEnd().endsWith("}") && isRecord(parseJson(json));
 }
@@ -232,8 +232,8 @@ function readPiece(entry: Record<string, unknown>): CallPiece {
 }
 
 /**
- * The call that a piece continues; undefined for a new one. The index decides if there is one, then the id. But
- * some servers give every call the index 0, others repeat name or id with every piece, and others give neither.
+ * The call that a piece continues; undefined for a new call. The index decides if there is one, then the id. However,
+ * some servers give every call the index 0, others repeat the name or id with every piece, and others send neither.
  */
 function findCall(
   piece: CallPiece,
@@ -258,7 +258,7 @@ function beginsByOtherId({ name }: CallPiece, call: PartialCall): boolean {
   return name !== "" && (name !== call.name || call.json === "" || hasWholeInput(call));
 }
 
-/** For a piece that no id tells from the call before it. */
+/** For a piece whose id does not distinguish it from the previous call. */
 function beginsByName(piece: CallPiece, call: PartialCall, touched: ReadonlySet<PartialCall>): boolean {
   const { index, id, name, json } = piece;
   if (name === "" || (id !== "" && id === call.wireId)) return false;
@@ -283,7 +283,7 @@ function createCall({ index, id }: CallPiece, usedIds: Set<string>): PartialCall
 
 function toUniqueId(id: string, usedIds: ReadonlySet<string>): string {
   let unique = id;
-  // Nine letters and digits are an id to every server: Mistral's take nothing else.
+  // Every server accepts an id of nine letters and digits: Mistral's servers accept nothing else.
   for (let count = usedIds.size + 1; unique === ""; count++) {
     const made = `call${String(count).padStart(5, "0")}`;
     if (!usedIds.has(made)) unique = made;
@@ -294,7 +294,7 @@ function toUniqueId(id: string, usedIds: ReadonlySet<string>): string {
 
 function grow(call: PartialCall, piece: CallPiece): ProviderEvent[] {
   call.extraContent = piece.extraContent ?? call.extraContent;
-  // A name may be repeated with every piece, or come in pieces before the arguments.
+  // A name may be repeated with every piece, or arrive in pieces before the arguments.
   if (call.name === "") call.name = piece.name;
   else if (piece.name !== call.name && call.json === "") call.name += piece.name;
   const delta = newPartOf(piece, call);
@@ -303,7 +303,7 @@ function grow(call: PartialCall, piece: CallPiece): ProviderEvent[] {
   return delta === "" ? [] : [{ type: "tool_call_delta", id: call.id, delta }];
 }
 
-/** Some servers repeat the whole of the arguments at the end. */
+/** The new part of the arguments: some servers repeat all of them at the end. */
 function newPartOf({ json, isWhole }: CallPiece, call: PartialCall): string {
   const isRepeated = call.json !== "" && (isWhole || (json === call.json && hasWholeInput(call)));
   return isRepeated ? "" : json;
@@ -311,27 +311,27 @@ function newPartOf({ json, isWhole }: CallPiece, call: PartialCall): string {
 
 /** Message metadata that the server does not provide. */
 interface MessageFrame {
-  /** The id of the model that was asked, as it was handed in. */
+  /** The id of the requested model, as the caller gave it. */
   model: string;
-  /** The name of the server, under which goes what only it understands. */
+  /** The name of the server that the replay data is addressed to. */
   provider: string;
   /** Milliseconds since the epoch. */
   timestamp: number;
 }
 
-/** What servers call an answer that has met a limit. */
+/** The finish reasons of an answer that reached a limit. */
 const CUT_REASONS: ReadonlySet<string> = new Set([
   "length",
   "max_tokens",
   "model_length",
   "model_context_window_exceeded",
-  // Retrying would not bring the rest.
+  // A retry would not return the rest.
   "content_filter",
 ]);
 
 /**
- * The answer as a message. One that is not finished was aborted: it holds what had arrived, without calls that were
- * not complete.
+ * The answer as a message. An unfinished answer was aborted: the message holds what had arrived, without incomplete
+ * calls.
  */
 export function toCompatibleMessage(answer: CompatibleAnswer, frame: MessageFrame): AssistantMessage {
   const content = toContent(answer, frame.provider);
@@ -348,7 +348,7 @@ export function toCompatibleMessage(answer: CompatibleAnswer, frame: MessageFram
   };
 }
 
-/** @param frame.isCut true when the arguments may have been cut off. */
+/** @param frame.isCut true if the arguments may be incomplete. */
 function toToolCall(
   { id, name, json, extraContent }: PartialCall,
   { isCut, provider = "" }: { isCut: boolean; provider?: string },
@@ -385,7 +385,7 @@ function toContent(answer: CompatibleAnswer, provider: string): ContentBlock[] {
   return [toThinkingBlock("", { field: undefined, details }, provider), ...blocks];
 }
 
-/** Of an answer that broke off; a call is over when something has come after it. */
+/** Decides what an interrupted answer keeps. A call is complete if another block follows it. */
 function isReadableHalf(draft: Draft, index: number, drafts: readonly Draft[]): boolean {
   return draft.type !== "tool_call" || (index < drafts.length - 1 && hasWholeInput(draft));
 }
@@ -397,13 +397,13 @@ function isCutShort({ rawStopReason }: CompatibleAnswer): boolean {
 function toStopReason(answer: CompatibleAnswer, content: readonly ContentBlock[]): StopReason {
   if (isCutShort(answer)) return "max_tokens";
   if (answer.isRefused) return "error";
-  // Many a server says `stop` though there are calls.
+  // Many servers send `stop` although there are calls.
   return content.some(({ type }) => type === "tool_call") ? "tool_use" : "end_turn";
 }
 
 /**
- * The tokens of an answer; undefined if none are reported. Input includes what was read from the cache, whose number
- * DeepSeek and Moonshot have under names of their own.
+ * The tokens of an answer; undefined if none are reported. Input includes the tokens read from the cache, which
+ * DeepSeek and Moonshot report under other names.
  */
 function readUsage(usage: unknown): Usage | undefined {
   if (!isRecord(usage)) return undefined;

@@ -12,10 +12,10 @@ import type { Model, ModelPrice } from "../types.ts";
 import { KNOWN_MODELS, type ModelDefinition, type ModelLimit } from "./known-models.ts";
 
 /**
- * The models that hold for a configuration. What it calls a model wins over what the known ones are called.
+ * The models for a configuration. A configured name takes precedence over a known one.
+ *
  * @throws ModelSettingError for two settings of one model or one name, for a model of a server that is not
- * configured,
- * and for one whose provider is unknown.
+ * configured, and for a model whose provider is unknown.
  */
 export function createModelCatalog({ models = [], compatible = {} }: CatalogSettings): ModelCatalog {
   const servers = Object.keys(compatible);
@@ -30,7 +30,7 @@ export function createModelCatalog({ models = [], compatible = {} }: CatalogSett
       });
     }
   }
-  // Further settings may call these models by the names they have now.
+  // Further settings may use the names that these models have now.
   catalog.settleNames();
   for (const [index, setting] of models.entries()) {
     const key = `models[${index}]`;
@@ -46,9 +46,9 @@ const PUBLIC_PROVIDERS = ["anthropic", "openai"];
 interface SettingLocation {
   /** Such as `models[0]`. */
   key: string;
-  /** The list it stands in: a model may be in several, but once in each. */
+  /** The list of the setting: a model may be in several lists, but only once in each. */
   list: string;
-  /** The id that the setting says is a name for the model, whatever else it may have meant. */
+  /** The id that the setting declares to be a name of the model, whatever it meant before. */
   isNamedById?: boolean;
 }
 
@@ -70,7 +70,7 @@ class ConfiguredCatalog implements ModelCatalog {
     this.definitions.set(model, applyFigures(before, figures, key));
   }
 
-  /** Gives every name to the one model it means. */
+  /** Assigns each name to exactly one model. */
   settleNames(): void {
     const ids = new Set([...this.definitions.values()].map(({ id }) => id));
     const owners = this.names.settle(ids);
@@ -109,39 +109,40 @@ class ConfiguredCatalog implements ModelCatalog {
   }
 }
 
-/** As the configuration's own errors write it: a name with a dot in it is no further level. */
+/** Quoted as in the configuration's own errors, so that a name with a dot does not look like a nested key. */
 function serverKey(server: string): string {
   return `provider.compatible${/^[\w-]+$/.test(server) ? `.${server}` : `[${JSON.stringify(server)}]`}`;
 }
 
-/** One key for one model: two providers may have the same id. */
+/** The key of one model: two providers may have the same id. */
 function keyOf({ provider, id }: ModelIdentity): string {
   return `${provider} ${id}`;
 }
 
-/** A model that is added, or corrected where it is known. */
+/** A model that is added, or corrected if it is known. */
 interface ModelSetting extends ModelFigures {
-  /** `anthropic`, `openai` or the name of a compatible server; by default what the id says. */
+  /** `anthropic`, `openai` or the name of a compatible server; by default derived from the id. */
   provider?: string | undefined;
 }
 
-/** Whose model it is, and what it is called here: `NAME/MODEL` where it is a server's. */
+/** The provider of a model and its full id: `NAME/MODEL` for a server's model. */
 interface ModelIdentity {
   provider: string;
   id: string;
 }
 
-/** What settings may refer to. */
+/** The servers that settings may refer to. */
 interface KnownNames {
-  /** The names of the servers that are configured. */
+  /** The names of the configured servers. */
   servers: readonly string[];
   find(idOrAlias: string): ModelDefinition | undefined;
 }
 
 /**
  * The model that a setting is about.
+ *
  * @param key of the setting, for errors.
- * @throws ModelSettingError when its server is not configured, or nothing tells whose model it is.
+ * @throws ModelSettingError if its server is not configured, or its provider is unknown.
  */
 function identifyModel({ id, provider }: ModelSetting, key: string, known: KnownNames): ModelIdentity {
   if (provider !== undefined) return identifyAt(provider, id, { key, known });
@@ -160,7 +161,7 @@ function identifyModel({ id, provider }: ModelSetting, key: string, known: Known
   );
 }
 
-/** The server whose `NAME/` an id begins with, where something follows. */
+/** The server whose `NAME/` an id begins with, if something follows. */
 function serverOf(id: string, servers: readonly string[]): string | undefined {
   return servers.find((server) => id.startsWith(`${server}/`) && id.length > server.length + 1);
 }
@@ -184,20 +185,20 @@ function identifyAt(
 }
 
 function unknownServer(name: string, key: string, { servers }: KnownNames): ModelSettingError {
-  const configured = servers.length === 0 ? "there is none" : `servers: ${servers.join(", ")}`;
+  const configured = servers.length === 0 ? "there are none" : `servers: ${servers.join(", ")}`;
   return new ModelSettingError(
     key,
     `no server called ${JSON.stringify(name)} is configured (${configured}); add provider.compatible.${name} to your configuration, or correct the name`,
   );
 }
 
-/** What a setting asks to call a model. */
+/** The names that a setting requests for a model. */
 interface Claim {
   /** The model's own id. */
   id: string;
   /** The setting, such as `models[0]`. */
   key: string;
-  /** The list it stands in: a model may be in several, but once in each. */
+  /** The list of the setting: a model may be in several lists, but only once in each. */
   list: string;
   aliases: readonly string[];
 }
@@ -208,10 +209,10 @@ interface Owner {
   id: string;
 }
 
-// What begins so never reaches the names: it is a script, or says its provider.
+// Such ids are resolved before names are considered: they are scripts or state their provider.
 const RESERVED = ["anthropic", "openai", "scripted"];
 
-/** The names that a configuration gives to models; a model is known here by a key of the caller's. */
+/** The names that a configuration gives to models; each model is identified by a key of the caller. */
 class ModelNames {
   private readonly claims = new Map<string, Claim[]>();
   private readonly claimedIds = new Map<string, Set<string>>();
@@ -219,7 +220,7 @@ class ModelNames {
 
   constructor(private readonly servers: readonly string[]) {}
 
-  /** @throws ModelSettingError when the same list has a setting for this model already. */
+  /** @throws ModelSettingError if the same list already has a setting for this model. */
   claim(model: string, claim: Claim): void {
     const claims = this.claims.get(model) ?? [];
     const earlier = claims.find(({ list }) => list === claim.list);
@@ -232,15 +233,19 @@ class ModelNames {
     this.claims.set(model, [...claims, claim]);
   }
 
-  /** The id that a setting says means the model too, without its server's name, unless another setting says the same. */
+  /**
+   * The model's id without its server's name, which also becomes a name of the model unless another setting claims
+   * it.
+   */
   claimId(model: string, id: string): void {
     this.claimedIds.set(id, (this.claimedIds.get(id) ?? new Set()).add(model));
   }
 
   /**
-   * Decides which model every name means, and returns that.
-   * @param ids of all models there are.
-   * @throws ModelSettingError for an alias that two models ask for, or that is another model's id.
+   * Decides which model each name means.
+   *
+   * @param ids of all models.
+   * @throws ModelSettingError for an alias that two models claim, or that is another model's id.
    */
   settle(ids: ReadonlySet<string>): ReadonlyMap<string, string> {
     const owners = new Map<string, string>();
@@ -253,7 +258,7 @@ class ModelNames {
     return owners;
   }
 
-  /** The model that a name was given to. */
+  /** The model that a name was assigned to. */
   find(name: string): string | undefined {
     return this.owners.get(name);
   }
@@ -287,7 +292,7 @@ class ModelNames {
 }
 
 // Such servers do not report their limits, and often silently truncate the beginning of a request that is too long.
-// Local models usually have at least this much; more has to be configured.
+// Local models usually have at least this window; a larger one has to be configured.
 const ASSUMED_WINDOW = 32_768;
 const ASSUMED_OUTPUT = 8_192;
 
@@ -303,15 +308,16 @@ function assumeServerModel(server: string, id: string): ModelDefinition {
   };
 }
 
-/** A model of Anthropic's or OpenAI's that is not among the known ones. */
+/** A model of Anthropic or OpenAI that is not among the known ones. */
 function assumePublicModel(provider: string, id: string): ModelDefinition {
   return { ...assumeModel(`${provider}/${id}`), assumed: ["contextWindow", "maxOutputTokens"] };
 }
 
 /**
- * The model with what is said of it; aliases are added to those it has.
+ * The model with the configured properties; aliases are added to those it has.
+ *
  * @param key of the setting, for errors.
- * @throws ModelSettingError when an answer would be longer than the window.
+ * @throws ModelSettingError if an answer could be longer than the window.
  */
 function applyFigures(model: ModelDefinition, figures: ModelFigures, key: string): ModelDefinition {
   const { aliases: _, assumed = [], longContext, maxInputTokens, ...rest } = model;
@@ -325,7 +331,7 @@ function applyFigures(model: ModelDefinition, figures: ModelFigures, key: string
     contextWindow,
     maxOutputTokens: toOutputLimit(model, figures, key),
     ...(maxInputTokens !== undefined && maxInputTokens < contextWindow && { maxInputTokens }),
-    // A price for long input belongs to the vendor's own prices, not to somebody else's.
+    // A price for long input belongs to the vendor's own prices, not to configured ones.
     ...(longContext && Object.keys(price).length === 0 && { longContext }),
     ...(thinking && { thinking }),
     ...(aliases.length > 0 && { aliases }),
@@ -341,14 +347,14 @@ function toOutputLimit(model: ModelDefinition, figures: ModelFigures, key: strin
     return isFitting ? model.maxOutputTokens : Math.min(model.maxOutputTokens, quarterOf(window));
   }
   if (said <= window) return said;
-  const advice = figures.contextWindow === undefined ? "; say its contextWindow too" : "";
+  const advice = figures.contextWindow === undefined ? "; set its contextWindow too" : "";
   throw new ModelSettingError(
     `${key}.maxOutputTokens`,
     `${said} tokens are more than its window of ${window}${advice}`,
   );
 }
 
-/** As much of a window as an answer may take where nobody says it: the conversation needs the rest. */
+/** The share of a window that an answer may take by default: the conversation needs the rest. */
 function quarterOf(window: number): number {
   return Math.max(1, Math.floor(window / 4));
 }

@@ -1,43 +1,43 @@
 import type { Model, ModelPrice, ThinkingSupport } from "../types.ts";
 
-/** A limit that a model may have without our knowing it. */
+/** A limit of a model that is not in the tables. */
 export type ModelLimit = "contextWindow" | "maxOutputTokens";
 
-/** A model as lists show it: with its other names, and with what is only assumed. */
+/** A model for lists: with its aliases and the names of assumed limits. */
 export interface ModelDefinition extends Model {
   aliases?: string[];
-  /** Limits that nobody has published or configured: a cautious number stands in for them. */
+  /** Limits that nobody has published or configured; conservative values are assumed. */
   assumed?: readonly ModelLimit[];
 }
 
-/** What OpenAI's models with a window of a million tokens have in common: longer input costs more. */
+/** Common to OpenAI's models with a window of a million tokens: longer input costs more. */
 const LONG = { window: 1_050_000, input: 922_000, output: 128_000, longInput: 272_000 };
 const GPT_5 = { window: 400_000, input: 272_000, output: 128_000 };
-/** What Anthropic's models had in common before their windows grew to a million tokens. */
+/** Common to Anthropic's models before their windows grew to a million tokens. */
 const CLAUDE_4_5 = { window: 200_000, output: 64_000, thinking: "budget" } as const;
 
-/** Where a price was looked up, and when. */
+/** Where and when a price was looked up. */
 interface PriceCheck {
   source: string;
   /** Year and month. */
   checked: string;
 }
 
-/** Of the models below that have a price, by id. */
+/** The sources of the prices below, by model id. */
 export const PRICE_CHECKS = new Map<string, PriceCheck>();
 
 const ANTHROPIC_PAGES: PriceCheck = { source: "platform.claude.com, Pricing", checked: "2026-11" };
 const OPENAI_PAGES: PriceCheck = { source: "developers.openai.com, the model's page", checked: "2026-11" };
-// What it cost until then (10 and 40) is still quoted in many places.
+// Many places still quote the earlier prices (10 and 40).
 const O3_CUT: PriceCheck = {
   source: "modelpedia.dev and codeswap.net, after the cut of June 2025",
   checked: "2026-05",
 };
 
 /**
- * The models we have figures for. Windows and limits are the vendors' published ones of November 2026 (platform.claude.com
- * and developers.openai.com, the models' pages). Each price names its own source and date; one that could not be checked is
- * left out.
+ * The known models. Windows and limits are the vendors' published ones of November 2026 (platform.claude.com and
+ * developers.openai.com, the models' pages). Each price has its own source and date; prices that could not be checked
+ * are left out.
  */
 export const KNOWN_MODELS: readonly ModelDefinition[] = [
   claude("claude-sonnet-5-5", {
@@ -111,7 +111,7 @@ export const KNOWN_MODELS: readonly ModelDefinition[] = [
   gpt("gpt-6-astra", { price: { usd: [10, 50, 1, 12.5], ...OPENAI_PAGES }, ...LONG, thinking: "always" }),
   gpt("gpt-6-sol", { price: { usd: [2, 10, 0.2, 2.5], ...OPENAI_PAGES }, ...LONG }),
   gpt("gpt-6-luna", { price: { usd: [0.1, 0.5, 0.01, 0.125], ...OPENAI_PAGES }, ...LONG, aliases: ["luna"] }),
-  // Its promotional price was to end in November 2026, and sources differ on what came after.
+  // Its promotional price was to end in November 2026, and sources differ on the price after that.
   gpt("gpt-5.6-sol", { ...LONG, aliases: ["gpt-5.6"] }),
   gpt("gpt-5.5", { price: { usd: [5, 30, 0.5], ...OPENAI_PAGES }, ...LONG }),
   gpt("gpt-5.4", { price: { usd: [2.5, 15, 0.25], ...OPENAI_PAGES }, ...LONG }),
@@ -142,7 +142,7 @@ export const KNOWN_MODELS: readonly ModelDefinition[] = [
   gpt("o3", { price: { usd: [2, 8, 0.5], ...O3_CUT }, window: 200_000, output: 100_000, thinking: "always" }),
 ];
 
-/** US dollars for a million tokens of input and of output, and what part of the input price reading the cache costs. */
+/** US dollars per million tokens of input and output, and the price of cache reads as a share of the input price. */
 type ClaudePrice = [input: number, output: number, cacheReadShare?: number];
 
 interface ClaudeFigures {
@@ -176,7 +176,9 @@ function claude(id: string, figures: ClaudeFigures): ModelDefinition {
   };
 }
 
-/** Writing Anthropic's cache costs a quarter more than input; reading it a tenth of that, or less where it is said. */
+/**
+ * Writing Anthropic's cache costs a quarter more than input; reading it costs a tenth of that, or less where stated.
+ */
 function anthropicPrice([input, output, cacheReadShare = 0.1]: ClaudePrice): ModelPrice {
   return {
     inputCostPer1M: input,
@@ -186,12 +188,12 @@ function anthropicPrice([input, output, cacheReadShare = 0.1]: ClaudePrice): Mod
   };
 }
 
-/** Without the noise of binary fractions. */
+/** Rounds off the noise of binary fractions. */
 function toPrice(amount: number): number {
   return Number(amount.toPrecision(6));
 }
 
-/** US dollars for a million tokens; reading and writing the cache are left out where they are not known. */
+/** US dollars per million tokens; prices for reading and writing the cache are left out if they are unknown. */
 type GptPrice = [input: number, output: number, cacheRead?: number, cacheWrite?: number];
 
 interface GptFigures {
@@ -199,7 +201,7 @@ interface GptFigures {
   window?: number;
   input?: number;
   output?: number;
-  /** Input beyond this doubles the price of all input and makes output half as dear again. */
+  /** Input beyond this doubles the price of all input and raises the price of output by half. */
   longInput?: number;
   thinking?: ThinkingSupport;
   aliases?: string[];

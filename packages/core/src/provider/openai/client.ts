@@ -15,16 +15,16 @@ import { asRecord, isRecord } from "../wire-format.ts";
 
 let sdk: Promise<typeof OpenAISdk> | undefined;
 
-/** Making one takes as long as the rest of a request. */
+/** Kept because creating a client takes as long as the rest of a request. */
 const clients = new WeakMap<ProviderEndpoint, OpenAISdk.OpenAI>();
 
-/** The SDK, loaded when it is first needed: it takes longer to load than everything else together. */
+/** The SDK, loaded on first use: loading it takes longer than loading everything else together. */
 export function loadOpenAISdk(): Promise<typeof OpenAISdk> {
   sdk ??= import("openai");
   return sdk;
 }
 
-/** A client of the SDK that repeats nothing, prints nothing and takes nothing from the environment; one for an endpoint. */
+/** A client of the SDK that does not retry, print or read the environment; one per endpoint. */
 export async function openOpenAIClient(endpoint: ProviderEndpoint): Promise<OpenAISdk.OpenAI> {
   const client = clients.get(endpoint) ?? (await createClient(endpoint));
   clients.set(endpoint, client);
@@ -36,7 +36,7 @@ async function createClient(endpoint: ProviderEndpoint): Promise<OpenAISdk.OpenA
   return new OpenAI({
     apiKey: endpoint.apiKey,
     baseURL: endpoint.baseUrl,
-    // The SDK would look for these in the environment.
+    // The SDK would read these from the environment.
     adminAPIKey: null,
     organization: null,
     project: null,
@@ -45,7 +45,7 @@ async function createClient(endpoint: ProviderEndpoint): Promise<OpenAISdk.OpenA
     timeout: HEADERS_TIMEOUT_MS,
     logLevel: "off",
     fetchOptions: fetchOptionsFor(endpoint),
-    // It also takes headers from the environment, and there is no option against that.
+    // The SDK also reads headers from the environment, and no option disables that.
     fetch: (url, init) => fetch(url, { ...init, headers: toHeaders(endpoint.apiKey) }),
   });
 }
@@ -73,9 +73,9 @@ export function toOpenAIError(error: unknown, sdk: typeof OpenAISdk, endpoint: E
 }
 
 /**
- * What an error of a client of one's own means: whatever any copy of the `openai` package, `fetch` or a parser has thrown
- * becomes the error that `withRetry` and the agent loop understand. Its message names OpenAI instead of a host, since an error
- * does not say where the request went. A ProviderError is returned as it is.
+ * Classifies an error of an application's own client: anything that a copy of the `openai` package, `fetch` or a
+ * parser throws becomes the error that `withRetry` and the agent loop understand. Its message names OpenAI instead of
+ * a host, since the error does not contain the address. A ProviderError is returned unchanged.
  */
 export function classifyOpenAIError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
@@ -95,7 +95,7 @@ export function classifyOpenAIError(error: unknown): ProviderError {
   return classifyResponse(response, endpoint, OPENAI_VENDOR);
 }
 
-/** By name: `instanceof` would know the errors of one copy of the SDK only, and the SDK would have to be loaded for it. */
+/** Compares class names: `instanceof` would recognize only one copy of the SDK, which would have to be loaded first. */
 function hasClass(error: unknown, name: string): boolean {
   for (let layer: unknown = error; layer instanceof Object; layer = Object.getPrototypeOf(layer)) {
     if (layer.constructor.name === name) return true;
@@ -112,16 +112,16 @@ const REASONING_ITEM =
 const REASONING_FIELD =
   /encrypted[_ ]content|'?(reasoning(\.effort)?|include)'? (is not|does not) support|unsupported (parameter|value): '(reasoning|include)/i;
 
-/** What a request can do without. */
+/** The optional parts of a request. */
 export type OpenAIDispensable = "reasoning items" | "summary" | "reasoning";
 
-/** The part of a request that the API refused, if it accepts the same conversation without it. */
+/** The part of a request that the API rejected, if it accepts the same conversation without it. */
 export function refusedOpenAIPart({
   errorType,
   statusCode,
   message,
 }: ProviderError): OpenAIDispensable | undefined {
-  // An item that is not found is a 404, whose hint would otherwise name the model.
+  // For an item that is not found the API returns 404, whose hint would otherwise name the model.
   if (errorType !== "invalid_request" || (statusCode !== 400 && statusCode !== 404)) return undefined;
   if (REASONING_ITEM.test(message)) return "reasoning items";
   if (/reasoning[. ]summar/i.test(message)) return "summary";
@@ -130,12 +130,12 @@ export function refusedOpenAIPart({
 
 const DEFAULT_BASE_URL = "https://api.openai.com/v1";
 
-/** `baseUrl` is taken as it is: with `/v1`, where the server has that. */
+/** `baseUrl` is used unchanged, including `/v1` if the server needs it. */
 export function toOpenAIEndpoint(apiKey: string, baseUrl: string | undefined): ProviderEndpoint {
   return toEndpoint(apiKey, baseUrl || DEFAULT_BASE_URL);
 }
 
-/** Sends one request; the events of its answer follow. Throws what the SDK throws, or a ProviderError. */
+/** Sends one request and yields the events of its answer. Throws what the SDK throws, or a ProviderError. */
 export async function sendOpenAIRequest(
   endpoint: ProviderEndpoint,
   body: ResponseCreateParamsStreaming,

@@ -8,15 +8,15 @@ import type {
 } from "../../types.ts";
 import { asRecord, asString, countOf, isRecord, toCallInput } from "../wire-format.ts";
 
-/** What decides whether an item is kept in the form in which it can be sent back under its id. */
+/** Decides whether an item can be sent back under its id. */
 interface ItemFrame {
-  /** True when the item was cut off or may have been: it is never sent back under its id. */
+  /** True if the item was or may have been cut off: it is never sent back under its id. */
   isCut: boolean;
-  /** True when reasoning came before it: the API wants both back under their ids, or neither. */
+  /** True if reasoning came before it: the API accepts both under their ids, or neither. */
   followsReasoning: boolean;
 }
 
-/** An output item as our blocks; none when nothing is in it. */
+/** The blocks of an output item; none if it is empty. */
 function toContentBlocks(draft: PartialItem, frame: ItemFrame): ContentBlock[] {
   switch (draft.raw.type) {
     case "message":
@@ -30,10 +30,10 @@ function toContentBlocks(draft: PartialItem, frame: ItemFrame): ContentBlock[] {
   }
 }
 
-/** Under its id the item goes back only if it is whole and follows reasoning; see `ItemFrame`. */
+/** The item is sent back under its id only if it is complete and follows reasoning; see `ItemFrame`. */
 export function toToolCall(draft: PartialItem, { isCut, followsReasoning }: ItemFrame): ToolCallBlock {
   const { type: _, call_id, name, arguments: __, id, status, caller, ...extra } = draft.raw;
-  // A direct call is the default, so it need not be kept to be sent back.
+  // A direct call is the default and need not be sent back.
   const isDirect = caller == null || asRecord(caller).type === "direct";
   const known = { ...extra, ...(!isDirect && { caller }), ...(followsReasoning && !isCut && { id, status }) };
   const fields = Object.fromEntries(Object.entries(known).filter(([, value]) => value != null));
@@ -46,7 +46,7 @@ export function toToolCall(draft: PartialItem, { isCut, followsReasoning }: Item
   };
 }
 
-/** One block for each part. A message that is plain text needs nothing but the text to be sent back. */
+/** One block for each part. For a plain text message, the text is all that has to be sent back. */
 function toTextBlocks(draft: PartialItem, { isCut, followsReasoning }: ItemFrame): ContentBlock[] {
   const { type: _, role: __, content, ...message } = draft.raw;
   const parts = recordsOf(content);
@@ -90,21 +90,21 @@ function byIndex(left: TextDraft, right: TextDraft): number {
   return left.index - right.index;
 }
 
-/** The whole item is what counts for the API; its text is for the reader. */
+/** The API needs the whole item; its text is for the user. */
 function toThinkingBlocks({ raw, texts, isDone }: PartialItem, { isCut }: ItemFrame): ContentBlock[] {
   const thinking = thinkingText(texts);
   if (isDone && !isCut) return [{ type: "thinking", thinking, replay: { provider: OPENAI, data: raw } }];
   return thinking === "" ? [] : [{ type: "thinking", thinking }];
 }
 
-/** The texts of a reasoning item as one thinking, with empty lines between them. */
+/** The texts of a reasoning item as one text, separated by empty lines. */
 export function thinkingText(texts: readonly TextDraft[]): string {
   return texts.map(({ text }) => text).join("\n\n");
 }
 
-/** What a message says of itself that the API does not tell. */
+/** Message metadata that the API does not provide. */
 interface MessageFrame {
-  /** The id of the model that was asked. */
+  /** The id of the requested model. */
   model: string;
   /** Milliseconds since the epoch. */
   timestamp: number;
@@ -126,7 +126,7 @@ export function toOpenAIMessage(answer: OpenAIAnswer, frame: MessageFrame): Assi
   };
 }
 
-/** OpenAI counts what was read from the cache or written to it as input, and reasoning as output. */
+/** OpenAI counts tokens read from or written to the cache as input, and reasoning as output. */
 export function toUsage(raw: Record<string, unknown>): Usage {
   const details = asRecord(raw.input_tokens_details);
   const cacheReadTokens = countOf(details.cached_tokens);
@@ -155,18 +155,18 @@ function toContent({ drafts, isFinished, isIncomplete }: OpenAIAnswer): ContentB
 }
 
 function toStopReason({ drafts, isIncomplete }: OpenAIAnswer, content: readonly ContentBlock[]): StopReason {
-  // Cut by the token limit or by a content filter: retrying would not bring the rest.
+  // Cut by the token limit or by a content filter: a retry would not return the rest.
   if (isIncomplete) return "max_tokens";
   if (drafts.some(({ texts }) => texts.some(({ kind }) => kind === "refusal"))) return "error";
   return content.some((block) => block.type === "tool_call") ? "tool_use" : "end_turn";
 }
 
-/** The `provider` of replay data and opaque blocks that came from here and go back here. */
+/** The `provider` of replay data and opaque blocks that came from this API and are sent back to it. */
 export const OPENAI = "openai";
 
 /**
- * What goes back with a part of a message besides its text: the fields of the message it belongs to, such as `id` and
- * `phase`, and its own, such as `annotations`. Parts with the same `message.id` are one message.
+ * What is sent back with a part of a message besides its text: the fields of its message, such as `id` and `phase`,
+ * and its own, such as `annotations`. Parts with the same `message.id` form one message.
  */
 export interface PartReplay {
   message: Record<string, unknown>;
@@ -187,35 +187,35 @@ export interface TextDraft {
 
 /** An output item while it arrives. */
 export interface PartialItem {
-  /** What the API calls it by, as far as it does. */
+  /** The API's index or id of the item, by which its events find it. */
   outputIndex: unknown;
   itemId: unknown;
-  /** The item as it was added; once it is done, the whole of it. */
+  /** The item as it was added; the complete item once it is done. */
   raw: Record<string, unknown>;
   texts: TextDraft[];
   /** The arguments of a function call. */
   json: string;
-  /** The id of a function call. It stays what it was when the call was announced, since it has been shown by then. */
+  /** The id of a function call. It stays the announced id, which has already been shown. */
   callId: string;
-  /** True when the item itself has come, and not only pieces of it. */
+  /** True if the item itself has arrived, and not only pieces of it. */
   isAnnounced: boolean;
   isDone: boolean;
 }
 
-/** What has arrived of an answer. */
+/** The part of an answer that has arrived. */
 export interface OpenAIAnswer {
   drafts: PartialItem[];
   usage: Usage;
   rawStopReason: string | undefined;
   isStarted: boolean;
-  /** True after the last event: an answer that ends without it was cut. */
+  /** True after the last event. An answer that ends before it was cut. */
   isFinished: boolean;
   isIncomplete: boolean;
-  /** What the API says went wrong, if it did; nothing of the answer counts then. */
+  /** The error that the API reports, if any; the answer is discarded then. */
   failure: Record<string, unknown> | undefined;
 }
 
-/** The objects of what should be a list of them; empty for anything else. */
+/** The objects in a list; empty if the value is not a list. */
 export function recordsOf(list: unknown): Array<Record<string, unknown>> {
   return Array.isArray(list) ? list.filter(isRecord) : [];
 }

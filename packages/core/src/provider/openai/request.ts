@@ -28,9 +28,9 @@ import type { OpenAIDispensable } from "./client.ts";
 import { OPENAI } from "./items.ts";
 import { type Piece, type PieceContext, reasoningKeyOf, toPieces } from "./response.ts";
 
-/** `sessionId` becomes the key of the prompt cache; `maxTokens` can lower the model's own limit only. */
+/** `sessionId` becomes the key of the prompt cache; `maxTokens` can only lower the model's own limit. */
 interface RequestOptions extends Pick<StreamOptions, "maxTokens" | "effort" | "sessionId"> {
-  /** What the API has refused (see `refusalKeysOf`): it is left out. */
+  /** The parts that the API has rejected (see `refusalKeysOf`); they are left out. */
   refused?: ReadonlySet<string>;
 }
 
@@ -39,8 +39,8 @@ const MIN_OUTPUT_TOKENS = 16;
 const MAX_CACHE_KEY_CHARS = 64;
 
 /**
- * The body of a request. Nothing is stored at OpenAI, so it holds the whole conversation; it repeats the
- * instructions, tools and input of the previous request verbatim, which caches depend on.
+ * The body of a request. Nothing is stored at OpenAI, so it contains the whole conversation. It repeats the
+ * instructions, tools and input of the previous request verbatim, because caches depend on that.
  */
 export function toOpenAIRequest(
   model: Model,
@@ -66,7 +66,7 @@ export function toOpenAIRequest(
   };
 }
 
-/** What stands for a part of a request in `refused`; empty when the request does not have it. */
+/** The keys of a request part in `refused`; empty if the request does not have it. */
 export function refusalKeysOf(request: ResponseCreateParamsStreaming, part: OpenAIDispensable): string[] {
   const { model, reasoning, input } = request;
   switch (part) {
@@ -79,15 +79,15 @@ export function refusalKeysOf(request: ResponseCreateParamsStreaming, part: Open
   }
 }
 
-/** With the reasoning go the ids of all that it may have led to. */
+/** Reasoning is left out together with the ids of all items that it may have led to. */
 function keyOfItem(item: ResponseInputItem): string[] {
   if (item.type === "reasoning") return [reasoningKeyOf(item)];
   return "id" in item && item.id ? [item.id] : [];
 }
 
 /**
- * Not strict: strict mode wants every argument required and refuses a part of JSON Schema, so it would change what the
- * tools say. Arguments are checked when a call is run.
+ * Not strict: strict mode requires every argument and rejects a part of JSON Schema, so it would change the tools'
+ * descriptions. Arguments are validated when a call is run.
  */
 function toTool(tool: ToolDefinition): FunctionTool {
   return {
@@ -99,24 +99,24 @@ function toTool(tool: ToolDefinition): FunctionTool {
   };
 }
 
-/** Stands where an answer is asked for and there is nothing to answer. */
+/** A placeholder for a message to answer, if there is none. */
 const CONTINUE: ResponseInputItem = { role: "user", content: "Continue." };
 
 const MAX_ID_CHARS = 64;
 
-/** What of a history cannot be sent. */
+/** The parts of a history that cannot be sent. */
 interface InputOptions {
   /** Without tools, calls and results are sent as text. */
   hasTools: boolean;
-  /** A model that does not reason refuses the reasoning of one that does. */
+  /** A model that does not reason rejects the reasoning of one that does. */
   takesReasoning: boolean;
-  /** What the API has refused: reasoning, by its encrypted content, and ids of other items. */
+  /** What the API has rejected: reasoning, by its encrypted content, and the ids of other items. */
   refused: ReadonlySet<string>;
 }
 
 /**
- * The conversation in the form the API accepts, whatever the history looks like: every call has one output, no id
- * comes twice, and reasoning goes back only together with what it led to.
+ * The conversation in the form that the API accepts, for any history: every call has one output, no id occurs twice,
+ * and reasoning is sent back only together with what it led to.
  */
 export function toOpenAIInput(messages: readonly Message[], options: InputOptions): ResponseInputItem[] {
   const history = limitImages(toSendableHistory(messages));
@@ -127,7 +127,7 @@ export function toOpenAIInput(messages: readonly Message[], options: InputOption
     takesReasoning: options.takesReasoning,
     refused: options.refused,
     unanswered: findUnansweredItems(sendable),
-    // An id that was refused goes no more than one that was used.
+    // A rejected id is treated as one that was already used.
     usedIds: new Set(options.refused),
   };
   const items = sendable.flatMap((message): ResponseInputItem[] => {
@@ -171,9 +171,9 @@ function toImagePart(image: ImageBlock) {
   return { type: "input_image" as const, detail: "auto" as const, image_url: url };
 }
 
-/** What turning one message into items depends on, and what it leaves for the next. */
+/** The inputs for converting one message, and the ids that later messages may not repeat. */
 interface TurnContext extends PieceContext {
-  /** Ids of items that went before: the API refuses an id that comes twice. */
+  /** The ids of earlier items: the API rejects an id that occurs twice. */
   usedIds: Set<string>;
 }
 
@@ -183,7 +183,7 @@ interface Stretch {
   results: Piece[];
 }
 
-/** An assistant message as items of the API, in the order in which they came. */
+/** An assistant message as items of the API, in their original order. */
 function toTurnItems(message: AssistantMessage, context: TurnContext): ResponseInputItem[] {
   return toStretches(toPieces(message.content, context)).flatMap((stretch) =>
     toStretchItems(stretch, context.usedIds),
@@ -203,8 +203,8 @@ function toStretches(pieces: readonly Piece[]): Stretch[] {
 }
 
 /**
- * The API refuses reasoning that is not followed by the item it led to, and such an item under its id without its reasoning.
- * So they go back together, or neither reasoning nor ids do.
+ * The API rejects reasoning without the item it led to, and such an item under its id without its reasoning. Either
+ * both are sent back under their ids, or neither is.
  */
 function toStretchItems({ reasoning, results }: Stretch, usedIds: Set<string>): ResponseInputItem[] {
   const [first] = results;
@@ -218,7 +218,7 @@ function toStretchItems({ reasoning, results }: Stretch, usedIds: Set<string>): 
   });
 }
 
-/** Every piece with its own id, none of them twice. */
+/** True if every piece has its own id and none is used twice. */
 function canGoWhole(pieces: readonly Piece[], usedIds: ReadonlySet<string>): boolean {
   const ids = pieces.map(({ id }) => id).filter((id) => id !== "");
   const isUnique = new Set(ids).size === ids.length;
@@ -230,8 +230,8 @@ function isFree({ whole, id }: Piece, usedIds: ReadonlySet<string>): boolean {
 }
 
 /**
- * The opaque items that cannot go back: half ones; calls that wait for an output of ours, which no tool of ours gives;
- * and outputs without their call. What the provider ran itself stays.
+ * The opaque items that cannot be sent back: incomplete ones, calls that expect an output that none of our tools
+ * produces, and outputs without their call. Items that the provider ran itself are kept.
  */
 function findUnansweredItems(messages: readonly Message[]): ReadonlySet<OpaqueBlock> {
   const blocks = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
@@ -249,7 +249,7 @@ function findUnansweredItems(messages: readonly Message[]): ReadonlySet<OpaqueBl
   return new Set(unanswered);
 }
 
-/** The id under which an output is waited for, as for `local_shell_call` and `mcp_approval_request`. */
+/** The id that the item's output must have, for instance for `local_shell_call` and `mcp_approval_request`. */
 function calledIdOf({ raw }: OpaqueBlock): string | undefined {
   const { type, call_id, id } = asRecord(raw);
   if (type === "mcp_approval_request") return asString(id);
@@ -264,18 +264,18 @@ function answeredIdOf({ raw }: OpaqueBlock): string | undefined {
 
 type ReasoningFields = Pick<ResponseCreateParamsStreaming, "reasoning" | "include">;
 
-/** From the least to the most. */
+/** From the lowest to the highest. */
 const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
-/** Without `effort` the model chooses for itself; `hasSummary` asks for a summary of its reasoning. */
+/** Without `effort` the model chooses for itself; `hasSummary` requests a summary of its reasoning. */
 interface ReasoningOptions {
   effort: Effort | undefined;
   hasSummary: boolean;
 }
 
 /**
- * The fields of a request that ask for reasoning, empty for a model that has none: such a model refuses them. Reasoning
- * comes back encrypted, since nothing of it is stored at OpenAI.
+ * The fields of a request that enable reasoning; empty for a model that does not reason, which would reject them. The
+ * reasoning is returned encrypted, since nothing of it is stored at OpenAI.
  */
 function toReasoningFields(model: Model, { effort, hasSummary }: ReasoningOptions): ReasoningFields {
   const support = model.thinking ?? guessSupport(model.id);
@@ -293,9 +293,9 @@ function toReasoningFields(model: Model, { effort, hasSummary }: ReasoningOption
 }
 
 /**
- * What a model whose id we do not list can do. From the model pages of developers.openai.com: o-series, GPT-5, its codex
- * models, GPT-6 Astra and what follows GPT-6.1 Sol refuse the effort `none`; chat models and those before GPT-5, but for the
- * o-series, do not reason.
+ * The abilities of a model that is not listed. From the model pages of developers.openai.com: the o-series, GPT-5,
+ * its codex models, GPT-6 Astra and everything after GPT-6.1 Sol reject the effort `none`; chat models, and models
+ * before GPT-5 except the o-series, do not reason.
  */
 function guessSupport(id: string): ThinkingSupport {
   if (/-chat\b/.test(id)) return "none";
@@ -304,7 +304,10 @@ function guessSupport(id: string): ThinkingSupport {
   return /^(o\d|gpt-([5-9]|\d\d)|gpt-oss)/.test(id) ? "always" : "none";
 }
 
-/** The most that a model takes: more is refused, not lowered. `minimal` is left out, since it rules out parallel calls. */
+/**
+ * The highest effort that a model accepts: higher ones are rejected, not lowered. `minimal` is left out, since it
+ * disables parallel calls.
+ */
 function highestEffort(id: string): (typeof EFFORTS)[number] {
   if (/^gpt-5\.1-codex-max|^gpt-5\.[2-5](?!\d)/.test(id)) return "xhigh";
   return /^gpt-(5\.[6-9]|5\.\d\d|[6-9]|\d\d)/.test(id) ? "max" : "high";

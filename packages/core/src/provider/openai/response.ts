@@ -25,7 +25,7 @@ import {
 
 type Fields = Record<string, unknown>;
 
-/** An answer of which nothing has arrived; applying the events of one response changes it. */
+/** Creates the state of one answer, which the events of the response update. */
 export function createOpenAIAnswer(): OpenAIAnswer {
   return {
     drafts: [],
@@ -39,8 +39,8 @@ export function createOpenAIAnswer(): OpenAIAnswer {
 }
 
 /**
- * Applies one event of the API to the answer and returns the resulting provider events. Unknown events and fields
- * are skipped; an item's events may come between those of another.
+ * Applies one event of the API to the answer and returns the resulting provider events. Unknown events and fields are
+ * skipped; the events of several items may alternate.
  */
 export function applyOpenAIEvent(answer: OpenAIAnswer, event: unknown): ProviderEvent[] {
   const fields = asRecord(event);
@@ -72,7 +72,7 @@ function applyFields(answer: OpenAIAnswer, fields: Fields): ProviderEvent[] {
   }
 }
 
-/** How each kind of piece begins its name, what it is a piece of, and what it is called there. */
+/** The event prefix of each kind of text, the item that it belongs to, and its name there. */
 const KIND_OF_PIECE: Readonly<Record<string, { item: string; kind: TextKind | "arguments" | "part" }>> = {
   "response.content_part": { item: "message", kind: "part" },
   "response.output_text": { item: "message", kind: "output_text" },
@@ -107,12 +107,14 @@ function openItem(answer: OpenAIAnswer, fields: Fields, item: Fields = {}): Part
   return draft;
 }
 
-/** The open item that an event belongs to. Gateways change an item's id from event to event: its place counts first. */
+/**
+ * The open item that an event belongs to. Gateways change an item's id between events, so its index takes precedence.
+ */
 function findItem({ drafts }: OpenAIAnswer, fields: Fields): PartialItem | undefined {
   return drafts.findLast((draft) => !draft.isDone && isSameItem(draft, fields));
 }
 
-/** True for an event that comes after the end of its item. */
+/** True for an event that arrives after the end of its item. */
 function isOver({ drafts }: OpenAIAnswer, fields: Fields): boolean {
   const draft = drafts.findLast((candidate) => isSameItem(candidate, fields));
   return draft?.isDone === true && (fields.item === undefined || draft.raw.id === idOf(fields));
@@ -146,7 +148,7 @@ function finish(answer: OpenAIAnswer, response: Fields, isIncomplete: boolean): 
   answer.isIncomplete = isIncomplete || response.status === "incomplete";
   answer.rawStopReason = reason || asString(response.status) || (isIncomplete ? "incomplete" : "completed");
   answer.usage = toUsage(asRecord(response.usage));
-  // A server that streams nothing in between still sends everything at the end.
+  // A server may stream nothing before the end, and then send everything in the last event.
   const pendingItems = answer.drafts.length === 0 ? recordsOf(response.output) : [];
   const told = pendingItems.flatMap((item, index) =>
     endItem(openItem(answer, { output_index: index, item }), item),
@@ -160,7 +162,7 @@ function failureOf(error: unknown): Fields {
   return Object.keys(failure).length > 0 ? failure : { message: "no reason was given" };
 }
 
-/** @param place where the item stands in the answer; `item` is what is known of it. */
+/** @param place the item's index in the answer; `item` has the fields known so far. */
 function createPartialItem(
   { outputIndex, itemId }: Pick<PartialItem, "outputIndex" | "itemId">,
   place: number,
@@ -187,7 +189,7 @@ function callDelta({ callId }: PartialItem, delta: string): ProviderEvent {
   return { type: "tool_call_delta", id: callId, delta };
 }
 
-/** Adds a piece to a text; a new part of reasoning is set off from the one before it. */
+/** Adds a piece to a text; a new part of reasoning is separated from the previous one. */
 function growText(
   draft: PartialItem,
   kind: TextKind,
@@ -203,7 +205,7 @@ function growText(
   return [{ type: isThinking ? "thinking_delta" : "text_delta", delta: gap + delta }];
 }
 
-/** Takes in the whole of a text, of which all, some or none may have been streamed. */
+/** Applies the complete text, of which all, some or nothing may have been streamed. */
 function endText(
   draft: PartialItem,
   kind: TextKind,
@@ -222,7 +224,7 @@ function endText(
   return [...events, ...endOfText(text)];
 }
 
-/** Ends a text once. Thinking has no event of its own: it ends with its item, which may hold several. */
+/** Ends a text once. Thinking has no end event of its own: it ends with its item, which may have several parts. */
 function endOfText(text: TextDraft): ProviderEvent[] {
   if (text.isEnded) return [];
   text.isEnded = true;
@@ -237,14 +239,14 @@ function growArguments(draft: PartialItem, delta: string): ProviderEvent[] {
   return draft.isAnnounced ? [callDelta(draft, delta)] : [];
 }
 
-/** Takes in the whole of the arguments. */
+/** Applies the complete arguments. */
 function endArguments(draft: PartialItem, whole: string): ProviderEvent[] {
   const events = growArguments(draft, whole.startsWith(draft.json) ? whole.slice(draft.json.length) : "");
   if (whole !== "") draft.json = whole;
   return events;
 }
 
-/** Replaces a draft's item by the whole one, and takes in what of its texts was not streamed. */
+/** Replaces a partial item by the complete one, and adds the parts of its texts that were not streamed. */
 function completeItem(draft: PartialItem, item: unknown): ProviderEvent[] {
   const start = announceItem(draft, item);
   if (isRecord(item)) draft.raw = { type: draft.raw.type, ...item };
@@ -257,7 +259,7 @@ function completeItem(draft: PartialItem, item: unknown): ProviderEvent[] {
   ];
 }
 
-/** Takes in a whole part of a message or of reasoning; a part of a kind we do not know has no text. */
+/** Applies a complete part of a message or of reasoning; a part of an unknown kind has no text. */
 function endPart(draft: PartialItem, part: unknown, index: number): ProviderEvent[] {
   const { type, text, refusal } = asRecord(part);
   if (type === "refusal") return endText(draft, type, { index, whole: asString(refusal) });
@@ -267,35 +269,38 @@ function endPart(draft: PartialItem, part: unknown, index: number): ProviderEven
 
 const MAX_NAME_CHARS = 64;
 
-/** What of a message the API takes back. */
+/** The parts of a message that the API accepts back. */
 export interface PieceContext {
-  /** An id as the API takes it. */
+  /** Converts an id to one that the API accepts. */
   toWireId(toolCallId: string): string;
-  /** False for a model that refuses reasoning: none is sent to it. */
+  /** False for a model that rejects reasoning: none is sent to it. */
   takesReasoning: boolean;
-  /** What the API has refused: reasoning, by `reasoningKeyOf`, and the ids of other items. */
+  /** What the API has rejected: reasoning, by `reasoningKeyOf`, and the ids of other items. */
   refused: ReadonlySet<string>;
-  /** Opaque items that cannot go back. */
+  /** Opaque items that cannot be sent back. */
   unanswered: ReadonlySet<OpaqueBlock>;
 }
 
-/** A part of an assistant message on its way to the API. */
+/** A part of an assistant message, prepared for the API. */
 export interface Piece {
-  /** The item as the API made it; undefined when it cannot go back so. */
+  /** The original item; undefined if it cannot be sent back. */
   whole: ResponseInputItem | undefined;
-  /** What is sent where the item cannot go back under its id; nothing for what only its maker understands. */
+  /**
+   * The replacement if the item cannot be sent back under its id; none for an item that only its provider
+   * understands.
+   */
   plain: ResponseInputItem[];
   /** The item's id, empty when it has none. */
   id: string;
   isReasoning: boolean;
 }
 
-/** What stands for a reasoning item among those that the API has refused. */
+/** The key of a reasoning item in the set of rejected items. */
 export function reasoningKeyOf({ encrypted_content, id }: ResponseReasoningItem): string {
   return encrypted_content || id;
 }
 
-/** The pieces of a message; the blocks of one message item are one piece. Blocks of other providers are left out. */
+/** The pieces of a message; the blocks of one message item form one piece. Blocks of other providers are left out. */
 export function toPieces(blocks: readonly ContentBlock[], context: PieceContext): Piece[] {
   const pieces: Piece[] = [];
   let open: { id: string; parts: PartReplay["part"][]; piece: Piece } | undefined;
@@ -325,12 +330,12 @@ function toPiece(block: ContentBlock, context: PieceContext): Piece | undefined 
     case "opaque":
       return block.provider === OPENAI ? toOpaquePiece(block, context.unanswered) : undefined;
     default:
-      // Assistant messages hold no images.
+      // Assistant messages contain no images.
       return undefined;
   }
 }
 
-/** A part of a message as the API made it, where the block is one and was kept with what that takes. */
+/** The original part of a message, if the block has the replay data for it. */
 function toMessagePart(block: ContentBlock): PartReplay | undefined {
   if (block.type === "opaque") return block.provider === OPENAI ? withId(toPartReplay(block.raw)) : undefined;
   const replay = block.type === "text" ? withId(toPartReplay(ownReplayOf(block))) : undefined;
@@ -343,7 +348,7 @@ function withId(replay: PartReplay | undefined): PartReplay | undefined {
   return replay && isItemId(replay.message.id, "msg") ? replay : undefined;
 }
 
-/** The API refuses an id of another length or beginning, such as a compatible server may have given. */
+/** The API rejects an id of another length or with another prefix, such as a compatible server may have given. */
 function isItemId(id: unknown, prefix: "msg" | "fc" | "rs" | ""): boolean {
   const text = asString(id);
   return text.startsWith(prefix) && /^[a-zA-Z0-9_-]{1,64}$/.test(text);
@@ -390,7 +395,7 @@ function toCallPiece(block: ToolCallBlock, { toWireId }: PieceContext): Piece {
   return { whole, plain: [call], id: asString(id), isReasoning: false };
 }
 
-/** Without its encrypted content or open text, the API would look reasoning up by its id, and nothing is stored there. */
+/** Without encrypted content or open text, the API would look reasoning up by its id, but nothing is stored there. */
 function toReasoningPiece(
   block: ThinkingBlock,
   { takesReasoning, refused }: PieceContext,
@@ -410,7 +415,7 @@ function isReasoningItem(
   return type === "reasoning" && isItemId(id, "rs") && Array.isArray(summary);
 }
 
-/** One that cannot go back still stands between reasoning and what follows. */
+/** An opaque item that cannot be sent back still separates reasoning from what follows. */
 function toOpaquePiece(block: OpaqueBlock, unanswered: ReadonlySet<OpaqueBlock>): Piece {
   const item = asRecord(block.raw);
   const fits = !unanswered.has(block) && (item.id == null || isItemId(item.id, ""));
@@ -427,7 +432,7 @@ function toInputItem(item: Record<string, unknown>): ResponseInputItem | undefin
   return isInputItem(wellFormed) ? wellFormed : undefined;
 }
 
-/** The API wrote the item itself, so having a type is all that is asked of it. */
+/** The API wrote the item itself, so it only has to have a type. */
 function isInputItem(value: Record<string, unknown>): value is Record<string, unknown> & ResponseInputItem {
   return typeof value.type === "string" && value.type !== "";
 }
@@ -438,7 +443,7 @@ function toPartReplay(data: unknown): PartReplay | undefined {
   return isRecord(message) && isRecord(part) ? { message, part } : undefined;
 }
 
-/** The replay data of a block, if it is ours. */
+/** The replay data of a block, if it came from this API. */
 function ownReplayOf(block: { replay?: ProviderReplay }): unknown {
   return block.replay?.provider === OPENAI ? block.replay.data : undefined;
 }

@@ -13,13 +13,13 @@ import type { StreamContext } from "../types.ts";
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-/** Something a real API would refuse a request for; `path` is the place, such as `messages[2].content[0]`. */
+/** A reason why a real API would reject a request; `path` is the position, such as `messages[2].content[0]`. */
 interface RequestFault {
   path: string;
   message: string;
 }
 
-/** The first thing in a request that a real API would refuse, or undefined when it is fine. */
+/** The first reason why a real API would reject a request, or undefined if it is valid. */
 export function findRequestFault(context: StreamContext): RequestFault | undefined {
   for (const fault of requestFaults(context)) return fault;
   return undefined;
@@ -56,7 +56,7 @@ function usesTools(message: Message): boolean {
 
 function* orderFaults(messages: readonly Message[]): Generator<RequestFault> {
   const [first] = messages;
-  if (!first) yield { path: "messages", message: "there is none" };
+  if (!first) yield { path: "messages", message: "there are no messages" };
   if (first?.role === "assistant")
     yield { path: "messages[0]", message: "the first message is not the user's" };
   const last = messages.at(-1);
@@ -68,7 +68,7 @@ function* orderFaults(messages: readonly Message[]): Generator<RequestFault> {
   }
 }
 
-/** A provider that paused is asked again with the same content, which then ends in its own message. */
+/** A provider that paused its turn is sent the same content again, which then ends in its own message. */
 function isPaused(message: AssistantMessage): boolean {
   return message.stopReason === "tool_use" && toolCallsOf(message).length === 0;
 }
@@ -97,7 +97,7 @@ function* blockFaults(
 ): Generator<RequestFault> {
   switch (block.type) {
     case "text":
-      // A model may say one; no adapter sends it back.
+      // A model may produce it; adapters do not send it back.
       if (isBlank(block.text) && role === "user") yield { path, message: "an empty text block" };
       return;
     case "image":
@@ -127,7 +127,7 @@ function* imageFaults({ source }: ImageBlock, path: string): Generator<RequestFa
     yield { path, message: "the image is not plain base64" };
 }
 
-/** Every call has exactly one result, in the messages right after it, and every result such a call. */
+/** Every call has exactly one result in the messages right after it, and every result has such a call. */
 function* pairingFaults(messages: readonly Message[]): Generator<RequestFault> {
   const ids = new Set<string>();
   let open = new Map<string, { call: ToolCallBlock; path: string }>();

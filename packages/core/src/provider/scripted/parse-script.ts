@@ -13,7 +13,7 @@ type Path = readonly PropertyKey[];
 /**
  * Reads a script from the file at `path`.
  *
- * @throws Error with one line for the user: the file, the place in it, what is wrong.
+ * @throws Error with one line for the user: the file, the position, and what is wrong.
  */
 export async function readScript(path: string): Promise<Script> {
   return parseScript(readText(await readBytes(path), path), path);
@@ -26,7 +26,7 @@ async function readBytes(path: string): Promise<Uint8Array> {
   } catch (error) {
     const isPlain = systemErrorCode(error) === undefined && error instanceof Error;
     const reason = isPlain ? error.message : `Cannot read ${path}: ${systemErrorText(error)}.`;
-    throw new Error(`The script does not open. ${reason}`, { cause: error });
+    throw new Error(`Cannot open the script: ${reason}`, { cause: error });
   }
 }
 
@@ -35,14 +35,14 @@ function readText(bytes: Uint8Array, path: string): string {
     return decodeUtf8(bytes).text;
   } catch (error) {
     const found = error instanceof Error ? error.message : String(error);
-    throw new Error(`The script does not open. ${path} is not valid JSON: ${found}.`, { cause: error });
+    throw new Error(`Cannot open the script: ${path} is not valid JSON: ${found}.`, { cause: error });
   }
 }
 
 /**
- * The script in `text`. `path` is for messages only.
+ * Parses the script in `text`. `path` is used in messages only.
  *
- * @throws Error with one line for the user: the file, line, column and JSON path, what is wrong and what was meant.
+ * @throws Error with one line for the user: file, line, column and JSON path, what is wrong and what was expected.
  */
 export function parseScript(text: string, path: string): Script {
   const json = text.startsWith("\uFEFF") ? text.slice(1) : text;
@@ -69,7 +69,7 @@ interface Source {
   path: string;
 }
 
-/** The first thing that is wrong; an unknown field goes first, since it is mostly why another one is missing. */
+/** The first problem. An unknown field comes first, since it usually explains a missing one. */
 function describeIssues({ issues }: z.ZodError, source: Source): string {
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   if (!issue) return `${source.path}: not a script.`;
@@ -120,7 +120,7 @@ function field(value: unknown, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** Two calls with one id would make every later request invalid. */
+/** Finds two calls with the same id: they would make every later request invalid. */
 function findIdClash(script: Script): { path: Path; message: string } | undefined {
   const { turns, summaries = [] } = numberToolCalls(script);
   const places = new Map<string, Path>();
@@ -138,13 +138,13 @@ function findIdClash(script: Script): { path: Path; message: string } | undefine
   return undefined;
 }
 
-/** A place in a text; lines and columns count from 1, columns in UTF-16 units. */
+/** A position in a text; lines and columns count from 1, columns in UTF-16 units. */
 interface TextPosition {
   line: number;
   column: number;
 }
 
-/** What JSON wants next. */
+/** What the JSON grammar allows next. */
 type Expected =
   | "a value"
   | "a value or ]"
@@ -159,23 +159,23 @@ interface Token {
   kind: "{" | "}" | "[" | "]" | ":" | "," | "string" | "literal" | "end" | "invalid";
   start: number;
   end: number;
-  /** For an invalid one: what its text wants at `start`. */
+  /** For an invalid token: what is expected at `start`. */
   expected?: string;
 }
 
-/** A container that is open, and the name or index of the member that is being read. */
+/** An open container, and the name or index of the member that is being read. */
 interface Level {
   open: "{" | "[";
   key: string | number;
 }
 
-/** The first place where `text` is no JSON, and what should stand there. The runtime's own parser names no place. */
+/** The first syntax error in `text`, and what was expected there. The runtime's own parser reports no position. */
 function findJsonSyntaxError(text: string): (TextPosition & { expected: string }) | undefined {
   const fault = scan(text, () => false);
   return fault && { ...positionAt(text, fault.start), expected: fault.expected };
 }
 
-/** Where the value at `path` begins; undefined when the JSON in `text` has none there. */
+/** The position of the value at `path`; undefined if the JSON in `text` has no such value. */
 function findJsonValue(text: string, path: readonly PropertyKey[]): TextPosition | undefined {
   let found: number | undefined;
   scan(text, (levels, start) => {
@@ -186,7 +186,10 @@ function findJsonValue(text: string, path: readonly PropertyKey[]): TextPosition
   return found === undefined ? undefined : positionAt(text, found);
 }
 
-/** Reads to the first fault, or until `visit`, called at each value, returns true. Keeps its own stack: any depth will do. */
+/**
+ * Scans to the first error, or until `visit`, called for each value, returns true. Uses an explicit stack, so any
+ * nesting depth works.
+ */
 function scan(
   text: string,
   visit: (levels: readonly Level[], start: number) => boolean,

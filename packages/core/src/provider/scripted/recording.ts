@@ -30,25 +30,26 @@ import {
   type ScriptTurn,
 } from "./script.ts";
 
-/** A script in the making: what models answer while it is recorded. */
+/** A script while it is being recorded. */
 export interface Recording {
   /** The absolute path of the script. */
   path: string;
   /**
-   * Notes what comes of every request. It belongs inside of what repeats requests, since each repetition takes a turn of
-   * a script. What was asked, and with which key, is not noted.
+   * Wraps a provider to record the result of every request. It must be inside the retry wrapper, since each attempt
+   * is one turn of a script. Requests and keys are not recorded.
    */
   wrap(streamFunction: StreamFunction): StreamFunction;
 }
 
 /**
- * Makes a file (0600) with the first reply. From then on it is a script at any time, whenever the process may die,
- * and contains a reply before its end is reported.
+ * Creates the file (0600) with the first reply. From then on the file is a valid script at any time, even if the
+ * process dies, and it contains a reply before the end of that reply is reported.
+ *
  * @param path absolute.
- * @param fail told once when the script could not be written any further.
- * @param noteOther told once when another model answers than the one whose window, price and conditions a replay
- * goes by.
- * @throws Error when it could not be made, also when there is such a file already.
+ * @param fail called once if the script can no longer be written.
+ * @param noteOther called once if a model answers that differs from the recorded one: a replay uses the window,
+ * prices and settings of the recorded model.
+ * @throws Error if the file cannot be created, or already exists.
  */
 export function startRecording(
   path: string,
@@ -93,12 +94,15 @@ class RecordedScript {
   private readonly turns: ScriptTurn[] = [];
   private readonly summaries: ScriptTurn[] = [];
   private readonly callIds = new Set<string>();
-  /** The one that the script stands for: that of the first request, summaries aside where there is any other. */
+  /**
+   * The model that the script records: that of the first request; a request for a summary counts only if there is no
+   * other.
+   */
   private model: Model | undefined;
   private hasOther = false;
   private summarizer: Model | undefined;
 
-  /** @returns the one it stands for and another one, when such a one has answered for the first time. */
+  /** @returns the recorded model, and any other model the first time it answers. */
   add(
     turn: ScriptTurn,
     { model, purpose }: { model: Model; purpose: RequestPurpose | undefined },
@@ -110,7 +114,7 @@ class RecordedScript {
     return isSummary ? undefined : this.findOther(model);
   }
 
-  /** A turn a line. Without a summary there are no `summaries`, as in a script that is written by hand. */
+  /** One turn per line. `summaries` is left out if there are none, as in a script written by hand. */
   toJson(): string {
     const lists = [listOf("turns", this.turns)];
     if (this.summaries.length > 0) lists.push(listOf("summaries", this.summaries));
@@ -140,7 +144,7 @@ class RecordedScript {
     };
   }
 
-  /** In a script an id stands once, and is one that every provider takes; a server may count anew for every reply. */
+  /** Makes the ids of calls unique and valid for every provider: a server may restart its numbering with each reply. */
   private withOwnIds(turn: ScriptTurn): ScriptTurn {
     const { events, toolCalls } = turn;
     if (events) return renameStreamedCalls({ ...turn, events }, (id) => this.ownId(id));
@@ -174,7 +178,7 @@ function sizeOf({ contextWindow, maxInputTokens, maxOutputTokens }: Model) {
   return { contextWindow, ...(maxInputTokens !== undefined && { maxInputTokens }), maxOutputTokens };
 }
 
-/** Nothing but a price: a model has more fields than a script may hold. */
+/** Only the price: a model has more fields than a script allows. */
 function priceOf({ longContext, ...model }: Model): NonNullable<Script["price"]> {
   const { aboveInputTokens } = longContext ?? {};
   return {
@@ -195,14 +199,14 @@ function pricesOf(price: ModelPrice): ModelPrice {
 }
 
 /**
- * What is streamed of one reply, until it can be told as a turn of a script: in words where playing them gives the very
- * same events, else event by event.
+ * Collects the events of one reply and converts them to a turn of a script: as texts and calls if playing those
+ * produces exactly the same events, otherwise as a list of events.
  */
 class RecordedReply {
   private readonly pieces = new StreamedPieces();
   private readonly events: ScriptEvent[] = [];
 
-  /** Skips events that are not emitted, and their surroundings. */
+  /** Skips events that are not replayed. */
   note(event: ProviderEvent): void {
     switch (event.type) {
       case "alive":
@@ -216,7 +220,7 @@ class RecordedReply {
     }
   }
 
-  /** The turn of a reply that ended, aborted ones included. */
+  /** The turn for a finished or aborted reply. */
   toTurn(message: AssistantMessage): ScriptTurn {
     const reply = toScriptReply(message);
     const turn = notifyReply(message, this.streamed);
@@ -225,7 +229,7 @@ class RecordedReply {
     return isSame || !this.hasOwnIds ? turn : { events: this.events, reply };
   }
 
-  /** The turn of a request that failed, with what had come of a reply. */
+  /** The turn for a failed request, with the part of the reply that had arrived. */
   toFailedTurn(error: ProviderError): ScriptTurn {
     const turn = notifyFailure(error, this.streamed);
     const { events } = playWhole({ turn, callIds: this.pieces.calls.map(({ id }) => id) });
@@ -247,7 +251,7 @@ class RecordedReply {
     return Bun.deepEquals(played, this.events);
   }
 
-  /** False where a server has given two calls of one reply the same id: told event by event, no script may have that. */
+  /** False if the server gave two calls of one reply the same id: a script may not contain such events. */
   private get hasOwnIds(): boolean {
     const ids = this.pieces.calls.map(({ id }) => id);
     return new Set(ids).size === ids.length;
@@ -258,7 +262,7 @@ function usageOf(event: ScriptEvent | undefined): Usage | undefined {
   return event?.type === "usage" ? event.usage : undefined;
 }
 
-/** Everything that a turn comes to when nobody interrupts it. */
+/** All events of a turn, played without interruption. */
 function playWhole(numbered: NumberedTurn): {
   events: ProviderEvent[];
   reply: Omit<AssistantMessage, "role" | "model" | "timestamp">;
@@ -274,7 +278,7 @@ function playWhole(numbered: NumberedTurn): {
 
 function toScriptReply({ content, usage, stopReason, rawStopReason }: AssistantMessage): ScriptReply {
   return {
-    // No model answers with an image.
+    // Models do not answer with images.
     content: content.filter((block) => block.type !== "image"),
     usage,
     stopReason,
@@ -288,20 +292,20 @@ interface Spoken {
   toolCalls: ScriptToolCall[];
 }
 
-/** A text of a reply, and the pieces that it came in. */
+/** One text of a reply, and its pieces. */
 interface StreamedPart {
   text: string;
   pieces: readonly string[];
 }
 
-/** What a reply came in: its pieces, and the tokens it reported at its beginning and at its end, where it did. */
+/** How a reply arrived: its pieces, and the token counts reported at its beginning and end. */
 interface StreamedReply {
   pieces: StreamedPieces;
   startUsage: Usage | undefined;
   endUsage: Usage | undefined;
 }
 
-/** A reply that came to its end as somebody would write it down who writes a script by hand. */
+/** Describes a complete reply as a person would write it in a script. */
 function notifyReply(message: AssistantMessage, { pieces, startUsage }: StreamedReply): ScriptTurn {
   const blocks = toolCallsOf(message);
   const isCut = message.stopReason === "max_tokens";
@@ -323,7 +327,7 @@ function notifyReply(message: AssistantMessage, { pieces, startUsage }: Streamed
   };
 }
 
-/** The same for a request that failed, with what had come of a reply. */
+/** Describes a failed request and the part of the reply that had arrived. */
 function notifyFailure(error: ProviderError, { pieces, startUsage, endUsage }: StreamedReply): ScriptTurn {
   const [thinking, text] = [pieces.all("thinking"), pieces.all("text")];
   const toolCalls = pieces.calls.map((call) => ({
@@ -344,7 +348,7 @@ function notifyFailure(error: ProviderError, { pieces, startUsage, endUsage }: S
   };
 }
 
-/** What a script says of a failure. */
+/** The error in the form of a script. */
 function toScriptError({
   errorType,
   message,
@@ -385,7 +389,7 @@ function partOfCall(block: ToolCallBlock, pieces: StreamedPieces): StreamedPart 
   return { text: inputOf(block, pieces), pieces: pieces.piecesOfCall(block.id) ?? [] };
 }
 
-/** The text of the arguments as the model wrote it; where nobody saw that, the JSON of what they were taken for. */
+/** The text of the arguments as the model wrote it; if it was not streamed, the JSON of the parsed arguments. */
 function inputOf({ id, input, invalidInput }: ToolCallBlock, pieces: StreamedPieces): string {
   if (invalidInput !== undefined) return invalidInput;
   const streamed = pieces.piecesOfCall(id)?.join("") ?? "";
@@ -401,7 +405,7 @@ function spoken({ thinking, text, toolCalls }: Spoken) {
   };
 }
 
-/** Where the pieces are not those that a script is streamed in anyway, and are pieces of what it says. */
+/** Needed only if the pieces differ from the default chunks and add up to the texts of the turn. */
 function chunksOf(parts: readonly StreamedPart[]): Pick<ScriptTurn, "chunks"> {
   const isUsual = parts.every(({ text, pieces }) => Bun.deepEquals([...splitIntoChunks(text)], pieces));
   const isWhole = parts.every(({ text, pieces }) => pieces.join("") === text);
@@ -409,7 +413,7 @@ function chunksOf(parts: readonly StreamedPart[]): Pick<ScriptTurn, "chunks"> {
   return { chunks: parts.flatMap(({ pieces }) => pieces.map(({ length }) => length)) };
 }
 
-/** The turn says one text and one thinking; of several, each block of its `content` says its own. */
+/** Text and thinking that the turn states once; with several blocks, each block of `content` states its own. */
 function wordsOf({ content }: AssistantMessage, type: "text" | "thinking"): string {
   const texts = content.flatMap((block) => {
     if (block.type !== type) return [];
@@ -419,7 +423,7 @@ function wordsOf({ content }: AssistantMessage, type: "text" | "thinking"): stri
   return more.length > 0 ? "" : only;
 }
 
-/** The block, without what the turn says of it already. */
+/** The block without the fields that the turn states already. */
 function toScriptBlock(block: ContentBlock, { thinking, text }: Spoken): ScriptBlock[] {
   switch (block.type) {
     case "thinking": {
@@ -435,21 +439,27 @@ function toScriptBlock(block: ContentBlock, { thinking, text }: Spoken): ScriptB
     case "opaque":
       return [block];
     case "image":
-      // No model answers with one.
+      // Models do not answer with images.
       return [];
     default:
       return assertNever(block);
   }
 }
 
-/** An object where its JSON is what was streamed, for readers; else the text, verbatim. */
+/**
+ * The arguments as an object if its JSON equals the streamed text, which is more readable; otherwise the text
+ * verbatim.
+ */
 function toScriptCall({ id, name, input }: ToolCallBlock, text: string, isCut: boolean): ScriptToolCall {
-  // A script takes the last character from the arguments of a reply that was cut off.
+  // Playing a cut-off reply removes the last character of the arguments.
   if (isCut) return { id, name, input: `${text}}` };
   return { id, name, input: text === JSON.stringify(input) ? input : text };
 }
 
-/** The provider's own word where a script makes the same of it, else ours; left out where it goes without saying. */
+/**
+ * The raw stop reason if a script converts it to the same stop reason, otherwise our own name; left out if it is the
+ * default.
+ */
 function stopOf(message: AssistantMessage): Pick<ScriptTurn, "stopReason"> {
   const toolCalls = toolCallsOf(message) satisfies ScriptToolCall[];
   const { stopReason, rawStopReason } = message;
@@ -464,12 +474,12 @@ function parse(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    // No JSON is not what the arguments were taken for either.
+    // Text that is not JSON differs from the parsed arguments in any case.
     return undefined;
   }
 }
 
-/** A tool call of a reply; joined, its `pieces` are the JSON of its arguments. */
+/** A tool call of a reply; its `pieces` joined are the JSON of its arguments. */
 interface StreamedCall {
   id: string;
   name: string;
@@ -483,7 +493,7 @@ interface StreamedText {
   isEnded: boolean;
 }
 
-/** The pieces that a reply is streamed in, by what they are pieces of. */
+/** The streamed pieces, grouped by their block. */
 class StreamedPieces {
   readonly calls: StreamedCall[] = [];
   private readonly texts: StreamedText[] = [];
@@ -503,7 +513,7 @@ class StreamedPieces {
     return this.texts.flatMap((text) => (text.type === type ? text.pieces : []));
   }
 
-  /** The pieces of each text of a kind. One that is blank is left out, as it is from a message. */
+  /** The pieces of each text of a kind. A blank text is left out, as it is from a message. */
   each(type: StreamedText["type"]): string[][] {
     const texts = this.texts.filter((text) => text.type === type).map(({ pieces }) => pieces);
     return type === "text" ? texts.filter((pieces) => !isBlank(pieces.join(""))) : texts;
@@ -522,7 +532,7 @@ class StreamedPieces {
     return text;
   }
 
-  /** A text of which nothing was streamed is none of a message either; thinking may be kept from us. */
+  /** A text without streamed pieces is not part of the message. Thinking can be: providers may hide it. */
   private end(type: StreamedText["type"]): void {
     const open = this.texts.findLast((text) => text.type === type && !text.isEnded);
     if (open) open.isEnded = true;

@@ -15,29 +15,32 @@ import type { ProviderEvent, StreamContext } from "../types.ts";
 import { isRecord, parseJson } from "../wire-format.ts";
 import type { Script, ScriptBlock, ScriptEvent, ScriptReply, ScriptToolCall, ScriptTurn } from "./script.ts";
 
-/** One block of a reply that is streamed, with its text: for a tool call the JSON of its arguments. */
+/** One streamed block of a reply, with its text: for a tool call, the JSON of its arguments. */
 interface StreamedPart {
   block: Extract<ContentBlock, { type: "text" | "thinking" | "tool_call" }>;
   streamed: string;
 }
 
-/** One block of a reply; what only a provider understands is not streamed. */
+/** One block of a reply. Opaque blocks, which only a provider understands, are not streamed. */
 type ReplyPart = StreamedPart | { block: OpaqueBlock };
 
-/** True for a part whose text goes out in chunks; opaque blocks are only in the finished message. */
+/** True for a part whose text is streamed in chunks; opaque blocks appear only in the finished message. */
 function isStreamed(part: ReplyPart): part is StreamedPart {
   return part.block.type !== "opaque";
 }
 
-/** How a reply ends. `rawStopReason` is the script's word, left out where it gives none or says `aborted`. */
+/**
+ * How a reply ends. `rawStopReason` is the script's own value; it is left out if the script has none or says
+ * `aborted`.
+ */
 interface ReplyStop {
   stopReason: StopReason;
   rawStopReason?: string;
 }
 
 /**
- * The blocks of a turn in the order a model writes them: thinking, text, tool calls, or as its `content` has them. Empty
- * ones are left out, and no call is.
+ * The blocks of a turn: in the order of `content`, or thinking, text, tool calls. Empty blocks are left out; tool
+ * calls never are.
  */
 export function toReplyParts({ turn, callIds }: NumberedTurn): ReplyPart[] {
   const { thinking = "", text = "", toolCalls = [] } = turn;
@@ -63,7 +66,7 @@ export function toReplyParts({ turn, callIds }: NumberedTurn): ReplyPart[] {
   return [...parts, ...calls];
 }
 
-// Calls follow in any case.
+// Calls are always kept.
 const USUAL_ORDER: readonly ScriptBlock[] = [{ type: "thinking" }, { type: "text" }];
 
 function toThinkingBlock(block: ScriptBlock, thinking: string): ThinkingBlock {
@@ -82,16 +85,16 @@ function replayOf({ replay }: ScriptBlock): Pick<TextBlock, "replay"> {
 
 function toStreamedPart(block: TextBlock | ThinkingBlock): StreamedPart[] {
   const streamed = block.type === "text" ? block.text : block.thinking;
-  // Thinking that the provider keeps to itself has no words.
+  // Thinking that the provider hides has no text.
   const isKept = block.replay !== undefined || ("signature" in block && block.signature !== undefined);
   return streamed === "" && !isKept ? [] : [{ block, streamed }];
 }
 
-/** Why a turn stops. The words of providers mean what their adapters make of them. */
+/** The stop reason of a turn. Raw reasons are converted as the adapters convert them. */
 export function toReplyStop({ stopReason, toolCalls = [] }: ScriptTurn): ReplyStop {
   const usual = toolCalls.length > 0 ? "tool_use" : "end_turn";
   if (stopReason === undefined) return { stopReason: usual };
-  // No provider's word: it says that the request was stopped here.
+  // Not a provider's reason: the request was aborted on this side.
   if (stopReason === "aborted") return { stopReason };
   return { stopReason: SPECIAL_STOPS.get(stopReason) ?? usual, rawStopReason: stopReason };
 }
@@ -104,7 +107,7 @@ const SPECIAL_STOPS: ReadonlyMap<string, StopReason> = new Map([
   ["error", "error"],
 ]);
 
-/** The blocks as they go into the message: without blank text, which a model may say but no provider takes back. */
+/** The blocks of the message, without blank text: a model may produce it, but no provider accepts it back. */
 export function toMessageBlocks(blocks: readonly ContentBlock[]): ContentBlock[] {
   return blocks.filter((block) => block.type !== "text" || !isBlank(block.text));
 }
@@ -113,7 +116,7 @@ function toCallPart({ name, input }: ScriptToolCall, id: string, isCut: boolean)
   const whole = typeof input === "string" ? input : JSON.stringify(input);
   const call: ToolCallBlock = { type: "tool_call", id, name, input: {} };
   if (isCut) {
-    // Without its last character, which is the closing brace: something a repairer could close.
+    // Without the last character, the closing brace, so that a JSON repairer could close it.
     const streamed = whole.replace(/.$/su, "");
     return { block: { ...call, invalidInput: streamed }, streamed };
   }
@@ -121,7 +124,10 @@ function toCallPart({ name, input }: ScriptToolCall, id: string, isCut: boolean)
   return { block: parsed ? { ...call, input: parsed } : { ...call, invalidInput: whole }, streamed: whole };
 }
 
-/** Arguments as an adapter reads them: nothing at all means none, and what is no JSON object is undefined. */
+/**
+ * Parses arguments as an adapter does: empty text means no arguments, and text that is not a JSON object is
+ * undefined.
+ */
 function parseArguments(text: string): Record<string, unknown> | undefined {
   if (text === "") return {};
   const value = parseJson(text);
@@ -129,12 +135,12 @@ function parseArguments(text: string): Record<string, unknown> | undefined {
 }
 
 const WORDS_CHARS = 12;
-// Text without spaces is cut at this length.
+// Text without spaces is split at this length.
 const LONGEST_CHUNK_CHARS = 36;
 
 /**
- * A text in the pieces it is streamed in: `chunkChars` UTF-16 units each, or by default whole words of together about
- * 12. No piece ends inside a surrogate pair.
+ * Splits a text into the streamed chunks: `chunkChars` UTF-16 units each, or by default whole words of about 12
+ * characters. A chunk never splits a surrogate pair.
  */
 export function* splitIntoChunks(text: string, chunkChars?: number): Generator<string> {
   for (let start = 0; start < text.length; ) {
@@ -144,7 +150,7 @@ export function* splitIntoChunks(text: string, chunkChars?: number): Generator<s
   }
 }
 
-/** A text in pieces of the sizes that are next, in UTF-16 units; what they leave is split as usual. */
+/** Splits a text into chunks of the next given sizes, in UTF-16 units; the rest is split as usual. */
 function* splitBySizes(
   text: string,
   sizes: Iterator<number, unknown>,
@@ -176,12 +182,13 @@ function isBetween(code: number, first: number, last: number): boolean {
   return code >= first && code <= last;
 }
 
-/** What a turn does next: something is streamed, or a block of the reply is whole. */
+/** One step of a turn: an event is streamed, or a block of the reply is complete. */
 export type PlayedStep = { event: ProviderEvent } | { block: ContentBlock };
 
 /**
- * A turn step by step, up to its end; nothing for a request that fails at once, as with an overloaded server.
- * @param requestTokens what stands for the input where the turn does not say it.
+ * The steps of a turn up to its end; none for a request that fails immediately, such as with an overloaded server.
+ *
+ * @param requestTokens the input tokens, if the turn does not state them.
  */
 export function* playSteps(numbered: NumberedTurn, requestTokens: number): Generator<PlayedStep> {
   const { turn } = numbered;
@@ -241,10 +248,10 @@ function* stepsOfEvent(event: ScriptEvent): Generator<PlayedStep> {
 
 // The usual rule of thumb for English text and code.
 const CHARS_PER_TOKEN = 4;
-// About what providers count for one image, whatever the length of its base64.
+// About what providers count for one image, regardless of the length of its base64.
 const IMAGE_CHARS = 1_200 * CHARS_PER_TOKEN;
 
-/** What a turn says it used; whatever it leaves out is estimated from the request and the reply. */
+/** The usage that a turn states; missing values are estimated from the request and the reply. */
 export function scriptedUsage(
   scripted: ScriptTurn["usage"] = {},
   requestTokens: number,
@@ -259,8 +266,8 @@ export function scriptedUsage(
 }
 
 /**
- * What a reply used that is told event by event. Where none of them reports any, as of a request that was stopped, zeros
- * mean that nothing was reported: it is not counted, here or there.
+ * The usage of a reply that is written as events. If none of them reports usage, as with an aborted request, zeros
+ * mean that nothing was reported and nothing is counted.
  */
 export function repliedUsage(
   { usage }: Pick<ScriptReply, "usage">,
@@ -315,14 +322,14 @@ export interface NumberedTurn {
 export interface NumberedScript {
   turns: readonly NumberedTurn[];
   summaries: readonly NumberedTurn[] | undefined;
-  /** True for what was recorded, which says how a run went. */
+  /** True for a recording, which also contains the settings of its run. */
   isRecording: boolean;
 }
 
 /**
  * Gives each tool call of a script its id: the script's own, else `call_N`, where N counts the tool calls of the
- * whole script from 1, those of the summaries last. A session that is resumed in mid script therefore continues
- * with the same ids.
+ * whole script from 1, those of the summaries last. A session that is resumed in the middle of a script therefore
+ * continues with the same ids.
  */
 export function numberToolCalls({ turns, summaries, conditions }: Script): NumberedScript {
   let count = 0;
@@ -345,10 +352,10 @@ function idsOf({ events = [] }: ScriptTurn): string[] {
   return events.flatMap((event) => (event.type === "tool_call_start" ? [event.id] : []));
 }
 
-/** A turn that is told event by event. */
+/** A turn that is written as a list of events. */
 type StreamedTurn = ScriptTurn & { events: NonNullable<ScriptTurn["events"]> };
 
-/** Such a turn with other ids for its calls, wherever they stand. @param rename is asked once for each id. */
+/** The turn with other ids for its calls, wherever they occur. @param rename is called once for each id. */
 export function renameStreamedCalls(turn: StreamedTurn, rename: (id: string) => string): StreamedTurn {
   const ids = new Map<string, string>();
   const named = <T extends { id: string }>(call: T): T => {

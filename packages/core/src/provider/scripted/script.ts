@@ -4,7 +4,7 @@ import { PROVIDER_ERROR_TYPES } from "../errors.ts";
 
 const tokens = z.int().min(0);
 
-/** What a reply reports to have used, in tokens. */
+/** The token counts that a reply reports. */
 const usageSchema = z.strictObject({
   inputTokens: tokens.optional().describe("Default: characters of the request / 4."),
   outputTokens: tokens.optional().describe("Default: characters of the reply / 4."),
@@ -12,7 +12,7 @@ const usageSchema = z.strictObject({
   cacheWriteTokens: tokens.optional().describe("Default: 0."),
 });
 
-/** The same with nothing left to estimate. */
+/** The same with all values present, so that nothing is estimated. */
 const countedUsageSchema = z.strictObject({
   inputTokens: tokens,
   outputTokens: tokens,
@@ -23,7 +23,7 @@ const countedUsageSchema = z.strictObject({
 const replay = z.strictObject({ provider: z.string(), data: z.unknown() }).exactOptional();
 const input = z.record(z.string(), z.unknown());
 
-/** What is streamed of a reply; see `ProviderEvent`. */
+/** One streamed event of a reply; see `ProviderEvent`. */
 const eventSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("start") }),
   z.strictObject({ type: z.literal("text_delta"), delta: z.string() }),
@@ -60,7 +60,7 @@ const eventBlockSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("opaque"), provider: z.string(), raw: z.unknown() }),
 ]);
 
-/** What the events come to. */
+/** The reply that the events add up to. */
 const replySchema = z.strictObject({
   content: z.array(eventBlockSchema),
   usage: countedUsageSchema,
@@ -68,9 +68,9 @@ const replySchema = z.strictObject({
   rawStopReason: z.string().exactOptional(),
 });
 
-/** An event of a script's. */
+/** An event of a script's turn. */
 export type ScriptEvent = z.output<typeof eventSchema>;
-/** What the events of a turn come to. */
+/** The reply that the events of a turn add up to. */
 export type ScriptReply = z.output<typeof replySchema>;
 
 const dollars = z.number().min(0).exactOptional();
@@ -84,7 +84,7 @@ const prices = {
   cacheWriteCostPer1M: dollars,
 };
 
-/** US dollars for a million tokens. */
+/** US dollars per million tokens. */
 const priceSchema = z.strictObject({
   ...prices,
   longContext: z
@@ -113,7 +113,7 @@ const compactionSchema = z.strictObject({
   pruning: pruningSchema.optional(),
 } satisfies Record<keyof CompactionSettings, z.ZodType>);
 
-/** What decided how a recorded run went, beside the replies; see `RunConditions`. */
+/** The settings that determined a recorded run besides the replies; see `RunConditions`. */
 export const conditionsSchema = z.strictObject({
   compaction: compactionSchema.optional().describe("The settings under compaction in the configuration."),
   flushKnowledge: z.boolean().optional().describe("The setting knowledge.flushBeforeCompaction."),
@@ -151,15 +151,15 @@ const KNOWN_STOP_REASONS = [
   "aborted",
 ] as const;
 
-// A longer wait than this overflows the runtime's timer, which would then not wait at all.
+// A longer delay overflows the runtime's timer, which would then not wait at all.
 const MAX_DELAY_MS = 2_147_483_647;
 
 const delay = z.number().min(0).max(MAX_DELAY_MS);
 
-/** Of an id of a tool call that every provider takes; see `CALL_ID`. */
+/** The pattern of tool call ids that every provider accepts; see `CALL_ID`. */
 export const MAX_CALL_ID_CHARS = 128;
 
-/** An id of a tool call that every provider takes. */
+/** A tool call id that every provider accepts. */
 export const CALL_ID = /^[a-zA-Z0-9_-]{1,128}$/;
 
 const toolCallSchema = z.strictObject({
@@ -301,11 +301,11 @@ export const scriptSchema = z
     description: "The replies of a scripted model, for demonstrations and tests.",
   });
 
-/** A script, checked: the replies of a model that needs no network. */
+/** A validated script: the replies of a model that needs no network. */
 export type Script = z.output<typeof scriptSchema>;
 /** One reply of a script. */
 export type ScriptTurn = z.output<typeof turnSchema>;
-/** A call of a script: `input` may be text instead of an object, to be sent as it is. */
+/** A call in a script. `input` may be text instead of an object; it is then sent verbatim. */
 export type ScriptToolCall = z.output<typeof toolCallSchema>;
 /** A block of a turn's `content`. */
 export type ScriptBlock = z.output<typeof blockSchema>;

@@ -4,21 +4,21 @@ import type { RequestPurpose } from "../types.ts";
 import { type NumberedScript, type NumberedTurn, renameStreamedCalls } from "./reply.ts";
 import { MAX_CALL_ID_CHARS, type Script, type ScriptTurn } from "./script.ts";
 
-/** Takes the next turn for a request with these messages; an error when the script has none left. */
+/** Takes the next turn for a request with these messages; an error if the script has none left. */
 export type TakeTurn = (
   messages: readonly Message[],
   purpose: RequestPurpose | undefined,
 ) => NumberedTurn | ProviderError;
 
-/** Where playing begins, for `ScriptedOptions`: indices, from 0 on. */
+/** Where playing begins, for `ScriptedOptions`: indices from 0. */
 export interface ScriptStart {
-  /** Left out: where the messages of the first request have come to. */
+  /** By default, the turn that the messages of the first request have reached. */
   startAtTurn?: number | undefined;
-  /** The first one when left out. */
+  /** By default, the first one. */
   startAtSummary?: number | undefined;
 }
 
-/** Without `startAtTurn` it begins where the messages of the first request have come to. */
+/** Without `startAtTurn`, begins at the turn that the messages of the first request have reached. */
 export function createTurnSource(
   { turns, summaries, isRecording }: NumberedScript,
   { startAtTurn, startAtSummary = 0 }: ScriptStart = {},
@@ -40,21 +40,24 @@ export function createTurnSource(
   };
 }
 
-/** The answer to the request for what is worth knowing, where a script that was written by hand has none for it. */
+/** The reply to the request for knowledge, if a handwritten script has none for it. */
 const NOTHING_TO_RECORD: NumberedTurn = {
   turn: { text: "none", usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 } },
   callIds: [],
 };
 
-/** A turn of nothing but calls of `add_knowledge` may answer that request; any other belongs to the conversation. */
+/**
+ * True for a turn that only calls `add_knowledge`: it may answer that request. Any other turn belongs to the
+ * conversation.
+ */
 function recordsKnowledge(next: NumberedTurn | undefined): boolean {
   const calls = next?.turn.toolCalls ?? [];
   return calls.length > 0 && calls.every(({ name }) => name === "add_knowledge");
 }
 
 /**
- * The index of the turn where a script continues for a conversation: after as many turns as it has replies. Turns
- * that are an `error`, and what such a one left of a reply, do not count.
+ * The index of the turn at which a script continues a conversation: the number of replies in the conversation. Turns
+ * with an `error`, and the partial reply of such a turn, do not count.
  */
 export function findStartTurn(turns: readonly ScriptTurn[], messages: readonly Message[]): number {
   const replies = assistantMessages(messages).filter((message) => !isBrokenOff(message)).length;
@@ -65,10 +68,11 @@ export function findStartTurn(turns: readonly ScriptTurn[], messages: readonly M
 }
 
 /**
- * Where a script continues for a session whose requests no longer contain all of it, because its older part was
+ * Where a script continues a session whose requests no longer contain all of it, because its older part was
  * summarized.
+ *
  * @param messages the whole conversation.
- * @param summaries how often it was summarised.
+ * @param summaries how often it was summarized.
  */
 export function findStart(
   script: Script,
@@ -83,7 +87,7 @@ function isBrokenOff({ stopReason, rawStopReason }: AssistantMessage): boolean {
   return stopReason === "error" && rawStopReason === undefined;
 }
 
-/** A conversation that began with another script, or another model, may hold the very ids that are to be given now. */
+/** Renames calls whose ids are already in the conversation, as after a change of script or model. */
 function withFreshIds({ turn, callIds }: NumberedTurn, messages: readonly Message[]): NumberedTurn {
   const held = new Set(
     assistantMessages(messages)
@@ -95,14 +99,14 @@ function withFreshIds({ turn, callIds }: NumberedTurn, messages: readonly Messag
   const fresh = new Map(callIds.map((id) => [id, held.has(id) ? freeId(id, taken) : id]));
   const rename = (id: string) => fresh.get(id) ?? id;
   const { events } = turn;
-  // Streamed event by event, the calls of a reply have the ids that are in its events.
+  // Replies written as events have the call ids inside their events.
   return {
     turn: events ? renameStreamedCalls({ ...turn, events }, rename) : turn,
     callIds: callIds.map(rename),
   };
 }
 
-/** The id with the first free number behind it, which is taken from then on. */
+/** The id with the first free number appended; the result is reserved. */
 function freeId(id: string, taken: Set<string>): string {
   let count = 2;
   while (taken.has(numbered(id, count))) count++;
@@ -111,7 +115,7 @@ function freeId(id: string, taken: Set<string>): string {
   return free;
 }
 
-/** No longer than an id may be. */
+/** Keeps the id within the maximum length. */
 function numbered(id: string, count: number): string {
   const number = `_${count}`;
   return id.slice(0, MAX_CALL_ID_CHARS - number.length) + number;
@@ -128,5 +132,5 @@ function scriptEnded(what: "turn" | "summary", count: number, isRecording: boole
 }
 
 const WENT_ANOTHER_WAY =
-  "the run asks for more than was recorded, so it went another way than the recorded one, or that one was cut short. " +
-  "Replay it with the same prompts and options, in a project that is as it was.";
+  "the run requests more replies than were recorded: it differs from the recorded run, or the recording was cut short. " +
+  "Replay it with the same prompts and options, in an unchanged copy of the project.";
