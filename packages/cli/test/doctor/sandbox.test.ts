@@ -6,7 +6,8 @@ import { checkSandbox } from "../../src/commands/doctor.ts";
 import { createTemporaryProject } from "../support/temporary-project.ts";
 
 const FAILS = 'echo "bwrap: No permissions to create a new namespace" >&2; exit 1';
-const NAMESPACES = "this system refuses user namespaces (a container, AppArmor or a kernel setting does): ";
+const NAMESPACES =
+  "this system refuses user namespaces (because of a container, AppArmor or a kernel setting): ";
 const NOT_THERE = "bubblewrap (the program bwrap) is not installed";
 const INSTALL =
   "install the package bubblewrap: apt-get install, dnf install, pacman -S or apk add bubblewrap";

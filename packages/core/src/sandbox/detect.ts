@@ -3,14 +3,14 @@ import { readSmallText } from "../infrastructure/fs/read.ts";
 import { resolveExecutable } from "../infrastructure/process/environment.ts";
 import { type Environment, platformName, processAccount } from "../infrastructure/runtime.ts";
 
-/** The program with which the system can sandbox a command. */
+/** The system's program for sandboxing a command. */
 export interface SandboxProgram {
   kind: "bubblewrap" | "seatbelt";
   /** Absolute. */
   path: string;
 }
 
-/** Where to look for programs; see `ExecutableSearch`. */
+/** Where programs are searched; see `ExecutableSearch`. */
 interface SandboxSearch {
   environment: Environment;
   /** The project. */
@@ -19,8 +19,8 @@ interface SandboxSearch {
 }
 
 /**
- * Finds the sandbox program by its name and location alone; or says why there is none, in half a sentence. Only a
- * trial shows whether it works.
+ * Finds the sandbox program by name and location only, or returns why there is none, as a clause. Only a trial run
+ * shows whether it works.
  */
 export function findSandboxProgram({
   environment,
@@ -37,37 +37,37 @@ export function findSandboxProgram({
   return path === undefined ? { problem: NOT_INSTALLED } : { kind: "bubblewrap", path };
 }
 
-/** How the reasons begin that something can be done about; see `findRemedy`. */
+/** The beginnings of the problems that have a remedy; see `findRemedy`. */
 const NOT_INSTALLED = "bubblewrap (the program bwrap) is not installed";
 const NO_NAMESPACES = "this system refuses user namespaces";
 const NO_PROCESS_VIEW = "this container does not allow a separate process view";
 
-/** Why a sandbox could not be created, from what its program said, half a sentence. */
+/** Why a sandbox could not be created, from its program's output, as a clause. */
 export function explainFailure(stderr: string): string {
   const line = stderr.trim().split("\n", 1)[0]?.slice(0, 200) ?? "";
   const isRefusal =
     /(?:namespace|uid map|gid map|setns|clone|userns).*(?:not permitted|denied|No space left|Invalid)/i.test(
       line,
     ) ||
-    // The last is how it ends where AppArmor lets the namespace be and takes its rights.
+    // The last message appears if AppArmor allows the namespace but removes its privileges.
     /No permissions to create|loopback: Failed RTM_.*(?:not permitted|denied)/i.test(line);
-  if (isRefusal) return `${NO_NAMESPACES} (a container, AppArmor or a kernel setting does): ${line}`;
+  if (isRefusal) return `${NO_NAMESPACES} (because of a container, AppArmor or a kernel setting): ${line}`;
   if (/proc.*not permitted/i.test(line)) return `${NO_PROCESS_VIEW}: ${line}`;
   return line === "" ? "bubblewrap failed without a message" : `bubblewrap cannot work here: ${line}`;
 }
 
-/** True where this process has the administrator's files for its own. */
+/** True if this process can read the administrator's files. */
 export function isAdministrator(): boolean {
   return processAccount().isAdministrator;
 }
 
 const MAX_SETTING_BYTES = 64;
 
-/** What the system says of itself; all paths are its own unless a test has others. */
+/** Where to read the system's settings; tests pass other paths. */
 interface SystemLocations {
-  /** Where the kernel's settings are. */
+  /** The directory of the kernel's settings. */
   settings: string;
-  /** One of them is there in a container. */
+  /** Files of which at least one exists in a container. */
   containerMarks: readonly string[];
 }
 
@@ -94,7 +94,7 @@ export function findRemedy(problem: string, places: SystemLocations = SYSTEM): s
   return undefined;
 }
 
-/** Which of the system's settings it is. Where none of them says no, what this runs in does. */
+/** The setting that forbids namespaces. If none of them does, the container does. */
 function findNamespaceRemedy({ settings, containerMarks }: SystemLocations): string {
   const read = (name: string) =>
     readSmallText(`${settings}/${name.replaceAll(".", "/")}`, MAX_SETTING_BYTES)?.trim();

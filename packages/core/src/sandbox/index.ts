@@ -1,10 +1,11 @@
 export { type SandboxOptions, SessionSandbox } from "./session-sandbox.ts";
 
 /**
- * Describes the sandbox to the model: what it allows, and how to get beyond it. Short, since it is part of every
- * request.
+ * Describes the sandbox to the model: what it allows, and how to run a command outside it. It is short, since it is
+ * part of every request.
+ *
  * @param options.mayLeave false if no command may request to run outside.
- * @param options.sharesProcesses false where each command has processes and a network of its own.
+ * @param options.sharesProcesses false if each command has its own processes and network.
  */
 export function describeSandbox({
   mayLeave,

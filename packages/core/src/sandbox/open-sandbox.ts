@@ -17,25 +17,25 @@ import type { SandboxOptions } from "./session-sandbox.ts";
 import { findOwnHomes, findSharedTemporary } from "./shared-temporary.ts";
 
 export type OpenBoxOptions = Pick<SandboxOptions, "environment" | "root" | "writable" | "directory"> & {
-  /** Whether commands may ask to run outside; see `SandboxedShell`. */
+  /** Whether commands may request to run outside; see `SandboxedShell`. */
   mayLeave: boolean;
   notify?: ((message: string) => void) | undefined;
-  /** When the session began, in milliseconds since the epoch; now when left out. */
+  /** The start of the session in milliseconds since the epoch; by default now. */
   sessionStart?: number;
   /** See `SessionNamespace`. */
   maxProcesses?: number;
-  /** Those of the system when left out. */
+  /** By default, those of the system. */
   sharedTemporary?: readonly string[];
 };
 
-/** Where sockets of the system and of sessions are. */
+/** Directories with sockets of the system and of sessions. */
 const RUNTIME_DIRECTORIES: readonly string[] = ["/run", "/var/run", "/mnt/wslg"];
 
 const TRIAL_LIMIT_MS = 5_000;
 const TOO_SLOW = `a command in it that does nothing took more than ${TRIAL_LIMIT_MS / 1000} s`;
 const MAX_ATTEMPTS = 3;
 
-/** Creates a sandbox and tries it; or says why there is none, in half a sentence. */
+/** Creates a sandbox and tests it, or returns why that is not possible, as a clause. */
 export async function openBox(
   program: SandboxProgram,
   options: OpenBoxOptions,
@@ -61,7 +61,7 @@ export async function openBox(
   return { problem: first.problem };
 }
 
-/** Before 0.8, and where it is installed with rights of its own, bubblewrap cannot forbid namespaces. */
+/** Bubblewrap before 0.8, and a setuid bubblewrap, cannot forbid namespaces. */
 const HARDENINGS: readonly [Hardening, ...Hardening[]] = [
   { forbidsNamespaces: true, filtersCalls: true },
   { forbidsNamespaces: false, filtersCalls: true },
@@ -70,9 +70,9 @@ const HARDENINGS: readonly [Hardening, ...Hardening[]] = [
 
 interface Trial {
   box?: SandboxedShell;
-  /** Why there is no sandbox, in half a sentence. */
+  /** Why there is no sandbox, as a clause. */
   problem: string;
-  /** Another hardening may do. */
+  /** True if less hardening may help. */
   mayDiffer: boolean;
 }
 
@@ -80,8 +80,8 @@ const SEPARATE =
   "each command has processes and a localhost of its own on this system, so a server answers only within the command that starts it";
 
 /**
- * The sandbox whose commands share the namespaces of the session, or why there is none where it was expected. A command
- * that could make namespaces of its own would leave the mount namespace by which its processes are known.
+ * The sandbox whose commands share the session's namespaces, or why it is not possible. A command that could create
+ * namespaces of its own would leave the mount namespace by which its processes are identified.
  */
 async function tryShared(
   program: SandboxProgram,
@@ -102,7 +102,7 @@ async function tryShared(
       maxProcesses: options.maxProcesses,
     });
   } catch (error) {
-    // A sandbox without them may be allowed all the same.
+    // A sandbox without shared namespaces may still be allowed.
     return { problem: explainFailure(error instanceof Error ? error.message : String(error)) };
   }
   const { box, problem } = await tryBox(program, options, { hardening, namespace });
@@ -125,7 +125,7 @@ async function tryBox(
       const { end, said, failure } = await runTrial(box, shell, root);
       if (end.exitCode === 0) return { box, problem: "", mayDiffer: false };
       if (end.cause === "timeout") return { problem: TOO_SLOW, mayDiffer: false };
-      // A place that was to be hidden may have gone away meanwhile.
+      // A path that was to be hidden may have been removed in the meantime.
       if (attempt === MAX_ATTEMPTS || end.hasBegun || failure !== "mounts")
         return { problem: explainFailure(said), mayDiffer: true };
     }
@@ -149,10 +149,10 @@ async function runTrial(box: SandboxedShell, shell: string, cwd: string) {
   return { end, said, failure: trial.findFailure(said.trimEnd()) };
 }
 
-/** Half a sentence if files hidden from commands lie in a directory that they may write to. */
+/** A clause if files hidden from commands are in a directory that commands may write to. */
 function findObstacle({ root, environment }: OpenBoxOptions): string | undefined {
   const holds = (path: string | undefined) => path !== undefined && isInside(realPathOf(path), root);
-  // The account's too: who runs as another keeps the name of their own home directory.
+  // Includes the account's home directory: a process that runs as another user keeps the name of its own.
   if (root === "/" || findOwnHomes(environment).some(holds))
     return `the project ${root} contains your home directory`;
   if (holds(temporaryDirectory())) return `the project ${root} contains the temporary directory`;
@@ -184,8 +184,8 @@ function toBoxOptions(program: SandboxProgram, options: OpenBoxOptions) {
 }
 
 /**
- * What the user's configuration lets commands write to beside the project: directories that are there, and what each of
- * them holds that nothing may be put in the place of. All that a box is made from would be the commands' own.
+ * The additional directories that the user's configuration makes writable: those that exist, and for each the
+ * protected paths that it contains. Commands could change everything that a sandbox is built from otherwise.
  */
 function findWritable(options: OpenBoxOptions): { path: string; held: string | undefined }[] {
   const { environment, writable = [], directory } = options;
@@ -202,7 +202,7 @@ function findWritable(options: OpenBoxOptions): { path: string; held: string | u
   return paths.filter(isDirectory).map((path) => ({ path, held: findHeld(path)?.[0] }));
 }
 
-/** Where files that sandboxed commands must not create are moved to. */
+/** Where protected files created by sandboxed commands are moved to. */
 export function findQuarantine({
   environment,
   directory,
@@ -221,7 +221,7 @@ function realPathOf(path: string | undefined): string | undefined {
   return path === undefined ? undefined : (findRealPath(path, "/") ?? path);
 }
 
-/** Not a link to one, which stands for what it leads to. */
+/** False for a link to a directory: a link stands for its target. */
 function isDirectory(path: string): boolean {
   try {
     return lstatSync(path).isDirectory();

@@ -2,25 +2,25 @@ import { sleep } from "../infrastructure/runtime.ts";
 import { findSandboxProgram, type SandboxProgram } from "./detect.ts";
 import type { SandboxOptions } from "./session-sandbox.ts";
 
-/** Half a sentence why commands cannot be sandboxed, and how to fix it, in one line. */
+/** A clause saying why commands cannot be sandboxed, and how to fix that, in one line. */
 export interface SandboxFailure {
   problem: string;
   remedy?: string | undefined;
 }
 
 export type ProbeOptions = Pick<SandboxOptions, "environment" | "root" | "writable" | "directory"> & {
-  /** This one when left out. */
+  /** By default, this system. */
   platform?: string | undefined;
-  /** After so long it counts as failed; `PROBE_LIMIT_MS` when left out. */
+  /** The time limit in milliseconds; by default `PROBE_LIMIT_MS`. */
   limitMs?: number;
 };
 
-// Creating a sandbox takes a tenth of a second. A hanging one is abandoned before the user loses patience.
+// Creating a sandbox takes a tenth of a second. A hanging trial is abandoned before the user loses patience.
 const PROBE_LIMIT_MS = 10_000;
 
 /**
- * Creates the sandbox of a session in this project, runs a command in it that does nothing, and returns the sandbox
- * program, or what is missing. Processes that do not end are left to `endAllProcesses`.
+ * Creates a sandbox for this project and runs a command in it that does nothing. Returns the sandbox program, or the
+ * problem. Processes that do not end are left to `endAllProcesses`.
  */
 export async function probeSandbox({
   limitMs = PROBE_LIMIT_MS,
@@ -47,7 +47,7 @@ export async function probeSandbox({
 const TRY_BY_HAND = "check its output: bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev true";
 
 async function withRemedy(reason: string): Promise<SandboxFailure> {
-  // A failed start is reported in a sentence.
+  // A failed start is reported as a sentence.
   const problem = reason.replace(/\.$/, "");
   const { findRemedy } = await import("./detect.ts");
   const remedy = findRemedy(problem);

@@ -8,7 +8,7 @@ import { type Environment, now, temporaryDirectory } from "../infrastructure/run
 import { findSandboxProgram, type SandboxProgram } from "./detect.ts";
 import { findOwnHomes, findSharedTemporary } from "./shared-temporary.ts";
 
-/** What a session's commands may touch, and where this is reported. */
+/** The project and directories of a session's commands, and where notices are reported. */
 export interface SandboxOptions {
   /** `auto`: sandboxed if possible; `required`: sandboxed or not at all; `off`: unsandboxed. */
   setting: "auto" | "required" | "off";
@@ -17,22 +17,22 @@ export interface SandboxOptions {
   root: string;
   /** Further directories that commands may write to: absolute, or from `~/`. */
   writable?: readonly string[] | undefined;
-  /** The session's private temporary directory, made on first use; undefined where none can be made. */
+  /** The session's private temporary directory, created on first use; undefined if it cannot be created. */
   directory(): string | undefined;
-  /** Reports to the user, in a sentence, that the expected sandbox is unavailable, or what was moved away. */
+  /** Reports to the user, in a sentence, that the expected sandbox is unavailable, or which files were moved away. */
   notify?: ((message: string) => void) | undefined;
 }
 
 /**
- * Decides how the commands of a session run. Before the first command only the sandbox program is looked up; the
- * code that creates sandboxes is loaded and tried then.
+ * Decides how the commands of a session run. At first, only the sandbox program is located; the code that creates
+ * sandboxes is loaded and tried before the first command.
  */
 export class SessionSandbox {
   private readonly found: SandboxProgram | { problem: string } | undefined;
   private opening: Promise<OpenedBox> | undefined;
   private recovering: Promise<void> | undefined;
   private readonly sessionStart = now();
-  /** Once a sandbox was tried; without `box` there is none. */
+  /** Set once a sandbox was tried; without `box`, sandboxing is not possible. */
   private tried: { box?: { sharesProcesses: boolean } } | undefined;
 
   constructor(private readonly options: SandboxOptions) {
@@ -53,14 +53,17 @@ export class SessionSandbox {
     return this.found !== undefined && "path" in this.found;
   }
 
-  /** True where commands see each other's processes and servers: by what is installed, until the first one has run. */
+  /**
+   * True if commands see each other's processes and servers. Before the first command this is derived from the
+   * installed programs.
+   */
   get sharesProcesses(): boolean {
     if (this.tried) return this.tried.box?.sharesProcesses ?? false;
     const { environment, root } = this.options;
     return this.hasBubblewrap && resolveExecutable("nsenter", { environment, outside: root }) !== undefined;
   }
 
-  /** Where commands have their temporary files; undefined where they have the system's directories. */
+  /** The directory of the commands' temporary files; undefined if they use the system's directories. */
   get commandTemporary(): CommandTemporary | undefined {
     const { environment, root, writable = [], directory } = this.options;
     const hasBox = this.tried ? this.tried.box !== undefined : true;
@@ -79,26 +82,26 @@ export class SessionSandbox {
     return this.found !== undefined && "path" in this.found && this.found.kind === "bubblewrap";
   }
 
-  /** The notice for the user at the start if a sandbox was requested and there is none. Undefined otherwise. */
+  /** The notice at the start of a session if a requested sandbox is unavailable; otherwise undefined. */
   get startProblem(): string | undefined {
     return this.found && "problem" in this.found ? describe(this.found.problem, this.options) : undefined;
   }
 
   /**
-   * Moves away files that sandboxed commands of a killed session left in the project, and reports it. Call this
-   * before anything in the project is treated as the user's; otherwise it happens before the first command.
+   * Moves away files that sandboxed commands of a killed session left in the project, and reports it. Call it before
+   * anything in the project is trusted; otherwise it happens before the first command.
    */
   recover(): Promise<void> {
     this.recovering ??= this.recoverOnce();
     return this.recovering;
   }
 
-  /** How commands run; the first call tries whether sandboxes work here. */
+  /** How commands run; the first call tests whether sandboxes work here. */
   async sandboxState(): Promise<SandboxState> {
     return (await this.open()).state;
   }
 
-  /** Call this at the end, when nothing runs any more. */
+  /** Call this at the end, when no command is running. */
   async close(): Promise<void> {
     await (await this.opening)?.close();
   }

@@ -4,8 +4,8 @@ import { type Environment, homeDirectory, processAccount } from "../infrastructu
 const SHARED_TEMPORARY: readonly string[] = ["/tmp", "/var/tmp"];
 
 /**
- * The shared temporary directories, including those of other sessions: the system's, and the one configured for
- * this process unless it contains more than temporary files.
+ * The shared temporary directories, which other sessions use too: the system's, and the one configured for this
+ * process unless it contains more than temporary files.
  */
 export function findSharedTemporary(configured: string, homes: readonly string[]): string[] {
   const own = realPathOf(configured);
@@ -14,7 +14,7 @@ export function findSharedTemporary(configured: string, homes: readonly string[]
   return [...SHARED_TEMPORARY, ...(holdsMore || isKnown ? [] : [own])];
 }
 
-/** The user's home directories: that of the environment, and the account's where it is another one. */
+/** The user's home directories: the one in the environment, and the account's if it differs. */
 export function findOwnHomes(environment: Environment): string[] {
   const homes = [homeDirectory(environment), processAccount().home];
   return [...new Set(homes.flatMap((home) => (home && home !== "/" ? [home] : [])))];

@@ -60,7 +60,7 @@ describe("trying the sandbox", () => {
     );
     expect(await probe()).toEqual({
       problem:
-        "this system refuses user namespaces (a container, AppArmor or a kernel setting does): bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted",
+        "this system refuses user namespaces (because of a container, AppArmor or a kernel setting): bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted",
       remedy: expect.any(String),
     });
     expect(left()).toEqual([]);

@@ -50,15 +50,15 @@ function makeSession(
 const REFUSALS: Readonly<Record<string, [script: string, problem: string]>> = {
   "the kernel refuses namespaces": [
     "echo 'bwrap: No permissions to create a new namespace, likely because the kernel does not allow it.' >&2; exit 1",
-    "this system refuses user namespaces (a container, AppArmor or a kernel setting does): bwrap: No permissions to create a new namespace, likely because the kernel does not allow it.",
+    "this system refuses user namespaces (because of a container, AppArmor or a kernel setting): bwrap: No permissions to create a new namespace, likely because the kernel does not allow it.",
   ],
   "AppArmor refuses them": [
     "echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1",
-    "this system refuses user namespaces (a container, AppArmor or a kernel setting does): bwrap: setting up uid map: Permission denied",
+    "this system refuses user namespaces (because of a container, AppArmor or a kernel setting): bwrap: setting up uid map: Permission denied",
   ],
   "there are none left": [
     "echo 'bwrap: Creating new namespace failed: No space left on device' >&2; exit 1",
-    "this system refuses user namespaces (a container, AppArmor or a kernel setting does): bwrap: Creating new namespace failed: No space left on device",
+    "this system refuses user namespaces (because of a container, AppArmor or a kernel setting): bwrap: Creating new namespace failed: No space left on device",
   ],
   "a container allows no /proc": [
     'echo "bwrap: Can\'t mount proc on /newroot/proc: Operation not permitted" >&2; exit 1',

@@ -5,28 +5,28 @@ import type { PrivateTemporary } from "./seccomp.ts";
 
 interface BubblewrapOptions {
   places: SandboxMounts;
-  /** Of the system: hidden whole, since sockets lie in them. */
+  /** System directories that are hidden completely, because they contain sockets. */
   runtimeDirectories: readonly string[];
-  /** Below those: what programs are started from. */
+  /** Paths below those from which programs are started. */
   shownDirectories: readonly string[];
   sharedTemporary: readonly string[];
-  /** False for a bubblewrap before 0.8, or where it may not. */
+  /** False for a bubblewrap before 0.8 and a setuid one. */
   forbidsNamespaces: boolean;
-  /** True: it finds a filter for system calls as its descriptor 4. */
+  /** True: descriptor 4 is a filter for system calls. */
   isFiltered: boolean;
   isAdministrator: boolean;
-  /** True for a command that has joined the session's namespaces; otherwise it gets namespaces of its own. */
+  /** True for a command in the session's namespaces; otherwise it gets its own. */
   isJoining: boolean;
-  /** Of the user as whom commands run, outside. */
+  /** The user who runs commands, outside. */
   owner: { userId: number; groupId: number };
   cwd: string;
 }
 
 /**
- * The bubblewrap arguments for running a command in the sandbox, without the command itself: separate namespaces
- * for processes, network, sockets, users, unless it shares those of its session; no privileges; the file system
- * read-only except for the given paths. Later mounts cover earlier ones. The sandbox dies with the process that
- * started it.
+ * The bubblewrap arguments for running a command in the sandbox, without the command itself: separate namespaces for
+ * processes, network, sockets and users unless it shares those of its session, no privileges, and a read-only file
+ * system except for the given paths. Later mounts cover earlier ones. The sandbox ends with the process that started
+ * it.
  */
 export function toBubblewrapArguments({ places, ...options }: BubblewrapOptions): string[] {
   const { temporary } = places;
@@ -41,7 +41,7 @@ export function toBubblewrapArguments({ places, ...options }: BubblewrapOptions)
     ...(options.isFiltered ? ["--seccomp", "4"] : []),
     ...["--cap-drop", "ALL", "--new-session", "--die-with-parent"],
     ...["--ro-bind", "/", "/", "--dev", "/dev"],
-    // One that could be written to would let an administrator change the kernel's settings.
+    // A writable /proc/sys would allow an administrator to change the kernel's settings.
     ...(options.isJoining ? ["--ro-bind", "/proc", "/proc"] : ["--proc", "/proc"]),
     // The files belong to root, inside and outside.
     ...(options.isAdministrator && !options.isJoining ? ["--remount-ro", "/proc"] : []),
@@ -71,7 +71,7 @@ const OWN_NAMESPACES: readonly string[] = [
   ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net"],
 ];
 
-/** In the session's namespaces everybody is root: the command is the user again, in a namespace of its own for that. */
+/** In the session's namespaces every process is root. A further namespace maps the command to the user again. */
 function toJoiningArguments({ owner: { userId, groupId } }: Pick<BubblewrapOptions, "owner">): string[] {
   const user = ["--unshare-user", "--uid", String(userId), "--gid", String(groupId)];
   return [...user, "--json-status-fd", "3"];
@@ -88,15 +88,17 @@ function toHomeArguments({ directory, shown, links }: HomeView): string[] {
 
 interface PackedArguments {
   argv: readonly string[];
-  /** Absolute; used by the program as the named descriptor. */
+  /** Absolute; the program reads it from the given descriptor. */
   file?: string;
 }
 
 /**
- * Arguments for bubblewrap, in a file where one can be made: names that are not valid text cannot be passed otherwise, and
- * the commands of a session see each other's command lines. Bubblewrap closes the descriptor once it has read it.
- * @param options.directory where the file is made, beyond the reach of commands; absolute.
- * @throws Error where a name is not valid text and there is no file for it.
+ * Writes the arguments for bubblewrap to a file if possible: names that are not valid text cannot be passed
+ * otherwise, and the commands of a session see each other's command lines. Bubblewrap closes the descriptor once it
+ * has read it.
+ *
+ * @param options.directory the directory of the file, outside the reach of commands; absolute.
+ * @throws Error if a name is not valid text and the file cannot be created.
  */
 export function packArguments(
   argv: readonly string[],
@@ -110,10 +112,10 @@ export function packArguments(
   );
 }
 
-/** Undefined where it cannot be written, for instance on a full disk. */
+/** Undefined if the file cannot be written, for instance on a full disk. */
 function writeArguments(argv: readonly string[], directory: string): string | undefined {
   const content = Buffer.concat(argv.flatMap((argument) => [Buffer.from(toSystemPath(argument)), NUL]));
-  // Named after what it says: no command changes what another is about to read.
+  // Named after its contents, so that no command changes what another is about to read.
   const file = `${directory}/arguments-${Bun.hash(content).toString(36)}`;
   try {
     if (!existsSync(file)) {
@@ -129,9 +131,9 @@ function writeArguments(argv: readonly string[], directory: string): string | un
 const NUL = Buffer.of(0);
 
 /**
- * Runs the rest of its words, reports the end of that (see `EndReport`), and stays until nothing else runs in the
- * sandbox, which ends with it: background processes of a command therefore keep running. The shell's own messages
- * about how the command ended are discarded.
+ * Runs the rest of its arguments, reports their end (see `EndReport`), and waits until nothing else runs in the
+ * sandbox, which then ends too: background processes of a command therefore keep running. The shell's own messages
+ * about the end of the command are discarded.
  */
 const SCRIPT = `exec 4>&2 2>/dev/null
 pause=1
@@ -149,15 +151,15 @@ exec 3>&-
 while [ $# -gt 2 ]; do sleep $pause; set -- /proc/[0-9]*; done
 exit $status`;
 
-/** The command line of a shell that runs one of another shell; the first process of a sandbox. */
+/** The command line of a shell that runs another shell's command line; the first process of a sandbox. */
 export function toStayingShell(argv: readonly string[]): string[] {
   const [shell = "sh"] = argv;
   return [shell, "-c", SCRIPT, "sandbox", ...argv];
 }
 
 /**
- * Tells package managers that there is no network: otherwise some retry for more than a minute.
- * From npm's, pip's, cargo's, go's, uv's and yarn's documentation.
+ * Tells package managers that there is no network: otherwise some retry for more than a minute. From the
+ * documentation of npm, pip, cargo, go, uv and yarn.
  */
 const OFFLINE: Readonly<Record<string, string>> = {
   npm_config_fetch_retries: "0",
@@ -175,8 +177,8 @@ const OFFLINE: Readonly<Record<string, string>> = {
 };
 
 /**
- * The environment inside: temporary files go where they persist, and so do caches that programs need. The user's
- * own variables stay.
+ * The environment inside: temporary files and the caches that programs need use a directory that persists. The user's
+ * own variables are kept.
  */
 export function toBoxEnvironment(
   environment: Readonly<Record<string, string>>,

@@ -4,27 +4,27 @@ import { findStats, toSystemPath } from "../../infrastructure/fs/stat.ts";
 import { findTrackedState } from "../../infrastructure/paths/git-index.ts";
 import type { PrivateTemporary } from "./seccomp.ts";
 
-/** Git commands that write the files of a commit into the tree. */
+/** Git commands that write the files of a commit into the working tree. */
 const WRITES_TREE =
   /\bgit\b[^\n;&|]*\s(?:checkout|switch|merge|rebase|stash|pull|reset|restore|cherry-pick|revert|am|apply|read-tree|checkout-index)\b/;
 
-// As git words it: other programs of the line, and the shell, report the same about their own files.
+// Git's own messages: the shell and other programs of the line report similar errors about their own files.
 const NOT_WRITTEN =
   /^(?:error|fatal|warning): (?:unable to (?:unlink(?: old)?|create file|write file)|cannot (?:unlink|create directory at)) '?(.+?)'?(?: mode \d+)?: (?:Device or resource busy|Read-only file system)$/;
 
 const SETTINGS = /could not (?:write|lock) config file/i;
 
-// A list of more tells nobody anything new.
+// A longer list would not help.
 const MAX_NAMED = 5;
 
-/** The files of a commit that git says, with exit code 0 too, it could not write: as it names them. */
+/** The files of a commit that git reports it could not write, as git names them. Git may exit with 0 nevertheless. */
 export function findUnwrittenFiles(output: string, command: string): string[] {
   if (!WRITES_TREE.test(command)) return [];
   const names = output.split("\n").flatMap((line) => NOT_WRITTEN.exec(line)?.[1] ?? []);
   return [...new Set(names)];
 }
 
-/** What it means that git could not write files of a commit. For the model. */
+/** Explains to the model that git could not write files of a commit. */
 export function explainCheckout(unwritten: readonly string[], mayLeave: boolean): string {
   return (
     `git could not write ${listNames(unwritten)} in the sandbox, so the working tree may differ from the commit: ` +
@@ -33,8 +33,8 @@ export function explainCheckout(unwritten: readonly string[], mayLeave: boolean)
 }
 
 /**
- * What it means where git could not write the settings of a repository, which it reports and continues; undefined
- * otherwise.
+ * Explains that git could not write the settings of a repository, which git reports before it continues; otherwise
+ * undefined.
  */
 export function explainSettings(output: string): string | undefined {
   return SETTINGS.test(output)
@@ -43,9 +43,10 @@ export function explainSettings(output: string): string | undefined {
 }
 
 /**
- * What it means for git that files were moved away after a command: those that it tracks are missing now, and those
- * that make a directory a repository are one no more. Empty where neither is so. For the model.
- * @param moved where they were; absolute.
+ * Explains to the model what it means for git that files were moved away after a command: tracked files are now
+ * missing, and directories may no longer be repositories. Empty if neither applies.
+ *
+ * @param moved their original paths; absolute.
  */
 export function explainMoved(
   moved: readonly string[],
@@ -69,7 +70,7 @@ export function explainMoved(
 
 const MAKES_REPOSITORY = /\/\.git(?:\/|$)|\/HEAD$/;
 
-/** As the index of the repository says that the file was in. */
+/** True if the repository's index contains the file. */
 function isTracked(path: string, root: string): boolean {
   for (let directory = dirname(path); isInside(directory, root); directory = dirname(directory))
     if (findStats(toSystemPath(`${directory}/.git`)) !== undefined)
@@ -90,12 +91,12 @@ function listNames(names: readonly string[]): string {
 
 const DENIED = /Permission denied|\bEACCES\b/i;
 
-// A file that it is to store; git gives up then.
+// A file that git should store; git stops at it.
 const STORED_BY_GIT = /^error: open\("(.+)"\): Permission denied$/m;
 
 /**
- * The files that commands may not read and that the output says could not be opened, whatever the exit code: a filter
- * behind the program that failed hides that. Undefined where there are none.
+ * The unreadable files that the output says could not be opened, for any exit code: a filter in a pipe hides the exit
+ * code of the failed program. Undefined if there are none.
  */
 export function explainUnreadable(
   output: string,
@@ -114,7 +115,7 @@ export function explainUnreadable(
   return `${why}.${wayOut} ${describeExit(mayLeave)}`;
 }
 
-/** True where a line names a file, by its whole path or the end of it. */
+/** True if a line names a file, by its whole path or the end of it. */
 function isNamed(path: string, line: string): boolean {
   const name = basename(path);
   for (let at = line.indexOf(name); at >= 0; at = line.indexOf(name, at + 1)) {
@@ -144,7 +145,10 @@ const SIGNS: readonly { pattern: RegExp; rule: "write" | "network" | "privilege"
   },
 ];
 
-/** What a rule says, and how to get beyond it; undefined if the output shows no sign of one. */
+/**
+ * Explains a sandbox rule, and how to run the command outside the sandbox; undefined if the output shows no sign of a
+ * rule.
+ */
 export function explainOutput(
   output: string,
   {
@@ -154,7 +158,7 @@ export function explainOutput(
   }: {
     mayLeave: boolean;
     temporary: PrivateTemporary | undefined;
-    /** True where commands of the session reach what others of it serve. */
+    /** True if commands of the session can reach each other's servers. */
     hasLocalhost?: boolean;
   },
 ): string | undefined {

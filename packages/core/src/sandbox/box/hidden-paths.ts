@@ -11,15 +11,15 @@ import { type Environment, homeDirectory, processAccount } from "../../infrastru
 import type { ProtectedFile } from "../protected-files/types.ts";
 import { findOwnHomes } from "../shared-temporary.ts";
 
-/** Further paths in a home directory where programs keep credentials or conversations. */
+/** Additional paths in a home directory where programs keep credentials or conversations. */
 const HOME_PLACES: readonly string[] = [
   ...SECRET_HOME_LOCATIONS,
-  // Hidden whole, so that files created in them later are hidden as well.
+  // Directories hidden completely, including files that are created in them later.
   ...[".aws", ".docker", ".kube", ".oci", ".aliyun", ".fly", ".netlify", ".vercel", ".terraform.d"],
   ...[".1password", ".mozilla", ".librewolf", ".thunderbird", ".claude", ".claude.json", ".codex", ".gemini"],
   ...[".local/share/keyrings", ".local/share/kwalletd", ".local/share/opencode", ".yarnrc.yml"],
   ...[".databrickscfg", ".Xauthority", ".ICEauthority", ".python_history", ".node_repl_history"],
-  // Keys of services, of packages and of models; and what was typed.
+  // Keys of services, package registries and models; shell histories.
   ...[".pulumi/credentials.json", ".sbt/.credentials", ".ivy2/.credentials", ".composer/auth.json"],
   ...[".sentryclirc", ".circleci", ".cloudflared", ".wrangler", ".kaggle", ".cache/huggingface/token"],
   ...[".huggingface", ".continue", ".codeium", ".aider.conf.yml", ".local/share/com.vercel.cli", ".railway"],
@@ -28,11 +28,11 @@ const HOME_PLACES: readonly string[] = [
   ...[".ngrok2", ".bitcoin", ".ethereum", ".electrum", ".ollama/id_ed25519", ".local/share/atuin"],
   ...[".mysql_history", ".sqlite_history", ".rediscli_history", ".irb_history", ".histfile", ".lesshst"],
   ...[".viminfo", ".local/share/fish/fish_history", ".local/share/goose", ".local/share/crush"],
-  // What runs in packages of its own keeps settings, profiles and keys there.
+  // Flatpak and snap programs keep settings, profiles and keys here.
   ...[".var/app", "snap/firefox", "snap/chromium", "snap/thunderbird"],
 ];
 
-/** In the directory for settings, which the environment may name. */
+/** In the configuration directory, which the environment may name. */
 const CONFIG_PLACES: readonly string[] = [
   ...["google-chrome", "chromium", "BraveSoftware", "microsoft-edge", "vivaldi", "opera", "librewolf"],
   ...["Code", "Code - Insiders", "VSCodium", "Cursor", "gh", "hub", "glab-cli", "op", "rclone", "heroku"],
@@ -42,7 +42,7 @@ const CONFIG_PLACES: readonly string[] = [
   ...["hcloud", "scw", "linode-cli", "openstack", "turborepo", "huggingface", "remmina"],
 ];
 
-/** Of the system's own, what only an administrator may read: hidden from one. */
+/** System files that only an administrator may read; hidden if commands run as one. */
 const SYSTEM_PLACES: readonly string[] = [
   ...["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/krb5.keytab", "/etc/sudoers"],
   ...["/etc/sudoers.d", "/etc/ssl/private", "/etc/wireguard", "/etc/NetworkManager/system-connections"],
@@ -50,7 +50,7 @@ const SYSTEM_PLACES: readonly string[] = [
   ...["rsa", "ecdsa", "ed25519", "dsa"].map((kind) => `/etc/ssh/ssh_host_${kind}_key`),
 ];
 
-/** Keys, credentials, and what diligent keeps for itself and for other projects: places that are there, absolute. */
+/** Keys, credentials, and diligent's own files and those of other projects: existing paths, absolute. */
 export function findSecretPaths(environment: Environment): string[] {
   const own = [userConfigDirectory(environment), userStateDirectory(environment)];
   const inHomes = [...findHomes(environment)].flatMap((home) => [
@@ -63,14 +63,14 @@ export function findSecretPaths(environment: Environment): string[] {
   const system = SYSTEM_PLACES.filter(isReadable);
   const runtime = environment.XDG_RUNTIME_DIR || undefined;
   const named = environment.XDG_CONFIG_HOME;
-  // The XDG specification wants relative paths ignored.
+  // The XDG specification says to ignore relative paths.
   const inConfig = named && isAbsolute(named) ? CONFIG_PLACES.map((place) => join(named, place)) : [];
   return [...own, runtime, ...inHomes, ...inConfig, ...system]
     .flatMap((place) => place ?? [])
     .filter(isReachable);
 }
 
-/** The user's own, as the environment and the system name it; for an administrator everybody's. */
+/** The user's home directories from the environment and the system; for an administrator, those of all users. */
 function findHomes(environment: Environment): Set<string> {
   const { isAdministrator } = processAccount();
   const others = isAdministrator ? ["/root", ...namesIn("/home").map((name) => join("/home", name))] : [];
@@ -81,7 +81,7 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch {
-    return []; // Not there, or not for this user.
+    return []; // The directory does not exist or this user may not list it.
   }
 }
 
@@ -90,18 +90,18 @@ function isReadable(path: string): boolean {
     accessSync(path, constants.R_OK);
     return true;
   } catch {
-    return false; // Hidden by the system itself.
+    return false; // The system itself denies access.
   }
 }
 
-// Neighbours and projects that were worked in; the most recent ones where there are more.
+// Neighboring and visited projects; if there are more, the most recent ones.
 const MAX_PROJECTS = 100;
 const MAX_NEIGHBOURS = 2_000;
 const MAX_INPUTS = 2_000;
 
 /**
- * Finds `.diligent` of other projects: those beside this one, and those that prompts were sent in before. What was sent
- * is read once, what there is of it is looked at each time.
+ * Finds `.diligent` of other projects: those beside this one, and those in which prompts were sent before. The list
+ * of prompts is read once; whether the directories exist is checked each time.
  */
 export function createProjectFinder(root: string, environment: Environment): () => string[] {
   let visited: readonly string[] | undefined;
@@ -126,7 +126,7 @@ function findRoot(cwd: string, home: string | undefined): string[] {
   try {
     return [findProjectRoot(cwd, home)];
   } catch {
-    return []; // A project that is gone has no sessions either.
+    return []; // A deleted project has no sessions either.
   }
 }
 
@@ -135,20 +135,21 @@ function directoriesIn(directory: string): string[] {
     const entries = readdirSync(directory, { withFileTypes: true });
     return entries.filter((entry) => !entry.isFile()).map(({ name }) => join(directory, name));
   } catch {
-    return []; // Not for this user.
+    return []; // This user may not list it.
   }
 }
 
 const TABLE = "/proc/net/unix";
 
-// Beside those of the directories that are hidden whole; a desktop has a handful.
+// In addition to those in directories that are hidden completely; a desktop has only a few.
 const MAX_SOCKETS = 150;
 
 /**
- * The sockets with a path that something outside listens on: a namespace of its own keeps a command from networks, not
- * from these. Those that were bound by a relative name are looked for where processes work. Without those below
- * `hidden`. Empty where the system tells of none.
- * @throws Error where there are more than can be hidden.
+ * The sockets with a path on which a process outside listens: a network namespace does not separate a command from
+ * them. Sockets bound by a relative name are searched in the working directories of processes. Without sockets below
+ * `hidden`. Empty if the system does not list them.
+ *
+ * @throws Error if there are more than can be hidden.
  */
 export function findSockets(hidden: readonly string[]): string[] {
   const names = readTable()
@@ -169,7 +170,7 @@ export function findSockets(hidden: readonly string[]): string[] {
   return found;
 }
 
-/** The processes that this user may inspect. */
+/** The working directories of the processes that this user may inspect. */
 function findWorkingDirectories(): string[] {
   const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return [...new Set(processes.flatMap(readWorkingDirectory))];
@@ -179,7 +180,7 @@ function readWorkingDirectory(process: string): string[] {
   try {
     return [readlinkSync(`/proc/${process}/cwd`)];
   } catch {
-    return []; // It has ended, or belongs to another user.
+    return []; // The process has ended or belongs to another user.
   }
 }
 
@@ -195,16 +196,17 @@ function isSocket(path: string): boolean {
   try {
     return statSync(path).isSocket();
   } catch {
-    return false; // Gone since it was bound, or in another view of the file system.
+    return false; // Removed since it was bound, or in another mount namespace.
   }
 }
 
-/** What tools read settings and passwords from, but for examples, which are made to be shared. */
+/** Files from which tools read settings and passwords. Examples, which are meant to be shared, are excluded. */
 const ENVIRONMENT_FILE = /^\.env(?!rc$)(?!.*\.(?:example|sample|template|dist)$)/i;
 
 /**
- * The `.env` files of the project that commands may not read, as the read tool may not without asking. A file whose content
- * git has is none: a command that has the repository has the content as well, and git could not work with such a file.
+ * The `.env` files of the project that commands may not read, and that the read tool may read only with approval.
+ * Files whose content is committed are excluded: a command can read it from the repository anyway, and git could not
+ * work with a file that it cannot read.
  */
 export function findUnreadableFiles(files: Iterable<ProtectedFile>, roots: readonly string[]): string[] {
   return [...files].flatMap(({ kind, path }) => {
@@ -218,19 +220,19 @@ const GROUP_MAY_SEARCH = 0o010n;
 const OTHERS_MAY_SEARCH = 0o001n;
 
 /**
- * True for what is there and a command could reach. An administrator's commands have no power over others' directories in
- * the box, which cannot hide there what it cannot reach itself.
+ * True for an existing path that a command could reach. In the sandbox, an administrator's commands cannot access
+ * other users' private directories, and bubblewrap cannot hide paths that it cannot reach.
  */
 function isReachable(path: string): boolean {
   try {
     lstatSync(path);
     return !processAccount().isAdministrator || maySearch(dirname(path));
   } catch {
-    return false; // Nothing to hide.
+    return false; // The path does not exist, so there is nothing to hide.
   }
 }
 
-/** Whether names in a directory can be reached without an administrator's power. */
+/** True if a directory can be searched without administrator privileges. */
 function maySearch(directory: string): boolean {
   const stats = statSync(directory, { bigint: true });
   const right = isOwnGroup(stats.gid) ? GROUP_MAY_SEARCH : OTHERS_MAY_SEARCH;

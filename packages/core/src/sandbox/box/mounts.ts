@@ -9,52 +9,50 @@ import type { ProtectedFileScan } from "../protected-files/types.ts";
 import { findUnreadableFiles } from "./hidden-paths.ts";
 import type { PrivateTemporary } from "./seccomp.ts";
 
-/** What a sandboxed command may do where; all paths are absolute and real, parents before their contents. */
+/** The file access of a sandboxed command. All paths are absolute and real, parents before their contents. */
 export interface SandboxMounts {
-  /** May be written to. */
+  /** Writable directories. */
   writable: readonly string[];
-  /** May be written to as well, and are to stay where they are; see `findFixed`. */
+  /** Also writable, and mounted so that they cannot be moved or replaced; see `findFixed`. */
   fixed: readonly string[];
-  /** Below the writable ones: readable and executable, but not changeable, movable or removable. */
+  /** Below the writable directories: readable and executable, but not changeable, movable or removable. */
   protected: readonly string[];
-  /** Home directories that show less than what they hold; what is hidden right in them is not below. */
+  /** Home directories that show only a part of their contents; hidden paths directly in them are not in `hidden`. */
   homes: readonly HomeView[];
   /** Directories and files that appear empty to a command. */
   hiddenDirectories: readonly string[];
   hiddenFiles: readonly string[];
-  /** Files of the project that are there and may not be read. */
+  /** Existing files of the project that may not be read. */
   unreadableFiles: readonly string[];
-  /** Where temporary files go; undefined where none can be kept beyond a command. */
+  /** The directory for temporary files; undefined if none can outlive a command. */
   temporary?: PrivateTemporary | undefined;
 }
 
 interface MountInput
   extends Pick<OwnMountsInput, "roots" | "linkedGitDirectories" | "settledGitDirectories"> {
   look: ProtectedFileScan;
-  /** Further files of the project that commands may not read. */
+  /** Additional files of the project that commands may not read. */
   projectSecrets: readonly string[];
-  /** What is to be hidden, links and missing ones included. */
+  /** Paths to hide, including links and missing paths. */
   secrets: readonly string[];
-  /** Home directories to be made anew, links and missing ones included; none where that is not possible. */
+  /** Home directories to rebuild, including links and missing ones; empty if that is not possible. */
   homes: readonly string[];
   /** The system's temporary directories. */
   sharedTemporary: readonly string[];
   temporary: PrivateTemporary | undefined;
 }
 
-// Each mount costs start-up time, increasingly so: about 40 ms together.
+// Each mount costs start-up time, and each further mount costs more: about 40 ms in total.
 export const MAX_MOUNTS = 200;
 
-// What lies in a home directory that is made anew is a mount each: 15 ms, and more with more of the project's.
+// Each entry of a rebuilt home directory is a mount: 15 ms, or more if the project has many mounts too.
 const MAX_SHOWN = 100;
 const MAX_MOUNTS_WITH_HOMES = 150;
 
-// Hidden files and directories: hiding all of them makes a sandbox start some 30 ms slower.
+// Hidden files and directories: hiding this many makes a sandbox start some 30 ms slower.
 const MAX_HIDDEN = 300;
 
-/**
- * Determines the mounts. @throws Error if there are too many, or if a writable path has been replaced.
- */
+/** Determines the mounts. @throws Error if there are too many, or if a writable path was replaced. */
 export function planMounts(input: MountInput): SandboxMounts {
   const { roots, look, temporary } = input;
   if (!look.isComplete) throw new Error("the project has too many directories to protect");
@@ -63,9 +61,9 @@ export function planMounts(input: MountInput): SandboxMounts {
   fixed.push(...packs.directories);
   assertReal([...roots, ...fixed, ...(temporary ? [temporary.files] : [])]);
   if (temporary) assertApart(temporary.directory, roots);
-  // A link cannot be held, and is put back. What it leads to is among the files.
+  // A link cannot be mounted over and is restored afterwards. Its target is among the files.
   const held = [...look.files.values()].filter(({ kind }) => kind !== "link").map(({ path }) => path);
-  // Nobody could see what comes about in them: nothing may.
+  // Nothing may be created in them, because nobody could see it.
   const unlistable = [...look.unlistable.values()].map(({ path }) => path);
   const places = [
     ...held.filter((path) => !look.gitDirectories.includes(path)),
@@ -78,7 +76,7 @@ export function planMounts(input: MountInput): SandboxMounts {
   const real = input.secrets.map((path) => findRealPath(path, "/") ?? path);
   const homes = findHomes(input, { real, maxShown: Math.min(MAX_SHOWN, MAX_MOUNTS_WITH_HOMES - count) });
   const all = findHidden(input, real);
-  // What lies right in a home directory that is made anew is left out of it.
+  // Paths directly in a rebuilt home directory are left out of it.
   const isMount = (path: string) => !homes.some(({ directory }) => dirname(path) === directory);
   const hidden = { directories: all.directories.filter(isMount), files: all.files.filter(isMount) };
   const hiddenCount = hidden.directories.length + hidden.files.length;
@@ -98,14 +96,14 @@ export function planMounts(input: MountInput): SandboxMounts {
   };
 }
 
-/** Who can write around the session's own directory can put another one in its place. */
+/** Throws if the session's own directory and a writable path are nested: a command could replace the directory. */
 function assertApart(directory: string, roots: readonly string[]): void {
   const root = roots.find((path) => isInside(directory, path) || isInside(path, directory));
   if (root !== undefined)
     throw new Error(`${root}, which commands may write to, and the session's ${directory} are nested`);
 }
 
-/** @param real where the secrets really are; where a link stands for one, it is left out as well. */
+/** @param real where the secrets really are; a link to one is left out as well. */
 function findHomes(
   { homes, secrets, roots, sharedTemporary }: MountInput,
   { real, maxShown }: { real: readonly string[]; maxShown: number },
@@ -116,7 +114,7 @@ function findHomes(
   const isFree = (home: string) =>
     !roots.some((root) => isInside(home, root)) &&
     !sharedTemporary.some((directory) => isInside(home, directory));
-  // One that lies in another is made anew above it, or it would show all that it holds.
+  // A home directory inside another is rebuilt inside it; otherwise the outer one would show all of its contents.
   return byDepth(homes.flatMap((home) => directories.get(home) ?? []))
     .filter(isFree)
     .flatMap(
@@ -128,7 +126,7 @@ function toRealEntry(path: string): [path: string, realPath: string | undefined]
   return [path, findRealPath(path, "/")];
 }
 
-/** Each once, without what is hidden with a directory above it or is not there for a command. */
+/** The paths without duplicates, paths below another hidden directory, and paths that a command cannot reach. */
 function findHidden({ roots, sharedTemporary }: MountInput, real: readonly string[]) {
   const isGone = (path: string) =>
     sharedTemporary.some((directory) => isInside(path, directory)) &&
@@ -154,25 +152,26 @@ function kindOf(path: string): "directory" | "file" | undefined {
   try {
     return lstatSync(path).isDirectory() ? "directory" : "file";
   } catch {
-    return undefined; // Not there: nothing to hide.
+    return undefined; // The path does not exist, so there is nothing to hide.
   }
 }
 
 interface OwnMountsInput {
-  /** Where commands may write, the project first. */
+  /** The writable directories, the project first. */
   roots: readonly string[];
-  /** Git directories elsewhere that they may write to as well. */
+  /** Writable git directories elsewhere. */
   linkedGitDirectories: readonly string[];
   /** All git directories. */
   gitDirectories: readonly string[];
-  /** Of these, those that were there when nothing ran, and have been held in place for everything that ran since. */
+  /** The git directories that existed before any command ran, and were mounted in place for every command since. */
   settledGitDirectories: ReadonlySet<string>;
 }
 
 /**
- * What is mounted over itself, so that it can be written to and not be exchanged. Bubblewrap is told paths, and follows them
- * some time after they were looked at. So nothing is among these that lies behind a directory which something boxed could
- * put a link in the place of: what lies right in a root, or leads to a root in another one from the first command on.
+ * The directories that are mounted over themselves, so that commands can write to them but not replace them.
+ * Bubblewrap receives paths and resolves them a little later. Directories behind one that a sandboxed command could
+ * replace by a link are therefore left out: only directories directly in a root are fixed, and those that lead from
+ * one root to another nested root, from the first command on.
  */
 function findFixed(input: OwnMountsInput): string[] {
   const { roots, linkedGitDirectories, gitDirectories, settledGitDirectories } = input;
@@ -182,12 +181,12 @@ function findFixed(input: OwnMountsInput): string[] {
   return [...right, ...ways, ...findOutermost(linkedGitDirectories, roots)];
 }
 
-/** From one root to another in which it lies: that one left out, itself included. */
+/** The directories from one root to another inside it: without the first, including the last. */
 function findWay(root: string, outer: string): string[] {
   return root === outer || !isInside(root, outer) ? [] : [root, ...findWay(dirname(root), outer)];
 }
 
-/** In a root they are reached through that, and what lies in one of them through it. */
+/** The roots that are not inside another root. */
 function findOutermost(directories: readonly string[], roots: readonly string[]): string[] {
   const isHeldBy = (path: string, others: readonly string[]) =>
     others.some((other) => other !== path && isInside(path, other));
@@ -196,15 +195,15 @@ function findOutermost(directories: readonly string[], roots: readonly string[])
   );
 }
 
-/** @throws Error where a link leads to one of the directories: what is mounted there would be another place. */
+/** @throws Error if a link leads to one of the directories: the mount would end up at another place. */
 function assertReal(directories: readonly string[]): void {
   for (const path of directories)
     if (findRealPath(path, "/") !== path) throw new Error(`${path} is now a link, or is reached through one`);
 }
 
 /**
- * Directories of the shared temporary ones that lie on the way to what is mounted there. What a command has in its own
- * temporary directory would be mounted through otherwise: each box gets others, which are empty.
+ * Directories in shared temporary directories on the way to a mount inside them. A command's files in its own
+ * temporary directory would otherwise show through: each sandbox gets other, empty directories.
  */
 export function findCovers(mounted: readonly string[], sharedTemporary: readonly string[]): string[] {
   const covers = sharedTemporary.flatMap((shared) =>
@@ -216,7 +215,7 @@ export function findCovers(mounted: readonly string[], sharedTemporary: readonly
   return [...new Set(covers)].filter((path) => !mounted.includes(path)).sort();
 }
 
-// What NixOS keeps its programs under.
+// NixOS keeps its programs here.
 const SYSTEM_DIRECTORIES: readonly string[] = [
   "/run/current-system",
   "/run/booted-system",
@@ -224,7 +223,8 @@ const SYSTEM_DIRECTORIES: readonly string[] = [
 ];
 
 /**
- * Where programs are found and where the links there lead, if that would be hidden: each exists once.
+ * The directories with programs, and the targets of links in them, if they would be hidden; only existing ones.
+ *
  * @param path as in the environment. @param hidden directories, absolute.
  */
 export function findShownDirectories(path: string | undefined, hidden: readonly string[]): string[] {
@@ -234,7 +234,7 @@ export function findShownDirectories(path: string | undefined, hidden: readonly 
 }
 
 function findLinked(directory: string, isHidden: (place: string) => boolean): string[] {
-  // A program of an npm package needs the packages beside it, and npx fetches Bun itself as such a program.
+  // A program of an npm package needs the packages beside it; npx fetches Bun itself in this way.
   if (basename(directory) === ".bin") return [dirname(directory)];
   return findLinks(directory).flatMap((link) => {
     const target = findTarget(link);
@@ -247,7 +247,7 @@ function findLinks(directory: string): string[] {
     const entries = readdirSync(directory, { withFileTypes: true });
     return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(directory, name));
   } catch {
-    // A directory of PATH that cannot be listed has nothing to start either.
+    // A directory in PATH that cannot be listed contains no programs to start.
     return [];
   }
 }
@@ -267,19 +267,19 @@ export interface HomeView {
   directory: string;
   /** Files and directories, absolute. */
   shown: readonly string[];
-  /** Links, and where they lead as they are written. */
+  /** Links, and their targets as written. */
   links: readonly { path: string; target: string }[];
 }
 
 const MAX_MOUNT_TABLE_BYTES = 1024 * 1024;
 
 /**
- * Made anew, a home directory shows neither what takes the place of a hidden file while a command runs nor what comes
- * about in it, and none of its pipes and sockets. Undefined where it holds too much for that, where other file systems
- * are mounted in it, and where it cannot be read.
+ * Plans the rebuilt view of a home directory. It shows no file that replaces a hidden one or is created while a
+ * command runs, and no pipes or sockets. Undefined if the directory has too many entries, contains mount points, or
+ * cannot be read.
  *
  * @param directory absolute and real.
- * @param options.isHidden of names in it.
+ * @param options.isHidden takes names in the directory.
  */
 function findHomeView(
   directory: string,
@@ -291,34 +291,34 @@ function findHomeView(
     const links: { path: string; target: string }[] = [];
     for (const entry of readdirSync(directory, { withFileTypes: true })) {
       const path = `${directory}/${entry.name}`;
-      // What a name that is no text stands for cannot be said on a command line.
+      // A name that is not valid text cannot be passed on a command line.
       if (isHidden(entry.name) || entry.name.includes("\u{fffd}")) continue;
       if (entry.isSymbolicLink()) links.push({ path, target: readlinkSync(path) });
       else if (entry.isDirectory() || entry.isFile()) shown.push(path);
     }
     return shown.length > maxShown ? undefined : { directory, shown, links };
   } catch {
-    return undefined; // Not there, or it changes in this moment: what is hidden in it is hidden one by one.
+    return undefined; // The entry does not exist or is changing now: its hidden contents are hidden one by one.
   }
 }
 
-/** Right in it: to touch what is mounted there may fail, or take as long as a network does. */
+/**
+ * True if something is mounted directly in the directory: accessing such a mount may fail, or take as long as a
+ * network does.
+ */
 function holdsMounts(directory: string): boolean {
   const table = readSmallText("/proc/self/mountinfo", MAX_MOUNT_TABLE_BYTES) ?? "";
   return table.split("\n").some((line) => dirname(line.split(" ")[4] ?? "") === directory);
 }
 
-/**
- * Git packs that no command may change, move or remove, because they are too large to be copied before each
- * command.
- */
+/** Git packs that no command may change, move or remove: they are too large to be copied before each command. */
 interface LargePacks {
-  /** Directories on the way to them, which stay where they are; parents first. */
+  /** Directories on the way to them, which are mounted in place; parents first. */
   directories: string[];
   files: string[];
 }
 
-/** @param gitDirectories those that stay where they are themselves; absolute and real. */
+/** @param gitDirectories those that are mounted in place themselves; absolute and real. */
 function findLargePacks(gitDirectories: readonly string[]): LargePacks {
   const found = gitDirectories.map((directory) => {
     const packs = `${directory}/objects/pack`;
@@ -340,6 +340,6 @@ function listLargeFiles(directory: string): string[] {
       return stats?.isFile() === true && stats.size > MAX_COPIED_OBJECT_BYTES;
     });
   } catch {
-    return []; // There is no such directory, or nobody may list it: then it holds nothing that could be removed.
+    return []; // The directory does not exist or cannot be listed, so commands cannot remove anything from it.
   }
 }

@@ -3,39 +3,42 @@ import { readSmallText } from "../../infrastructure/fs/read.ts";
 import { createTrackedCheck } from "../../infrastructure/paths/git-index.ts";
 import { isSecretFile } from "../../infrastructure/paths/secret-files.ts";
 
-// Each is a mount. Nearer to the top they are more likely to be the project's own.
+// Each is a mount. Files nearer to the top are more likely to be the project's own.
 const MAX_FILES = 100;
 const MAX_DIRECTORIES = 20_000;
 
-/** What others made is in them, keys and certificates for their tests included; and what nothing of this kind lies in. */
+/**
+ * Directories of dependencies, whose keys and certificates belong to their tests, and directories that contain no
+ * secrets.
+ */
 const SKIPPED = new Set([".git", ".diligent", "node_modules", "site-packages", ".venv", "vendor"]);
 
-/** `.env` files are found with the protected files; examples are made to be shared. */
+/** `.env` files are found with the protected files; examples are meant to be shared. */
 const FOUND_ELSEWHERE = /^\.env|\.(?:example|sample|template|dist)$/i;
 
 const MAX_CERTIFICATE_BYTES = 1024 * 1024;
 
-/** Says which files it is, wherever they are moved. */
+/** Identifies a file, wherever it is moved. */
 interface SecretFile {
   path: string;
   identity: string;
 }
 
 /**
- * The files of a project that hold keys or passwords by their names and were there when the session began: commands may not
- * read them, as the read tool may not without asking. What commands make in the session is theirs to read, and so is what git
- * has as it is, and a certificate.
+ * The files of a project that contain keys or passwords according to their names and existed when the session began.
+ * Commands may not read them, and the read tool may only with approval. Files created during the session, committed
+ * files and certificates are excluded.
  */
 export class ProjectSecrets {
   private files: SecretFile[] | undefined;
 
   constructor(
     private readonly root: string,
-    /** Milliseconds since the epoch: what was made later is none. */
+    /** Milliseconds since the epoch: files created later are excluded. */
     private readonly sessionStart: number,
   ) {}
 
-  /** Absolute paths of those that are there now. The project is looked through once, and again when one of them has moved. */
+  /** The absolute paths of the existing ones. The project is scanned once, and again if one of them has moved. */
   find(): string[] {
     this.files ??= this.scan().filter(
       ({ path, madeAt }) => madeAt <= this.sessionStart && !isCertificate(path),
@@ -51,7 +54,7 @@ export class ProjectSecrets {
     return this.files.map(({ path }) => path);
   }
 
-  /** Breadth first: those nearest to the top come first. */
+  /** Breadth first: files nearest to the top come first. */
   private scan(): (SecretFile & { madeAt: number })[] {
     const found: (SecretFile & { madeAt: number })[] = [];
     const queue = [{ directory: this.root, repository: this.root }];
@@ -86,7 +89,7 @@ function entriesOf(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
   } catch {
-    return []; // Gone, or not for this user, and so not for a command.
+    return []; // The directory was removed, or this user may not read it, and so neither may a command.
   }
 }
 
@@ -95,7 +98,7 @@ function identityOf(path: string): string | undefined {
   return stats?.isFile() ? `${stats.dev}:${stats.ino}` : undefined;
 }
 
-/** A PEM file with certificates or public keys alone is made to be handed on. */
+/** A PEM file that contains only certificates or public keys, which are meant to be shared. */
 function isCertificate(path: string): boolean {
   if (!path.toLowerCase().endsWith(".pem")) return false;
   const text = readSmallText(path, MAX_CERTIFICATE_BYTES);

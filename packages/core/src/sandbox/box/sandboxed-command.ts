@@ -31,28 +31,28 @@ interface SandboxedShellOptions {
   program: SandboxProgram;
   /** The project, absolute and real. */
   root: string;
-  /** Further directories that may be written to; absolute and real. */
+  /** Additional writable directories; absolute and real. */
   writable: readonly string[];
-  /** The session's private temporary directory, real; undefined where there is none. */
+  /** The session's private temporary directory, real; undefined if there is none. */
   directory(): string | undefined;
   /** Where new protected files are moved to. */
   quarantine: string;
   /** Where a later session finds the previous state if this one is killed; undefined if nothing can be saved. */
   journalDirectory: string | undefined;
-  /** What commands may not read: absolute paths, existing or not. Computed for every command. */
+  /** Paths that commands may not read: absolute, existing or not. Computed for every command. */
   findSecrets(): readonly string[];
-  /** Home directories in which there are such places; absolute. */
+  /** Home directories that contain such paths; absolute. */
   homes: readonly string[];
-  /** Hidden whole, since sockets lie in them. */
+  /** Directories hidden completely, because they contain sockets. */
   runtimeDirectories: readonly string[];
   sharedTemporary: readonly string[];
-  /** What bubblewrap can do here beside the box itself. */
+  /** What bubblewrap supports here in addition to the sandbox itself. */
   hardening: Hardening;
-  /** The namespaces that commands share; undefined where each has its own. */
+  /** The namespaces that commands share; undefined if each command has its own. */
   namespace?: SessionNamespace | undefined;
-  /** A line for the model with the first result: what it was told about the sandbox and does not hold. */
+  /** A correction for the model, sent with the first result: a statement about the sandbox that does not hold here. */
   firstNote?: string | undefined;
-  /** When the session began, in milliseconds since the epoch. */
+  /** The start of the session, in milliseconds since the epoch. */
   sessionStart: number;
   /** False if no command may request to run outside. */
   mayLeave: boolean;
@@ -61,25 +61,25 @@ interface SandboxedShellOptions {
 }
 
 export interface Hardening {
-  /** False if it cannot forbid creating namespaces. */
+  /** False if bubblewrap cannot forbid creating namespaces. */
   forbidsNamespaces: boolean;
   /** False if the kernel does not support system call filters. */
   filtersCalls: boolean;
 }
 
-// Of the files that it inherits; see `ProcessOptions`.
+// Numbers of inherited descriptors; see `ProcessOptions`.
 const FIRST_DESCRIPTOR = 4;
 
-// How bubblewrap ends when it cannot set up one of the mounts.
+// Bubblewrap's last output if it cannot set up a mount.
 const MOUNT_FAILURE = /^bwrap: Can't .+$/;
-// How both programs end that make a command join the session, as soon as one of them cannot continue.
+// The last output of both joining programs if one of them cannot continue.
 const JOIN_FAILURE = /^(?:bwrap|nsenter): .+$/;
 
 type BubblewrapStart = Pick<WrappedCommand, "argv" | "inheritedFiles" | "report" | "processTable">;
 
 interface SandboxStart extends BubblewrapStart, Pick<SandboxMounts, "temporary" | "unreadableFiles"> {}
 
-/** The sandbox of one session: each command gets its own mounts, built from the state when it starts. */
+/** The sandbox of one session. Each command gets its own mounts, built from the state when it starts. */
 export class SandboxedShell implements ShellWrapper {
   private readonly roots: readonly string[];
   private readonly linkedGitDirectories: readonly string[];
@@ -126,7 +126,7 @@ export class SandboxedShell implements ShellWrapper {
     return this.toEnclosed(command, this.keeper.snapshot(), []);
   }
 
-  /** Lines for the model where the processes of the session had ended. */
+  /** Messages for the model if the session's processes had ended. */
   private async renewNamespace(): Promise<string[]> {
     const { firstNote } = this.options;
     if (firstNote !== undefined && !this.hasGivenFirstNote) {
@@ -181,7 +181,7 @@ export class SandboxedShell implements ShellWrapper {
     };
   }
 
-  /** How a command is started, and where its temporary files go. */
+  /** How a command is started, and where its temporary files are. */
   private findStart(command: ShellCommand, look: ProtectedFileScan): SandboxStart {
     const { program, findSecrets, homes, sharedTemporary, runtimeDirectories } = this.options;
     const directory = this.options.directory();
@@ -206,8 +206,8 @@ export class SandboxedShell implements ShellWrapper {
   }
 
   /**
-   * Resolves when no process of a command runs any more. Bubblewrap stays as long as one does, whatever the command
-   * reports; without it, background processes count as running until the end.
+   * Resolves when no process of a command is running. Bubblewrap stays as long as one is, whatever the command
+   * reports; without bubblewrap, background processes count as running until the end.
    */
   private findEnd({ survivors, gone }: CommandReturn): Promise<unknown> {
     if (this.options.program.kind === "bubblewrap") return gone;
@@ -219,12 +219,12 @@ export class SandboxedShell implements ShellWrapper {
     return () => this.keeper.accept();
   }
 
-  /** False where each command has processes and a network of its own. */
+  /** False if each command has its own processes and network. */
   get sharesProcesses(): boolean {
     return this.options.namespace !== undefined;
   }
 
-  /** Call this when nothing runs any more: moves away files left by background processes. */
+  /** Call this when nothing is running: moves away files left by background processes. */
   async close(): Promise<void> {
     await this.keeper.close();
   }
@@ -265,8 +265,8 @@ export class SandboxedShell implements ShellWrapper {
 }
 
 /**
- * The macOS rules for the same sandbox, in the language of sandbox-exec. The last match applies.
- * Processes outside can be seen, which is more than on Linux, and not touched.
+ * The macOS rules for the same sandbox, in the language of sandbox-exec. The last match applies. Unlike on Linux,
+ * commands can see the processes outside, but they cannot affect them.
  */
 export function toSeatbeltProfile(places: SandboxMounts): string {
   const { temporary } = places;
@@ -301,7 +301,7 @@ function toSeatbeltArguments(program: string, profile: string, argv: readonly st
   return [program, "-p", profile, ...argv];
 }
 
-/** The directories a path lies in, as far as commands may write to them. */
+/** The parent directories of a path that are inside writable directories. */
 function parentsBelow(path: string, writable: readonly string[]): string[] {
   const parts = path.split("/");
   const parents = parts.map((_, index) => parts.slice(0, index).join("/"));

@@ -5,10 +5,10 @@ import { commandTemporaryPath } from "../../infrastructure/fs/state-files.ts";
 import { processorName } from "../../infrastructure/runtime.ts";
 
 /**
- * The system calls that the kernel refuses sandboxed commands in addition to namespaces: sockets of families that
- * know no namespaces (a virtual machine's host is reached by one), the user's keyrings, a way around this filter,
- * and typing into a terminal. As a program for seccomp(2), or undefined for a processor whose numbers are not known
- * here.
+ * The system calls that the kernel rejects for sandboxed commands in addition to namespaces: sockets of families
+ * without namespaces (one reaches a virtual machine's host), the user's keyrings, a way around this filter, and
+ * writing input to a terminal. The result is a program for seccomp(2), or undefined for a processor whose system call
+ * numbers are not listed here.
  */
 export function makeSystemCallFilter(processor: string): Uint8Array | undefined {
   const machine = MACHINES[processor];
@@ -35,7 +35,7 @@ export function makeSystemCallFilter(processor: string): Uint8Array | undefined 
   return encode(instructions);
 }
 
-/** False for a processor for which there is no filter. */
+/** False for a processor without a filter. */
 export function canFilterSystemCalls(): boolean {
   return MACHINES[processorName()] !== undefined;
 }
@@ -43,15 +43,15 @@ export function canFilterSystemCalls(): boolean {
 interface Machine {
   /** From linux/audit.h. */
   architecture: number;
-  /** The first number of another way to call. */
+  /** The first number of another calling convention. */
   foreignFrom?: number;
   socket: number;
   ioctl: number;
-  /** add_key, request_key, keyctl; io_uring_setup, by which sockets can be made unseen. */
+  /** add_key, request_key, keyctl; io_uring_setup, which can create sockets that the filter does not see. */
   refused: readonly number[];
 }
 
-/** By the names that Node has for processors. */
+/** By Node's names for processors. */
 const MACHINES: Readonly<Record<string, Machine>> = {
   x64: {
     architecture: 0xc000003e,
@@ -63,7 +63,7 @@ const MACHINES: Readonly<Record<string, Machine>> = {
   arm64: { architecture: 0xc00000b7, socket: 198, ioctl: 29, refused: [217, 218, 219, 425] },
 };
 
-// Unix, IPv4, IPv6 and netlink, from sys/socket.h: what a network namespace holds.
+// Unix, IPv4, IPv6 and netlink, from sys/socket.h: the families with network namespaces.
 const FAMILIES: readonly number[] = [1, 2, 10, 16];
 
 // TIOCSTI and TIOCLINUX, from asm-generic/ioctls.h.
@@ -75,7 +75,7 @@ const ENOSYS = ERROR | 38;
 const EPERM = ERROR | 1;
 const EAFNOSUPPORT = ERROR | 97;
 
-// Of struct seccomp_data.
+// Offsets in struct seccomp_data.
 const NUMBER_OFFSET = 0;
 const ARCHITECTURE_OFFSET = 4;
 const argumentOffset = (index: number) => 16 + 8 * index;
@@ -88,7 +88,7 @@ const RETURN = 0x06;
 
 interface Instruction {
   code: number;
-  /** How many instructions are skipped. */
+  /** The number of instructions to skip. */
   ifTrue?: number;
   ifFalse?: number;
   value: number;
@@ -109,7 +109,7 @@ function onAtLeast(value: number, then: readonly Instruction[]): Instruction[] {
   return [{ code: JUMP_IF_AT_LEAST, ifFalse: then.length, value }, ...then];
 }
 
-/** As an array of struct sock_filter, in the byte order of all machines above. */
+/** The instructions as an array of struct sock_filter, in the byte order of all machines above. */
 function encode(instructions: readonly Instruction[]): Uint8Array {
   const bytes = new DataView(new ArrayBuffer(8 * instructions.length));
   for (const [index, { code, ifTrue = 0, ifFalse = 0, value }] of instructions.entries()) {
@@ -121,25 +121,26 @@ function encode(instructions: readonly Instruction[]): Uint8Array {
   return new Uint8Array(bytes.buffer);
 }
 
-/** Where the temporary files of boxed commands are; absolute. */
+/** The directory of sandboxed commands' temporary files; absolute. */
 export interface PrivateTemporary {
-  /** Of this session; may be read. */
+  /** The session's directory; commands may read it. */
   directory: string;
-  /** In it: what commands write to, and what they see in the place of the system's temporary directories. */
+  /** Inside it: where commands write, and what they see instead of the system's temporary directories. */
   files: string;
-  /** In it: an empty file. */
+  /** Inside it: an empty file. */
   emptyFile: string;
-  /** In it: an empty file that may not be read. */
+  /** Inside it: an empty file that nobody may read. */
   unreadableFile: string;
-  /** In it: see `makeSystemCallFilter`; undefined where there is none for this machine. */
+  /** Inside it: see `makeSystemCallFilter`; undefined if this machine has no filter. */
   filterFile: string | undefined;
 }
 
 /**
- * Undefined where nothing can be made: what is written there lasts as long as the command then.
+ * Creates the session's private temporary files. Undefined if they cannot be created: temporary files then last only
+ * as long as their command.
  *
- * @param directory absolute and real, and in no place that commands may write to.
- * @throws Error where something that is no directory of this user's has taken the place of the one for files.
+ * @param directory absolute and real, and outside all directories that commands may write to.
+ * @throws Error if something other than a directory of this user has replaced the directory for files.
  */
 export function preparePrivateTemporary(directory: string): PrivateTemporary | undefined {
   const files = commandTemporaryPath(directory);
@@ -160,20 +161,20 @@ export function preparePrivateTemporary(directory: string): PrivateTemporary | u
 
 class PathTakenError extends Error {}
 
-/** There, and such that it can be written to, whatever commands did to it. */
+/** Creates the directory if necessary and makes it writable, whatever commands did to it. */
 function makeDirectory(path: string): void {
   if (findStats(path) === undefined) mkdirSync(path, { mode: 0o700 });
   const stats = lstatSync(path, { bigint: true });
   if (!stats.isDirectory() || !isOwn(stats))
     throw new PathTakenError(`${path} is no directory of this session`);
-  // Commands can change what lies in it and its mode; it is in a directory where nothing can take its place.
+  // Commands can change its contents and its mode, but its parent directory prevents them from replacing it.
   if ((stats.mode & 0o777n) !== 0o700n) chmodSync(path, 0o700);
 }
 
 function writeFilter(path: string): string | undefined {
   const filter = makeSystemCallFilter(processorName());
   if (filter === undefined) return undefined;
-  // Written once: on a disk that has become full, a second time would leave commands without it.
+  // Written once: on a full disk, writing it again would leave commands without the filter.
   if (findStats(path)?.size !== filter.length) writeFileSync(path, filter, { mode: 0o600 });
   return path;
 }

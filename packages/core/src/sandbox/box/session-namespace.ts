@@ -2,22 +2,22 @@ import { type ChildProcess, startProcess } from "../../infrastructure/process/pr
 import { isProcessAlive } from "../../infrastructure/process/tree.ts";
 import { kernelRelease, sleep } from "../../infrastructure/runtime.ts";
 
-/** Programs by their absolute paths. */
+/** The absolute paths of the programs. */
 interface NamespaceOptions {
   bubblewrap: string;
-  /** Of util-linux: starts a program in the namespaces of another. */
+  /** From util-linux: starts a program in the namespaces of another process. */
   nsenter: string;
   shell: string;
-  /** How many processes and threads there may be at once, where the kernel can limit them; `MAX_PROCESSES` when left out. */
+  /** The limit of processes and threads, if the kernel supports one; by default `MAX_PROCESSES`. */
   maxProcesses?: number | undefined;
 }
 
-// Enough for parallel builds; a command that forks without end leaves the machine usable.
+// Enough for parallel builds. The machine remains usable if a command forks endlessly.
 const MAX_PROCESSES = 8_192;
 
 /**
- * Of the first process in there, which no signal from in there ends: it waits for the processes that have lost their
- * parent, so that none is left as a zombie. One of them may end its `sleep`.
+ * The script of the first process in the namespaces. Signals from inside cannot end it. It waits for orphaned
+ * processes, so that none remains a zombie; one of them may end its `sleep`.
  */
 const SCRIPT = `[ "$1" ] && echo "$1" > /proc/sys/kernel/pid_max
 echo ready
@@ -31,20 +31,20 @@ const END_LIMIT_MS = 2_000;
 const LOOK_EVERY_MS = 5;
 
 /**
- * The user, network, process and IPC namespaces that all commands of a session share, so that one reaches what another
- * serves and sees what another runs. A process holds them, and everything in them ends with it; it ends with this
- * program, however that ends. Each command joins them and makes its own mounts.
+ * The user, network, process and IPC namespaces that all commands of a session share: a command can reach servers and
+ * see processes of other commands. One process holds the namespaces. It ends together with this program, even if that
+ * is killed, and everything in the namespaces ends with it. Each command joins them and makes its own mounts.
  */
 export class SessionNamespace {
   private holder: ChildProcess | undefined;
   private holderProcessId = 0;
   private opening: Promise<void> | undefined;
-  /** Why the last one was ended on purpose. */
+  /** Why the last holder process was ended on purpose. */
   private endReason: string | undefined;
 
   private constructor(private readonly options: NamespaceOptions) {}
 
-  /** @throws Error with what the program said when the system does not allow it. */
+  /** @throws Error with the program's output if the system does not allow it. */
   static async open(options: NamespaceOptions): Promise<SessionNamespace> {
     const namespace = new SessionNamespace(options);
     await namespace.start();
@@ -55,19 +55,19 @@ export class SessionNamespace {
     return this.holder !== undefined;
   }
 
-  /** Where the kernel shows the processes in there, by the numbers that they have there. */
+  /** The directory in which the kernel shows the processes, by their process ids in the namespace. */
   get processTable(): string {
     return `/proc/${this.holderProcessId}/root/proc`;
   }
 
   /**
-   * Makes new namespaces where the last ones have ended, and returns why they had, a clause for the model; otherwise
-   * does nothing. @throws like `open`.
+   * Creates new namespaces if the last ones have ended, and returns why they ended, as a clause for the model;
+   * otherwise does nothing. @throws like `open`.
    */
   async renew(): Promise<string | undefined> {
     if (this.holder !== undefined) return undefined;
     const reason = this.endReason ?? "the process that held its namespaces was killed";
-    // One of several commands that begin at once says so.
+    // Of several commands that start at the same time, only one reports this.
     const isFirst = this.opening === undefined;
     this.opening ??= this.start().finally(() => {
       this.opening = undefined;
@@ -77,14 +77,14 @@ export class SessionNamespace {
     return isFirst ? reason : undefined;
   }
 
-  /** The command line that runs another one in there. */
+  /** The command line that runs another command line in the namespaces. */
   toJoining(argv: readonly string[]): string[] {
     const target = ["--target", String(this.holderProcessId)];
     const namespaces = ["--user", "--preserve-credentials", "--net", "--ipc", "--pid", "--mount"];
     return [this.options.nsenter, ...target, ...namespaces, "--", ...argv];
   }
 
-  /** Ends everything in there. @param reason a clause for the model, for the next `renew`. */
+  /** Ends all processes in the namespaces. @param reason a clause for the model, for the next `renew`. */
   async end(reason: string): Promise<void> {
     const { holder, holderProcessId } = this;
     if (holder === undefined) return;
@@ -110,7 +110,7 @@ export class SessionNamespace {
     });
     const said = await readUntilReady(holder);
     const processId = holder.report?.childProcessId;
-    // What still reads keeps this program alive, as the holder itself does until then.
+    // A pending read keeps this program alive, as does the holder process until then.
     await holder.report?.stop();
     holder.release();
     if (!said.endsWith(READY) || processId === undefined) {
@@ -125,13 +125,16 @@ export class SessionNamespace {
   }
 }
 
-/** Linux 6.14 has the setting for each process namespace; before, an administrator would change it for all. */
+/**
+ * Linux 6.14 has this setting per process namespace; before, it applies to the whole system and needs an
+ * administrator.
+ */
 function hasProcessLimits(): boolean {
   const [major = 0, minor = 0] = kernelRelease().split(".").map(Number);
   return major > 6 || (major === 6 && minor >= 14);
 }
 
-/** What it says until it is ready, has ended, or took too long. */
+/** The output until the holder is ready, has ended, or has taken too long. */
 async function readUntilReady(holder: ChildProcess): Promise<string> {
   const reader = holder.outputs[0]?.getReader();
   const decoder = new TextDecoder();
@@ -150,10 +153,10 @@ async function readUntilReady(holder: ChildProcess): Promise<string> {
   return said;
 }
 
-/** Not its own `/tmp`: each command mounts the session's directory there. */
+/** Uses no `/tmp` of its own: each command mounts the session's directory there. */
 const HOLDER_ARGUMENTS: readonly string[] = [
   ...["--unshare-user", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--uid", "0", "--gid", "0"],
-  // Devices could not be mounted from one that is bound without them.
+  // Commands could not mount devices from a /dev that is bound without them.
   ...["--bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
   ...["--cap-drop", "ALL", "--as-pid-1", "--die-with-parent", "--json-status-fd", "3"],
 ];
