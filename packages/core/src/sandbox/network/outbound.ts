@@ -1,0 +1,187 @@
+import { lookup } from "node:dns/promises";
+import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { isAddress, isPublicAddress } from "../../infrastructure/network/addresses.ts";
+import { formatHostAndPort, type HostAndPort } from "../../infrastructure/network/host-pattern.ts";
+import { type Environment, sleep } from "../../infrastructure/runtime.ts";
+import { HEAD_END, MAX_HEAD_BYTES } from "./http-message.ts";
+import { SocketReader, writeChunk } from "./socket-reader.ts";
+import { findUpstreamProxy, type UpstreamProxy } from "./upstream-proxy.ts";
+
+/** Finds the addresses of a name. @throws Error when there are none. */
+export type ResolveName = (name: string) => Promise<readonly string[]>;
+
+/** How connections leave this machine. */
+export interface OutboundOptions {
+  /** Its variables name the user's own proxy. */
+  environment: Environment;
+  /** That of the system when left out. */
+  resolve?: ResolveName | undefined;
+  /** For the name and for each address. */
+  timeoutMs?: number | undefined;
+}
+
+/** A connection to make. The host is canonical and allowed. */
+export interface OutboundTarget extends HostAndPort {
+  /** True for an address that the user has named, which need not be a public one. */
+  mayBePrivate: boolean;
+  /** The proxy sends a request of plain HTTP on; otherwise it passes bytes on. */
+  isPlainHttp: boolean;
+}
+
+/** An open connection; for plain HTTP perhaps one to the user's own proxy. */
+export interface Outbound {
+  socket: Socket;
+  reader: SocketReader;
+  /** Set where requests go to another proxy, which forwards them. */
+  forwardingProxy?: UpstreamProxy;
+}
+
+/** Why there is no connection: a clause, and whether the rules about hosts are the reason. */
+export class OutboundError extends Error {
+  constructor(
+    message: string,
+    readonly isRefusal: boolean,
+  ) {
+    super(message);
+  }
+}
+
+const TIMEOUT_MS = 15_000;
+const MAX_ADDRESSES = 4;
+
+const resolveBySystem: ResolveName = async (name) => {
+  const found = await lookup(name, { all: true, order: "verbatim" });
+  return found.map(({ address }) => address);
+};
+
+/**
+ * Connects to a host. A name is resolved once, and the connection is made to an address that was checked: what the name
+ * means a moment later changes nothing.
+ * @throws OutboundError
+ */
+export async function openOutbound(target: OutboundTarget, options: OutboundOptions): Promise<Outbound> {
+  const proxy = findProxy(target, options);
+  const addresses = await findAddresses(target, { ...options, hasProxy: proxy !== undefined });
+  if (proxy === undefined) return toOutbound(await connectToAny(addresses, target.port, options));
+  const socket = await openSocket(proxy, options, proxy.isEncrypted ? proxy.host : undefined);
+  if (target.isPlainHttp) return { ...toOutbound(socket), forwardingProxy: proxy };
+  return openTunnel(toOutbound(socket), target, { proxy, ...options });
+}
+
+function findProxy(target: OutboundTarget, { environment }: OutboundOptions): UpstreamProxy | undefined {
+  try {
+    return findUpstreamProxy(environment, target, target);
+  } catch (error) {
+    throw new OutboundError(error instanceof Error ? error.message : String(error), false);
+  }
+}
+
+function toOutbound(socket: Socket): Outbound {
+  return { socket, reader: new SocketReader(socket) };
+}
+
+/** With a proxy of the user, which resolves names itself, a name that is unknown here is left to that. */
+async function findAddresses(
+  { host, mayBePrivate }: OutboundTarget,
+  { resolve = resolveBySystem, hasProxy, timeoutMs = TIMEOUT_MS }: OutboundOptions & { hasProxy: boolean },
+): Promise<readonly string[]> {
+  if (isAddress(host)) {
+    if (!mayBePrivate && !isPublicAddress(host))
+      throw new OutboundError(`${host} is not a public address, and no rule names it`, true);
+    return [host];
+  }
+  if (/(?:^|\.)localhost$/.test(host))
+    throw new OutboundError(`${host} is reached directly, not through the proxy`, true);
+  const addresses = await within(timeoutMs, resolve(host)).catch(() => []);
+  // One address of several is enough to lead a client inside.
+  const hidden = addresses.find((address) => !isPublicAddress(address));
+  if (hidden !== undefined)
+    throw new OutboundError(`the name ${host} stands for ${hidden}, which is not a public address`, true);
+  if (addresses.length === 0 && !hasProxy)
+    throw new OutboundError(`the name ${host} could not be resolved`, false);
+  return addresses.slice(0, MAX_ADDRESSES);
+}
+
+async function connectToAny(
+  addresses: readonly string[],
+  port: number,
+  options: OutboundOptions,
+): Promise<Socket> {
+  let problem: unknown;
+  for (const host of addresses) {
+    try {
+      return await openSocket({ host, port }, options);
+    } catch (error) {
+      problem = error;
+    }
+  }
+  throw problem;
+}
+
+/** @param serverName set where the connection is encrypted. */
+async function openSocket(
+  { host, port }: HostAndPort,
+  { timeoutMs = TIMEOUT_MS }: OutboundOptions,
+  serverName?: string,
+): Promise<Socket> {
+  const socket =
+    serverName === undefined
+      ? connect({ host, port, allowHalfOpen: true })
+      : connectTls({ host, port, ...(!isAddress(serverName) && { servername: serverName }) });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  socket.once(serverName === undefined ? "connect" : "secureConnect", () => resolve());
+  // Also for what happens later: an error without a listener would end the program.
+  socket.on("error", reject);
+  try {
+    await within(timeoutMs, promise);
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OutboundError(`no connection to ${formatHostAndPort({ host, port })}: ${reason}`, false);
+  }
+}
+
+async function openTunnel(
+  outbound: Outbound,
+  target: HostAndPort,
+  { proxy, timeoutMs = TIMEOUT_MS }: OutboundOptions & { proxy: UpstreamProxy },
+): Promise<Outbound> {
+  const { socket, reader } = outbound;
+  const place = formatHostAndPort(target);
+  const { authorization } = proxy;
+  const lines = [
+    `CONNECT ${place} HTTP/1.1`,
+    `Host: ${place}`,
+    ...(authorization === undefined ? [] : [`Proxy-Authorization: ${authorization}`]),
+  ];
+  try {
+    await writeChunk(socket, lines.join("\r\n") + HEAD_END);
+    const head = await within(timeoutMs, reader.readThrough(HEAD_END, MAX_HEAD_BYTES));
+    const [, status] = /^HTTP\/1\.[01] (\d{3})/.exec(head?.toString("latin1") ?? "") ?? [];
+    if (status?.startsWith("2")) return outbound;
+    throw new Error(status === undefined ? "it did not answer" : `it answered with ${status}`);
+  } catch (error) {
+    socket.destroy();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OutboundError(`your proxy ${formatHostAndPort(proxy)} opened no connection: ${reason}`, false);
+  }
+}
+
+/** @throws Error when it takes longer. */
+async function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const timeout = sleep(timeoutMs, late.signal).then(() => {
+    if (!late.signal.aborted) throw new Error(`no answer within ${timeoutMs / 1000} s`);
+    return promise;
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    late.abort();
+    // Neither outcome is waited for any more.
+    timeout.catch(() => {});
+    promise.catch(() => {});
+  }
+}
