@@ -17,9 +17,9 @@ const DEAD = "4194999-1-00ff00.json";
 class DyingJournal extends ProtectedFileJournal {
   isDying = false;
 
-  override keep(look: ProtectedFileScan): void {
+  override keepScan(look: ProtectedFileScan): void {
     if (this.isDying) throw new Error("killed");
-    super.keep(look);
+    super.keepScan(look);
   }
 }
 
@@ -30,7 +30,7 @@ function createPlace() {
   const places = { roots: [root], gitDirectories: [] };
   const journal = new DyingJournal(directory, places);
   const put = (name: string) => writeFileSync(join(root, name), "mine\n");
-  const look = () => new ProtectedFileScanner(places).look();
+  const look = () => new ProtectedFileScanner(places).scan();
   const keptUntilMs = () =>
     readdirSync(directory).map((name) => Math.floor(statSync(join(directory, name)).mtimeMs));
   const options = { ...places, directory, root, quarantine };
@@ -68,30 +68,30 @@ describe("what a session keeps for a later one", () => {
   test("is gone where there is more than can be kept", () => {
     const place = createPlace();
     place.put("CLAUDE.md");
-    place.journal.keep(place.look());
+    place.journal.keepScan(place.look());
     expect(place.keptUntilMs()).toHaveLength(1);
-    place.journal.keep(withTooMany(place.look()));
+    place.journal.keepScan(withTooMany(place.look()));
     place.journal.rest();
     expect(place.keptUntilMs()).toEqual([]);
-    place.journal.keep(place.look());
+    place.journal.keepScan(place.look());
     expect(place.keptUntilMs()).toHaveLength(1);
   });
 
   test("stays where a look is not whole", () => {
     const place = createPlace();
-    place.journal.keep(place.look());
-    place.journal.keep({ ...place.look(), isComplete: false });
+    place.journal.keepScan(place.look());
+    place.journal.keepScan({ ...place.look(), isComplete: false });
     expect(place.keptUntilMs()).toHaveLength(1);
   });
 
   test("is gone where what there is now cannot be written", () => {
     const place = createPlace();
-    place.journal.keep(place.look());
+    place.journal.keepScan(place.look());
     const [name = ""] = readdirSync(place.directory);
     mkdirSync(join(place.directory, `${name}.draft`));
     place.put("CLAUDE.md");
     place.journal.extend();
-    place.journal.keep(place.look());
+    place.journal.keepScan(place.look());
     place.journal.rest();
     expect(readdirSync(place.directory)).toEqual([`${name}.draft`]);
   });
@@ -102,11 +102,11 @@ describe("what a session keeps for a later one", () => {
       const place = createPlace();
       giveToPlainUser(place.top, place.root);
       asPlainUser(() => {
-        place.journal.keep(place.look());
+        place.journal.keepScan(place.look());
         place.journal.extend();
         chmodSync(place.directory, 0o500);
         place.put("CLAUDE.md");
-        place.journal.keep(place.look());
+        place.journal.keepScan(place.look());
         place.journal.rest();
         expect(place.keptUntilMs()).toEqual([0]);
         expect(() => place.journal.end()).not.toThrow();

@@ -225,7 +225,7 @@ describe("what a session keeps", () => {
   test("is not believed where it is damaged, somebody else's, or of another directory at the same path", () => {
     const damages: readonly ((path: string, root: string) => void)[] = [
       (path) => writeFileSync(path, readFileSync(path, "utf8").slice(0, -10)),
-      (path) => writeFileSync(path, readFileSync(path, "utf8").replace(/"version":\d+/, '"version":0')),
+      (path) => writeFileSync(path, readFileSync(path, "utf8").replace(/"stamp":"\d+/, '"stamp":"0')),
       (path, root) => writeFileSync(path, readFileSync(path, "utf8").replaceAll(root, "/etc")),
       (path) => writeFileSync(path, readFileSync(path, "utf8").replace(/"files":\[/, '$&{"path":"/etc/x"},')),
       (path, root) => {

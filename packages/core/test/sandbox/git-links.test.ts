@@ -10,9 +10,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { readGitPathSettings } from "../../src/infrastructure/paths/git-settings.ts";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
 import { runCommand } from "../../src/infrastructure/process/run.ts";
-import { findGitDirectories, readNamingSettings } from "../../src/sandbox/protected-files/git.ts";
+import { ProtectedFileScanner } from "../../src/sandbox/protected-files/scan.ts";
 import { type BoxedProject, findBoxProblem, makeBoxedProject } from "../support/boxed-project.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
@@ -239,7 +240,8 @@ describe.skipIf(problem !== undefined)("everyday work", () => {
 
 describe("a search for git directories", () => {
   test("finds those of submodules and worktrees in each other, and tells links apart", () => {
-    const top = join(makeTempDir(), ".git");
+    const root = makeTempDir();
+    const top = join(root, ".git");
     const inner = ["modules/a", "modules/a/modules/b/c", "worktrees/w", "worktrees/w/modules/d"];
     for (const path of ["", ...inner]) makeGitDirectory(join(top, path));
     mkdirSync(join(top, "modules/a/objects/12"));
@@ -250,23 +252,26 @@ describe("a search for git directories", () => {
     }
     writeFileSync(join(top, "packed"), "");
     symlinkSync("../../packed", join(top, "modules/a/packed-refs"));
-    const { directories, links, isComplete } = findGitDirectories(top, () => {});
-    expect(directories.sort()).toEqual([top, ...inner.map((path) => join(top, path))].sort());
+    const { files, gitDirectories, isComplete } = new ProtectedFileScanner({ roots: [root] }).scan();
+    const links = [...files.values()].flatMap(({ kind, path }) => (kind === "link" ? [path] : []));
+    expect(gitDirectories.toSorted()).toEqual([top, ...inner.map((path) => join(top, path))].sort());
     const expected = [
       "modules/a/HEAD.link",
       "modules/a/worktrees",
       "modules/e",
       "modules/f/g",
+      // Git would write through it.
+      "modules/a/packed-refs",
       "worktrees/x",
     ];
-    expect(links.sort()).toEqual(expected.map((path) => join(top, path)));
+    expect(links.sort()).toEqual(expected.map((path) => join(top, path)).sort());
     expect(isComplete).toBe(true);
   });
 
   test("ends where settings include themselves", () => {
     const file = join(makeTempDir(), "config");
     writeFileSync(file, `[include]\n${"path = config\n".repeat(2_000)}`);
-    expect(readNamingSettings(file, 5_000)).toHaveLength(2_000);
+    expect(readGitPathSettings(file, 5_000)).toHaveLength(2_000);
     expect(existsSync(file)).toBe(true);
   });
 });

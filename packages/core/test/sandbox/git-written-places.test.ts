@@ -11,7 +11,6 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
-import { GitLinks } from "../../src/sandbox/protected-files/git.ts";
 import { ProtectedFileScanner } from "../../src/sandbox/protected-files/scan.ts";
 import { findBoxProblem, makeBoxedProject } from "../support/boxed-project.ts";
 import { makeKeptProject } from "../support/kept-project.ts";
@@ -109,16 +108,19 @@ describe("a link where git writes", () => {
 
   test("is found where what it lies in is made to look like a repository", () => {
     const place = makeRepository();
-    place.link(".git/refs/heads/main");
-    const { links } = new GitLinks().find([".git", ".git/refs"].map(place.at), () => {});
-    expect([...new Set(links)]).toEqual([place.at(".git/refs/heads/main")]);
+    rmSync(place.at(".git/modules/sub/refs/heads/main"));
+    place.link(".git/modules/sub/refs/heads/main");
+    place.put(".git/modules/sub/refs/config");
+    expect(place.held()).toContain(".git/modules/sub/refs/heads/main");
+    expect(place.held()).toContain(".git/modules/sub/refs/config");
   });
 
   test("lets nothing run while there are too many directories to look for it in", () => {
-    const top = makeTempDir();
-    for (const name of ["a", "b", "c"]) mkdirSync(join(top, "refs", name), { recursive: true });
-    expect(new GitLinks(5).find([top], () => {})).toEqual({ links: [], isComplete: true });
-    expect(new GitLinks(4).find([top], () => {})).toEqual({ links: [], isComplete: false });
+    const root = makeTempDir();
+    for (const name of ["a", "b", "c"]) mkdirSync(join(root, ".git/refs", name), { recursive: true });
+    const isComplete = (maxDirectories: number) =>
+      new ProtectedFileScanner({ roots: [root], maxDirectories }).scan().isComplete;
+    expect([isComplete(5), isComplete(4)]).toEqual([true, false]);
   });
 });
 
@@ -178,7 +180,7 @@ test("what the settings of a repository elsewhere name in it is held", () => {
   const { files } = new ProtectedFileScanner({
     roots: [root],
     gitDirectories: [common, gitDirectory],
-  }).look();
+  }).scan();
   expect([...files.keys()].sort()).toEqual(
     ["config", "extra.cfg", "myhooks"].map((name) => join(common, name)),
   );

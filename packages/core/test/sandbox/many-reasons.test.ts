@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { followInside } from "../../src/sandbox/protected-files/git.ts";
+import { followLinks } from "../../src/infrastructure/fs/follow-links.ts";
 import { makeCutOff } from "../support/cut-off-session.ts";
 import { HOOKS, INCLUDE, makeKeptRepository } from "../support/kept-repository.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
@@ -165,13 +165,13 @@ describe("the way to hooks is followed as git goes it", () => {
   test("and given up where it does not end", () => {
     const root = makeTempDir();
     symlinkSync("a/a", join(root, "a"));
-    expect(followInside(`${root}/a/b`, [root]).end).toBeUndefined();
-    expect(followInside(`${root}${"/a".repeat(100_000)}`, [root])).toEqual({
+    expect(followLinks(`${root}/a/b`, [root]).end).toBeUndefined();
+    expect(followLinks(`${root}${"/a".repeat(100_000)}`, [root])).toEqual({
       links: [],
       end: undefined,
       steps: 0,
     });
-    expect(followInside("/", [root])).toEqual({ links: [], end: undefined, steps: 0 });
+    expect(followLinks("/", [root])).toEqual({ links: [], end: undefined, steps: 0 });
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readlinkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readNamingSettings } from "../../src/sandbox/protected-files/git.ts";
+import { readGitPathSettings } from "../../src/infrastructure/paths/git-settings.ts";
 import { makeCutOff } from "../support/cut-off-session.ts";
 import { HOOKS, INCLUDE, makeKeptRepository } from "../support/kept-repository.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
@@ -135,17 +135,22 @@ describe("settings of nothing but", () => {
     test(`${name} are read in no time`, () => {
       const file = join(makeTempDir(), "config");
       writeFileSync(file, `${line}\n${HOOKS("h")}`);
-      expect(readNamingSettings(file, 10).at(-1)).toEqual({
+      expect(readGitPathSettings(file, 10).at(-1)).toEqual({
         key: "hookspath",
         value: "h",
         ...{ file, files: [file] },
       });
     });
 
-  test("names let nothing run while they are there", async () => {
+  test("names are moved away, and keep no command from running", async () => {
     const place = makeRepository("");
     const notes = await place.run(() => place.put("x/.git/config", HOOKS("a").repeat(60)));
-    expect(notes.at(-1)).toContain("no command runs in the sandbox until there are fewer");
+    expect(notes).toEqual([expect.stringContaining("x/.git was moved to")]);
     expect([place.moved(), place.begin().isComplete]).toEqual([["x/.git/config"], true]);
+  });
+
+  test("names let nothing run where they are the user's", () => {
+    const place = makeRepository(HOOKS("a").repeat(60));
+    expect(place.begin().isComplete).toBe(false);
   });
 });

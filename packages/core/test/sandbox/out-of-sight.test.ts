@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { ChangedUntil } from "../../src/sandbox/protected-files/changes.ts";
+import { ChangedUntil } from "../../src/infrastructure/fs/changed-until.ts";
 import { findBoxProblem, makeBoxedProject } from "../support/boxed-project.ts";
 import { makeKeptProject } from "../support/kept-project.ts";
 

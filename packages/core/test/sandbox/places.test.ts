@@ -89,7 +89,7 @@ describe("the table of a box", () => {
       ...{
         roots: ["/w/app"],
         projectSecrets: [],
-        look: new ProtectedFileScanner({ roots: [] }).look(),
+        look: new ProtectedFileScanner({ roots: [] }).scan(),
         secrets,
         sharedTemporary: [],
       },
@@ -109,7 +109,7 @@ describe("the table of a box", () => {
       mkdirSync(join(root, `package-${index}`));
       writeFileSync(join(root, `package-${index}`, ".npmrc"), "");
     }
-    const look = new ProtectedFileScanner({ roots: [root] }).look();
+    const look = new ProtectedFileScanner({ roots: [root] }).scan();
     const input = {
       roots: [root],
       look,
@@ -131,9 +131,9 @@ describe("a second look", () => {
     mkdirSync(join(root, "a"));
     const watch = new ProtectedFileScanner({ roots: [root] });
     for (let index = 0; index < 20; index++) {
-      watch.look();
+      watch.scan();
       writeFileSync(join(root, "a", `.env.${index}`), "");
-      expect(watch.look().files.has(join(root, "a", `.env.${index}`))).toBe(true);
+      expect(watch.scan().files.has(join(root, "a", `.env.${index}`))).toBe(true);
     }
   });
 });

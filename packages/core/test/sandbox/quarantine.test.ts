@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { moveAway } from "../../src/sandbox/protected-files/quarantine.ts";
+import { moveAway } from "../../src/infrastructure/fs/move-away.ts";
 import { makeKeptProject } from "../support/kept-project.ts";
 import { asPlainUser, findPlainUserObstacle, giveToPlainUser } from "../support/plain-user.ts";
 import { makeTempDir } from "../support/temp-dir.ts";

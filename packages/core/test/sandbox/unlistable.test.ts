@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { makeListable } from "../../src/infrastructure/fs/directory.ts";
 import { ProtectedFileGuard } from "../../src/sandbox/protected-files/guard.ts";
 import { ProtectedFileScanner } from "../../src/sandbox/protected-files/scan.ts";
-import { withExpected } from "../../src/sandbox/protected-files/types.ts";
+import { withExpected } from "../../src/sandbox/protected-files/sweep.ts";
 import { asPlainUser, findPlainUserObstacle, giveToPlainUser } from "../support/plain-user.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 import { describeUnless, ONLY_ROOT_CAN, testUnless } from "../support/test-unless.ts";
@@ -150,9 +150,9 @@ describeUnless(obstacle)("a directory that a command takes from being listed", (
     asPlainUser(() => {
       place.put("a/AGENTS.md");
       const watch = new ProtectedFileScanner({ roots: [place.root] });
-      const before = watch.look();
+      const before = watch.scan();
       chmodSync(place.at("a"), 0o311);
-      const look = watch.look(() => true);
+      const look = watch.scan(undefined, () => true);
       expect([look.files.size, look.unlistable.size]).toEqual([0, 1]);
       const expected = withExpected(look, before, () => false);
       expect([[...expected.files.keys()], expected.unlistable.size]).toEqual([[place.at("a/AGENTS.md")], 0]);
@@ -222,7 +222,7 @@ describeUnless(obstacle)("a directory that could not be listed before", () => {
 describeUnless(obstacle)("making a directory listable", () => {
   const look = (place: Place) =>
     asPlainUser(
-      () => new ProtectedFileScanner({ roots: [place.root] }).look().unlistable.values().next().value,
+      () => new ProtectedFileScanner({ roots: [place.root] }).scan().unlistable.values().next().value,
     );
 
   test("follows no link and takes no other directory for it", () => {

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ChangedUntil } from "../../src/sandbox/protected-files/changes.ts";
-import { formatJournal, parseJournal } from "../../src/sandbox/protected-files/journal.ts";
-import { CutOffSession } from "../../src/sandbox/protected-files/recovery.ts";
+import { ChangedUntil } from "../../src/infrastructure/fs/changed-until.ts";
+import { formatJournal } from "../../src/sandbox/protected-files/journal.ts";
+import { parseJournal, recoverSession } from "../../src/sandbox/protected-files/recovery.ts";
 import type { makeKeptProject } from "./kept-project.ts";
 
 /** A session that was killed between what its commands and what the user does. */
@@ -14,7 +14,7 @@ export function makeCutOff(
   const places = { roots: [place.root], gitDirectories: [] };
   const journal = parseJournal(formatJournal(place.begin(), places), place.root);
   place.keeper.abandon();
-  if (typeof journal !== "object") throw new Error(`the journal is ${journal}`);
+  if (journal === undefined) throw new Error("the journal cannot be read");
   commands();
   const lastMs = Date.now() + 1;
   // What is made from now on is later, on the coarsest clock that a file system here has.
@@ -23,14 +23,7 @@ export function makeCutOff(
   while (until.isOld(probe));
   const told: string[] = [];
   const tell = (message: string) => told.push(message);
-  const limits = maxDirectories === undefined ? {} : { maxDirectories };
   const tidy = () =>
-    new CutOffSession({
-      ...journal,
-      ...limits,
-      lastMs,
-      quarantine: place.quarantine,
-      notify: tell,
-    }).recover();
+    recoverSession({ ...journal, maxDirectories, lastMs, quarantine: place.quarantine, notify: tell });
   return { told, tidy };
 }

@@ -1,16 +1,24 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { SandboxActivity } from "../../src/infrastructure/process/sandbox-activity.ts";
 import { ProtectedFileGuard } from "../../src/sandbox/protected-files/guard.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 /** A project whose control files are looked after as they are beside a box, with what "commands" do done by the test. */
-export function makeKeptProject({ maxDirectories }: { maxDirectories?: number } = {}) {
+export function makeKeptProject({
+  maxDirectories,
+  activity,
+}: {
+  maxDirectories?: number;
+  activity?: SandboxActivity;
+} = {}) {
   const top = makeTempDir();
   const [root, quarantine] = [join(top, "project"), join(top, "quarantine")];
   mkdirSync(root);
   const told: string[] = [];
   const keeper = new ProtectedFileGuard({
     ...{ roots: [root], gitDirectories: [], quarantine, notify: (message: string) => told.push(message) },
+    activity,
     ...(maxDirectories !== undefined && { maxDirectories }),
   });
   const at = (path: string) => join(root, path);

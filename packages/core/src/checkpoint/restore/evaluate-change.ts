@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { findStats, toSystemPath } from "../../infrastructure/fs/stat.ts";
+import { findStats, readLinkTarget, toSystemPath } from "../../infrastructure/fs/stat.ts";
 import {
   type FileEntry,
   hasSameContent,
@@ -11,7 +11,7 @@ import {
 import type { BlobStore } from "../store/blobs.ts";
 import type { PlannedChange } from "../timeline.ts";
 import { isWhole, signGitIndex, signProtectedEntry } from "../tree/control.ts";
-import { readTarget, signCache } from "../tree/project-state.ts";
+import { signCache } from "../tree/project-state.ts";
 import { type FileReader, toFileEntry } from "../tree/read-file.ts";
 
 const MODE_BITS = 0o7777;
@@ -114,7 +114,7 @@ export async function readEntryAt(path: string, options: EvaluateOptions): Promi
   try {
     if (!isReachedWithoutLinks(path, options.root)) return undefined;
     stats = findStats(toSystemPath(absolute));
-    if (stats?.isSymbolicLink()) return { kind: "link", target: readTarget(absolute) };
+    if (stats?.isSymbolicLink()) return { kind: "link", target: readLinkTarget(absolute) };
   } catch {
     return { kind: "unknown" }; // It is not accessible.
   }

@@ -16,11 +16,10 @@ import {
   unlinkSync,
 } from "node:fs";
 import { DESCRIPTORS, HeldDirectory, pathOfDescriptor } from "../../infrastructure/fs/real-path.ts";
-import { findStats, toSystemPath } from "../../infrastructure/fs/stat.ts";
+import { findStats, readLinkTarget, toSystemPath } from "../../infrastructure/fs/stat.ts";
 import { rewriteInPlace, writeAll } from "../../infrastructure/fs/write.ts";
 import { systemErrorCode } from "../../infrastructure/system-error.ts";
 import type { FileEntry, Owned, TreeEntry } from "../entries.ts";
-import { readTarget } from "../tree/project-state.ts";
 
 const MODE_BITS = 0o7777;
 const PRIVATE_DIRECTORY = 0o700;
@@ -246,7 +245,7 @@ function isPresent(path: string | Buffer, stats: Stats, present: TreeEntry): boo
     case "file":
       return stats.isFile() && stats.ino === present.inode && stats.mtimeMs === present.modifiedMs;
     case "link":
-      return stats.isSymbolicLink() && readTarget(path) === present.target;
+      return stats.isSymbolicLink() && readLinkTarget(path) === present.target;
     case "directory":
       return stats.isDirectory();
     case "cache":

@@ -1,8 +1,8 @@
-import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync, type Stats } from "node:fs";
+import { closeSync, constants, lstatSync, openSync, readSync, type Stats } from "node:fs";
 import { TimeSlicer } from "../../infrastructure/async.ts";
 import { readSystemNames } from "../../infrastructure/fs/directory.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
-import { findStats, fromNameBytes, toSystemPath } from "../../infrastructure/fs/stat.ts";
+import { findStats, readLinkTarget, toSystemPath } from "../../infrastructure/fs/stat.ts";
 import { findLinkedRepository, MAX_COPIED_OBJECT_BYTES } from "../../infrastructure/paths/git.ts";
 import { now, platformName } from "../../infrastructure/runtime.ts";
 import { systemErrorCode } from "../../infrastructure/system-error.ts";
@@ -488,7 +488,7 @@ function findEntry(absolute: string, { name, path, git, device, options }: Liste
     }
     if (stats.isFile()) return { path, kind: "file", stats, git };
     if (stats.isSymbolicLink())
-      return { path, kind: "entry", entry: { kind: "link", target: readTarget(absolute) }, git };
+      return { path, kind: "entry", entry: { kind: "link", target: readLinkTarget(absolute) }, git };
     if (!stats.isDirectory()) return undefined;
     if (git?.store !== undefined && options.isUnchanged(path, stats)) return { path, kind: "unchanged" };
     const known = options.known(path)?.kind;
@@ -506,12 +506,6 @@ function findEntry(absolute: string, { name, path, git, device, options }: Liste
 
 function toDirectoryEntry({ mode, uid, gid }: Stats): Extract<TreeEntry, { kind: "directory" }> {
   return { kind: "directory", mode: mode & MODE_BITS, uid, gid };
-}
-
-/** The text of a link. @throws the file system's error. */
-export function readTarget(path: string | Buffer): string {
-  const system = typeof path === "string" ? toSystemPath(path) : path;
-  return fromNameBytes(readlinkSync(system, { encoding: "buffer" }));
 }
 
 function isGone(error: unknown): boolean {

@@ -1,4 +1,4 @@
-import { accessSync, constants, lstatSync, readdirSync, type Stats } from "node:fs";
+import { accessSync, constants, lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
 import { systemErrorCode } from "../system-error.ts";
 
 /**
@@ -132,4 +132,10 @@ function toBytes(character: string): Buffer {
   const code = character.charCodeAt(0);
   const isEscape = character.length === 1 && code > FIRST_ESCAPE && code <= LAST_ESCAPE;
   return isEscape ? Buffer.of(code - FIRST_ESCAPE) : Buffer.from(character);
+}
+
+/** Where a link leads, as it is written in it. @throws system errors. */
+export function readLinkTarget(path: string | Buffer): string {
+  const system = typeof path === "string" ? toSystemPath(path) : path;
+  return fromNameBytes(readlinkSync(system, { encoding: "buffer" }));
 }

@@ -165,3 +165,24 @@ function realPathOf(path: string): string {
 function isDirectory(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
+
+/** What git asks of a directory to take it for a repository: two names that it reads, and two that may be "executed". */
+const READ_SIGNS: ReadonlySet<string> = new Set(["head", "commondir"]);
+const PASSED_SIGNS: ReadonlySet<string> = new Set(["objects", "refs"]);
+const SIGN_LENGTHS: ReadonlySet<number> = new Set(
+  [...READ_SIGNS, ...PASSED_SIGNS].map((name) => name.length),
+);
+
+/** True for an entry that goes into making a repository of a directory. */
+export function isRepositorySign(name: string, isDirectory: boolean): boolean {
+  if (!SIGN_LENGTHS.has(name.length)) return false;
+  const folded = foldName(name);
+  return PASSED_SIGNS.has(folded) || (!isDirectory && READ_SIGNS.has(folded));
+}
+
+/** Whether such entries make one; see `is_git_directory` in the source of git. */
+export function isRepositoryBySigns(names: readonly string[]): boolean {
+  if (names.length < 2) return false;
+  const folded = new Set(names.map(foldName));
+  return folded.has("head") && (folded.has("commondir") || (folded.has("objects") && folded.has("refs")));
+}

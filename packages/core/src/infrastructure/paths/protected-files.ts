@@ -43,31 +43,18 @@ const AGENTS: readonly string[] = [
   ...[".qoder"],
 ];
 
-const EDITORS: readonly string[] = [
+/** What editors keep with a project, and use at once where the project is trusted. */
+const EDITOR_PROJECTS: readonly string[] = [
   ...[".vscode", "*.code-workspace", ".idea", ".zed", ".vs", ".fleet", ".nova", ".devcontainer"],
   ...[".devcontainer.json", ".gitpod.yml", ".gitpod.yaml", ".gitpod.dockerfile", ".replit", ".idx"],
-  ...[
-    "*.sublime-project",
-    "*.sublime-workspace",
-    ".vimrc",
-    "_vimrc",
-    ".gvimrc",
-    ".exrc",
-    ".nvimrc",
-    ".nexrc",
-  ],
-  ...[
-    ".vimrc.local",
-    ".nvim.lua",
-    ".lvimrc",
-    ".vim",
-    ".nvim",
-    ".ideavimrc",
-    ".emacs",
-    ".emacs.d",
-    ".dir-locals*.el",
-  ],
-  ...[".spacemacs", ".kakrc", ".helix", ".nanorc"],
+  ...["*.sublime-project", "*.sublime-workspace"],
+];
+
+/** What editors start with in a directory. */
+const EDITOR_START_FILES: readonly string[] = [
+  ...[".vimrc", "_vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nexrc", ".vimrc.local", ".nvim.lua", ".lvimrc"],
+  ...[".vim", ".nvim", ".ideavimrc", ".emacs", ".emacs.d", ".dir-locals*.el", ".spacemacs", ".kakrc"],
+  ...[".helix", ".nanorc"],
 ];
 
 const CONTINUOUS_INTEGRATION: readonly string[] = [
@@ -100,7 +87,7 @@ const TOOLS: readonly string[] = [
 ];
 
 const SHELLS_AND_SESSIONS: readonly string[] = [
-  ...[".ssh", ".gnupg", ".env*", ".profile", ".login", ".logout", ".rhosts", ".shosts", ".forward"],
+  ...[".ssh", ".gnupg", ".envrc*", ".profile", ".login", ".logout", ".rhosts", ".shosts", ".forward"],
   ...[".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".bash_completion"],
   ...[
     ".zshrc",
@@ -118,36 +105,21 @@ const SHELLS_AND_SESSIONS: readonly string[] = [
   ...[".pam_environment", ".tmux.conf", ".screenrc", ".wezterm.lua", ".procmailrc", ".mailcap"],
 ];
 
-/** All lists above: these names count anywhere in a project. */
-const PROTECTED_NAMES: readonly string[] = [
-  ...VERSION_CONTROL,
-  ...AGENTS,
-  ...EDITORS,
-  ...CONTINUOUS_INTEGRATION,
-  ...TOOLS,
-  ...SHELLS_AND_SESSIONS,
-];
+type Location = readonly string[];
 
-/** Consecutive components of a path, ending in a file, or in a directory whose contents all count. */
-const PROTECTED_LOCATIONS: readonly (readonly string[])[] = [
-  ...["workflows", "actions", "instructions", "prompts", "chatmodes", "agents", "hooks", "skills"].map(
-    (name) => [".github", name],
-  ),
-  ...[".forgejo", ".gitea"].flatMap((name) => [
-    [name, "workflows"],
-    [name, "actions"],
-  ]),
-  [".gitlab", "ci"],
-  [".gitlab", "duo"],
-  [".cargo", "config"],
-  [".cargo", "config.toml"],
-  // The start files of sessions and programs, in a home directory and in repositories linked into it.
-  ...[
+function below(directories: readonly string[], ...names: readonly string[]): Location[] {
+  return directories.flatMap((directory) => names.map((name) => [directory, name]));
+}
+
+/** The start files of sessions and programs, in a home directory and in repositories linked into it. */
+const SESSION_LOCATIONS: readonly Location[] = [
+  ...below(
+    [".config"],
     ...["autostart", "systemd", "environment.d", "git", "fish", "diligent", "mise", "nvim", "emacs", "zsh"],
     ...["helix", "zed", "direnv", "tmux", "kitty", "alacritty", "wezterm", "i3", "sway", "hypr", "awesome"],
     ...["bspwm", "sxhkd", "openbox", "pip", "npm", "opencode", "crush", "goose", "github-copilot", "xonsh"],
     ...["nushell", "ipython", "user-tmpfiles.d", "plasma-workspace", "mimeapps.list"],
-  ].map((name) => [".config", name]),
+  ),
   [".local", "bin"],
   [".local", "state", "diligent"],
   ...["systemd", "applications", "dbus-1", "nautilus", "gnome-shell"].map((name) => [
@@ -157,6 +129,40 @@ const PROTECTED_LOCATIONS: readonly (readonly string[])[] = [
   ]),
   ["library", "launchagents"],
 ];
+
+/** A row of the table of protected paths. */
+interface ProtectedGroup {
+  /** These count anywhere in a project. */
+  names: readonly string[];
+  /** Consecutive components of a path, ending in a file, or in a directory whose contents all count. */
+  locations?: readonly Location[];
+  /** Only where nothing reads it before a person has pushed or started something: what its content does then, a clause. */
+  usedLater?: string;
+}
+
+const GROUPS: readonly ProtectedGroup[] = [
+  { names: VERSION_CONTROL },
+  {
+    names: AGENTS,
+    locations: [
+      ...below([".github"], "instructions", "prompts", "chatmodes", "agents", "hooks", "skills"),
+      [".gitlab", "duo"],
+    ],
+  },
+  { names: EDITOR_PROJECTS },
+  { names: EDITOR_START_FILES },
+  { names: TOOLS, locations: below([".cargo"], "config", "config.toml") },
+  { names: SHELLS_AND_SESSIONS, locations: SESSION_LOCATIONS },
+  {
+    names: CONTINUOUS_INTEGRATION,
+    locations: [...below([".github", ".forgejo", ".gitea"], "workflows", "actions"), [".gitlab", "ci"]],
+    usedLater: "it is run once it is pushed",
+  },
+  { names: [".env*"], usedLater: "programs take settings from it when they are started" },
+];
+
+const PROTECTED_NAMES = GROUPS.flatMap(({ names }) => names);
+const PROTECTED_LOCATIONS = GROUPS.flatMap(({ locations = [] }) => locations);
 
 /** In a home directory, in addition to all names that begin with a dot: programs on the PATH and settings. */
 const HOME_NAMES: ReadonlySet<string> = new Set(["bin", "library"]);
@@ -229,10 +235,27 @@ export function findLocationsBehind(link: string, root: string): string[] {
   );
 }
 
-const NAME_PATTERN = new RegExp(
-  `^(?:${PROTECTED_NAMES.map((name) => name.replaceAll(".", "\\.").replaceAll("*", ".*")).join("|")})$`,
-  "s",
-);
+/**
+ * Why a protected path inside `root` can wait for a person: a clause about its content. Undefined where something might
+ * run or follow it before anybody looks at it.
+ */
+export function explainUsedLater(path: string, root: string): string | undefined {
+  const parts = splitPath(path).map(foldName);
+  const depth = splitPath(root).length;
+  const found = GROUPS.filter(({ names, locations = [] }) => {
+    const pattern = toPattern(names);
+    const isNamed = parts.some((name, index) => index >= depth && pattern.test(name));
+    return isNamed || locations.some((location) => holdsLocation(parts, location, depth));
+  });
+  return found.every(({ usedLater }) => usedLater !== undefined) ? found[0]?.usedLater : undefined;
+}
+
+const NAME_PATTERN = toPattern(PROTECTED_NAMES);
+
+function toPattern(names: readonly string[]): RegExp {
+  const pattern = names.map((name) => name.replaceAll(".", "\\.").replaceAll("*", ".*")).join("|");
+  return new RegExp(`^(?:${pattern})$`, "s");
+}
 
 /** Changes with the list: a file may be protected now that an earlier version did not protect. */
 export function protectedListStamp(): string {

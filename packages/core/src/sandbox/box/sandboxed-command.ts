@@ -1,5 +1,6 @@
 import { isInside } from "../../infrastructure/fs/real-path.ts";
 import { findLinkedRepository } from "../../infrastructure/paths/git.ts";
+import { SandboxActivity } from "../../infrastructure/process/sandbox-activity.ts";
 import type {
   CommandReturn,
   ShellCommand,
@@ -10,7 +11,6 @@ import { processOwner } from "../../infrastructure/runtime.ts";
 import { isAdministrator, type SandboxProgram } from "../detect.ts";
 import { ProtectedFileGuard } from "../protected-files/guard.ts";
 import { ProtectedFileJournal } from "../protected-files/journal.ts";
-import { QuietTimes } from "../protected-files/quiet-times.ts";
 import type { ProtectedFileScan } from "../protected-files/types.ts";
 import { packArguments, toBoxEnvironment, toBubblewrapArguments, toStayingShell } from "./bubblewrap.ts";
 import {
@@ -103,7 +103,7 @@ export class SandboxedShell implements ShellWrapper {
       quarantine,
       notify,
       journal,
-      quietTimes: new QuietTimes(),
+      activity: new SandboxActivity(),
     });
   }
 
