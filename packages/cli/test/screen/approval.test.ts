@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { KEYS, lines, ScreenSession } from "../support/screen-session.ts";
@@ -156,17 +157,19 @@ test.concurrent("a denial that ends the turn returns queued prompts to the edito
     turns: [
       {
         toolCalls: [
-          { name: "bash", input: { command: "sleep 0.5" } },
+          { name: "bash", input: { command: "cat go" } },
           { name: "bash", input: { command: "touch a" } },
         ],
       },
     ],
   });
+  execFileSync("mkfifo", [join(session.place.project, "go")]);
   await session.opened();
   await session.say("make it");
   await session.shows("Running bash");
   await session.say("a hint");
   await session.shows("queued: a hint");
+  session.place.write("go", "");
   await session.answer("│ touch a", "n");
   await session.shows(/^> a hint/m);
   const shown = await session.screen();

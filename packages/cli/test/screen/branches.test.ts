@@ -48,9 +48,13 @@ test.concurrent("/compact shows its progress and result, and the conversation co
     summaries: [{ text: "## Goal\n\nTell stories.", delayMs: 300 }],
   });
   await session.opened();
-  for (const prompt of ["first tale", "second tale"]) {
+  for (const [prompt, context] of [
+    ["first tale", "23% context"],
+    ["second tale", "39% context"],
+  ] as const) {
     await session.say(prompt);
-    await session.screen(150);
+    await session.shows(context);
+    await session.rests();
   }
   await session.say("/compact the stories");
   await session.hasShown("⟳ Compacting context (");

@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import { BUSY_MS } from "../../../core/test/support/busy-machine.ts";
 import { lines, ScreenSession } from "../support/screen-session.ts";
+import { WAIT_FOR_GO } from "../support/wait-for-go.ts";
 
-const SLOW = { toolCalls: [{ name: "bash", input: { command: "sleep 0.7" } }] };
+const AUTO = ["--approval", "auto"];
+const WAITING = { toolCalls: [{ name: "bash", input: { command: WAIT_FOR_GO } }] };
 
 test.concurrent("a prompt sent while the model works is shown as queued and joins the next turn", async () => {
-  await using session = new ScreenSession({ turns: [SLOW, "I have seen both."] });
+  await using session = new ScreenSession({ turns: [WAITING, "I have seen both."], args: AUTO });
   await session.opened();
   await session.say("begin");
   await session.shows("Running bash");
@@ -15,12 +17,13 @@ test.concurrent("a prompt sent while the model works is shown as queued and join
   await session.shows("queued: second hint");
   const waiting = await session.screen(0);
   expect(waiting).toContain("  queued: first hint\n  queued: second hint\n  Alt+↑ edits the last one\n");
+  session.place.write("go", "");
   await session.shows("I have seen both.");
   expect(await session.quit()).toBe(
     lines(
       "> begin",
       "",
-      "✓ bash sleep 0.7",
+      `✓ bash ${WAIT_FOR_GO}`,
       "  (no output)",
       "",
       "> first hint",
@@ -36,7 +39,7 @@ test.concurrent("a prompt sent while the model works is shown as queued and join
 });
 
 test.concurrent("Alt+Up returns the last queued prompt for editing", async () => {
-  await using session = new ScreenSession({ turns: [SLOW, "Seen."] });
+  await using session = new ScreenSession({ turns: [WAITING, "Seen."], args: AUTO });
   await session.opened();
   await session.say("begin");
   await session.shows("Running bash");
@@ -50,6 +53,7 @@ test.concurrent("Alt+Up returns the last queued prompt for editing", async () =>
   await session.shows("> two!");
   session.press("enter");
   await session.shows("queued: two!");
+  session.place.write("go", "");
   await session.shows("Seen.");
   expect(await session.quit()).toContain("\n> one\n\n> two!\n\nSeen.\n");
 });

@@ -12,6 +12,7 @@ import { createTheme } from "../../src/tui/theme.ts";
 import { createView, type View } from "../../src/tui/view.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
 import { TypedCommands, writeScript } from "../support/typed-commands.ts";
+import { WAIT_FOR_GO } from "../support/wait-for-go.ts";
 
 const theme = createTheme({ color: false });
 const keymap = createKeymap();
@@ -148,12 +149,13 @@ describe("a line that begins with !", () => {
 
   test("lets prompts that waited for it join one run", async () => {
     const typed = await start();
-    typed.enter("!sleep 0.3; echo done");
+    typed.enter(`!${WAIT_FOR_GO}; echo done`);
     await until(() => typed.view.shell !== undefined);
     typed.enter("first prompt");
     await until(() => typed.view.queued.length > 0);
     typed.enter("second prompt");
     await until(() => typed.view.queued.length > 1);
+    place.write("go", "");
     await until(() => typed.view.shell === undefined && typed.view.queued.length === 0);
     await typed.settle();
     expect(typed.take("prompt", "tool", "shell", "answer")).toEqual([
@@ -167,13 +169,15 @@ describe("a line that begins with !", () => {
   test("joins a current run after the results of its calls, and is shown once", async () => {
     place.write("script.json", {
       version: 1,
-      turns: [{ toolCalls: [{ name: "bash", input: { command: "sleep 0.4" } }] }, { text: "Seen." }],
+      turns: [{ toolCalls: [{ name: "bash", input: { command: WAIT_FOR_GO } }] }, { text: "Seen." }],
     });
     const typed = await start();
     (await typed.holder.session).approval.mode = "auto";
     const running = typed.say("go");
     await until(() => typed.view.activity.type === "tool");
     typed.enter("!echo beside");
+    await until(() => typed.view.shell !== undefined || typed.view.queued.length > 0);
+    place.write("go", "");
     await running;
     await typed.settle();
     expect(typed.take("prompt", "tool", "shell", "answer")).toEqual([

@@ -3,6 +3,7 @@ import { messageText } from "@diligent/core";
 import { BUSY_MS } from "../../../core/test/support/busy-machine.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
 import { TypedCommands, writeScript } from "../support/typed-commands.ts";
+import { WAIT_FOR_GO } from "../support/wait-for-go.ts";
 
 let place: TemporaryProject;
 let program: TypedCommands | undefined;
@@ -37,7 +38,7 @@ async function startRun(typed: TypedCommands): Promise<void> {
 
 const queuedTexts = ({ view }: TypedCommands) => view.queued.map(({ text }) => text);
 
-const CALL = { toolCalls: [{ name: "bash", input: { command: "sleep 0.3" } }] };
+const CALL = { toolCalls: [{ name: "bash", input: { command: WAIT_FOR_GO } }] };
 
 const userTexts = async (typed: TypedCommands) => {
   const { session } = await typed.holder.session;
@@ -54,6 +55,7 @@ test("a file mentioned in a message to a run is attached, and shown by its name"
   typed.enter("look at @a.txt");
   await until(() => typed.view.queued.length > 0);
   expect(queuedTexts(typed)).toEqual(["look at @a.txt"]);
+  place.write("go", "");
   await typed.settle();
   expect(typed.take("prompt", "answer")).toEqual(["go", "look at @a.txt", "Seen."]);
   const [, steered = ""] = await userTexts(typed);
@@ -77,6 +79,7 @@ test("a message taken back from the run returns its text, and the model does not
   void typed.press("alt+up");
   await until(() => typed.view.queued.length === 0);
   expect([typed.text, queuedTexts(typed)]).toEqual(["look at @a.txt\nand this", []]);
+  place.write("go", "");
   await typed.settle();
   expect(await userTexts(typed)).toEqual(["go"]);
 });
