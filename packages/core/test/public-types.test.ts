@@ -137,14 +137,15 @@ const TYPES = `
   IdleWatchdogOptions ImageBlock KeepOutput KnowledgeEntry KnowledgeFile KnowledgeSectionOptions KnowledgeTrust
   KnowledgeType LabelEntry LeaveOptions LoadOptions LoadedConfig Message MessageDelta Model ModelChange
   ModelChangeEntry ModelChoice ModelDefinition ModelFacts ModelLimit ModelPrice NeededApproval NewSessionOptions
-  Notice NoticeLevel OpaqueBlock PermissionRule PersonAnswer PrepareContext PreparedContext Preview PreviewPart
-  PromptKnowledge ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay ProviderResult PruneEntry
-  PruningConditions RecallMatches RecallQuery RecalledEntry Redactor RequestPurpose ResumeSessionOptions RetryOptions
-  Revise RevisedCall RunConditions RunOptions RunStopReason SandboxState SecretRedactor SecretValue SerializableError
-  SessionBranches SessionChoices SessionContext SessionEntry SessionFile SessionHeader SessionInfo SessionInfoEntry
-  SessionManagerConfig SessionMessageEntry SessionReadOptions SessionReference SessionStart SessionTreeNode
-  SettingsEntry ShellCommand ShellWrapper SteeredMessage StopReason StreamContext StreamFunction StreamOptions
-  Summarizer SummaryValidation SystemPromptSections TextBlock TextLocation ThinkingBlock ThinkingSupport Tool
-  ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolResult ToolResultMessage TrustState TrustedProject
-  UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage Workspace WrappedCommand
+  Notice NoticeLevel OpaqueBlock PermissionRule PersonAnswer PinEntry PinOutcome PinnedMessages PrepareContext
+  PreparedContext Preview PreviewPart PromptKnowledge ProviderErrorOptions ProviderErrorType ProviderEvent
+  ProviderReplay ProviderResult PruneEntry PruningConditions RecallMatches RecallQuery RecalledEntry Redactor
+  RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RunConditions RunOptions RunStopReason
+  SandboxState SecretRedactor SecretValue SerializableError SessionBranches SessionChoices SessionContext SessionEntry
+  SessionFile SessionHeader SessionInfo SessionInfoEntry SessionManagerConfig SessionMessageEntry SessionReadOptions
+  SessionReference SessionStart SessionTreeNode SettingsEntry ShellCommand ShellWrapper SteeredMessage StopReason
+  StreamContext StreamFunction StreamOptions Summarizer SummaryValidation SystemPromptSections TextBlock TextLocation
+  ThinkingBlock ThinkingSupport Tool ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolResult
+  ToolResultMessage TrustState TrustedProject UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage Workspace
+  WrappedCommand
 `;

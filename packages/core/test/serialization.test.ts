@@ -155,8 +155,13 @@ const ENTRIES: Examples<SessionEntry> = {
       tokensAfter: 28_000,
       details: { readFiles: ["a.ts"], modifiedFiles: [] },
       pinnedTokens: 40_000,
+      pinnedEntryIds: ["00000000"],
     },
     compaction("00000002", "00000001", { firstKeptEntryId: "00000001" }),
+  ],
+  pin: [
+    { type: "pin", ...BASE, targetId: "00000000", pinned: true },
+    { type: "pin", ...BASE, targetId: "00000000", pinned: false },
   ],
   compaction_undo: [{ type: "compaction_undo", ...BASE, targetId: "00000000" }],
   prune: [

@@ -318,6 +318,8 @@ function formatEntry(entry: SessionEntry): string {
       return mark(entry.id, `name: ${entry.name ?? "(none)"}`);
     case "label":
       return mark(entry.id, `label on ${entry.targetId}: ${entry.label ?? "(none)"}`);
+    case "pin":
+      return mark(entry.id, `${entry.targetId} ${entry.pinned ? "pinned" : "unpinned"}`);
     case "settings":
       return mark(entry.id, `thinking: ${entry.effort ?? "(not chosen)"}`);
     case "archive":

@@ -93,6 +93,7 @@ function sectionOf(entry: SessionEntry): string | undefined {
     case "prune":
     case "session_info":
     case "label":
+    case "pin":
     case "settings":
     case "archive":
     case "custom":

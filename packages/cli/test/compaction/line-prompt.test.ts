@@ -108,6 +108,32 @@ describe("/compact", () => {
     expect(entryTypes(place).slice(9)).toEqual(["compaction"]);
   });
 
+  test("keeps what /pin has pinned by its number verbatim, and /pin unpins it", async () => {
+    await using server = await serve();
+    const program = await start("-c");
+    program.type("/pin\r");
+    await program.shown("Pin or unpin (0 of ");
+    await program.shown("/pin NUMBER or ID selects one.");
+    await program.shown("diligent> ");
+    program.type("/pin 2\r");
+    await program.shown("Pinned model: ");
+    await program.shown("diligent> ");
+    program.type("/pin\r");
+    await program.shown("  2. * model: ");
+    await program.shown("diligent> ");
+    program.type("/compact\r");
+    await program.shown("Context compacted: 6k → ");
+    await program.shown("diligent> ");
+    program.type("go on\r");
+    await program.shown("Answer to go on");
+    expect(server.turns[0]?.messages[0]).toContain("<pinned-message>");
+    await program.shown("diligent> ");
+    program.type("/pin 2\r");
+    await program.shown("Unpinned model: ");
+    expect(entryTypes(place).filter((type) => type === "pin")).toHaveLength(2);
+    expect(server.problems).toEqual([]);
+  });
+
   test("--preview at Ctrl+C leaves the conversation as it is", async () => {
     await using server = await serve();
     const program = await start("-c");

@@ -1,6 +1,12 @@
 import { toSendableHistory } from "../history.ts";
 import { packText } from "../infrastructure/text/unicode.ts";
-import { assertNever, type Message, type ToolResultMessage, toolCallsOf } from "../types.ts";
+import {
+  assertNever,
+  type Message,
+  type ToolCallBlock,
+  type ToolResultMessage,
+  toolCallsOf,
+} from "../types.ts";
 import { applyPrunes, collectPrunes, findCall, type PrunedForms } from "./pruned-results.ts";
 import { pathTo } from "./tree.ts";
 import type { BranchSummaryEntry, CompactionEntry, SessionEntry, SessionMessageEntry } from "./types.ts";
@@ -49,10 +55,31 @@ export function contextMessages(path: readonly SessionEntry[]): ContextMessage[]
   const { summary, summarized, kept } = contextEntries(conversation);
   // In a long session nearly all of it is summarized, and this is called several times per request.
   const forms = collectPrunes(conversation, summarized.length);
+  const toSummary = (entry: CompactionEntry) => {
+    const pinned = entry.pinnedEntryIds ? findMessages(conversation, entry.pinnedEntryIds) : [];
+    return summaries().toSummaryMessage(entry, summarized, pinned);
+  };
   return [
-    ...(summary ? [{ entry: summary, message: summaries().toSummaryMessage(summary, summarized) }] : []),
+    ...(summary ? [{ entry: summary, message: toSummary(summary) }] : []),
     ...kept.map((entry, index) => ({ entry, message: toMessage(entry, { kept, index, forms }) })),
   ];
+}
+
+/** A message entry with the call that it answers, if it is a result. */
+export interface PinnedMessage {
+  entry: SessionMessageEntry;
+  call: ToolCallBlock | undefined;
+}
+
+/** The messages with these ids, in the order of the conversation. */
+export function findMessages(
+  conversation: readonly SessionEntry[],
+  entryIds: readonly string[],
+): PinnedMessage[] {
+  const wanted = new Set(entryIds);
+  return conversation.flatMap((entry, index) =>
+    entry.type === "message" && wanted.has(entry.id) ? [{ entry, call: findCall(conversation, index) }] : [],
+  );
 }
 
 /** The message for the model of an entry, except for entries that replace others; results are not shortened. */
@@ -144,6 +171,7 @@ function isInContext(entry: SessionEntry): entry is ContextEntry {
     case "model_change":
     case "session_info":
     case "label":
+    case "pin":
     case "settings":
     case "archive":
     case "custom":

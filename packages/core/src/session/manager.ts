@@ -24,7 +24,14 @@ import {
 } from "./open.ts";
 import type { RecalledEntry, RecallMatches, RecallQuery } from "./recall.ts";
 import { SessionRun, SteeringQueue } from "./run.ts";
-import type { CompactionOutcome, CompactionUndoOutcome, CustomEntry, SessionInfo } from "./types.ts";
+import type {
+  CompactionOutcome,
+  CompactionUndoOutcome,
+  CustomEntry,
+  PinnedMessages,
+  PinOutcome,
+  SessionInfo,
+} from "./types.ts";
 
 export type { ResumeSessionOptions };
 
@@ -230,6 +237,31 @@ export class SessionManager {
   branch(entryId: string | null): void {
     this.assertIdle();
     this.session.log.moveTo(entryId);
+  }
+
+  /** The messages of this conversation that are pinned. */
+  async listPins(): Promise<PinnedMessages> {
+    const { listPins } = await import("./compaction/pins.ts");
+    return listPins(this.session.log, this.guard.maxPinTokens);
+  }
+
+  /**
+   * Pins a message or a tool result, so that summaries of the part that contains it repeat it verbatim. It takes effect
+   * at the next compaction; the file keeps it for later openings.
+   * @throws Error when this conversation has no message with this id, or when it has no text.
+   */
+  async pin(entryId: string): Promise<PinOutcome> {
+    const { pinMessage } = await import("./compaction/pins.ts");
+    const outcome = pinMessage(this.session.log, entryId, this.guard.maxPinTokens);
+    if (!this.running) this.flush();
+    return outcome;
+  }
+
+  /** Unpins a message; a summary that repeats it stays as it is until the next one. */
+  async unpin(entryId: string): Promise<void> {
+    const { unpinMessage } = await import("./compaction/pins.ts");
+    unpinMessage(this.session.log, entryId);
+    if (!this.running) this.flush();
   }
 
   /** Names the session for lists; without a name, or with a blank one, its first prompt is shown instead. */

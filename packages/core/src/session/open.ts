@@ -88,20 +88,22 @@ export function forkSession(
   const { redactor } = location;
   const path = pathTo(source.log.entries, atEntryId ?? source.log.leafId);
   const fork = createSession(location, { sessionId, parentSession: source.header.id });
-  const entries = withCustomEntries(path, source.log.entries);
+  const entries = withAttachedEntries(path, source.log.entries);
   const copied = redactor ? entries.map((entry) => redactor.redact(entry)) : entries;
   for (const entry of copied) fork.writer?.write(entry);
   fork.writer?.flush();
   return toLiveSession(location, { ...fork, log: new SessionLog(fork.writer, copied, redactor) });
 }
 
-/** The branch with the programs' custom entries, in the order of the file. */
-function withCustomEntries(
+/** The branch with the programs' custom entries and its pins, in the order of the file. */
+function withAttachedEntries(
   path: readonly SessionEntry[],
   entries: readonly SessionEntry[],
 ): readonly SessionEntry[] {
-  if (!entries.some(({ type }) => type === "custom")) return path;
-  const copied = new Set<SessionEntry>([...path, ...customEntriesOn(path, entries)]);
+  if (!entries.some(({ type }) => type === "custom" || type === "pin")) return path;
+  const ids = new Set(path.map(({ id }) => id));
+  const pins = entries.filter((entry) => entry.type === "pin" && ids.has(entry.targetId));
+  const copied = new Set<SessionEntry>([...path, ...customEntriesOn(path, entries), ...pins]);
   return entries.filter((entry) => copied.has(entry));
 }
 

@@ -104,6 +104,11 @@ function readKnownEntry(
       if (typeof targetId !== "string") return undefined;
       return { ...rest, type, ...position, targetId, ...(typeof label === "string" && { label }) };
     }
+    case "pin": {
+      const { type, targetId, pinned } = value;
+      if (typeof targetId !== "string" || typeof pinned !== "boolean") return undefined;
+      return { ...value, type, ...position, targetId, pinned };
+    }
     case "settings": {
       const { type, effort, ...rest } = value;
       if (effort !== undefined && !isEffort(effort)) return undefined;
@@ -261,7 +266,7 @@ type EntryPosition = Pick<CompactionEntry, "id" | "parentId" | "timestamp">;
  * out. Undefined without a summary or the first kept entry.
  */
 export function readCompaction(value: JsonObject, position: EntryPosition): CompactionEntry | undefined {
-  const { summary, firstKeptEntryId, details, pinnedTokens, ...rest } = value;
+  const { summary, firstKeptEntryId, details, pinnedTokens, pinnedEntryIds, ...rest } = value;
   if (typeof summary !== "string" || typeof firstKeptEntryId !== "string") return undefined;
   const files = readDetails(details);
   return {
@@ -274,6 +279,7 @@ export function readCompaction(value: JsonObject, position: EntryPosition): Comp
     tokensAfter: isCount(value.tokensAfter) ? value.tokensAfter : 0,
     ...(files && { details: files }),
     ...(isCount(pinnedTokens) && { pinnedTokens }),
+    ...(isTexts(pinnedEntryIds) && { pinnedEntryIds }),
   };
 }
 

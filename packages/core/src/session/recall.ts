@@ -84,10 +84,11 @@ function toRecalledEntry(
   { id, timestamp, message }: SessionMessageEntry,
   call: ToolCallBlock | undefined,
 ): RecalledEntry {
-  return { id, timestamp, role: message.role, text: textOf(message), ...(call && { call }) };
+  return { id, timestamp, role: message.role, text: recalledText(message), ...(call && { call }) };
 }
 
-function textOf(message: Message): string {
+/** All text of a message: what was said, the arguments of calls, or the output of a tool. */
+export function recalledText(message: Message): string {
   if (message.role === "tool_result") return message.output;
   if (message.role === "user") return messageText(message);
   const calls = toolCallsOf(message).map(({ name, input }) => `${name} ${JSON.stringify(input)}`);
@@ -111,7 +112,7 @@ function containsAll(
 }
 
 function searchedText(message: Message, call: ToolCallBlock | undefined): string {
-  const text = textOf(message);
+  const text = recalledText(message);
   return (call ? `${call.name} ${JSON.stringify(call.input)}\n${text}` : text).toLowerCase();
 }
 

@@ -1,6 +1,8 @@
 import type { ContentBlock, UserMessage } from "../types.ts";
 import { formatFileOperations, formatPinnedMessages } from "./compaction/cut-point.ts";
+import { formatPins } from "./compaction/pins.ts";
 import { CHARACTERS_PER_TOKEN } from "./compaction/tokens.ts";
+import type { PinnedMessage } from "./context-builder.ts";
 import type { BranchSummaryEntry, CompactionDetails, CompactionEntry, SessionEntry } from "./types.ts";
 
 interface MadeSummary {
@@ -23,14 +25,15 @@ const branchSummaries = new WeakMap<BranchSummaryEntry, UserMessage>();
 export function toSummaryMessage(
   compaction: CompactionEntry,
   summarized: readonly SessionEntry[],
+  pins: readonly PinnedMessage[] = [],
 ): UserMessage {
   const [first = compaction] = summarized;
   const { length } = summarized;
   const last = summarized.at(-1);
   const made = newestSummaries.get(first);
   if (made?.compaction === compaction && made.length === length && made.last === last) return made.message;
-  const pinned = compaction.pinnedTokens === undefined ? [] : userMessagesOf(summarized);
-  const message = createMessage(`[Session Summary]\n${summaryText(compaction, pinned)}`, compaction);
+  const pinned = compaction.pinnedTokens === undefined ? [] : userMessagesOf(summarized, pins);
+  const message = createMessage(`[Session Summary]\n${summaryText(compaction, pinned, pins)}`, compaction);
   newestSummaries.set(first, { compaction, length, last, message });
   return message;
 }
@@ -49,12 +52,17 @@ function createMessage(content: string, { timestamp }: SessionEntry): UserMessag
   return { role: "user", content, timestamp: Number.isNaN(time) ? 0 : time };
 }
 
-function summaryText(compaction: CompactionEntry, pinned: readonly UserMessage[]): string {
+function summaryText(
+  compaction: CompactionEntry,
+  pinned: readonly UserMessage[],
+  pins: readonly PinnedMessage[],
+): string {
   const { summary, details, pinnedTokens = 0 } = compaction;
   const words = pinned.length > 0 ? formatPinnedMessages(pinned, pinnedTokens) : "";
   return [
     details ? withoutFileLists(summary, details) : summary,
     ...(words === "" ? [] : ["\n\n", words]),
+    ...(pins.length === 0 ? [] : ["\n\n", formatPins(pins)]),
     ...(details
       ? [RECALL, formatFileOperations(details, { maxCharacters: maxFileCharacters(compaction) })]
       : []),
@@ -87,10 +95,12 @@ function withoutFileLists(summary: string, { readFiles, modifiedFiles }: Compact
   return end === lines.length ? summary : lines.slice(0, end).join("\n").trimEnd();
 }
 
-function userMessagesOf(entries: readonly SessionEntry[]): UserMessage[] {
-  return entries.flatMap((entry) =>
-    entry.type === "message" && entry.message.role === "user" ? [entry.message] : [],
-  );
+function userMessagesOf(entries: readonly SessionEntry[], pins: readonly PinnedMessage[]): UserMessage[] {
+  const pinnedIds = new Set(pins.map(({ entry }) => entry.id));
+  return entries.flatMap((entry) => {
+    if (entry.type !== "message" || entry.message.role !== "user" || pinnedIds.has(entry.id)) return [];
+    return [entry.message];
+  });
 }
 
 /** A command that the user ran, and its outcome. */

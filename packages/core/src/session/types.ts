@@ -53,6 +53,13 @@ export interface LabelEntry extends EntryBase {
   label?: string;
 }
 
+/** Pins a message, or unpins it: summaries of the part that contains it repeat it verbatim. */
+export interface PinEntry extends EntryBase {
+  type: "pin";
+  targetId: string;
+  pinned: boolean;
+}
+
 /** A choice for the session; the last such entry of the file applies, whatever branch it is on. */
 export interface SettingsEntry extends EntryBase {
   type: "settings";
@@ -97,6 +104,8 @@ export interface CompactionEntry extends EntryBase {
   details?: CompactionDetails;
   /** Tokens, at four characters each, for the user's messages of the summarized part besides the summary. */
   pinnedTokens?: number;
+  /** The pinned messages that follow the summary verbatim; those of the user are not repeated among the others. */
+  pinnedEntryIds?: string[];
 }
 
 /** From here on, the conversation is as if the compaction with this id had not been made. */
@@ -104,6 +113,21 @@ export interface CompactionUndoEntry extends EntryBase {
   type: "compaction_undo";
   targetId: string;
 }
+
+/** The pinned messages of a conversation; tokens are counted at four characters each. */
+export interface PinnedMessages {
+  /** In the order of the conversation. */
+  entries: SessionMessageEntry[];
+  tokens: number;
+  /** All pinned messages together may take this many tokens. */
+  maxTokens: number;
+}
+
+/** The outcome of pinning a message; `total` are the tokens of all pinned messages. */
+export type PinOutcome =
+  | { kind: "pinned"; tokens: number; total: number; maxTokens: number }
+  /** It does not fit; nothing was changed, and `total` is without it. */
+  | { kind: "too_long"; tokens: number; total: number; maxTokens: number };
 
 /** The outcome of undoing the last compaction; counts are tokens of the next request without its new prompt. */
 export type CompactionUndoOutcome =
@@ -153,6 +177,7 @@ export type SessionEntry =
   | ModelChangeEntry
   | SessionInfoEntry
   | LabelEntry
+  | PinEntry
   | CompactionEntry
   | CompactionUndoEntry
   | PruneEntry

@@ -16,6 +16,7 @@ describe("the limits of a model", () => {
       reserveTokens: 16_384,
       keepRecentTokens: 20_000,
       maxPinnedTokens: 40_000,
+      maxPinTokens: 20_000,
       maxFixedTokens: 100_000,
       maxSummaryTokens: 4_096,
       pruning: {
@@ -67,6 +68,7 @@ describe("behind a request that was refused", () => {
       contextWindow: 80_000,
       keepRecentTokens: 20_000,
       maxPinnedTokens: 16_000,
+      maxPinTokens: 8_000,
       pruning: { ...limits.pruning, minimumTokens: 10_000, protectTokens: 20_000 },
     });
     expect(limitsAfterRefusal(limits, { refused: 120_000 })).toEqual(limits);
@@ -79,6 +81,7 @@ describe("behind a request that was refused", () => {
       reserveTokens: 2_000,
       keepRecentTokens: 2_000,
       maxPinnedTokens: 1_600,
+      maxPinTokens: 800,
       maxSummaryTokens: 1_000,
       pruning: { ...limits.pruning, minimumTokens: 1_000, protectTokens: 2_000 },
     });

@@ -63,7 +63,7 @@ const MAX_WORDS = 120;
 const MAX_FILES = 8;
 
 function formatPreview(preview: CompactionPreview, columns: number): string {
-  const { summarized, kept, pinned, arePinnedShortened, files } = preview;
+  const { summarized, kept, pinned, arePinnedShortened, chosen, files } = preview;
   const size = ({ messages, tokens }: CompactionPreview["kept"]) =>
     `${formatCount(messages, "message")}, about ${formatNumber(tokens)} tokens`;
   const ends = ({ first = "", last = "", messages }: CompactionPreview["kept"]) => [
@@ -76,6 +76,7 @@ function formatPreview(preview: CompactionPreview, columns: number): string {
     ...ends(summarized),
     ["kept", size(kept)],
     ...ends(kept),
+    ...(chosen.messages > 0 ? [["pinned", `${size(chosen)}, by /pin`]] : []),
     ["pinned", `your ${size(pinned)}, verbatim after the summary${shortened}`],
     ["files", describeFiles(files)],
   ];
@@ -90,6 +91,21 @@ function describeFiles({ readFiles, modifiedFiles }: CompactionPreview["files"])
   const rest = more > 0 ? ` and ${more} more` : "";
   return `${modifiedFiles.length} modified, ${readFiles.length} only read: ${shown.join(", ")}${rest}`;
 }
+
+/** `/pin`: opens the list of messages; choosing one pins or unpins it. */
+export const PIN: SlashCommand = {
+  name: "pin",
+  description: "Pin messages that every summary keeps verbatim",
+  isAlwaysPossible: true,
+  opensList: true,
+  async run(argument, context) {
+    if (argument !== "") throw new Error("/pin takes no text; choose a message from its list.");
+    const { pinPicker } = await import("../pickers/pins.ts");
+    const picker = await pinPicker(context);
+    if (picker) context.open(picker);
+    else note(context, "No messages to pin yet.");
+  },
+};
 
 async function undoCompaction(context: CommandContext): Promise<void> {
   const opened = await context.session();

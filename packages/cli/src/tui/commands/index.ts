@@ -1,5 +1,5 @@
 import { nearestName } from "@diligent/core/light";
-import { COMPACT } from "./compact-commands.ts";
+import { COMPACT, PIN } from "./compact-commands.ts";
 import { CONFIG, CONTEXT, COST, HELP, KEYS, KNOWLEDGE, PERMISSIONS, STATUS, TRUST } from "./info-commands.ts";
 import { COPY, DIFF, EDITOR, EXPAND, EXPORT, RESULT } from "./output-commands.ts";
 import { FORK, HISTORY, INIT, NAME, NEW, QUIT, RELOAD, RESUME, TREE } from "./session-commands.ts";
@@ -10,7 +10,7 @@ import { REDO, UNDO } from "./undo-commands.ts";
 /** All slash commands, in the order of the help: session, model, context, results, program. */
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
   HELP,
-  ...[NEW, RESUME, NAME, TREE, FORK, COMPACT],
+  ...[NEW, RESUME, NAME, TREE, FORK, COMPACT, PIN],
   ...[MODEL, THINKING, CONTEXT, COST, STATUS],
   ...[INIT, KNOWLEDGE],
   ...[DIFF, UNDO, REDO, RESULT, EXPAND, COPY, EXPORT],

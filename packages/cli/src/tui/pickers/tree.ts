@@ -159,6 +159,7 @@ const ELSEWHERE = "○";
 const HERE = "← you are here";
 const NOTES: ReadonlySet<SessionEntry["type"]> = new Set([
   "label",
+  "pin",
   "session_info",
   "settings",
   "archive",
@@ -247,6 +248,7 @@ function textOf(entry: SessionEntry): string {
       return "… old tool results shortened for the model";
     case "session_info":
     case "label":
+    case "pin":
     case "settings":
     case "archive":
     case "custom":

@@ -12,8 +12,9 @@ import { monotonicMs, now } from "../../infrastructure/runtime.ts";
 import type { Model } from "../../provider/types.ts";
 import type { Message, Usage, UserMessage } from "../../types.ts";
 import type { CompactionLock } from "../compaction-lock.ts";
-import { contextMessages, messagesOf } from "../context-builder.ts";
+import { contextMessages, findMessages, messagesOf } from "../context-builder.ts";
 import type { SessionLog } from "../log.ts";
+import { collectPrunes } from "../pruned-results.ts";
 import type { CompactionEntry, CompactionOutcome, SessionEntry } from "../types.ts";
 import { divideByCause } from "./context-status.ts";
 import {
@@ -25,6 +26,7 @@ import {
 } from "./cut-point.ts";
 import FLUSH_INSTRUCTION from "./flush-knowledge.md" with { type: "text" };
 import { type ContextLimits, type RoomShares, shareRoom } from "./limits.ts";
+import { choosePins, countPinTokens, readPins } from "./pins.ts";
 import { type CompactionPreview, describePart } from "./preview.ts";
 import { assessSummary, type SummarizerChoice, summarizeByLadder, summaryWarnings } from "./summarize.ts";
 import {
@@ -118,12 +120,15 @@ export class Compactor {
     const systemPrompt = await this.parts.renewSystemPrompt(request.fixed.systemPrompt);
     if (request.signal?.aborted) return { kind: "aborted" };
     const { summary, rung, validation } = written;
+    const { chosen, leftOut } = this.choosePins(path, cut, request);
     const entry = this.append(request, systemPrompt, {
       summary,
       firstKeptEntryId: firstKept.id,
       details: extractFileOperations(messages, previous?.details, this.parts.fileBase),
       pinnedTokens: this.toPlanTokens(shares.pinnedTokens),
+      ...(chosen.length > 0 && { pinnedEntryIds: chosen.map(({ entry }) => entry.id) }),
     });
+    if (leftOut > 0) request.emit?.(pinsLeftOut(leftOut));
     const { tokensBefore, tokensAfter } = entry;
     request.emit?.({
       type: "compaction_end",
@@ -147,13 +152,24 @@ export class Compactor {
     const { estimator, fileBase } = this.parts;
     const previous = path.findLast((entry) => entry.type === "compaction");
     const replaced = messagesOf(path.slice(0, cut.firstKeptIndex));
-    const fromUser = replaced.filter(isUserMessage);
+    const { chosen } = this.choosePins(path, cut, request);
+    const chosenMessages = new Set(chosen.map(({ entry }) => entry.message));
+    const fromUser = replaced
+      .filter((message) => isUserMessage(message))
+      .filter((message) => !chosenMessages.has(message));
     const userTokens = estimator.estimate(countPinnedCharacters(fromUser));
     return {
       summarized: describePart(messages, estimator),
       kept: describePart(messagesOf(cut.entriesToKeep), estimator),
       pinned: { ...describePart(fromUser, estimator), tokens: Math.min(userTokens, shares.pinnedTokens) },
       arePinnedShortened: userTokens > shares.pinnedTokens,
+      chosen: {
+        ...describePart(
+          chosen.map(({ entry }) => entry.message),
+          estimator,
+        ),
+        tokens: estimator.estimate(countPinTokens(chosen) / PLAN_RATIO),
+      },
       files: extractFileOperations(messages, previous?.details, fileBase),
     };
   }
@@ -175,8 +191,27 @@ export class Compactor {
     const { fixed, keepRecentTokens, limits = this.parts.limits } = request;
     const { estimator } = this.parts;
     const fixedTokens = estimateFixedTokens(fixed);
-    const userTokens = estimator.estimate(countPinnedCharacters(messagesOf(path).filter(isUserMessage)));
-    return shareRoom(limits, { fixedTokens, userTokens, keepRecentTokens });
+    const pins = findMessages(path, [...readPins(this.parts.log.entries)]);
+    const pinnedMessages = new Set<Message>(pins.map(({ entry }) => entry.message));
+    const fromUser = messagesOf(path).filter(isUserMessage);
+    const others = fromUser.filter((message) => !pinnedMessages.has(message));
+    const userTokens = estimator.estimate(countPinnedCharacters(others));
+    const pinTokens = Math.min(limits.maxPinTokens, estimator.estimate(countPinTokens(pins) / PLAN_RATIO));
+    return shareRoom(limits, { fixedTokens, userTokens, pinTokens, keepRecentTokens });
+  }
+
+  /** The pinned messages that the context would otherwise not show whole after this cut. */
+  private choosePins(
+    path: readonly SessionEntry[],
+    { firstKeptIndex }: CutPointResult,
+    { limits = this.parts.limits }: PlannedCompaction,
+  ): ReturnType<typeof choosePins> {
+    const order = readPins(this.parts.log.entries);
+    const pruned = collectPrunes(path);
+    const keptWhole = path.slice(firstKeptIndex).filter(({ id }) => !pruned.has(id));
+    const shown = new Set(keptWhole.map(({ id }) => id));
+    const hidden = findMessages(path, [...order]).filter(({ entry }) => !shown.has(entry.id));
+    return choosePins(hidden, { order, maxTokens: limits.maxPinTokens });
   }
 
   private async summarizeCut(
@@ -211,7 +246,10 @@ export class Compactor {
   private append(
     request: CompactionRequest,
     systemPrompt: string,
-    made: Pick<CompactionEntry, "summary" | "firstKeptEntryId" | "details" | "pinnedTokens">,
+    made: Pick<
+      CompactionEntry,
+      "summary" | "firstKeptEntryId" | "details" | "pinnedTokens" | "pinnedEntryIds"
+    >,
   ): CompactionEntry {
     const { estimator, log } = this.parts;
     const content = { type: "compaction" as const, ...made, tokensBefore: request.tokens };
@@ -252,6 +290,13 @@ function splitTurnPosition({
 function shorten(summary: string): string {
   const isLong = summary.length > SHOWN_SUMMARY_CHARACTERS;
   return isLong ? `${summary.slice(0, SHOWN_SUMMARY_CHARACTERS).toWellFormed()}…` : summary;
+}
+
+function pinsLeftOut(count: number): AgentEvent {
+  const message = `${count === 1 ? "One pinned message does" : `${count} pinned messages do`} not fit into this model's window and ${
+    count === 1 ? "is" : "are"
+  } left out of the summary. /pin lists them.`;
+  return { type: "notice", level: "warning", code: "pins_left_out", message };
 }
 
 function madeByProgram(failure: string): AgentEvent {

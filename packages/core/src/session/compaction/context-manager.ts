@@ -86,6 +86,11 @@ export class ContextManager {
     return (await this.open()).describe(this.fixed);
   }
 
+  /** All messages that the user pins may take this many tokens. */
+  get maxPinTokens(): number {
+    return this.limits.maxPinTokens;
+  }
+
   /** The base of relative paths in tool calls. */
   get fileBase(): FileBase | undefined {
     return this.options.fileBase;

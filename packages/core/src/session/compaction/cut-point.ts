@@ -153,10 +153,10 @@ const GAP_CHARACTERS = 36;
 export function formatPinnedMessages(messages: readonly UserMessage[], budgetTokens: number): string {
   const texts = messages.map(textOf).filter((text) => text.trim() !== "");
   if (texts.length === 0) return "";
-  const tag = findFreeTag(texts);
+  const tag = findFreeTag(texts, "user-message");
   const room = budgetTokens * CHARACTERS_PER_TOKEN - TITLE.length;
-  const shown = fitTexts(texts, { room, wrapping: wrap(tag, "").length + BLANK_LINE.length });
-  return [TITLE, ...shown.map((part) => (typeof part === "number" ? gap(part) : wrap(tag, part)))].join(
+  const shown = fitTexts(texts, { room, wrapping: wrapInTag(tag, "").length + BLANK_LINE.length });
+  return [TITLE, ...shown.map((part) => (typeof part === "number" ? gap(part) : wrapInTag(tag, part)))].join(
     BLANK_LINE,
   );
 }
@@ -223,20 +223,20 @@ function textOf({ content }: UserMessage): string {
   return parts.filter((part) => part !== "").join("\n");
 }
 
-/** `user-message`, or with a number appended if a text contains that: so no message can end its own tag. */
-function findFreeTag(texts: readonly string[]): string {
+/** The name, or with a number appended if a text contains it as a tag: so no text can end its own tag. */
+export function findFreeTag(texts: readonly string[], name: "user-message" | "pinned-message"): string {
   const used = new Set<number>();
+  const pattern = new RegExp(`<[\\s/]*${name}(?:-(\\d{1,6})(?!\\d))?`, "gi");
   for (const text of texts) {
-    if (!/user-message/i.test(text)) continue;
-    for (const [, number = "1"] of text.matchAll(/<[\s/]*user-message(?:-(\d{1,6})(?!\d))?/gi))
-      used.add(Number(number));
+    for (const [, number = "1"] of text.matchAll(pattern)) used.add(Number(number));
   }
   let free = 1;
   while (used.has(free)) free++;
-  return free === 1 ? "user-message" : `user-message-${free}`;
+  return free === 1 ? name : `${name}-${free}`;
 }
 
-function wrap(tag: string, text: string): string {
+/** The text between the tags, on its own lines. */
+export function wrapInTag(tag: string, text: string): string {
   return `<${tag}>\n${text}\n</${tag}>`;
 }
 

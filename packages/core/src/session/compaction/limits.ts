@@ -21,6 +21,8 @@ export interface ContextLimits {
   keepRecentTokens: number;
   /** The maximum share of the window for user messages of the summarized part. */
   maxPinnedTokens: number;
+  /** The maximum share of the window for messages that the user pinned, besides those. */
+  maxPinTokens: number;
   /** A system prompt with tools above this size leaves no space for work. */
   maxFixedTokens: number;
   maxSummaryTokens: number;
@@ -34,6 +36,7 @@ const PRUNING_MINIMUM = { tokens: 20_000, share: 1 / 8 };
 const PRUNING_PROTECT = { tokens: 40_000, share: 1 / 4 };
 const SUMMARY = { tokens: 4_096, share: 1 / 8 };
 const PINNED_SHARE = 1 / 5;
+const PIN_SHARE = 1 / 10;
 const FIXED_SHARE = 1 / 2;
 
 /**
@@ -69,6 +72,7 @@ export function narrowLimits(limits: ContextLimits, tokens: number): ContextLimi
     reserveTokens: Math.min(limits.reserveTokens, shareOf(RESERVE.share)),
     keepRecentTokens: Math.min(limits.keepRecentTokens, shareOf(KEEP_RECENT.share)),
     maxPinnedTokens: Math.min(limits.maxPinnedTokens, shareOf(PINNED_SHARE)),
+    maxPinTokens: Math.min(limits.maxPinTokens, shareOf(PIN_SHARE)),
     maxSummaryTokens: Math.min(limits.maxSummaryTokens, shareOf(SUMMARY.share)),
     pruning: {
       ...limits.pruning,
@@ -91,6 +95,7 @@ export function toContextLimits(model: Model, settings: CompactionSettings = {})
     reserveTokens,
     keepRecentTokens: settings.keepRecentTokens ?? scale(KEEP_RECENT),
     maxPinnedTokens: Math.floor(contextWindow * PINNED_SHARE),
+    maxPinTokens: Math.floor(contextWindow * PIN_SHARE),
     maxFixedTokens: Math.floor(contextWindow * FIXED_SHARE),
     maxSummaryTokens: scale(SUMMARY),
     pruning: {
@@ -131,10 +136,13 @@ export interface RoomShares {
  */
 export function shareRoom(
   { contextWindow, reserveTokens, maxPinnedTokens, maxSummaryTokens }: ContextLimits,
-  needs: { fixedTokens: number; userTokens: number; keepRecentTokens: number },
+  needs: { fixedTokens: number; userTokens: number; pinTokens?: number; keepRecentTokens: number },
 ): RoomShares {
   const filled = (contextWindow - reserveTokens) * FILLED_SHARE;
-  const room = Math.max(0, Math.floor(filled - needs.fixedTokens - maxSummaryTokens));
+  const room = Math.max(
+    0,
+    Math.floor(filled - needs.fixedTokens - maxSummaryTokens - (needs.pinTokens ?? 0)),
+  );
   const pinnedTokens = Math.max(MIN_PINNED_TOKENS, sharePinned(room, { maxPinnedTokens, ...needs }));
   const rest = Math.max(0, room - Math.min(pinnedTokens, needs.userTokens));
   return { pinnedTokens, maxKeptTokens: rest, keepRecentTokens: Math.min(needs.keepRecentTokens, rest) };

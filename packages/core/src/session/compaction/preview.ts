@@ -12,6 +12,8 @@ export interface CompactionPreview {
   pinned: PreviewPart;
   /** True if not all of those messages fit, so that some are shortened or left out. */
   arePinnedShortened: boolean;
+  /** The messages that the user has pinned with `SessionManager.pin`, as far as they are summarized and fit. */
+  chosen: PreviewPart;
   /** The files that the summary would list. */
   files: CompactionDetails;
 }

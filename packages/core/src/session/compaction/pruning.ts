@@ -5,6 +5,7 @@ import type { SessionLog } from "../log.ts";
 import { clearedOutput, findCall, type PrunableResult, trimOutput } from "../pruned-results.ts";
 import type { PruneEntry, SessionEntry } from "../types.ts";
 import type { PruningLimits } from "./limits.ts";
+import { readPins } from "./pins.ts";
 import type { RequestMeter } from "./request-meter.ts";
 import { countCharacters, type FixedPart } from "./tokens.ts";
 
@@ -48,6 +49,8 @@ export class Pruner {
         const wantedTokens = wantedCharacters / CHARS_PER_TOKEN;
         entryIds.push(...this.prune({ ...step(wantedCharacters, this.newestLength()), wantedTokens, only }));
       }
+      // A pinned result is only shortened if the request would be impossible with it.
+      if (excess() > 0) entryIds.push(...this.prune({ ...trimmedTo(SIZES[0]), spared: new Set(), only }));
       return entryIds;
     });
   }
@@ -67,7 +70,7 @@ export class Pruner {
 
   /** The ids of the shortened results. */
   private prune(limits: BatchLimits): string[] {
-    const plan = planPruning(this.log.conversation(), limits);
+    const plan = planPruning(this.log.conversation(), { spared: readPins(this.log.entries), ...limits });
     if (!plan) return [];
     this.log.append((place) => ({ type: "prune", ...place, ...plan }));
     return [...plan.cleared, ...plan.trimmed];
@@ -127,6 +130,8 @@ interface BatchLimits extends PruningLimits {
   wantedTokens?: number;
   /** Whether results that the model has not seen stay unchanged; by default if `keepLast` is above zero. */
   keepsUnseen?: boolean;
+  /** Entries that stay whole; none when left out. */
+  spared?: ReadonlySet<string>;
   /** The entries that may be shortened; all when left out. */
   only?: ReadonlySet<string> | undefined;
 }
@@ -163,7 +168,7 @@ export function planPruning(path: readonly SessionEntry[], limits: BatchLimits):
   let gainedTokens = 0;
   for (const result of prunableResults(path)) {
     if (gainedTokens >= Math.max(minimumTokens, wantedTokens)) break;
-    if (limits.only?.has(result.entryId) === false) continue;
+    if (limits.only?.has(result.entryId) === false || limits.spared?.has(result.entryId)) continue;
     const shorter = shortenedOutput(result, limits);
     if (!shorter) continue;
     gainedTokens += (result.shown.output.length - shorter.output.length) / CHARS_PER_TOKEN;
