@@ -141,7 +141,7 @@ const PAGES = {
     notes: [
       `${REF} In a session, use /undo (/undo cut-off) and /redo.`,
       "Everything in the project is restored, whichever tool changed it: content, permissions, links, empty directories, untracked files. Files that have changed since are left unchanged and listed; the exit code is then 1. Anything that changes while a command runs counts as its work. A turn that was killed is undone only with --cut-off, which asks first, and only up to its last recorded activity. Ctrl+C reverts an undo that is running. A commit is undone with its files; its objects stay in the repository. .diligent is never restored; changes there are listed. Not recorded, but listed if they changed: files above 50 MB and directories such as node_modules, which are scanned one level deep.",
-      "At most 2 GB is kept, in ~/.local/state/diligent/checkpoints; the oldest sessions are removed first. Nothing is recorded with --no-session, in your home directory, or in projects with more than 200,000 files or 1 GB.",
+      "At most 2 GB is kept, in ~/.local/state/diligent/checkpoints; the oldest sessions are removed first. Nothing is recorded in your home directory. In projects with more than 200,000 files or 1 GB only commits and refs are recorded; with --no-session, too, and only until the run ends unless some are missing then.",
     ],
     isOfProject: true,
   },

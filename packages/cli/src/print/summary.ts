@@ -189,9 +189,10 @@ function describeFailure({ errorType, message }: NonNullable<RunSummary["error"]
 /** What was not approved, which part of it, and what would have allowed it: the flag, and the rules. */
 function describeMissingApproval(asked: RunSummary["lastAsked"]): string {
   const what = asked === undefined ? "something" : toSingleLine(asked.request.description, MAX_COLUMNS);
-  const { parts, rules } = asked?.needed ?? {};
+  const { mode, parts, rules } = asked?.needed ?? {};
   const which = parts ? ` for ${parts.map((part) => toSingleLine(part, MAX_COLUMNS)).join(" and ")}` : "";
-  return `${what} needed an approval${which} and no one could give it; --approval auto allows everything, ${describeRules(rules)}`;
+  const ways = [...(mode ? [`--approval ${mode} allows everything`] : []), describeRules(rules)];
+  return `${what} needed an approval${which} and no one could give it; ${ways.join(", ")}`;
 }
 
 function describeRules(rules: NeededApproval["rules"]): string {

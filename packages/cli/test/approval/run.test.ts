@@ -190,7 +190,7 @@ describe("a refusal in print mode", () => {
         },
         gate: "shell_command",
         mode: "deny",
-        needed: { rules: [{ permission: "execute", pattern: "make it", action: "allow" }] },
+        needed: { mode: "auto", rules: [{ permission: "execute", pattern: "make it", action: "allow" }] },
       },
     ]);
     expect(outputs).toEqual([

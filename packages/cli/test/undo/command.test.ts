@@ -213,3 +213,57 @@ test("a repository destroyed by a script is named on stderr, then and by later r
   const restored = await run([{ text: "1" }, { text: "2" }, { text: "3" }, { text: "4" }], "-c");
   expect(restored.stderr).not.toContain("still missing");
 });
+
+describe("in the mode auto, a destroyed repository", () => {
+  const RUNS: Readonly<Record<string, { sandbox?: "off"; args: readonly string[] }>> = {
+    "with a session, without a sandbox": { sandbox: "off", args: [] },
+    "without a session": { args: ["--no-session"] },
+    "without either": { sandbox: "off", args: ["--no-session"] },
+  };
+  for (const [name, { sandbox, args }] of Object.entries(RUNS)) {
+    for (const command of ["rm -rf .git", "sh wipe.sh"]) {
+      test(`${name}, is named and restored: ${command}`, async () => {
+        if (sandbox) place.configure({ sandbox });
+        fillRepository(place.project);
+        appendFileSync(join(place.project, ".git/info/exclude"), ".diligent\nscript.json\nwipe.sh\n");
+        place.write("wipe.sh", "find .git -delete\n");
+        const { objects: kept, ...before } = describeRepository(place.project);
+        const { stderr } = await run([bash(command)], ...args);
+        expect(stderr).toMatch(
+          /warning: A command removed HEAD, 4 refs \(.*\) and \d+ objects from \.git: diligent undo/,
+        );
+        expect((await undo()).stdout).toContain("± .git (");
+        const { objects, ...after } = describeRepository(place.project);
+        expect(after).toEqual(before);
+        expect(kept.filter((line) => !objects.includes(line))).toEqual([]);
+      });
+    }
+  }
+
+  test("without a session leaves no file when nothing was lost", async () => {
+    fillRepository(place.project);
+    await run([bash("echo x > x.txt")], "--no-session");
+    const state = join(place.home, ".local", "state");
+    const files = existsSync(state)
+      ? [...new Bun.Glob("**/checkpoints/**").scanSync({ cwd: state, dot: true })]
+      : [];
+    expect([files, read("x.txt")]).toEqual([[], "x\n"]);
+  });
+
+  test("that could not be restored is not destroyed unasked: the refusal names the rule", async () => {
+    place.configure({ sandbox: "off" });
+    fillRepository(place.project);
+    place.write("script.json", { version: 1, turns: [bash("ls && rm -rf .git"), { text: "Done." }] });
+    const options = { environment: { XDG_STATE_HOME: "/dev/null/none" } };
+    const args = ["-p", "go", "-m", "scripted/script.json", "--approval", "auto", "--no-session"];
+    const refused = await runDiligent(place, args, options);
+    const rule = { permission: "execute", pattern: "rm -rf .git", action: "allow" };
+    expect([refused.exitCode, existsSync(join(place.project, ".git/HEAD"))]).toEqual([4, true]);
+    expect(refused.stderr).toContain(
+      `bash: ls && rm -rf .git needed an approval for rm -rf .git and no one could give it; the rule ${JSON.stringify(rule)} in "permissions" allows this`,
+    );
+    place.configure({ sandbox: "off", permissions: [rule] });
+    expect((await runDiligent(place, args, options)).exitCode).toBe(0);
+    expect(existsSync(join(place.project, ".git"))).toBe(false);
+  });
+});

@@ -27,6 +27,20 @@ export async function evaluateRequest(
   return withholds ? { ...verdict, withholds } : verdict;
 }
 
+/**
+ * The verdict on a command in the mode `auto` if its words show that it removes data that only git keeps and that could
+ * not be restored; undefined for every other request.
+ */
+export async function evaluateHistoryLoss(
+  { toolName, details = {} }: ApprovalRequest,
+  context: ApprovalContext,
+): Promise<ApprovalVerdict | undefined> {
+  const { command } = details;
+  if (toolName !== "bash" || typeof command !== "string") return undefined;
+  const { evaluateLosingCommand, mayLoseHistory } = await import("./bash/sandboxed-policy.ts");
+  return mayLoseHistory(command) ? evaluateLosingCommand(command, context, await loadGrammar()) : undefined;
+}
+
 async function evaluateExecution(
   request: ApprovalRequest,
   context: ApprovalContext,

@@ -9,8 +9,8 @@ import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
 const PATTERN_CHARACTERS = /[*?[\]{}\\!]/;
 
 /**
- * What would let a refused request through, beside the mode `auto`: which commands of a line need the approval, and which
- * rules give it. Each answer was tried: with the rules added, the request is allowed.
+ * What would let a refused request through: which commands of a line need the approval, and whether the mode `auto` or
+ * which rules give it. Each answer was tried: with the rules added, the request is allowed.
  */
 export async function findNeededApproval(
   request: ApprovalRequest,
@@ -18,17 +18,19 @@ export async function findNeededApproval(
   context: ApprovalContext,
 ): Promise<NeededApproval | undefined> {
   if (verdict.gate === "extension") return undefined;
+  // Where the mode is on already, it is not enough.
+  const mode = context.mode === "auto" ? {} : { mode: "auto" as const };
   if (request.permission !== "execute") {
     const rules = toPathRules(request, context);
-    return (await isAllowedWith(request, rules, context)) ? { rules } : {};
+    return (await isAllowedWith(request, rules, context)) ? { ...mode, rules } : mode;
   }
   const line = request.details?.command;
   const commands = (verdict.commands ?? []).map(toRuleCommand);
-  if (typeof line !== "string" || commands.length === 0) return {};
+  if (typeof line !== "string" || commands.length === 0) return mode;
   const texts = [...new Set(commands.map(({ text }) => text))];
   const rules = [...new Set(commands.map(({ exactText }) => exactText))].map(toCommandRule);
   const part = texts.length === 1 && texts[0] === line.trim() ? {} : { parts: texts };
-  return (await isAllowedWith(request, rules, context)) ? { ...part, rules } : part;
+  return { ...mode, ...part, ...((await isAllowedWith(request, rules, context)) && { rules }) };
 }
 
 async function isAllowedWith(
@@ -38,7 +40,11 @@ async function isAllowedWith(
 ): Promise<boolean> {
   if (added.length === 0) return false;
   const rules = [...(context.rules ?? []), ...added];
-  const { action } = await decideApproval(request, { ...context, rules, mode: "ask" });
+  const { action } = await decideApproval(request, {
+    ...context,
+    rules,
+    mode: context.mode === "auto" ? "auto" : "ask",
+  });
   return action === "allow";
 }
 

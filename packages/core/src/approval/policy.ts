@@ -41,10 +41,13 @@ export async function decideApproval(
       `${permission === "write" ? "writing files" : "running commands"} is not allowed in plan mode`,
     );
   }
-  if (mode === "auto" && !hasDenial(permission, context)) return AUTO;
+  const mayLoseHistory = permission === "execute" && context.canRestoreHistory === false;
+  if (mode === "auto" && !mayLoseHistory && !hasDenial(permission, context)) return AUTO;
   // Loaded when a request has to be evaluated, not before the first model request.
-  const { evaluateRequest } = await import("./evaluate-request.ts");
-  return settle(await evaluateRequest(request, context), mode);
+  const { evaluateRequest, evaluateHistoryLoss } = await import("./evaluate-request.ts");
+  const verdict = settle(await evaluateRequest(request, context), mode);
+  if (mode !== "auto" || !mayLoseHistory || verdict.action === "deny") return verdict;
+  return (await evaluateHistoryLoss(request, context)) ?? verdict;
 }
 
 const AUTO = allow("auto_mode", "the mode is auto");

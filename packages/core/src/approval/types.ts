@@ -77,6 +77,11 @@ export interface ApprovalContext {
    * out.
    */
   readonly canUndo?: boolean | undefined;
+  /**
+   * False when commits and refs that a command removes could not be restored: such commands then need approval in the
+   * mode `auto`, too. True when left out.
+   */
+  readonly canRestoreHistory?: boolean | undefined;
 }
 
 /** The outcome for a request, with the gate that decided and the reason. */

@@ -3,9 +3,11 @@ import { findRealPath, isInside } from "../infrastructure/fs/real-path.ts";
 import { homeDirectory, randomHex } from "../infrastructure/runtime.ts";
 import { systemErrorText } from "../infrastructure/system-error.ts";
 import type { History } from "./history.ts";
-import { describeLoss } from "./lost-history.ts";
+import { describeLoss, type LostHistory } from "./lost-history.ts";
 import { Recorder } from "./recorder.ts";
-import { StoreFullError } from "./store/location.ts";
+import { listGenerations, StoreFullError } from "./store/location.ts";
+import { lastTimeOf, readSegments } from "./store/log.ts";
+import { TooLargeError } from "./tree/project-state.ts";
 import {
   type CheckpointOptions,
   describeInterruptedRestore,
@@ -27,17 +29,22 @@ interface UpcomingChange {
 
 /**
  * Records the project before anything in it is changed, and undoes changes. A failed recording never blocks a call:
- * `canUndo` is false then, and this is reported once.
+ * `canUndo` is false then, and this is reported once. Of a project that is too large, the repositories are recorded.
  */
 export class Checkpoints {
   private readonly session: CheckpointSession;
+  /** In place of `session` once the project turned out to be too large. */
+  private readonly repositories: CheckpointSession | undefined;
   private readonly notices: CheckpointNotices;
   private readonly queue = new SerialQueue();
   private run = "";
 
   constructor(private readonly options: CheckpointOptions) {
     this.session = new CheckpointSession(options);
-    this.notices = new CheckpointNotices(this.session);
+    if (options.scope !== "repositories")
+      this.repositories = new CheckpointSession({ ...options, scope: "repositories" });
+    this.notices = new CheckpointNotices(this.session, this.repositories);
+    this.notices.isQuiet = options.isTemporary === true;
   }
 
   /** False once it is known that changes from now on cannot be undone. */
@@ -59,8 +66,23 @@ export class Checkpoints {
    * Starts recording the project in the background. Resolves once it is recorded, or cannot be recorded: `canUndo` and
    * `unrecorded` are valid then. It never rejects.
    */
-  prepare(): Promise<void> {
-    return this.session.begin();
+  async prepare(): Promise<void> {
+    await this.session.begin();
+    if (this.session.isTooLarge) await this.repositories?.begin();
+  }
+
+  /**
+   * False once it is known that lost commits or refs could not be restored: nothing is recorded, or not all objects
+   * are.
+   */
+  get canRestoreHistory(): boolean {
+    const { problem, unrecordedObjects } = this.active;
+    return problem === undefined && unrecordedObjects.length === 0;
+  }
+
+  /** True once a call of this process has taken commits or refs away. */
+  get hasLosses(): boolean {
+    return this.session.hasLosses || this.repositories?.hasLosses === true;
   }
 
   /** Await this before files are changed. It never rejects. */
@@ -69,11 +91,16 @@ export class Checkpoints {
       if (isFirst) {
         this.run = randomHex(6);
         this.session.retry();
+        this.repositories?.retry();
       }
-      await this.session.begin();
       const entryId = this.options.entryId?.();
       const call = { run: this.run, entryId, ...(written !== undefined && { written }) };
-      const recorder = await this.session.use((each) => each.beginChanges(call));
+      await this.session.begin();
+      let recorder = await this.session.use((each) => each.beginChanges(call));
+      if (this.session.isTooLarge && this.repositories) {
+        await this.repositories.begin();
+        recorder = await this.repositories.use((each) => each.beginChanges(call));
+      }
       this.notices.notifyBefore(recorder, notify);
     });
   }
@@ -83,8 +110,11 @@ export class Checkpoints {
     void this.queue.add(async () => {
       // By then the next request is on its way.
       await new TimeSlicer().pause();
-      const recorder = await this.session.use((each) => each.endChanges());
-      this.notices.notifyAfter(recorder);
+      for (const each of this.sessions) {
+        const recorder = await each.use((opened) => opened.endChanges());
+        this.notices.notifyLosses(recorder?.takeLosses() ?? []);
+      }
+      this.notices.notifyAfter();
     });
   }
 
@@ -101,11 +131,11 @@ export class Checkpoints {
 
   /** See `History`. Undefined when nothing is recorded. */
   undo(options?: MoveOptions): Promise<Restoration | undefined> {
-    return this.queue.add(() => withHistory(this.session, (history) => history.undo(options)));
+    return this.queue.add(() => withHistory(this.findLastUsed(), (history) => history.undo(options)));
   }
 
   redo(options?: MoveOptions): Promise<Restoration | undefined> {
-    return this.queue.add(() => withHistory(this.session, (history) => history.redo(options)));
+    return this.queue.add(() => withHistory(this.findLastUsed(), (history) => history.redo(options)));
   }
 
   jump(entryIds: ReadonlySet<string>, options?: MoveOptions): Promise<Restoration | undefined> {
@@ -118,7 +148,21 @@ export class Checkpoints {
 
   /** Stops immediately. A session that changed nothing leaves nothing on disk. */
   close(): void {
-    this.session.close();
+    for (const each of this.sessions) each.close();
+  }
+
+  private get sessions(): CheckpointSession[] {
+    return this.repositories ? [this.session, this.repositories] : [this.session];
+  }
+
+  private get active(): CheckpointSession {
+    return (this.session.isTooLarge ? this.repositories : undefined) ?? this.session;
+  }
+
+  /** Where the last change, or its undo, was recorded. */
+  private findLastUsed(): CheckpointSession {
+    const { session, repositories } = this;
+    return repositories && repositories.lastUsedAt > session.lastUsedAt ? repositories : session;
   }
 }
 
@@ -140,6 +184,9 @@ class CheckpointSession {
   private lastProblem: string | undefined;
   private lastUnkept: readonly string[] = [];
   private isStoreFull = false;
+  private hadLosses = false;
+  /** True when the project has more in it than can be recorded. */
+  isTooLarge = false;
 
   constructor(private readonly options: CheckpointOptions) {
     this.location = findCheckpointLocation(options);
@@ -166,6 +213,26 @@ class CheckpointSession {
     return this.opened?.unrecorded ?? this.lastUnkept;
   }
 
+  /** Of `unrecorded`, git's objects. */
+  get unrecordedObjects(): readonly string[] {
+    return this.opened?.unrecordedObjects ?? [];
+  }
+
+  /** True while repositories are recorded. */
+  get hasRepositories(): boolean {
+    return this.opened?.hasRepositories === true;
+  }
+
+  get hasLosses(): boolean {
+    return this.hadLosses || this.opened?.hasLosses === true;
+  }
+
+  /** When something was last recorded or restored, in milliseconds since the epoch; 0 if never. */
+  get lastUsedAt(): number {
+    const { location, options } = this;
+    return location ? lastTimeOf(readSegments(listGenerations(location.project), options.sessionId)) : 0;
+  }
+
   /** See `Recorder`; undefined while nothing is recorded. */
   get changeCount(): number | undefined {
     return this.opened?.changeCount;
@@ -189,6 +256,7 @@ class CheckpointSession {
   retry(): void {
     if (this.problem === undefined || this.location === undefined || this.opened) return;
     this.lastProblem = findLocationProblem(this.options);
+    this.isTooLarge = false;
     this.begun = undefined;
   }
 
@@ -234,6 +302,7 @@ class CheckpointSession {
 
   private giveUp(error: unknown): undefined {
     this.isStoreFull = error instanceof StoreFullError;
+    this.isTooLarge = error instanceof TooLargeError;
     if (!(error instanceof StoppedError)) this.lastProblem = systemErrorText(error);
     this.drop();
     this.begun = Promise.resolve(undefined);
@@ -242,6 +311,7 @@ class CheckpointSession {
 
   private drop(): void {
     this.lastUnkept = this.unrecorded;
+    this.hadLosses = this.hasLosses;
     this.opened?.close();
     this.opened = undefined;
   }
@@ -254,12 +324,19 @@ class CheckpointNotices {
   private isDropReported = false;
   private isInterruptionReported = false;
 
-  constructor(private readonly checkpoints: CheckpointSession) {}
+  /** True where nobody expects that changes can be undone. */
+  isQuiet = false;
+
+  /** @param repositories what is recorded in place of a project that is too large. */
+  constructor(
+    private readonly checkpoints: CheckpointSession,
+    private readonly repositories: CheckpointSession | undefined,
+  ) {}
 
   /** Call before a tool call runs. `notify` also receives what is found when the call has ended. */
   notifyBefore(recorder: Recorder | undefined, notify: NoticeSink): void {
     this.notify = notify;
-    this.notifyProblem((problem) => `Changes from now on cannot be undone: ${problem}.`);
+    this.notifyProblem((problem) => `Changes from now on cannot be undone${this.exception}: ${problem}.`);
     if (recorder?.interruptedRestore !== undefined && !this.isInterruptionReported) {
       this.isInterruptionReported = true;
       notify("warning", "undo_cut_off", describeInterruptedRestore(recorder.interruptedRestore));
@@ -269,24 +346,29 @@ class CheckpointNotices {
     notify("info", "checkpoints_dropped", describeDropped(recorder.droppedSessions));
   }
 
+  /** What a tool call has taken away from repositories. */
+  notifyLosses(losses: readonly LostHistory[]): void {
+    if (losses.length === 0) return;
+    const message = `A command removed ${describeLoss(losses)}: diligent undo restores what it removed.`;
+    this.notify?.("warning", "history_lost", message);
+  }
+
   /** Call when a tool call has ended. If all its changes were recorded, a problem only concerns the next call. */
-  notifyAfter(recorder: Recorder | undefined): void {
-    const losses = recorder?.takeLosses() ?? [];
-    if (losses.length > 0)
-      this.notify?.(
-        "warning",
-        "history_lost",
-        `A command removed ${describeLoss(losses)}: diligent undo restores what it removed.`,
-      );
+  notifyAfter(): void {
     if (this.checkpoints.isCompleteSoFar) return;
     this.notifyProblem(
       (problem) => `The last call's changes cannot be undone, or not completely: ${problem}.`,
     );
   }
 
+  private get exception(): string {
+    const isRecorded = this.checkpoints.isTooLarge && this.repositories?.hasRepositories;
+    return isRecorded ? ", except those of commits and refs" : "";
+  }
+
   private notifyProblem(describe: (problem: string) => string): void {
     const { problem } = this.checkpoints;
-    if (problem === undefined || problem === this.reportedProblem) return;
+    if (this.isQuiet || problem === undefined || problem === this.reportedProblem) return;
     this.reportedProblem = problem;
     this.notify?.("warning", "no_undo", describe(problem));
   }

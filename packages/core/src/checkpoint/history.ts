@@ -29,7 +29,7 @@ import {
   restoreChanges,
 } from "./restore/restore.ts";
 import type { BlobStore } from "./store/blobs.ts";
-import { listGenerations, lossLogOf } from "./store/location.ts";
+import { listGenerations } from "./store/location.ts";
 import {
   findCutOffTarget,
   findHalfDone,
@@ -167,8 +167,8 @@ export class History {
     const done = isDone ? await applyRestore(session, { move, target, evaluated, ...how }) : undefined;
     if (done?.isStopped) return toStoppedRestoration(move, done);
     // What is missing from now on is what somebody wants to be.
-    const losses = lossLogOf(this.location.project);
-    if (done && existsSync(losses)) await forgetLosses(losses, this.options.sessionId);
+    const { lossLog } = this.location;
+    if (done && existsSync(lossLog)) await forgetLosses(lossLog, this.options.sessionId);
     const paths = done?.paths;
     const undone = target ? stepsBackTo(steps, target) : [];
     const isDryRun = options.isDryRun === true;

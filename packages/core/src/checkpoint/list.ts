@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { forgetLosses } from "./loss-log.ts";
 import { isRootOf } from "./open-history.ts";
 import { isRecordedTurn } from "./store/base.ts";
-import { listGenerations, listStoreNames, lossLogOf, sessionOf, sessionsOf } from "./store/location.ts";
+import { listGenerations, listStoreNames, sessionOf, sessionsOf } from "./store/location.ts";
 import {
   findOpenTurn,
   readSegment,
@@ -13,12 +13,14 @@ import {
   unfinishedRestorings,
 } from "./store/log.ts";
 import { findHalfDone, replaySteps } from "./timeline.ts";
-import type { CheckpointOptions, Move } from "./types.ts";
+import type { CheckpointOptions, CheckpointScope, Move } from "./types.ts";
 import { findCheckpointLocation } from "./workplace.ts";
 
 /** A session that has changed files. */
 export interface CheckpointSession {
   sessionId: string;
+  /** Where its changes are recorded; a session may have both. */
+  scope: CheckpointScope;
   /** The time of its last change; milliseconds since the epoch. */
   changedAt: number;
   canUndo: boolean;
@@ -29,14 +31,15 @@ export interface CheckpointSession {
 export function listSessionsOf(
   options: Pick<CheckpointOptions, "root" | "environment">,
 ): CheckpointSession[] {
-  const location = findCheckpointLocation(options);
-  if (!location) return [];
-  const generations = listGenerations(location.project);
-  const ids = new Set(generations.flatMap(listSessionIds));
-  return [...ids]
-    .map((sessionId) => describeSession(options.root, generations, sessionId))
-    .sort((left, right) => right.changedAt - left.changedAt);
+  return SCOPES.flatMap((scope) => {
+    const location = findCheckpointLocation({ ...options, scope });
+    const generations = location ? listGenerations(location.project) : [];
+    const ids = new Set(generations.flatMap(listSessionIds));
+    return [...ids].map((sessionId) => describeSession(options.root, generations, { sessionId, scope }));
+  }).sort((left, right) => right.changedAt - left.changedAt);
 }
+
+const SCOPES: readonly CheckpointScope[] = ["project", "repositories"];
 
 /** The session is still running, or was interrupted and not recovered yet. */
 function hasOpenTurn(segments: readonly Segment[]): boolean {
@@ -53,7 +56,11 @@ function listSessionIds(generation: string): string[] {
   });
 }
 
-function describeSession(root: string, generations: readonly string[], sessionId: string): CheckpointSession {
+function describeSession(
+  root: string,
+  generations: readonly string[],
+  { sessionId, scope }: Pick<CheckpointSession, "sessionId" | "scope">,
+): CheckpointSession {
   const segments = readSegments(generations, sessionId);
   const steps = stepsOf(segments);
   const { runs, cutOffs, redoable } = replaySteps(steps);
@@ -68,6 +75,7 @@ function describeSession(root: string, generations: readonly string[], sessionId
   );
   return {
     sessionId,
+    scope,
     changedAt: Math.max(0, ...times),
     // An interrupted turn is recorded when undo is requested.
     canUndo: isHere && (runs.length + cutOffs.length > 0 || isHalf("undo") || hasOpenTurn(segments)),
@@ -82,9 +90,10 @@ function describeSession(root: string, generations: readonly string[], sessionId
 export async function forgetSessionOf(
   options: Pick<CheckpointOptions, "root" | "environment" | "sessionId">,
 ): Promise<void> {
-  const location = findCheckpointLocation(options);
-  for (const generation of location ? listGenerations(location.project) : [])
-    rmSync(sessionOf(generation, options.sessionId), { recursive: true, force: true });
-  const losses = location && lossLogOf(location.project);
-  if (losses !== undefined && existsSync(losses)) await forgetLosses(losses, options.sessionId);
+  for (const scope of SCOPES) {
+    const location = findCheckpointLocation({ ...options, scope });
+    for (const generation of location ? listGenerations(location.project) : [])
+      rmSync(sessionOf(generation, options.sessionId), { recursive: true, force: true });
+    if (location && existsSync(location.lossLog)) await forgetLosses(location.lossLog, options.sessionId);
+  }
 }

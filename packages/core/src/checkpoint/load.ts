@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Checkpoints } from "./checkpoints.ts";
 import type { CheckpointSession } from "./list.ts";
-import { checkpointsDirectory, lossLogOf, projectDirectory } from "./store/location.ts";
+import { checkpointsDirectory, lossLogOf } from "./store/location.ts";
 import type { CheckpointOptions } from "./types.ts";
 
 /** Opens a session's checkpoints. Their code is loaded here, since most of a conversation works without it. */
@@ -20,7 +20,7 @@ export async function findMissingHistory({
   sessionId,
 }: Pick<CheckpointOptions, "root" | "environment" | "sessionId">): Promise<string | undefined> {
   const checkpoints = checkpointsDirectory(environment);
-  const losses = checkpoints && lossLogOf(projectDirectory(checkpoints, root));
+  const losses = checkpoints && lossLogOf(checkpoints, root);
   if (losses === undefined || !existsSync(losses)) return undefined;
   const { describeMissing } = await import("./loss-log.ts");
   return describeMissing(losses, { root, sessionId });

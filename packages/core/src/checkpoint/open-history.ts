@@ -18,6 +18,7 @@ import {
 } from "./store/log.ts";
 import { ProjectState } from "./tree/project-state.ts";
 import { FileReader } from "./tree/read-file.ts";
+import { findRepositories } from "./tree/repositories.ts";
 import type { CheckpointOptions, Move, Step } from "./types.ts";
 import { type CheckpointLocation, isSameRoot, readRootIdentity, Workplace } from "./workplace.ts";
 
@@ -118,8 +119,10 @@ async function recordCutOff(
   if (findWorker(segments, own) !== undefined) return undefined;
   const cutOff = await findCutOffTurn(segments, new TimeSlicer(signal));
   if (!cutOff) return undefined;
-  const { limits, except } = location;
-  const state = new ProjectState({ root, store, limits, except }, cutOff.entries);
+  const { limits, except, scope } = location;
+  const slices = new TimeSlicer(signal);
+  const repositories = scope === "repositories" ? await findRepositories(root, slices) : undefined;
+  const state = new ProjectState({ root, store, limits, except, repositories }, cutOff.entries);
   const changes = await state.update({ isLenient: true, signal });
   const line = toCutOffStep(root, cutOff, { at: workplace.nextAt(), changes });
   workplace.segment.append(line);

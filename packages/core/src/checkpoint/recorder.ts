@@ -6,18 +6,17 @@ import { monotonicMs, now, randomHex } from "../infrastructure/runtime.ts";
 import { systemErrorCode } from "../infrastructure/system-error.ts";
 import { type TreeChange, toAbsolute } from "./entries.ts";
 import { recordLoss } from "./loss-log.ts";
-import { findLostHistory, type KnownRefs, type LostHistory, selectRefs } from "./lost-history.ts";
+import {
+  findLostHistory,
+  isStillLost,
+  type KnownRefs,
+  type LostHistory,
+  selectRefs,
+} from "./lost-history.ts";
 import { withMoveLock } from "./open-history.ts";
 import { findCutOffTurn, findKnownEntries, toCutOffStep, writeBase } from "./store/base.ts";
 import { BlobStore } from "./store/blobs.ts";
-import {
-  listGenerations,
-  listStoreNames,
-  lossLogOf,
-  processesOf,
-  StoreRoom,
-  sessionsOf,
-} from "./store/location.ts";
+import { listGenerations, listStoreNames, processesOf, StoreRoom, sessionsOf } from "./store/location.ts";
 import {
   findOpenTurn,
   lastTimeOf,
@@ -28,6 +27,7 @@ import {
   unfinishedRestorings,
 } from "./store/log.ts";
 import { ProjectState, TooLargeError } from "./tree/project-state.ts";
+import { findRepositories } from "./tree/repositories.ts";
 import type { CheckpointOptions, Move, Step } from "./types.ts";
 import { type CheckpointLocation, readRootIdentity, Workplace } from "./workplace.ts";
 
@@ -49,6 +49,7 @@ export class Recorder {
   private open: OpenCall | undefined;
   private readonly knownRefs: KnownRefs;
   private losses: readonly LostHistory[] = [];
+  private readonly allLosses: LostHistory[] = [];
 
   private constructor(private readonly parts: RecorderDeps) {
     this.knownRefs = selectRefs(parts.recorded.state.entries);
@@ -95,6 +96,20 @@ export class Recorder {
   /** How many earlier sessions lost their checkpoints. */
   get droppedSessions(): number {
     return this.parts.room.droppedSessions;
+  }
+
+  /** Of `unrecorded`, git's objects. */
+  get unrecordedObjects(): readonly string[] {
+    return this.parts.recorded.state.unrecordedObjects;
+  }
+
+  get hasRepositories(): boolean {
+    return this.parts.recorded.state.hasRepositories;
+  }
+
+  /** True once something is missing in a repository that a call took away. */
+  get hasLosses(): boolean {
+    return this.allLosses.length > 0;
   }
 
   /** Files whose content is not recorded: their changes cannot be undone. */
@@ -145,7 +160,12 @@ export class Recorder {
 
   /** Without changes, nothing that it recorded is needed. */
   close(): void {
-    const { recorded, workplace } = this.parts;
+    const { options, recorded, workplace } = this.parts;
+    const { isTemporary, root } = options;
+    if (isTemporary && !this.allLosses.some((lost) => isStillLost(root, lost))) {
+      workplace.erase(recorded.store);
+      return;
+    }
     if (workplace.segment.isEmpty) workplace.discard(recorded.store);
     else recorded.store.close();
     workplace.close();
@@ -189,7 +209,8 @@ export class Recorder {
     const lost = findLostHistory(step.changes, { root, store, knownRefs: this.knownRefs });
     if (lost.length === 0) return;
     this.losses = [...this.losses, ...lost];
-    await recordLoss(lossLogOf(location.project), { sessionId, lost });
+    this.allLosses.push(...lost);
+    await recordLoss(location.lossLog, { sessionId, lost });
   }
 }
 
@@ -223,8 +244,10 @@ async function recordProject(
     workplace.noticeTime(lastTimeOf(segments));
     const cutOff = await findCutOffTurn(segments, slices);
     const known = cutOff ?? (await findKnownEntries(workplace.generation, slices));
-    const { limits, except } = location;
-    const state = new ProjectState({ root: options.root, store, limits, except }, known.entries);
+    const { limits, except, scope } = location;
+    const { root } = options;
+    const repositories = scope === "repositories" ? await findRepositories(root, slices) : undefined;
+    const state = new ProjectState({ root, store, limits, except, repositories }, known.entries);
     const changes = await state.update({ signal });
     workplace.prepareBase();
     await writeBase(workplace.basePath, state.entries, slices);

@@ -1,6 +1,9 @@
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { TreeChange } from "./entries.ts";
 
+/** `repositories`: git's data alone, so that no commit is lost where the files of the project are not recorded. */
+export type CheckpointScope = "project" | "repositories";
+
 /** The project and session that are recorded, and the location of the recordings. */
 export interface CheckpointOptions {
   /** The project, absolute and real. */
@@ -11,6 +14,10 @@ export interface CheckpointOptions {
   /** The session's entry that the next change belongs to. */
   entryId?(): string | undefined;
   /** Overrides some of `CHECKPOINT_LIMITS`. */
+  /** What is recorded; the whole project when left out. */
+  scope?: CheckpointScope | undefined;
+  /** True: what was recorded is deleted when the session ends, unless commits or refs are missing then. */
+  isTemporary?: boolean | undefined;
   limits?: Partial<CheckpointLimits> | undefined;
 }
 

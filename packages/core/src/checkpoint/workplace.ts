@@ -10,14 +10,22 @@ import {
   checkpointsDirectory,
   isInUse,
   listGenerations,
+  lossLogOf,
   makeGeneration,
   packsOf,
+  processesOf,
   projectDirectory,
   sessionOf,
+  sessionsOf,
   sizeOf,
 } from "./store/location.ts";
 import { baseOf, SegmentWriter } from "./store/log.ts";
-import { CHECKPOINT_LIMITS, type CheckpointLimits, type CheckpointOptions } from "./types.ts";
+import {
+  CHECKPOINT_LIMITS,
+  type CheckpointLimits,
+  type CheckpointOptions,
+  type CheckpointScope,
+} from "./types.ts";
 
 // Digits of a time in milliseconds: names sort correctly until the year 2286.
 const TIME_DIGITS = 13;
@@ -27,6 +35,9 @@ export interface CheckpointLocation {
   /** The checkpoints of all projects. */
   checkpoints: string;
   project: string;
+  scope: CheckpointScope;
+  /** See `lossLogOf`. */
+  lossLog: string;
   limits: CheckpointLimits;
   /** Absolute paths that are not part of the project: diligent's files about the user. */
   except: ReadonlySet<string>;
@@ -37,12 +48,15 @@ export function findCheckpointLocation({
   root,
   environment,
   limits,
-}: Pick<CheckpointOptions, "root" | "environment" | "limits">): CheckpointLocation | undefined {
+  scope = "project",
+}: Pick<CheckpointOptions, "root" | "environment" | "limits" | "scope">): CheckpointLocation | undefined {
   const checkpoints = checkpointsDirectory(environment);
   if (checkpoints === undefined) return undefined;
   return {
     checkpoints,
-    project: projectDirectory(checkpoints, root),
+    project: projectDirectory(checkpoints, root, scope),
+    scope,
+    lossLog: lossLogOf(checkpoints, root),
     limits: { ...CHECKPOINT_LIMITS, ...limits },
     except: new Set([dirname(checkpoints), findRealPath(dirname(checkpoints), "/") ?? checkpoints]),
   };
@@ -125,6 +139,28 @@ export class Workplace {
     this.segment.close();
     if (this.segment.isEmpty) removeEmptySession(this.basePath);
     this.presence[Symbol.dispose]();
+  }
+
+  /** Deletes all that this process has written here, and the directories that are empty then. */
+  erase(store: BlobStore): void {
+    this.segment.close();
+    this.discard(store);
+    rmSync(this.segment.path, { force: true });
+    removeEmptySession(this.basePath);
+    this.presence[Symbol.dispose]();
+    removeEmptyDirectories(this.generation);
+  }
+}
+
+/** From the inside out, as long as nobody else has something in them. */
+function removeEmptyDirectories(generation: string): void {
+  const inner = [join(packsOf(generation), "files"), packsOf(generation), processesOf(generation)];
+  const project = dirname(generation);
+  try {
+    for (const directory of [...inner, sessionsOf(generation), generation, project, dirname(project)])
+      if (existsSync(directory)) rmdirSync(directory);
+  } catch {
+    // There are other checkpoints.
   }
 }
 

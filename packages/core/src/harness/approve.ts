@@ -72,7 +72,7 @@ export function createApprove(options: ApproveOptions): Approve {
     isProblemReported = true;
     if (problem !== undefined) warn?.(problem);
     if (verdict.action === "deny" || ask === undefined) {
-      const isUnattended = ask === undefined && verdict.wouldAsk === true;
+      const isUnattended = ask === undefined && (verdict.wouldAsk === true || verdict.action === "ask");
       const needed = isUnattended ? await findNeeded(request, verdict, options) : undefined;
       handle.announce(verdict.gate, { mode: options.context.mode ?? "ask", needed });
       return refuse(verdict, { isAttended: ask !== undefined, needed });
@@ -180,17 +180,20 @@ function refuse(
 }
 
 /** Follows the refusal, for the model. */
-function describeNeeded({ parts, rules }: NeededApproval = {}): string {
+function describeNeeded({ parts, ...ways }: NeededApproval = {}): string {
   const which = parts
     ? ` On this line, ${listQuoted(parts)} ${parts.length === 1 ? "needs" : "need"} it.`
     : "";
-  return `${which} Do what is possible without it; tell the user that ${describeWay(rules)}.`;
+  return `${which} Do what is possible without it; tell the user that ${describeWay(ways)}.`;
 }
 
-function describeWay(rules: NeededApproval["rules"]): string {
-  if (rules === undefined) return "only --approval auto would allow it: no rule does";
+function describeWay({ mode, rules }: Pick<NeededApproval, "mode" | "rules">): string {
+  const flag = mode && `--approval ${mode}`;
+  if (rules === undefined)
+    return flag ? `only ${flag} would allow it: no rule does` : "neither a mode nor a rule allows it";
   const list = rules.map((rule) => JSON.stringify(rule)).join(", ");
-  return `--approval auto would allow it, or ${rules.length === 1 ? "the rule" : "the rules"} ${list} in permissions`;
+  const ruled = `${rules.length === 1 ? "the rule" : "the rules"} ${list} in permissions`;
+  return flag ? `${flag} would allow it, or ${ruled}` : `${ruled} would allow it`;
 }
 
 function listQuoted(texts: readonly string[]): string {
@@ -334,7 +337,9 @@ interface ApprovalsOptions {
   sandbox: SessionSandbox;
   /** False if changes by commands cannot be undone. */
   canUndo(): boolean;
-  /** Awaited before a command is evaluated: `canUndo` is accurate afterwards. */
+  /** False if commits and refs that a command removes could not be restored. */
+  canRestoreHistory?(): boolean;
+  /** Awaited before a command is evaluated: both of these are accurate afterwards. */
   prepareUndo?(): Promise<void> | undefined;
   /** The configured settings. */
   initial: ApprovalMode;
@@ -371,6 +376,9 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
     get canUndo() {
       return options.canUndo();
     },
+    get canRestoreHistory() {
+      return options.canRestoreHistory?.();
+    },
     get temporaryDirectory() {
       return temporaryDirectory.existing;
     },
@@ -378,7 +386,8 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
   const redactor = new SecretRedactor(loaded.secrets);
   const decide = createApprove({ context, grants, redactor, extensions, ask, warn });
   const approve: Approve = async (request, handle) => {
-    if (sandbox.isWanted && request.permission === "execute") await options.prepareUndo?.();
+    const needsUndo = sandbox.isWanted || approval.mode === "auto";
+    if (needsUndo && request.permission === "execute") await options.prepareUndo?.();
     return decide(request, handle);
   };
   return { approval, grants, approve };

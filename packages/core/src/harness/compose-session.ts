@@ -239,7 +239,7 @@ function toLoopConfig(options: SessionOptions, parts: LoopDeps): AgentLoopConfig
     maxRetries: config.maxRetries,
     maxCost: options.maxCost,
     approve: options.approve,
-    changes: options.persist ? services.checkpoints : undefined,
+    changes: services.checkpoints,
     keepOutput: (toolCallId, output) => temporaryDirectory.keep(toolCallId, output),
   };
 }

@@ -120,6 +120,7 @@ export class ProjectHarness implements Harness {
       temporaryDirectory,
       sandbox,
       canUndo: () => checkpoints?.canUndoEverything ?? true,
+      canRestoreHistory: () => checkpoints?.canRestoreHistory ?? true,
       prepareUndo: () => checkpoints?.preparation.ensureRecorded(),
       initial: overrides.approvalMode ?? config.approval ?? overrides.defaultApprovalMode ?? "deny",
       mode: choices.approvalMode,

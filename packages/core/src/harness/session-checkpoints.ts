@@ -13,8 +13,6 @@ const REQUEST_MS = 300;
 export interface PreparationDeps {
   /** Undefined when nothing is recorded. */
   open(): Promise<{ prepare(): Promise<void> } | undefined>;
-  /** False when the session must not write anything. */
-  isKept: boolean;
   /** False when no tool changes files: then nothing is prepared. */
   isChanging: boolean;
 }
@@ -30,8 +28,7 @@ export class CheckpointPreparation {
   wrap(stream: StreamFunction): StreamFunction {
     return (model, context, options) => {
       const answer = stream(model, context, options);
-      const { isKept, isChanging } = this.parts;
-      if (this.isBegun || !isKept || !isChanging || options.purpose) return answer;
+      if (this.isBegun || !this.parts.isChanging || options.purpose) return answer;
       this.isBegun = true;
       this.timer = setTimeout(() => this.prepare(), REQUEST_MS);
       const unsubscribe = answer.subscribe(() => {
@@ -66,7 +63,10 @@ export class CheckpointPreparation {
 
 /** The session and project, and whether checkpoints are recorded. */
 export interface SessionCheckpointsOptions extends CheckpointOptions {
-  /** False: nothing is recorded, because the session must not write anything. */
+  /**
+   * False: the session must not write anything. Then only repositories are recorded, until it ends or for as long as
+   * something is missing in one.
+   */
   isKept: boolean;
   /** False when no tool changes files: then nothing is prepared. */
   isChanging: boolean;
@@ -98,8 +98,8 @@ export class SessionCheckpoints implements ChangeTracker {
   private isClosed = false;
 
   constructor(private readonly options: SessionCheckpointsOptions) {
-    const { isKept, isChanging } = options;
-    this.preparation = new CheckpointPreparation({ open: () => this.open(), isKept, isChanging });
+    const { isChanging } = options;
+    this.preparation = new CheckpointPreparation({ open: () => this.open(), isChanging });
   }
 
   /** False once it is known that changes from now on cannot be undone. */
@@ -112,14 +112,21 @@ export class SessionCheckpoints implements ChangeTracker {
     return this.canUndo && (this.loaded?.unrecorded.length ?? 0) === 0;
   }
 
+  /** False once it is known that commits and refs which a command removes could not be restored. */
+  get canRestoreHistory(): boolean {
+    return this.loaded?.canRestoreHistory ?? true;
+  }
+
   /** The reason, as a clause that fits after a colon; undefined while undo works. */
   get reason(): string | undefined {
     return this.options.isKept ? this.loaded?.reason : "this session writes nothing to disk";
   }
 
   async beforeChanges(change: Parameters<ChangeTracker["beforeChanges"]>[0]): Promise<void> {
-    const checkpoints = await this.open();
     const { writes, ...more } = change;
+    // What a file tool writes is no part of a repository.
+    if (!this.options.isKept && writes !== undefined) return;
+    const checkpoints = await this.open();
     // Without a path, any file may be changed.
     const written = writes === undefined ? undefined : toProjectPath(writes, this.options);
     await checkpoints?.beforeChanges({ ...more, ...(written !== undefined && { written }) });
@@ -130,7 +137,7 @@ export class SessionCheckpoints implements ChangeTracker {
   }
 
   async countChanges(): Promise<number | undefined> {
-    return this.loaded?.countChanges();
+    return this.options.isKept ? this.loaded?.countChanges() : undefined;
   }
 
   async settled(): Promise<void> {
@@ -139,12 +146,12 @@ export class SessionCheckpoints implements ChangeTracker {
 
   /** Undefined when there is nothing to undo. @throws Error when undo is not possible now. */
   async undo(options?: UndoOptions): Promise<Restoration | undefined> {
-    return (await this.open())?.undo(options);
+    return (await this.openForMove())?.undo(options);
   }
 
   /** Undefined when there is nothing to redo. @throws Error when redo is not possible now. */
   async redo(options?: Omit<UndoOptions, "isCutOff">): Promise<Restoration | undefined> {
-    return (await this.open())?.redo(options);
+    return (await this.openForMove())?.redo(options);
   }
 
   /** Restores the files to their state at an entry of the conversation; undefined when they are in that state. */
@@ -152,12 +159,12 @@ export class SessionCheckpoints implements ChangeTracker {
     entryIds: ReadonlySet<string>,
     options?: Omit<UndoOptions, "isCutOff">,
   ): Promise<Restoration | undefined> {
-    return (await this.open())?.jump(entryIds, options);
+    return this.options.isKept ? (await this.open())?.jump(entryIds, options) : undefined;
   }
 
   /** The session's changes; undefined when nothing was recorded. */
   async changes(): Promise<SessionChange[] | undefined> {
-    return (await this.open())?.changes();
+    return this.options.isKept ? (await this.open())?.changes() : undefined;
   }
 
   /** Stops recording, even while it is being loaded. */
@@ -167,9 +174,17 @@ export class SessionCheckpoints implements ChangeTracker {
     this.loaded?.close();
   }
 
+  /** Undefined where there is nothing to restore: a session that is not kept only brings back what was lost. */
+  private async openForMove(): Promise<Checkpoints | undefined> {
+    return this.options.isKept || this.loaded?.hasLosses ? this.open() : undefined;
+  }
+
   private async open(): Promise<Checkpoints | undefined> {
-    if (!this.options.isKept || this.isClosed) return undefined;
-    this.opened ??= openCheckpoints(this.options);
+    if (this.isClosed) return undefined;
+    const { isKept, ...options } = this.options;
+    this.opened ??= openCheckpoints(
+      isKept ? options : { ...options, scope: "repositories", isTemporary: true },
+    );
     const checkpoints = await this.opened;
     this.loaded = checkpoints;
     if (!this.isClosed) return checkpoints;

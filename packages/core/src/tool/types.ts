@@ -19,9 +19,11 @@ export interface PermissionRule {
   action: "allow" | "deny" | "ask";
 }
 
-/** The rules that would allow a refused request, as alternatives to the mode `auto`. */
+/** What would let a refused request through. */
 export interface NeededApproval {
-  /** The commands that need the approval, if not the whole line does. */
+  /** The mode that allows it; left out where it is on already and not enough. */
+  mode?: "auto";
+  /** The commands that need the approval, where these are not the whole line. */
   parts?: readonly string[];
   /** The rules that together allow the request; left out when no rule does. */
   rules?: readonly PermissionRule[];

@@ -30,9 +30,10 @@ async function needed(
   const context: ApprovalContext = { root: project.root, cwd: project.root, mode: "deny", ...more };
   const verdict = await decideApproval(request, context);
   expect(verdict).toMatchObject({ action: "deny", wouldAsk: true });
-  const found = await findNeededApproval(request, verdict, context);
+  const { mode, ...found } = (await findNeededApproval(request, verdict, context)) ?? {};
+  expect(mode).toBe("auto");
   // What is said to be enough is.
-  if (found?.rules) {
+  if (found.rules) {
     const rules = [...(more.rules ?? []), ...found.rules];
     expect(await decideApproval(request, { ...context, rules })).toMatchObject({ action: "allow" });
   }
@@ -100,4 +101,55 @@ test.each<[string, ApprovalRequest["permission"], string, string | undefined]>([
   const request = { permission, toolName: permission, description: "", details: { path } };
   const rules = pattern === undefined ? [] : [{ permission, pattern, action: "allow" as const }];
   expect(await needed(request)).toEqual(pattern === undefined ? {} : { rules });
+});
+
+describe("in the mode auto, a command that takes away what could not be restored", () => {
+  const AUTO: Partial<ApprovalContext> = { mode: "auto", canRestoreHistory: false };
+
+  const decide = async (command: string, more: Partial<ApprovalContext> = {}) => {
+    using project = createEverydayProject({ isHostile: false });
+    const context = { root: project.root, cwd: project.root, ...AUTO, ...more };
+    const verdict = await decideApproval(bash(command), context);
+    return { verdict, needed: await findNeededApproval(bash(command), verdict, context) };
+  };
+
+  test.each(["rm -rf .git", "make && git branch -D a", "x=$(find .git -delete)"])(
+    "asks: %p",
+    async (command) => {
+      expect((await decide(command)).verdict).toMatchObject({
+        action: "ask",
+        gate: "shell_command",
+        reason: expect.stringMatching(/, and undo could not restore it$/),
+      });
+    },
+  );
+
+  test("needs a rule, since the mode is not enough", async () => {
+    const { needed } = await decide("make && git branch -D a");
+    expect(needed).toEqual({ parts: ["git branch -D a"], rules: [allow("git branch -D a")] });
+    const ruled = await decide("make && git branch -D a", { rules: [allow("git branch -D *")] });
+    expect(ruled.verdict.action).toBe("allow");
+  });
+
+  test("passes after an answer that always allows it", async () => {
+    const { verdict } = await decide("git stash drop");
+    using project = createEverydayProject({ isHostile: false });
+    const context = { root: project.root, cwd: project.root, ...AUTO };
+    const first = await decideApproval(bash("git stash drop"), context);
+    expect([verdict.action, first.grants?.length]).toEqual(["ask", 1]);
+    const again = await decideApproval(bash("git stash drop"), { ...context, grants: first.grants });
+    expect(again.action).toBe("allow");
+  });
+
+  test.each(["git status", "rm -rf build", "git push", "npm test > .gitignore"])(
+    "is not this one: %p",
+    async (command) => {
+      expect((await decide(command)).verdict).toMatchObject({ action: "allow", gate: "auto_mode" });
+    },
+  );
+
+  test("passes where it could be restored", async () => {
+    const { verdict } = await decide("rm -rf .git", { canRestoreHistory: true });
+    expect(verdict).toMatchObject({ action: "allow", gate: "auto_mode" });
+  });
 });

@@ -1,11 +1,14 @@
-/** Run as a process of its own: ROOT STATE_HOME SESSION WORD, where WORD is what it does. */
+/** Run as a process of its own: ROOT STATE_HOME SESSION WORD [NAME [SCOPE]], where WORD is what it does. */
 import { writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Checkpoints } from "../../src/checkpoint/checkpoints.ts";
 
-const [root = "", state = "", sessionId = "", word = "", name = ""] = process.argv.slice(2);
+const [root = "", state = "", sessionId = "", word = "", name = "", scope] = process.argv.slice(2);
 const environment = { HOME: join(state, "no-home"), XDG_STATE_HOME: state };
-const checkpoints = new Checkpoints({ root, environment, sessionId });
+const checkpoints = new Checkpoints({
+  ...{ root, environment, sessionId },
+  ...(scope === "repositories" && { scope }),
+});
 const notify = () => {};
 
 switch (word) {

@@ -36,6 +36,28 @@ export function evaluateSandboxedCommand(
     : { ...verdict, ...ask("shell_command", loss.reason), commands: loss.commands };
 }
 
+/**
+ * Decides about a command line in the mode `auto` when lost commits could not be restored: it needs approval if its words
+ * show that it removes data that only git keeps, unless a rule or an earlier answer allows that. Undefined for others.
+ */
+export function evaluateLosingCommand(
+  line: string,
+  context: ApprovalContext,
+  readGrammar: ReadGrammar,
+): ApprovalVerdict | undefined {
+  const isRuled = (command: RuleWords) =>
+    findCommandRule(toRuleCommand(command), context.rules ?? [])?.action === "allow";
+  const loss = findHistoryLoss(
+    line,
+    readWords(line, readGrammar).filter((command) => !isRuled(command)),
+  );
+  const directory = findRealPath(context.cwd, context.cwd) ?? context.cwd;
+  const grant: Grant = { kind: "command_line", directory, text: line };
+  if (loss === undefined || isGranted(grant, context.grants ?? [])) return undefined;
+  const reason = `${loss.reason}, and undo could not restore it`;
+  return { ...ask("shell_command", reason), grants: [grant], commands: loss.commands };
+}
+
 const NOT_RECORDED = "undo could not restore everything in the project: some files are not recorded";
 
 /** Marks a grant for a command as valid only in the sandbox; other kinds of grants are returned unchanged. */

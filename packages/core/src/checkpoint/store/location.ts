@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { userStateDirectory } from "../../infrastructure/paths/user.ts";
 import { isProcessAlive, ownIdentity, type ProcessIdentity } from "../../infrastructure/process/tree.ts";
 import { type Environment, randomHex } from "../../infrastructure/runtime.ts";
-import type { CheckpointLimits } from "../types.ts";
+import type { CheckpointLimits, CheckpointScope } from "../types.ts";
 
 // Sixteen digits are enough to distinguish all projects of a user.
 const PROJECT_DIGITS = 16;
@@ -16,14 +16,19 @@ export function checkpointsDirectory(environment: Environment): string | undefin
   return state && join(state, "checkpoints");
 }
 
-/** The directory of a project's checkpoints. @param root absolute and real. */
-export function projectDirectory(checkpoints: string, root: string): string {
-  return join(checkpoints, Bun.SHA256.hash(root, "hex").slice(0, PROJECT_DIGITS));
+/** The directory of a project's checkpoints; those of different scopes share nothing. @param root absolute and real. */
+export function projectDirectory(
+  checkpoints: string,
+  root: string,
+  scope: CheckpointScope = "project",
+): string {
+  const name = Bun.SHA256.hash(root, "hex").slice(0, PROJECT_DIGITS);
+  return join(checkpoints, scope === "project" ? name : `${name}-git`);
 }
 
-/** Remembers what sessions took away from the repositories of a project; see `recordLoss`. */
-export function lossLogOf(project: string): string {
-  return join(project, "lost-history.jsonl");
+/** The file with what sessions took away from the repositories of a project; see `recordLoss`. */
+export function lossLogOf(checkpoints: string, root: string): string {
+  return join(projectDirectory(checkpoints, root), "lost-history.jsonl");
 }
 
 /**

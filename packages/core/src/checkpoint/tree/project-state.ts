@@ -46,6 +46,8 @@ interface ProjectStateOptions {
   limits: CheckpointLimits;
   /** Absolute paths that are skipped. */
   except: ReadonlySet<string>;
+  /** Paths of repositories, if nothing else in the project is recorded; see `findRepositories`. */
+  repositories?: readonly string[] | undefined;
 }
 
 /** The entries of a project at the last scan; every content that can be recorded is in the store. */
@@ -65,6 +67,18 @@ export class ProjectState {
       ...this.pathsOf(isUnrecorded).filter((path) => !this.heldPacks.has(path)),
       ...this.unrecordedStores,
     ];
+  }
+
+  /** The same for git's objects alone, including those that only the sandbox protects. */
+  get unrecordedObjects(): string[] {
+    const isUnrecordedObject = (entry: TreeEntry) =>
+      isUnrecorded(entry) && entry.kind === "file" && entry.isObject === true;
+    return [...this.pathsOf(isUnrecordedObject), ...this.unrecordedStores];
+  }
+
+  /** True where a scope of repositories has any. */
+  get hasRepositories(): boolean {
+    return (this.options.repositories?.length ?? 0) + this.linkedGitDirectories.length > 0;
   }
 
   /** Directories that are scanned only one level deep. */
@@ -102,8 +116,9 @@ export class ProjectState {
     };
     const scan = new ProjectScan({ ...this.options, isLenient }, known, this.reader);
     const slices = new TimeSlicer(signal);
-    const { root, except } = this.options;
+    const { root, except, repositories } = this.options;
     const finding = {
+      repositories,
       known: (path: string) => this.entries.get(path),
       except,
       gitDirectories: this.linkedGitDirectories,
@@ -413,6 +428,8 @@ interface FindOptions {
   gitDirectories: readonly string[];
   /** True for an object directory without added or removed names since the last scan. */
   isUnchanged(path: string, stats: Stats): boolean;
+  /** Left out, the whole tree is searched. */
+  repositories?: readonly string[] | undefined;
 }
 
 /** A directory to be listed. */
@@ -431,7 +448,14 @@ interface Waiting {
 function* findEntries(root: string, options: FindOptions): Generator<Found> {
   const top = findStats(root);
   // The project directory was removed or replaced by a link: it contains nothing then.
-  const waiting: Waiting[] = top?.isDirectory() ? [{ path: "", device: top.dev, git: undefined }] : [];
+  const waiting: Waiting[] = [];
+  if (top?.isDirectory() && options.repositories)
+    for (const found of findRepositoryEntries(root, options)) {
+      yield found;
+      const isDirectory = found.kind === "entry" && found.entry.kind === "directory";
+      if (isDirectory && found.git) waiting.push({ path: found.path, device: top.dev, git: found.git });
+    }
+  else if (top?.isDirectory()) waiting.push({ path: "", device: top.dev, git: undefined });
   for (const path of options.gitDirectories) {
     const stats = findStats(toSystemPath(path));
     if (!stats?.isDirectory()) continue;
@@ -457,6 +481,26 @@ function* findEntries(root: string, options: FindOptions): Generator<Found> {
       if (found.kind === "entry" && found.entry.kind === "directory")
         waiting.push({ path, device: directory.device, git });
     }
+  }
+}
+
+/** The repositories themselves, each after the directories that it lies in. */
+function* findRepositoryEntries(root: string, options: FindOptions): Generator<Found> {
+  const { repositories = [] } = options;
+  const device = findStats(root)?.dev ?? 0;
+  const parents = new Set<string>();
+  for (const path of repositories) {
+    const names = path.split("/");
+    const above = names.slice(1).map((_, index) => names.slice(0, index + 1).join("/"));
+    for (const parent of above.filter((each) => !parents.has(each))) {
+      parents.add(parent);
+      const stats = findStats(toSystemPath(toAbsolute(root, parent)));
+      if (stats?.isDirectory()) yield { path: parent, kind: "entry", entry: toDirectoryEntry(stats) };
+    }
+    const git = { top: path, ...(path === ".git" && { isFixed: true }) };
+    const name = names.at(-1) ?? path;
+    const found = findEntry(toAbsolute(root, path), { name, path, git, device, options });
+    if (found) yield found;
   }
 }
 
@@ -506,6 +550,16 @@ function findEntry(absolute: string, { name, path, git, device, options }: Liste
 
 function toDirectoryEntry({ mode, uid, gid }: Stats): Extract<TreeEntry, { kind: "directory" }> {
   return { kind: "directory", mode: mode & MODE_BITS, uid, gid };
+}
+
+/** True for a directory of which the scan records at most that it changed. @param device that of the project. */
+export function isSkippedDirectory(absolute: string, name: string, device: number | undefined): boolean {
+  return (
+    isProtectedName(name) ||
+    isCacheName(name) ||
+    isMarkedAsCache(absolute) ||
+    findStats(toSystemPath(absolute))?.dev !== device
+  );
 }
 
 function isGone(error: unknown): boolean {
