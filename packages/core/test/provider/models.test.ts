@@ -26,7 +26,7 @@ const VENDOR_IDS: Readonly<Record<string, readonly string[]>> = {
 describe("KNOWN_MODELS", () => {
   test.each([
     ["claude-sonnet-4-20250514", "anthropic", 200_000, 16_384, 3, 15],
-    ["claude-haiku-3-5-20241022", "anthropic", 200_000, 8_192, 0.8, 4],
+    ["claude-3-5-haiku-20241022", "anthropic", 200_000, 8_192, 0.8, 4],
     ["gpt-4o", "openai", 128_000, 16_384, 2.5, 10],
     ["gpt-4o-mini", "openai", 128_000, 16_384, 0.15, 0.6],
     ["o3", "openai", 200_000, 100_000, 2, 8],
@@ -59,6 +59,7 @@ describe("KNOWN_MODELS", () => {
     ["claude-haiku", "claude-haiku-5-5"],
     ["4o", "gpt-4o"],
     ["4o-mini", "gpt-4o-mini"],
+    ["claude-haiku-3-5-20241022", "claude-3-5-haiku-20241022"],
   ])("the alias %s means %s", (alias, id) => {
     expect(resolveModel(alias).id).toBe(id);
   });
@@ -80,6 +81,15 @@ describe("KNOWN_MODELS", () => {
     expect(["haiku", "sonnet", "opus", "claude-opus-5", "fable"].map(read)).toEqual([
       0.01, 0.1, 0.2, 0.5, 0.25,
     ]);
+    expect(["gpt-5.4", "gpt-5.4-mini", "gpt-5.4-nano", "gpt-4o-mini", "o3"].map(read)).toEqual([
+      0.25, 0.075, 0.02, 0.075, 0.5,
+    ]);
+  });
+
+  test("every model with a price has one for reading the cache: both vendors charge less for that", () => {
+    for (const { id, inputCostPer1M, cacheReadCostPer1M = Number.NaN } of KNOWN_MODELS) {
+      if (inputCostPer1M !== undefined) expect([id, cacheReadCostPer1M < inputCostPer1M]).toEqual([id, true]);
+    }
   });
 });
 

@@ -88,11 +88,13 @@ export const KNOWN_MODELS: readonly ModelDefinition[] = [
     output: 16_384,
     thinking: "budget",
   }),
-  claude("claude-haiku-3-5-20241022", {
+  // Retired in February 2026. The alias is how it has been called here, which Anthropic's API does not know.
+  claude("claude-3-5-haiku-20241022", {
     price: { usd: [0.8, 4], ...ANTHROPIC_PAGES },
     window: 200_000,
     output: 8_192,
     thinking: "none",
+    aliases: ["claude-haiku-3-5-20241022"],
   }),
   gpt("gpt-6.2-astra", {
     price: { usd: [8, 40, 0.4], ...OPENAI_PAGES },
@@ -115,7 +117,7 @@ export const KNOWN_MODELS: readonly ModelDefinition[] = [
   gpt("gpt-5.6-sol", { ...LONG, aliases: ["gpt-5.6"] }),
   gpt("gpt-5.5", { price: { usd: [5, 30, 0.5], ...OPENAI_PAGES }, ...LONG }),
   gpt("gpt-5.4", { price: { usd: [2.5, 15, 0.25], ...OPENAI_PAGES }, ...LONG }),
-  gpt("gpt-5.4-mini", { price: { usd: [0.75, 4.5], ...OPENAI_PAGES }, ...GPT_5 }),
+  gpt("gpt-5.4-mini", { price: { usd: [0.75, 4.5, 0.075], ...OPENAI_PAGES }, ...GPT_5 }),
   gpt("gpt-5.4-nano", { price: { usd: [0.2, 1.25, 0.02], ...OPENAI_PAGES }, ...GPT_5 }),
   gpt("gpt-5.1-codex", { price: { usd: [1.25, 10, 0.125], ...OPENAI_PAGES }, ...GPT_5, thinking: "always" }),
   gpt("gpt-5", { price: { usd: [1.25, 10, 0.125], ...OPENAI_PAGES }, ...GPT_5, thinking: "always" }),
