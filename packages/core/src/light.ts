@@ -9,7 +9,7 @@ export type {
   SessionChange,
 } from "./checkpoint/types.ts";
 export { describeInterruptedRestore } from "./checkpoint/types.ts";
-export { readSecretValues } from "./config/secret-values.ts";
+export { findEnvironmentValues, readSecretValues } from "./config/secret-values.ts";
 export { describeError, orUsageError, UsageError, unknownModel } from "./harness/errors.ts";
 export {
   findNamedSession,
@@ -25,7 +25,7 @@ export { knowledgeFilePath } from "./infrastructure/paths/knowledge-file.ts";
 export { findProjectRoot } from "./infrastructure/paths/project.ts";
 export { userStateDirectory } from "./infrastructure/paths/user.ts";
 export { type Environment, homeDirectory, now, processEnvironment } from "./infrastructure/runtime.ts";
-export { SecretRedactor } from "./infrastructure/text/secret-redactor.ts";
+export { mayContainKey, SecretRedactor } from "./infrastructure/text/secret-redactor.ts";
 
 /**
  * The part of the library that loads almost nothing: no schema library, no provider, no session reader. Command-line

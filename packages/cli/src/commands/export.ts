@@ -31,7 +31,7 @@ export async function runExport(rest: readonly string[], io: CliIo, directory?: 
   const format = readFormat(values.get("format")) ?? findFormat(file) ?? "md";
   const cwd = resolveDirectory(directory, io.cwd);
   const sessionsDir = projectSessionsDir(cwd, io);
-  const redactor = await openSavedRedactor(cwd, io.environment);
+  const redactor = openSavedRedactor(cwd, io.environment);
   const sessions = await listSessions(sessionsDir, { redactor });
   const session = findSession(sessions, redactor.redact(reference), {
     listUnreadable: () => listUnreadableSessions(sessionsDir),

@@ -48,7 +48,7 @@ export async function findSessions(options: FindOptions, io: CliIo): Promise<num
   const { text, isJson, isEverywhere } = options;
   if (text === "") throw new UsageError('sessions find needs a text: diligent sessions find "some text"');
   const found: FoundSession[] = [];
-  const redactor = await openSavedRedactor(options.cwd, io.environment);
+  const redactor = openSavedRedactor(options.cwd, io.environment);
   for (const project of await listProjects(options, io)) {
     const all = await listSessions(resolvePaths(project).sessions, { redactor });
     const sessions = options.areArchivedShown ? withArchivedLast(all) : withoutArchived(all);

@@ -267,7 +267,7 @@ export async function openKnowledgeStore(
   const root = findProjectRoot(cwd, homeDirectory(environment));
   const { knowledge: path } = resolvePaths(root);
   const library = await loadKnowledge();
-  const redactor = await openSavedRedactor(root, environment);
+  const redactor = openSavedRedactor(root, environment);
   const entries = redactor.redact(await orUsageError(() => library.readKnowledge(path)));
   const { readKnowledgeTrust } = await loadKnowledgeTrust();
   const trust = await readKnowledgeTrust({ root, environment });

@@ -9,7 +9,7 @@ import { readSessionDirectory, type SessionInfo, type UnreadableSession } from "
 import { EXIT_SUCCESS } from "../errors.ts";
 import { type CliIo, writeLine } from "../io/io.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
-import { openSavedRedactor } from "../session/saved-secrets.ts";
+import { LazyRedactor } from "../session/saved-secrets.ts";
 import { sessionMarks } from "../session/session-formatter.ts";
 import { formatLocalMinute, formatMessageCount, toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
@@ -24,15 +24,15 @@ interface ListOptions {
 }
 
 /**
- * Lists this project's sessions, the most recently changed first. No setting affects it: only the keys in the
- * configuration are read, so that they can be masked.
+ * Lists this project's sessions, the most recently changed first. It reads no configuration, except to mask a key where
+ * the list may contain one.
  */
 export async function runList(
   { directory, isJson, areArchivedShown = false }: ListOptions,
   io: CliIo,
 ): Promise<number> {
   const cwd = resolveDirectory(directory, io.cwd);
-  const redactor = await openSavedRedactor(cwd, io.environment);
+  const redactor = new LazyRedactor(cwd, io.environment);
   const { sessions: all, unreadable } = readSessionDirectory(projectSessionsDir(cwd, io), { redactor });
   const sessions = areArchivedShown ? withArchivedLast(all) : withoutArchived(all);
   if (!isJson && all.length === 0 && unreadable.length > 0) {

@@ -65,7 +65,7 @@ export async function runSessions(rest: readonly string[], io: CliIo, directory?
   if (reference === undefined)
     throw new UsageError(`sessions ${action} needs a REF, such as 1 (see diligent --list)`);
   const sessionsDir = projectSessionsDir(cwd, io);
-  const redactor = await openSavedRedactor(cwd, io.environment);
+  const redactor = openSavedRedactor(cwd, io.environment);
   const sessions = await listSessions(sessionsDir, { redactor });
   const find = (wanted: string) =>
     findSession(sessions, redactor.redact(wanted), {

@@ -68,7 +68,7 @@ export async function runUndo(rest: readonly string[], io: CliIo, directory?: st
     isJson: switches.has("json"),
     isAgreed: switches.has("yes"),
   };
-  const redactor = await openSavedRedactor(root, io.environment);
+  const redactor = openSavedRedactor(root, io.environment);
   const sessions = await listSessions(resolvePaths(root).sessions, { redactor });
   const reference = values.get("session");
   const sessionId =

@@ -69,7 +69,7 @@ export async function resolveResumption(command: RunCommand, io: CliIo): Promise
   const { how } = resumption;
   const cwd = resolveDirectory(command.options.directory, io.cwd);
   const sessionsDir = projectSessionsDir(cwd, io);
-  const redactor = await openSavedRedactor(cwd, io.environment);
+  const redactor = openSavedRedactor(cwd, io.environment);
   const sessions = await listSessions(sessionsDir, { redactor });
   const { reference, entry } = splitEntry(redactor.redact(word.text), sessions);
   const isReference =

@@ -1,7 +1,9 @@
 import {
   type Environment,
+  findEnvironmentValues,
   findProjectRoot,
   homeDirectory,
+  mayContainKey,
   readSecretValues,
   SecretRedactor,
 } from "@diligent/core/light";
@@ -10,7 +12,39 @@ import {
  * Masks the configured keys and the secrets of the environment where no session does it: in text saved before
  * the filter existed, and in text saved from the command line. A broken configuration does not stop it.
  */
-export async function openSavedRedactor(cwd: string, environment: Environment): Promise<SecretRedactor> {
+export function openSavedRedactor(cwd: string, environment: Environment): SecretRedactor {
   const root = findProjectRoot(cwd, homeDirectory(environment));
-  return new SecretRedactor(await readSecretValues(root, environment));
+  return new SecretRedactor(readSecretValues(root, environment));
+}
+
+/**
+ * Masks the same, but reads the configuration only when a text has something in it that could be a key: a list of
+ * ordinary names depends on no configuration and does not wait for one.
+ */
+export class LazyRedactor {
+  private redactor: SecretRedactor;
+  private isComplete = false;
+
+  constructor(
+    private readonly cwd: string,
+    private readonly environment: Environment,
+  ) {
+    this.redactor = new SecretRedactor(findEnvironmentValues(environment));
+  }
+
+  redact<T>(value: T): T {
+    return this.openFor(value).redact(value);
+  }
+
+  redactPart(text: string): string {
+    return this.openFor(text).redactPart(text);
+  }
+
+  private openFor(value: unknown): SecretRedactor {
+    if (!this.isComplete && (typeof value !== "string" || mayContainKey(value))) {
+      this.redactor = openSavedRedactor(this.cwd, this.environment);
+      this.isComplete = true;
+    }
+    return this.redactor;
+  }
 }

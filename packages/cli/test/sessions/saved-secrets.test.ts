@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeTempDir } from "../../../core/test/support/temp-dir.ts";
 import { startInPty } from "../support/pty-program.ts";
 import { runDiligent } from "../support/run-diligent.ts";
 import { KEYS } from "../support/screen-session.ts";
@@ -10,6 +11,29 @@ import { createTemporaryProject, type TemporaryProject } from "../support/tempor
 const KEY = "sk-ant-api03-Zq8vR2mT5xW9yB1nC4dF7gH0jK3lP6sU";
 const PIECE = KEY.slice(20);
 const environment = { ANTHROPIC_API_KEY: KEY };
+
+/** Which of these files are read while something runs: a read moves an access time that is older than the change. */
+async function readDuring(paths: readonly string[], run: () => unknown): Promise<string[]> {
+  const changed = new Date();
+  for (const path of paths) utimesSync(path, new Date(changed.getTime() - 60_000), changed);
+  const before = paths.map((path) => statSync(path).atimeMs);
+  await run();
+  return paths.filter((path, index) => statSync(path).atimeMs !== before[index]);
+}
+
+/** A file that was listed may be renamed before it is read. */
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
+    throw error;
+  }
+}
+
+const PROBE = join(makeTempDir(), "probe");
+writeFileSync(PROBE, "x");
+const ARE_READS_SEEN = (await readDuring([PROBE], () => readFileSync(PROBE))).length === 1;
 
 let place: TemporaryProject;
 let id: string;
@@ -122,7 +146,7 @@ describe("in a project of its own", () => {
     [own.home, own.project].flatMap((root) =>
       readdirSync(root, { recursive: true, withFileTypes: true }).flatMap((entry) => {
         const path = join(entry.parentPath, entry.name);
-        return entry.isFile() && readFileSync(path, "latin1").includes(piece) ? [path] : [];
+        return entry.isFile() && readIfThere(path).includes(piece) ? [path] : [];
       }),
     );
 
@@ -156,6 +180,24 @@ describe("in a project of its own", () => {
     const { stdout, stderr, exitCode } = await runDiligent(own, ["--list"]);
     expect([exitCode, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/ is \[key of [^\]]+\] right\? \(2 messages\)/);
+  });
+
+  const name = "--list reads no configuration unless a text in it could be a key";
+  test.skipIf(!ARE_READS_SEEN)(`${name} (needs a file system with access times)`, async () => {
+    writeConfig(`{ "provider": { "anthropic": { "apiKey": "${KEY_IN_FILE}" } } }`);
+    own.write("diligent.jsonc", "{}");
+    const words = writeSession(own, { ...OLD, texts: ['Find all "TODO" comments, please.', "Done"] });
+    const configs = [
+      join(own.home, ".config", "diligent", "diligent.jsonc"),
+      join(own.project, "diligent.jsonc"),
+    ];
+    const list = (...args: string[]) => runDiligent(own, ["--list", ...args]);
+    expect(await readDuring([...configs, words], () => list())).toEqual([words]);
+    expect(await readDuring(configs, () => list("--json"))).toEqual([]);
+    const later = { id: "20260225113000-a1b2c3", modified: "2026-02-25T11:30:00.000Z" };
+    writeSession(own, { ...later, texts: [`is ${KEY_IN_FILE} right?`, "yes"] });
+    expect(await readDuring(configs, () => list())).toEqual(configs);
+    expect((await list()).stdout).not.toContain(KEY_IN_FILE);
   });
 
   test("a key in a prompt being typed is in no file, whether the session is open yet or not", async () => {

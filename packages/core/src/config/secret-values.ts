@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readCheckedFile } from "../infrastructure/fs/read.ts";
+import { locateFile, readSmallText } from "../infrastructure/fs/read.ts";
 import { userConfigDirectory } from "../infrastructure/paths/user.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SecretValue } from "../infrastructure/text/secret-redactor.ts";
@@ -12,13 +12,21 @@ import { CONFIG_NAMES, mayHoldConfig, substituteVariables, toEnvironmentLayers }
  * trusted counts as well. Never throws.
  * @param root the project's root.
  */
-export async function readSecretValues(root: string, environment: Environment): Promise<SecretValue[]> {
-  const layers = toEnvironmentLayers(environment).map(({ config }) => config);
+export function readSecretValues(root: string, environment: Environment): SecretValue[] {
   const directories = [userConfigDirectory(environment), root].flatMap((directory) =>
     directory !== undefined && mayHoldConfig(directory) ? [directory] : [],
   );
-  const written = await Promise.all(directories.map((directory) => readWrittenKeys(directory, environment)));
-  return findSecretValues([...layers, ...written.flat()], environment);
+  const written = directories.flatMap((directory) => readWrittenKeys(directory, environment));
+  return findSecretValues([...toLayers(environment), ...written], environment);
+}
+
+/** Those of `readSecretValues` for which no file is read. */
+export function findEnvironmentValues(environment: Environment): SecretValue[] {
+  return findSecretValues(toLayers(environment), environment);
+}
+
+function toLayers(environment: Environment): ProviderKeys[] {
+  return toEnvironmentLayers(environment).map(({ config }) => config);
 }
 
 /** Names of environment variables that usually contain a key or a password. */
@@ -96,13 +104,16 @@ const ACCESS = new RegExp(`"(apiKey|baseUrl)"${BLANK}:${BLANK}"(${CHARACTER}{0,4
  * parsed: that finds them in a broken file, too, and does not wait for the JSONC reader, which takes longer to load than
  * a list of sessions takes. Never throws: what cannot be read holds none.
  */
-async function readWrittenKeys(directory: string, environment: Environment): Promise<ProviderKeys[]> {
-  const readings = await Promise.all(
-    CONFIG_NAMES.map((name) => readCheckedFile(join(directory, name), MAX_BYTES)),
-  );
-  return readings.flatMap((reading) =>
-    reading.kind === "file" ? findKeys(new TextDecoder().decode(reading.file.content), environment) : [],
-  );
+function readWrittenKeys(directory: string, environment: Environment): ProviderKeys[] {
+  return CONFIG_NAMES.flatMap((name) => findKeys(readText(join(directory, name)), environment));
+}
+
+function readText(path: string): string {
+  try {
+    return readSmallText(locateFile(path).realPath, MAX_BYTES) ?? "";
+  } catch {
+    return ""; // A dangling link, or a directory that cannot be entered.
+  }
 }
 
 interface Access {

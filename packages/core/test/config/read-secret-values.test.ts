@@ -12,7 +12,7 @@ async function read(text: string, environment: Record<string, string> = {}, isPr
   const directory = isProject ? root : join(home, ".config", "diligent");
   for (const each of [root, directory]) mkdirSync(each, { recursive: true });
   writeFileSync(join(directory, "diligent.jsonc"), text);
-  const values = await readSecretValues(root, { HOME: home, ...environment });
+  const values = readSecretValues(root, { HOME: home, ...environment });
   return values.map(({ value, placeholder }) => [placeholder, value]);
 }
 
@@ -91,7 +91,7 @@ test.each([
 
 test("no file, and a directory in its place, hold no key", async () => {
   const home = makeTempDir();
-  expect(await readSecretValues(home, { HOME: home })).toEqual([]);
+  expect(readSecretValues(home, { HOME: home })).toEqual([]);
   mkdirSync(join(home, ".config", "diligent", "diligent.jsonc"), { recursive: true });
-  expect(await readSecretValues(home, { HOME: home })).toEqual([]);
+  expect(readSecretValues(home, { HOME: home })).toEqual([]);
 });

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { RedactedPieces, SecretRedactor } from "../../src/infrastructure/text/secret-redactor.ts";
+import {
+  mayContainKey,
+  RedactedPieces,
+  SecretRedactor,
+} from "../../src/infrastructure/text/secret-redactor.ts";
 
 const KEY = "sk-ant-api03-Zq8vR2mT5xW9yB1nC4dF7gH0jK3lP6sU";
 const PASSWORD = 'p"a\\ss/w+rd 1';
@@ -117,4 +121,25 @@ describe("RedactedPieces", () => {
 
 test("redactPart() leaves out what may be the beginning of a secret", () => {
   expect(createRedactor().redactPart(`A=${KEY} B=${KEY.slice(0, 12)}`)).toBe("A=[key of anthropic] B=");
+});
+
+test.each([
+  'Find all "TODO" comments, please.',
+  "IMPORTANT: don't refactor (internationally)",
+  "fix 1234567 a-b-c",
+  "日本語のテキストはここにあります",
+  "",
+])("mayContainKey() is false for words: %p", (text) => {
+  expect(mayContainKey(text)).toBe(false);
+});
+
+test.each([
+  "sk-local-9f8e7d6c5b4a",
+  "is hunter22 it?",
+  "camelCaseKey",
+  "abcdefgh-ijklmnop",
+  "abcdefghijklmnopqrstu",
+  "日本語sk-test-abcdef",
+])("mayContainKey() is true for what a key may look like: %p", (text) => {
+  expect(mayContainKey(text)).toBe(true);
 });

@@ -45,6 +45,18 @@ const MIN_LINE_CHARS = 24;
 const COMMON_BEGINNING = /^eyJ/;
 const TOKEN = /^[\w.+/=~:-]+$/;
 
+// What a key is written with: keys have no spaces.
+const LONG_RUN = new RegExp(`[!-~]{${MIN_VALUE_CHARS},}`, "g");
+const WORD = /^[^A-Za-z0-9]*(?:[A-Z]?[a-z]+|[A-Z]+)(?:'[a-z]+)?[^A-Za-z0-9]*$/;
+// A longer run of letters may be a key.
+const MAX_WORD_CHARS = 20;
+
+/** False for a text of words only. A key of at most 20 letters, all small or all large, is such a word, too. */
+export function mayContainKey(text: string): boolean {
+  const runs = text.match(LONG_RUN) ?? [];
+  return runs.some((run) => run.length > MAX_WORD_CHARS || !WORD.test(run));
+}
+
 /**
  * Replaces secrets in texts by their placeholders: verbatim, in base64, URL encoding, hexadecimal and JSON escapes, and
  * long pieces of truncated keys. Data without secrets is returned as the same object.
