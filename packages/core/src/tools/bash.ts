@@ -36,8 +36,13 @@ export function createBashTool(workspace: Workspace): Tool<BashParameters> {
     waits: ({ command }) => typeof command === "string" && /(^|[\s;&|(])(sleep|wait)\b/.test(command),
     async execute(args, context) {
       // Loaded with the first command: the tool can be described to a model without it.
-      const { runShell } = await import("./shell/run-shell.ts");
-      return runShell(args, workspace, context);
+      const [{ runShell }, { recordPrintedFiles }] = await Promise.all([
+        import("./shell/run-shell.ts"),
+        import("./shell/printed-files.ts"),
+      ]);
+      const result = await runShell(args, workspace, context);
+      recordPrintedFiles(workspace, args.command, result.output);
+      return result;
     },
   };
 }
